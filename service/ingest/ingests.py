@@ -1,4 +1,4 @@
-"""All ingests of this gateway: taken in, followed to their commit, and found again."""
+"""All ingests of this gateway: accepting them, following them to their commit, and looking them up."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from service.model.tables.schemas import TableSchema
 from service.tracing import step
 
 ReadSchema = Callable[[Mapping[str, Any]], TableSchema]
-"""Reads Iceberg's JSON of a schema; raises IngestInvalid."""
+"""A function that reads Iceberg's JSON of a schema, or raises IngestInvalid."""
 SUMMARY_OF = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An ingest that will be committed or told as `FAILED`. `settled`: nothing of it waits any more."""
+    """An ingest that will be committed or reported as `FAILED`; `settled` resolves when nothing waits."""
 
     record: IngestRecord
     settled: Future[None]
 
 
 class Ingests:
-    """Any thread may call any method."""
+    """The ingests of this gateway; any thread may call any method."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Ingests:
         self._is_ending = threading.Event()
 
     def new_spool(self) -> Spool:
-        """Room for the body of an ingest, until it is closed.
+        """Returns space for the body of an ingest, until it is closed.
 
         Raises:
             ShuttingDown: nothing is taken in any more.
@@ -66,10 +66,10 @@ class Ingests:
     def accept(
         self, request: IngestRequest, caller: str, is_canceled: Callable[[], bool] = never
     ) -> Accepted:
-        """Writes the files and makes them durable; blocks until then. Their commit follows by itself.
+        """Writes the files and makes them durable; blocks until then, and their commit follows by itself.
 
-        `is_canceled` is asked until the files of a source are found. From then on the ingest is accepted
-        whether or not anybody waits for it: the same `requestId` finds it.
+        `is_canceled` is polled until the files of a source are found. From then on the ingest is accepted
+        whether or not the caller still waits for it: the same `requestId` finds it.
 
         Raises:
             ShuttingDown: nothing is taken in any more.
@@ -89,15 +89,15 @@ class Ingests:
         return Accepted(record, self._committer.follow(record))
 
     def check(self, request: IngestRequest) -> None:
-        """Whether its tables can be written so; its records are not looked at.
+        """Checks that its tables can be written as requested; its records are not read.
 
         Raises:
-            GatewayError: they cannot.
+            GatewayError: they cannot be.
         """
         destinations_of(request, self._ports)
 
     def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
-        """The ingest as it is now.
+        """Returns the ingest as it is now.
 
         Raises:
             IngestNotFound: this caller has no such ingest.
@@ -109,7 +109,7 @@ class Ingests:
         return found
 
     def sent_before(self, request_id: UUID, caller: str) -> IngestRecord | None:
-        """The ingest that this caller gave this id; None also where the log has forgotten it.
+        """Returns the ingest of this caller's with this id; None also where the log has forgotten it.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -117,7 +117,7 @@ class Ingests:
         return self._ports.log.find_request(caller, request_id)
 
     def list(self, listing: IngestListing) -> Sequence[IngestRecord]:
-        """A caller's ingests, the newest first.
+        """Returns a caller's ingests, the newest first.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -125,7 +125,7 @@ class Ingests:
         return self._history.ingests(listing)
 
     def summary(self, since: datetime | None, table: str | None) -> IngestSummary:
-        """What was written to each table, by all callers, at which cost; without `since`, of the last day.
+        """Returns what all callers wrote to each table, and at which cost; without `since`, in the last day.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -136,15 +136,15 @@ class Ingests:
         return IngestSummary(beginning, with_rejected_counts(found, letters))
 
     def count_backlog(self) -> None:
-        """Tells the meters what waits now."""
+        """Reports what waits now to the metrics."""
         self._ports.meters.backlog(self._committer.backlog())
 
     def stop_taking(self) -> None:
-        """Takes nothing in any more; what was accepted is committed."""
+        """Accepts no further ingests; those that were accepted are committed."""
         self._is_ending.set()
 
     def close(self, timeout_s: float) -> None:
-        """Ends the rounds that run; what waits is committed after the next start, or by another replica."""
+        """Ends running rounds; what waits is committed after the next start, or by another replica."""
         self._committer.close(timeout_s)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Routes that lead to one upsert, as one."""
+"""Joins routes that lead to the same upsert."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from service.model.ingest.writing import Destination, WriteTarget
 def joined_routes(
     route: Route | None, destinations: Sequence[Destination], targets: Sequence[ReadTarget]
 ) -> Route | None:
-    """The route with the first of all writes that are one upsert in the place of each of them.
+    """Returns the route with all writes of the same upsert replaced by the first of them.
 
-    Records are read target by target: of those of a key that had come by two routes, the last one would not
-    be the last any more.
+    Records are read target by target. If records of a key came by two routes, the last record of the key
+    would no longer be the last one read.
 
     Raises:
-        IngestInvalid: records of one upsert are to be read in different ways.
+        IngestInvalid: the writes of one upsert read their records in different ways.
     """
     if route is None:
         return None

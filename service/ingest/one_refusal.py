@@ -1,4 +1,4 @@
-"""All that is wrong with a request, as one error."""
+"""Collects all errors of a request into one error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.model.ingest.ingest import WriteFault
 
 
 class OneRefusal:
-    """Goes on where something is refused, to find what else is.
+    """A collector of errors, which continues after an error to find further ones.
 
     >>> refusal = OneRefusal()
     >>> for detail, violations in (("no upserts", ()), ("too wide", ("a", "b"))):
@@ -26,27 +26,27 @@ class OneRefusal:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was refused so far."""
+        """Whether no error has been collected so far."""
         return not self._found
 
     def add(self, refused: IngestInvalid) -> None:
-        """Keeps this, too."""
+        """Collects this error too."""
         self._found.append(refused)
 
     @contextmanager
     def gathering(self) -> Iterator[None]:
-        """What is refused inside is kept, and the rest of it is left out."""
+        """Collects an error raised inside, which ends the block."""
         try:
             yield
         except IngestInvalid as refused:
             self.add(refused)
 
     def check(self) -> None:
-        """Returns where nothing was refused.
+        """Checks that no error was collected.
 
         Raises:
-            IngestInvalid: the only one as it is; of several one with the violations of all, of their class if
-                they share one.
+            IngestInvalid: a single error unchanged; several errors as one with all their violations, of their
+                class if they share one.
         """
         if not self._found:
             return
@@ -60,7 +60,7 @@ class OneRefusal:
 
 @contextmanager
 def refused_at(place: str) -> Iterator[None]:
-    """What is refused inside has this place, a JSON pointer, if it has none of its own."""
+    """Gives an error raised inside this place, a JSON pointer, if it has none of its own."""
     try:
         yield
     except IngestInvalid as refused:

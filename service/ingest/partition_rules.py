@@ -1,4 +1,4 @@
-"""From a table's partition spec to what its rows' values have to be."""
+"""Derives the rules for a table's partition values from its partition spec."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TEXT = ("string", "binary")
 
 
 def partition_rules(table: WritableTable) -> PartitionRules:
-    """Rules for those partition fields alone whose sources may have values that there is no partition for."""
+    """Returns rules for those partition fields whose sources may have values without a partition."""
     if not table.partition_fields:
         return NO_RULES
     return _rules(Identity(table.schema), table.partition_fields, table.folder_bounds)

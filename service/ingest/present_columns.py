@@ -1,4 +1,4 @@
-"""Which columns the records of each write have, for write schemas that are inferred from them."""
+"""Finds the columns that the records of each write have, for write schemas that are inferred."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from service.model.ingest.writing import TableKey, WritableTable
 
 
 class PresentColumns:
-    """What one request's records have. They are read for it as often as the tables' columns are others."""
+    """The columns that one request's records have.
+
+    The records are read again whenever the tables' columns have changed.
+    """
 
     def __init__(
         self, request: IngestRequest, bounds: ReadBounds, spools: Spools, large: LargeInputs | None
@@ -32,19 +35,19 @@ class PresentColumns:
         self._large = large
         self._found: dict[tuple[frozenset[str], ...], Sequence[set[str]]] = {}
         self.files: Sequence[SourceFile] | None = None
-        """Those of a source that were read, whose rows are to be written."""
+        """The files of a source that were read, whose rows are written later."""
 
     def of(self, tables: Mapping[TableKey, WritableTable]) -> tuple[frozenset[str], ...]:
-        """The table's columns that some record of the write has, for each write; nothing if none asks.
+        """Returns, for each write, the table's columns that some record has.
 
-        Of a write whose records have none of them, there are some names that the table does not have.
-
-        Records that do not fit count. Of a table that is not among the tables there are none.
+        Without a write that infers its columns, the sets are empty. If the records of a write have none of
+        the table's columns, some names that the table does not have are returned. Records that do not fit are
+        included. A table that is not among `tables` counts as having no columns.
 
         Raises:
             IngestInvalid: the body, or a file of a source, cannot be read.
             SourceInvalid, SourceNotAllowed, SourceChanged: the source cannot be read.
-            TooManyIngests, StorageDown: the spools have no room to unpack it.
+            TooManyIngests, StorageDown: the spools have no space to decompress the body.
             ExecutorsFailed, EngineNotReady, EngineLost: the executors could not read a source.
         """
         writes = self._request.writes
@@ -71,7 +74,7 @@ class PresentColumns:
 
 
 def _present(names: Set[str], own: Set[str], route: Route | None) -> frozenset[str]:
-    # What routes need not be a column.
+    # The field of the route need not be a column.
     return frozenset(names & own or names - ({route.field} if route else set()))
 
 

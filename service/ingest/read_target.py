@@ -1,4 +1,4 @@
-"""From a write and its table to what is read of its records."""
+"""Derives the fields to read of a write's records from the write and its table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from service.model.tables.schemas import Field
 
 
 def read_target(write: Write, table: WritableTable, fields: tuple[Field, ...]) -> ReadTarget:
-    """The fields as they are sent; where they are inferred, all others of the table may be there, empty."""
+    """Returns the fields as they are sent, and the rules for partition values.
+
+    If the fields are inferred, records may also have the table's other columns, without values.
+    """
     sent, rules = fields_as_sent(fields, write.schema), partition_rules(table)
     if not write.is_inferred:
         return ReadTarget(sent, partition=rules)

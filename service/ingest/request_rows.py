@@ -1,4 +1,4 @@
-"""All records of a request as rows by write, and those that do not fit."""
+"""Reads all records of a request as rows by write, and separates those that do not fit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WITH_LINES = (RecordFormat.NDJSON, RecordFormat.CSV)
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """A record that does not fit, as it was sent. `write` is None where no route could be found for it."""
+    """A record that does not fit, as it was sent; `write` is None where no route was found for it."""
 
     record: BadRecord
     payload: bytes
@@ -34,11 +34,11 @@ class Unfit:
 def request_rows(
     request: IngestRequest, targets: Sequence[ReadTarget], bounds: ReadBounds, spools: Spools
 ) -> Iterator[TargetRows | Unfit]:
-    """Rows, whose targets are those of the request's writes, in their order; a part at a time is in memory.
+    """Yields rows by the request's writes, in their order; only a part of them is in memory at a time.
 
     Raises, while it is iterated:
-        IngestInvalid: the body is not of its format, or unfolds to more than the `bounds`.
-        TooManyIngests, StorageDown: the `spools` have no room to unpack it.
+        IngestInvalid: the body is not in its format, or expands beyond the `bounds`.
+        TooManyIngests, StorageDown: the `spools` have no space to decompress it.
     """
     plan = ReadPlan(tuple(targets), request.route)
     match request.shared:
@@ -60,7 +60,7 @@ def _streamed(
     with opened_records(streamed, bounds.body_bytes, spools) as stream:
         for each in read_rows(stream, streamed.record_format, plan, FIRST, bounds):
             if isinstance(each, BadRow):
-                # What is no record at all has no route, but without one there is just one place to go.
+                # An unparsable record has no route; without routes, there is only one write.
                 write = 0 if plan.route is None else each.target
                 yield Unfit(_told(each, has_lines), each.payload, payload_format, write)
             else:
@@ -85,7 +85,7 @@ def _records(
         if isinstance(each, BadRow):
             index = each.position.number
             told = BadRecord(f"{place}/records/{index}", each.reason)
-            # Escapes keep halves of characters, which have no bytes.
+            # JSON escapes preserve lone surrogates, which cannot be encoded.
             yield Unfit(told, json_text(records[index]).encode(), RecordFormat.NDJSON, each.target)
         else:
             yield each

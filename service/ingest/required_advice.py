@@ -1,4 +1,4 @@
-"""What a caller can do whose records lack columns that the table requires."""
+"""Advice for callers whose records lack columns that the table requires."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _ADVICE = 'A required column becomes optional only with "dropRequired": true bes
 
 @contextmanager
 def required_advice(writes: Iterable[Write]) -> Iterator[None]:
-    """Adds the advice to what is raised of records without a required value, where a write evolves its table.
+    """Adds advice to an error about missing required values, where a write evolves its table.
 
     Raises:
-        RecordsInvalid: as it was raised inside, with another detail at most.
+        RecordsInvalid: the error that was raised inside; only its detail may differ.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""The ingest log stays small: what ended long ago leaves it."""
+"""Keeps the ingest log small by removing ingests that ended long ago."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ log = structlog.get_logger(__name__)
 class IngestRetention:
     """A thread that forgets, at start and hourly, the ingests that ended longer ago than `retention`.
 
-    With them a `requestId` is forgotten: the same request is a new one then. One that waits for its commit
-    is never touched. Files are not deleted here: only the table can say which of them it has, and its
+    Their `requestId`s are forgotten too: the same request is then a new one. Ingests that wait for their
+    commit are never touched. Files are not deleted here: only the table knows which of them it has, and its
     maintenance asks it.
     """
 
@@ -35,7 +35,7 @@ class IngestRetention:
         self._worker.start()
 
     def sweep(self) -> int:
-        """Forgets all that is due now; how many ingests.
+        """Forgets all ingests that are due now, and returns how many.
 
         Raises:
             MetricsStoreDown: the log does not answer.

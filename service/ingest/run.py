@@ -1,4 +1,4 @@
-"""One ingest: validated, written to files, accepted for good. Its commit follows."""
+"""Runs one ingest: validates it, writes its files, and accepts it for good; its commit follows."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ from service.model.tables.schema_changes import TableEvolution
 from service.ports import Clock
 from service.tracing import current, step
 
-# What is left until files may be taken for orphans: for the log, and for clocks that differ.
+# The time left before files may count as orphans: for the log, and for differences between clocks.
 _ACCEPTED_WITHIN = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class IngestPorts:
-    """What an ingest is run with."""
+    """The ports and settings that an ingest is run with."""
 
     tables: WritableTables
     data_files: DataFiles
@@ -72,20 +72,20 @@ class IngestPorts:
     writable_names: tuple[str, ...] = ("*",)
     """Full names of the tables that may be written to, with `*` for any part."""
     bounds: ReadBounds = DEFAULT_BOUNDS
-    """What a body may unfold to when it is read."""
+    """The size to which a body may expand when it is read."""
     large: LargeInputs | None = None
-    """What writes large inputs; without it the gateway writes everything itself."""
+    """The writer of large inputs; without it, the gateway writes everything itself."""
     meters: IngestMeters = field(default_factory=Unmetered)
     turn: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Held while the records of a small ingest are read and written; waits until it is this one's turn."""
+    """Held while the records of a small ingest are read and written; it waits for this ingest's turn."""
     changes: TableChanges = field(kw_only=True)
     spools: Spools = field(kw_only=True)
-    """Where bodies lie, and what is unpacked of them."""
+    """The place of bodies, and of their decompressed content."""
     lineage: Lineage = field(default_factory=NoLineage, kw_only=True)
     change_rules: ChangeRules = field(default=NOTHING_FORBIDDEN, kw_only=True)
 
     def canceled_by(self, is_canceled: Callable[[], bool]) -> IngestPorts:
-        """The same for one ingest, whose files are looked for until this says that nobody waits for it."""
+        """Returns the same ports for one ingest, whose search for files stops once `is_canceled` says so."""
         if is_canceled is never or self.large is None:
             return self
         sources = SourcesUntil(self.large.sources, is_canceled)
@@ -97,27 +97,26 @@ def run_ingest(
 ) -> IngestRecord:
     """Accepts the ingest: its files are written and will be committed, whatever happens to this process.
 
-    Unless their table changes so that they cannot be; that is told then (`IngestState`).
-
-    A `requestId` that this caller has sent before gives the ingest of then. `check_room` raises where no new
-    one is taken.
+    There is one exception: its table may change so that they cannot be committed, which is then reported
+    (`IngestState`). A `requestId` that this caller has sent before returns the earlier ingest. `check_room`
+    raises where no new ingest is accepted.
 
     An error has the `evolutions` that were committed before it.
 
     Raises:
         RequestIdReused: the requestId is known, with another body.
         WriteNotAllowed, TableNotFound, WriteSchemaInvalid, RecordsInvalid: nothing was written.
-        IngestInvalid: or writing it took almost a day; nothing is left of it then.
-        SchemaMismatch, CreationInvalid: nothing was made, changed or written.
+        IngestInvalid: the request is invalid, or writing took almost a day; nothing of it is kept.
+        SchemaMismatch, CreationInvalid: nothing was created, changed or written.
         CatalogDown, StorageDown, TooManyIngests: nothing was accepted.
-        MetricsStoreDown: it may or may not be accepted; the same requestId tells.
+        MetricsStoreDown: it may or may not be accepted; sending the same requestId again settles it.
     """
     began_ms = ports.clock.elapsed_ms()
     before = _sent_before(request, caller, ports)
     if before is not None:
         return before
     check_room()
-    # Dead letters alone ask nothing of the tables that they are beside.
+    # An ingest of dead letters alone requires nothing of the tables that they belong to.
     with step("sluice.ingest.match"):
         prepared = Destinations((), ()) if request.judging is not None else destinations_of(request, ports)
     with telling(lambda: prepared.evolutions), required_advice(request.writes):
@@ -151,7 +150,7 @@ def _accepted(
     with step("sluice.ingest.accept"):
         accepted = ports.log.accept(record, results)
     if accepted.ingest_id != record.ingest_id:
-        # The same request, sent twice at once: the other one won.
+        # The same request was sent twice at once, and the other one was accepted first.
         _discard(written.tables, results, ports.data_files)
         return _same(accepted, request)
     ports.meters.accepted(accepted)
@@ -161,19 +160,20 @@ def _accepted(
 
 @dataclass(frozen=True, slots=True)
 class Destinations:
-    """Where each write of a request goes, and what was made and changed so that it can."""
+    """The destination of each write of a request, and the changes made to tables for it."""
 
     destinations: tuple[Destination, ...]
     evolutions: tuple[TableEvolution, ...]
     files: Sequence[SourceFile] | None = None
-    """Those of a source, if they were read for their columns."""
+    """The files of a source, if they were read for their columns."""
 
 
 def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
-    """Where each write of the request goes. Tables are made and changed when all of it is known to go there.
+    """Returns each write's destination; tables are created or changed only if every write can go to one.
 
     Raises:
-        WriteNotAllowed, TableNotFound, WriteSchemaInvalid, IngestInvalid: it cannot go there, nor be made to.
+        WriteNotAllowed, TableNotFound, WriteSchemaInvalid, IngestInvalid: a write has no valid destination,
+            and none can be made.
         CatalogDown: the catalog does not answer.
     """
     keys = dict.fromkeys(each.key for each in request.writes)
@@ -184,12 +184,12 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> tuple[Destination, ...]:
         is_read = request.executed is not None and any(each.is_inferred for each in writes)
         if is_read and not tables.keys() >= {each.key for each in writes}:
-            # A source may be large, and the request is refused whatever is in it.
+            # A source may be large, and the request is rejected whatever its content.
             return ()
         return resolve_targets(writes, tables, present.of(tables), are_routed=request.route is not None)
 
     matched = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules, targets)
-    # Somebody else may have changed a table since it was planned.
+    # Another process may have changed a table since it was planned.
     with telling(lambda: matched.evolutions):
         return Destinations(targets(request.writes, matched.by_key), matched.evolutions, present.files)
 
@@ -210,14 +210,14 @@ def _written(request: IngestRequest, ingest_id: UUID, prepared: Destinations, po
         executed.run()
         return _Written(executed.results, executed.rejected, executed.tables, executed.judged_by)
     sorted_out = _sorted_out(request, ingest_id, destinations, ports)
-    # What may take long must not keep the others waiting.
+    # An ingest that may take long must not keep the others waiting.
     with ports.turn() if _is_small(request) else nullcontext():
         results = ports.data_files.write_all(sorted_out)
     return _Written(results, sorted_out.rejected, sorted_out.tables)
 
 
 def _is_small(request: IngestRequest) -> bool:
-    """Whether its records are of a body that is so small that they are read at once."""
+    """Returns whether its records come from a body so small that they are read all at once."""
     given = [request.shared] if request.shared is not None else [each.records for each in request.writes]
     return all(isinstance(each, JsonRecords) for each in given)
 
@@ -268,7 +268,7 @@ def _discard(
     tables: Mapping[TableKey, WritableTable], results: Sequence[WriteResult], data_files: DataFiles
 ) -> None:
     for each in results:
-        # What stays is an orphan that belongs to no table, and maintenance removes it.
+        # A file that remains is an orphan that belongs to no table, and maintenance removes it.
         with suppress(GatewayError):
             data_files.discard(tables[each.target.key], each)
 

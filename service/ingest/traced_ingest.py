@@ -1,4 +1,4 @@
-"""What traces tell of ingests and of the rounds that commit them."""
+"""Attributes of traces: ingests, and the rounds that commit them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from service.tracing import Span
 
 
 def told(span: Span, record: IngestRecord) -> None:
-    """What was accepted, and for which tables."""
+    """Notes the accepted ingest, and its tables."""
     targets = [target for each in record.commits for target in each.targets]
     span.note(
         {
@@ -24,7 +24,7 @@ def told(span: Span, record: IngestRecord) -> None:
 
 
 def told_round(span: Span, committable: Committable) -> None:
-    """What a round commits, and where."""
+    """Notes the content of a round, and its table."""
     results = committable.write_results
     span.note(
         {

@@ -1,4 +1,4 @@
-"""For whoever counts nothing."""
+"""The `IngestMeters` port where nothing is measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from service.model.ingest.writing import Committable
 
 
 class Unmetered:
-    """The `IngestMeters` port without any numbers."""
+    """An `IngestMeters` port that records no numbers."""
 
     def accepted(self, record: IngestRecord) -> None:
         """Does nothing."""

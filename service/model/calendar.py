@@ -1,7 +1,8 @@
 """Days and moments as ISO 8601 texts, for every year that 32 bits of days or 64 bits of a unit reach.
 
-The proleptic Gregorian calendar, as Spark has it: a year 0, years before it are negative, and years past 9999
-have a sign. Source: `java.time.format.DateTimeFormatter.ISO_LOCAL_DATE`, which Spark writes days by.
+The calendar is the proleptic Gregorian one, as in Spark: there is a year 0, years before it are negative, and
+years after 9999 have a sign. Source: `java.time.format.DateTimeFormatter.ISO_LOCAL_DATE`, with which Spark
+writes days.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 DAY_SECONDS = 86_400
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
-"""The days that Python and Arrow can write: of the years 1 to 9999."""
+"""The first and the last day that Python and Arrow can write, of the years 1 and 9999."""
 _DAY = r"(?P<year>[+-]\d{4,12}|\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
 _TIME = r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(:(?P<second>[0-5]\d)(\.(?P<fraction>\d{1,9}))?)?"
 _OFFSET = r"(?P<offset>Z|(?P<sign>[+-])(?P<hours>\d{2}):(?P<minutes>[0-5]\d)(:(?P<seconds>[0-5]\d))?)?"
@@ -22,7 +23,7 @@ _EPOCH_IN_ERA = 719_468
 
 
 def date_text(days: int) -> str:
-    """The day that is so many days after 1970-01-01.
+    """Returns the day that is this many days after 1970-01-01.
 
     >>> date_text(0), date_text(11_248_738), date_text(-719_529)
     ('1970-01-01', '+32768-01-01', '-0001-12-31')
@@ -32,9 +33,10 @@ def date_text(days: int) -> str:
 
 
 def moment_text(ticks: int, unit: str, is_utc: bool) -> str:
-    """The moment that is so many of its unit after 1970-01-01T00:00:00; with the offset of UTC if it is one.
+    """Returns the moment this many units after 1970-01-01T00:00:00, with the offset of UTC if `is_utc`.
 
-    The fraction has all digits of its unit, or none if it is zero; nanoseconds are left out where they are 0.
+    The fraction has all digits of its unit, or is omitted if it is zero. In nanoseconds, it has six digits if
+    the last three are zero.
 
     >>> moment_text(1_700_000_000_000, "s", is_utc=True), moment_text(-1, "us", is_utc=False)
     ('+55840-11-08T22:13:20+00:00', '1969-12-31T23:59:59.999999')
@@ -50,25 +52,25 @@ def moment_text(ticks: int, unit: str, is_utc: bool) -> str:
 
 
 def day_of(text: str) -> int:
-    """The day that `date_text` writes so, as days after 1970-01-01.
+    """Returns the day that `date_text` writes so, as days after 1970-01-01.
 
     >>> day_of("+32768-01-01"), day_of("-0001-12-31")
     (11248738, -719529)
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not a day.
     """
     return _day(_ONLY_DAY.fullmatch(text))
 
 
 def moment_of(text: str) -> tuple[int, bool]:
-    """Nanoseconds after 1970-01-01T00:00:00, and whether the text has an offset: then in UTC.
+    """Returns nanoseconds after 1970-01-01T00:00:00, and whether the text has an offset; if so, in UTC.
 
     >>> moment_of("+55840-11-08T22:13:20+00:00")
     (1700000000000000000000, True)
 
     Raises:
-        ValueError: it is no moment.
+        ValueError: the text is not a moment.
     """
     found = _MOMENT.fullmatch(text)
     days = _day(found)
@@ -98,7 +100,7 @@ def _day(found: re.Match[str] | None) -> int:
 
 
 def _days(year: int, month: int, day: int) -> int:
-    """The inverse of `_civil`; a day too large is one of the next month."""
+    """Returns the inverse of `_civil`; a day past the month's end counts on into the next month."""
     era, years = divmod(year - (month <= 2), 400)
     of_year = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
     return era * _ERA_DAYS + years * 365 + years // 4 - years // 100 + of_year - _EPOCH_IN_ERA
@@ -110,7 +112,7 @@ def _year_text(year: int) -> str:
 
 
 def _civil(days: int) -> tuple[int, int, int]:
-    """Year, month, day. The calendar repeats every 400 years; they begin on a first of March here.
+    """Returns year, month and day; the calendar repeats every 400 years, from a first of March.
 
     Source: H. Hinnant, chrono-compatible low-level date algorithms, `civil_from_days`.
     """

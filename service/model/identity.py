@@ -1,4 +1,4 @@
-"""A value as a key for what was made of it, where to compare it would take as long as to make it again."""
+"""A value as a key by identity, where comparing values would take as long as computing the result again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identity(Generic[T]):
-    """Equal to itself alone; holds its value, so that no other one gets its place in memory.
+    """A key that is equal only for the same object; it holds the object so that its memory is not reused.
 
     >>> numbers = [1, 2]
     >>> Identity(numbers) == Identity(numbers), Identity(numbers) == Identity([1, 2])

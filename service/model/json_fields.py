@@ -1,4 +1,4 @@
-"""Fields of a JSON object that have to be there, with the types that they have to have."""
+"""Required fields of a JSON object, checked for their types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class JsonFields:
     3
 
     Raises:
-        ValueError: it is no object; from each method: the field is not there, or of another type.
+        ValueError: the value is not an object; from each method: the field is missing, or has another type.
     """
 
     def __init__(self, value: object) -> None:
@@ -19,55 +19,55 @@ class JsonFields:
         self._fields = value
 
     def text(self, name: str) -> str:
-        """A string."""
+        """Returns a string."""
         return _text(self._field(name), name)
 
     def optional_text(self, name: str) -> str | None:
-        """A string; None where it is null or not there."""
+        """Returns a string; None where the field is null or missing."""
         value = self._fields.get(name)
         return None if value is None else _text(value, name)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """An array of strings."""
+        """Returns an array of strings."""
         return tuple(_text(each, name) for each in self._array(name))
 
     def integer(self, name: str) -> int:
-        """A whole number."""
+        """Returns a whole number."""
         return _integer(self._field(name), name)
 
     def optional_integer(self, name: str) -> int | None:
-        """A whole number; None where it is null or not there."""
+        """Returns a whole number; None where the field is null or missing."""
         value = self._fields.get(name)
         return None if value is None else _integer(value, name)
 
     def integers(self, name: str) -> tuple[int, ...]:
-        """An array of whole numbers."""
+        """Returns an array of whole numbers."""
         return tuple(_integer(each, name) for each in self._array(name))
 
     def optional_integers(self, name: str) -> tuple[int, ...] | None:
-        """An array of whole numbers, or null, which must be written out."""
+        """Returns an array of whole numbers, or None where the field is null; it must not be missing."""
         return None if self._field(name) is None else self.integers(name)
 
     def has(self, name: str) -> bool:
-        """Whether there is a field of this name, null or not."""
+        """Returns whether there is a field of this name, null or not."""
         return name in self._fields
 
     def counts(self, name: str) -> dict[str, int]:
-        """An object of whole numbers."""
+        """Returns an object of whole numbers."""
         value = self._field(name)
         if not isinstance(value, dict):
             raise ValueError(f"{name} is no object")
         return {str(key): _integer(each, name) for key, each in value.items()}
 
     def boolean(self, name: str) -> bool:
-        """True or false."""
+        """Returns true or false."""
         value = self._field(name)
         if not isinstance(value, bool):
             raise ValueError(f"{name} is not true or false")
         return value
 
     def objects(self, name: str) -> tuple[JsonFields, ...]:
-        """An array of objects."""
+        """Returns an array of objects."""
         return tuple(JsonFields(each) for each in self._array(name))
 
     def _array(self, name: str) -> list[object]:
@@ -89,7 +89,7 @@ def _text(value: object, name: str) -> str:
 
 
 def _integer(value: object, name: str) -> int:
-    # True is an int to Python, and a mistake here.
+    # To Python, True is an int; here it is an error.
     if type(value) is not int:
         raise ValueError(f"{name} is no whole number")
     return value

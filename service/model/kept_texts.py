@@ -1,4 +1,4 @@
-"""JSON that catalogs and stores can keep."""
+"""Checks that catalogs and stores can keep a JSON value."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator
 
 Steps = tuple[str | int, ...]
-"""Names and indexes that lead to a place in JSON."""
+"""The names and indexes that lead to a place in JSON."""
 
 
 def text_fault(text: str) -> str | None:
-    """Why neither PostgreSQL nor a file of JSON could keep this text; None when they can.
+    """Returns why PostgreSQL or a JSON file could not store this text; None when both can.
 
-    JSON can spell both, a lone surrogate and NUL.
+    A lone surrogate and NUL are such texts: JSON can spell both.
 
     >>> text_fault("a" + chr(0xD800))
     'has half of a character (a surrogate without its pair)'
@@ -25,12 +25,12 @@ def text_fault(text: str) -> str | None:
 
 
 def faulty_texts(json: object) -> Iterator[tuple[Steps, str]]:
-    """Every value and name in JSON, already parsed, that is such a text or no number, with its place.
+    """Yields each value and name in parsed JSON that cannot be stored, and each non-number, with its place.
 
     >>> list(faulty_texts({"a": ["b", chr(0)], "c": float("inf")}))
     [(('c',), 'is a number that JSON does not have'), (('a', 1), 'has a NUL character')]
     """
-    # Not by recursion: whoever sends it says how deep it goes.
+    # No recursion: the sender decides how deep the JSON is nested.
     waiting: list[tuple[Steps, object]] = [((), json)]
     while waiting:
         place, value = waiting.pop()

@@ -1,1 +1,1 @@
-"""What the ingest log has accepted gets into its table: one snapshot a table and branch in each round."""
+"""Commits what the ingest log has accepted: each round makes one snapshot of a table and branch."""

@@ -1,4 +1,4 @@
-"""How long tables are missed, or files that were written for them."""
+"""Tracks how long tables, or files that were written for them, have been missing."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ class _Absence:
 
 
 class Absences:
-    """Tells an absence that stays from one that passes. Any thread may call any method.
+    """The absences of tables and files, which tell a lasting absence from one that passes.
 
-    A proxy says 404 while what is behind it starts, a name is free while another table takes it, a listing is
-    behind: what was accepted must not be given up for that. Every process counts for itself.
+    Any thread may call any method. A proxy answers 404 while the server behind it starts. A name is free
+    while another table takes it. A listing is out of date. Accepted ingests must not be given up for such
+    reasons. Every process counts for itself.
     """
 
     def __init__(self, clock: Clock, final_after_ms: int) -> None:
@@ -33,10 +34,11 @@ class Absences:
         self._absences: dict[TableKey, _Absence] = {}
 
     def is_final(self, key: TableKey, round_id: UUID) -> bool:
-        """Says that a round misses it now, and whether it has for so long that it is gone.
+        """Notes that a round misses it now, and returns whether this has lasted so long that it is gone.
 
-        Looks count too: a process that stood still has not seen what was there meanwhile. Of another round
-        it is missed anew: the one before was committed by whoever saw it.
+        The number of attempts counts too: a process that was suspended has not seen what was there in the
+        meantime. For another round, counting starts again, because whoever committed the round before had
+        found it.
         """
         now_ms = self._clock.elapsed_ms()
         with self._lock:
@@ -48,6 +50,6 @@ class Absences:
             return is_long and absence.looks >= _LOOKS_AT_LEAST
 
     def ended(self, key: TableKey) -> None:
-        """Says that it is there, or that nobody here can say."""
+        """Notes that it is there, or that its absence cannot be determined here."""
         with self._lock:
             self._absences.pop(key, None)

@@ -1,4 +1,4 @@
-"""How fast and how wide the committer works."""
+"""The committer's timing and limits."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CommitPace:
-    """Times in milliseconds.
+    """The committer's timing and limits; times are in milliseconds.
 
-    `interval_ms` bounds how long a round waits for ingests whose files are still being written; `max_files`
-    bounds how many files a round takes; `parallel_rounds` are those of different tables or branches.
-    `look_around_ms` is how often the log is asked what others have left or committed. `contended_pause_ms`
-    goes by before a round is asked for again that another replica has; the other pauses, between failures.
-    `absence_final_after_ms` is how long a table is looked for, or a file, before it counts as gone.
+    `interval_ms` bounds how long a round waits for ingests whose files are still being written. `max_files`
+    bounds how many files a round takes. `parallel_rounds` is how many rounds of different tables or branches
+    run at once. `look_around_ms` is how often the log is polled for what other replicas have left or
+    committed.
+
+    `contended_pause_ms` passes before a round that another replica has is requested again. `first_pause_ms`
+    and `longest_pause_ms` bound the pauses between failures. `absence_final_after_ms` is how long a missing
+    table or file is looked for before it counts as gone.
     """
 
     interval_ms: int = 200
@@ -26,7 +29,7 @@ class CommitPace:
     absence_final_after_ms: int = 300_000
 
     def pause_ms(self, failures: int) -> int:
-        """How long to wait after so many failures in a row.
+        """Returns how long to wait after this many failures in a row.
 
         >>> [CommitPace().pause_ms(failures) for failures in (1, 2, 3, 4000)]
         [100, 200, 400, 10000]

@@ -1,4 +1,4 @@
-"""One commit round: what waits for a table and branch becomes one snapshot."""
+"""One commit round: everything that waits for a table and branch becomes one snapshot."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ATTEMPTS_AT_MOST = 4
 
 
 class StillMissed(PartDown):
-    """What a round is for is not there, and may be again."""
+    """The table or a file of a round is missing, and may reappear."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitRound:
-    """What came of a round: a result, or the refusal of all that was in it.
+    """The outcome of a round: a result, or the refusal of everything in it.
 
-    `ingest_ids` are all ingests that it began with. `is_alike`: nothing else came of any of them.
+    `ingest_ids` are all ingests that it began with. `is_alike`: this outcome is that of every one of them.
     """
 
     committable: Committable
@@ -54,21 +54,21 @@ def commit_round(
     absences: Absences | None = None,
     on_refused: OnRefused = told_to_nobody,
 ) -> CommitRound | None:
-    """Commits what waits; None when nothing does, or another replica has it, or had it.
+    """Commits what waits; returns None when nothing does, or when another replica has or had the round.
 
-    Whatever is raised on the way, the round stays in the log, and is given again with the same id. Without
-    `rewriting`, files that do not fit their table any more are refused; without `absences`, what is for a
-    table that is not there. `on_refused` is told of all that is refused, also where the round goes on or
+    Whatever is raised, the round stays in the log, and is given out again with the same id. Without
+    `rewriting`, files that no longer fit their table are refused. Without `absences`, a round for a missing
+    table is refused. `on_refused` receives everything that is refused, also where the round continues or
     fails.
 
     Raises:
-        StillMissed: the table, or a file that was written for it, is not there, which may pass.
+        StillMissed: the table, or a file that was written for it, is missing, perhaps only for a while.
         PartDown: the log, the catalog or the storage does not answer.
     """
     try:
         with log.round(key, max_files, on_refused) as pending:
             if pending is None:
-                # Whoever has it may miss the table as well.
+                # The replica that has the round may miss the table as well.
                 return None
             with together("sluice.commit", [each.trace for each in pending.parts]) as span:
                 if span.is_recorded:
@@ -138,7 +138,7 @@ class _Round:
 
     def _committed(self, result: CommitResult) -> CommitRound:
         self._pending.committed(result)
-        # The files of before stay: another replica may have committed them, and what it did not is an orphan.
+        # The earlier files stay: another replica may have committed them. Those that it has not are orphans.
         return self._ended(result, None, is_alike=not (self._is_revised or result.is_repeated))
 
     def _refused(self, refusal: Refusal) -> CommitRound:
@@ -148,7 +148,7 @@ class _Round:
         return self._ended(None, refusal, is_alike=not self._is_revised)
 
     def _revised(self, refusal: TableChanged) -> CommitRound | None:
-        """None: the round goes on, in another shape mostly."""
+        """Returns None if the round continues, in most cases with revised files."""
         if self._rewriting is None:
             return self._refused(refusal)
         key, parts = self._pending.committable.key, self._pending.parts
@@ -163,7 +163,7 @@ class _Round:
             return self._rewritten(refusal, self._rewriting, revisions)
         if self._is_doubted:
             return self._refused(refusal)
-        # Its files are for this very schema and spec: it may have changed to and fro.
+        # Its files are for the table's current schema and spec: the table may have changed and changed back.
         self._is_doubted = True
         return None
 
@@ -180,7 +180,7 @@ class _Round:
         return self._gone_on(revised, TableChanged(next(iter(details), refusal.detail)))
 
     def _without_faulty(self, refusal: CommittableUnreadable | UpsertNotPossible) -> CommitRound | None:
-        """None: the round goes on without the ingests whose files are at fault."""
+        """Returns None if the round continues without the ingests whose files are at fault."""
         if isinstance(refusal, WrittenFileMissing):
             self._require_final(refusal)
         parts = self._pending.parts
@@ -191,7 +191,7 @@ class _Round:
         return self._gone_on(self._pending.revise(revisions, refusal.code), refusal)
 
     def _gone_on(self, revised: RevisedRound, refusal: Refusal) -> CommitRound | None:
-        """None: something of it still waits; the refusal is of all that was in it otherwise."""
+        """Returns None if something in the round still waits; otherwise the refusal applies to all of it."""
         self._is_revised = True
         if revised.pending is None:
             return self._ended(None, refusal, is_alike=False)

@@ -1,4 +1,4 @@
-"""The committer: whatever the ingest log has accepted gets into its table."""
+"""The committer: it commits everything that the ingest log has accepted."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from service.periodic_worker import PeriodicWorker
 from service.ports import Clock
 
 log = structlog.get_logger(__name__)
-# After each round that failed. Those that are left are asked about after the next ones.
+# After each failed round. The remaining ingests are looked up after the next rounds.
 _ASKED_AT_ONCE = 20
 
 
 class Committer:
     """Threads that commit, round by round, what waits in the log, of this process and of others.
 
-    It begins with what a crash has left. What cannot be committed now, since the log or a catalog is down,
-    stays in the log, in its order, and is tried again.
+    They begin with what a crash has left. When the log or a catalog is down, everything that cannot be
+    committed stays in the log, in its order, and is tried again.
     """
 
     def __init__(
@@ -84,9 +84,9 @@ class Committer:
                 self._changed.notify_all()
 
     def follow(self, record: IngestRecord) -> Future[None]:
-        """Sees to it that an accepted ingest is committed soon, and says when nothing of it waits any more.
+        """Makes sure that an accepted ingest is committed soon; the future resolves when nothing of it waits.
 
-        What came of it stands in the log. The future is resolved too when the committer is closed before.
+        Its outcome is in the log. The future also resolves when the committer is closed before.
         """
         settled = self._waiters.wait_for(record)
         self._put(unsettled(record))
@@ -95,25 +95,25 @@ class Committer:
         return settled
 
     def settled(self, ingest_id: UUID) -> IngestRecord | None:
-        """One of the ingests that were settled here last; None: ask the log."""
+        """Returns one of the ingests that were settled here last; None: ask the log."""
         return self._waiters.settled(ingest_id)
 
     def backlog(self) -> IngestBacklog:
-        """What waits, as far as this process knows."""
+        """Returns what waits, as far as this process knows."""
         with self._changed:
             key_count = self._queue.key_count
         return IngestBacklog(len(self._waiters), key_count, self._oldest_ms())
 
     @property
     def waiting_count(self) -> int:
-        """How many ingests wait to be committed, those of other replicas and of earlier processes too.
+        """The number of ingests that wait to be committed, in all replicas and from earlier processes.
 
-        The log has all of them, but was looked at a moment ago; those of this process are known as they are.
+        The log has all of them, but was polled a moment ago. The count of this process's own is up to date.
         """
         return max(len(self._waiters), self._log_backlog.ingest_count)
 
     def close(self, timeout_s: float) -> None:
-        """Ends the rounds that run, if they end in time; what waits is left for the next start."""
+        """Ends running rounds, if they end in time; everything that waits is left for the next start."""
         self._closed.set()
         with self._changed:
             self._changed.notify_all()
@@ -125,7 +125,7 @@ class Committer:
         self._waiters.release()
 
     def _oldest_ms(self) -> int:
-        # The log knows of all, but was looked at a moment ago; and nothing is asked while it is down.
+        # The log has all of them, but was polled a moment ago, and is not polled while it is down.
         in_log = self._log_backlog.oldest_accepted_at if self.waiting_count else None
         own = self._waiters.oldest_accepted_at()
         return max(self._lags_ms(filter(None, (own, in_log))), default=0)
@@ -171,7 +171,7 @@ class Committer:
             self._queue.failed(key, self._clock.elapsed_ms())
 
     def _round(self, key: TableKey) -> bool:
-        """Whether there is nothing more to do for the key just now."""
+        """Returns whether there is nothing more to do for the key at present."""
         started_ms = self._clock.elapsed_ms()
         try:
             ended = commit_round(
@@ -184,7 +184,7 @@ class Committer:
                 self._meters.failed,
             )
         except Exception:
-            # An ingest may have been refused out of the round, which goes on without it, and fails on and on.
+            # A refused ingest leaves the round, which may go on without it and fail again and again.
             with suppress(PartDown):
                 self._settle_told(key)
             raise
@@ -200,24 +200,24 @@ class Committer:
             self._meters.committed_after(self._lags_ms(accepted_at))
         self._log_backlog.ended(len(ended.ingest_ids))
         self._waiters.settle(key, ended.ingest_ids, _outcome(ended))
-        # A round may not take everything, and more may have come meanwhile.
+        # A round may not take everything, and more may have arrived while it ran.
         self._put([key])
         return True
 
     def _is_settled_elsewhere(self, key: TableKey) -> bool:
-        """Whether nobody here waits for the key any more; another replica or an earlier round had it all."""
+        """Returns whether no caller here waits for the key: another replica or round took it all."""
         while (ingest_id := self._waiters.oldest(key)) is not None:
             if not self._is_told(key, ingest_id):
                 return False
         return True
 
     def _settle_told(self, key: TableKey) -> None:
-        """Lets some of those go whose part the log has settled already."""
+        """Resolves some waiters whose part the log has already settled."""
         for ingest_id in self._waiters.least_asked(key, _ASKED_AT_ONCE):
             self._is_told(key, ingest_id)
 
     def _is_told(self, key: TableKey, ingest_id: UUID) -> bool:
-        """Whether the log says what came of this part; whoever waits for it is let go then."""
+        """Returns whether the log has an outcome for this part; if so, its waiters are resolved."""
         record = self._log.find(ingest_id)
         if record is not None and key in unsettled(record):
             return False
@@ -255,7 +255,7 @@ def _tell(ended: CommitRound, took_ms: int) -> None:
 
 def _outcome(ended: CommitRound) -> Outcome | None:
     if not ended.is_alike:
-        # The log has it, ingest by ingest.
+        # The log has the outcome of each ingest.
         return None
     if ended.refusal is not None:
         return Outcome(None, ended.refusal.code, ended.refusal.detail)

@@ -1,4 +1,4 @@
-"""How many ingests wait in the log, known between two looks at it."""
+"""Estimates how many ingests wait in the log between two polls."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from service.model.ingest.writing import TableKey
 
 
 class LogBacklog:
-    """Counts what waits in the log, of all replicas and of earlier processes. Any thread may call any method.
+    """The number of ingests that wait in the log, of all replicas and earlier processes.
 
-    Only looks see what others accept and commit; what is committed here counts at once.
+    Any thread may call any method. Only a poll shows what other replicas accept and commit. Commits of this
+    process count at once.
     """
 
     def __init__(self) -> None:
@@ -25,25 +26,25 @@ class LogBacklog:
 
     @property
     def ingest_count(self) -> int:
-        """What the last look has seen, without what rounds of this process have ended since."""
+        """The count of the last poll, less the ingests that rounds of this process have ended since."""
         with self._lock:
             return max(0, self._seen - (self._ended - self._ended_before))
 
     @property
     def oldest_accepted_at(self) -> datetime | None:
-        """When the ingest was accepted that had waited longest at the last look; None: nothing waits."""
+        """When the ingest that had waited longest at the last poll was accepted; None: nothing waits."""
         with self._lock:
             return self._oldest_accepted_at
 
     def look(self, log: IngestLog) -> Sequence[TableKey]:
-        """Counts anew; where something waits.
+        """Polls the log, and returns where something waits.
 
         Raises:
-            MetricsStoreDown: the log does not answer; the count is as before.
+            MetricsStoreDown: the log does not answer; the count stays as it was.
         """
         with self._lock:
-            # A round may end while the log is asked. Counted too low, the next look mends it; counted too
-            # high, callers would be refused until then.
+            # A round may end while the log is polled. The next poll corrects a count that is too low; one
+            # that is too high would reject callers until then.
             before = self._ended
         waiting = log.waiting()
         with self._lock:
@@ -52,6 +53,6 @@ class LogBacklog:
         return waiting.keys
 
     def ended(self, ingest_count: int) -> None:
-        """Says that a round of so many ingests has ended here."""
+        """Notes that a round of this many ingests has ended here."""
         with self._lock:
             self._ended += ingest_count

@@ -1,4 +1,4 @@
-"""What files that were written a while ago have to be written again as, to fit their table as it is now."""
+"""Finds the target for rewriting earlier files so that they fit their table as it is now."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from service.model.tables.schemas import Field, Primitive, fields_with_paths
 
 
 def is_current(table: WritableTable, target: WriteTarget) -> bool:
-    """Whether files of the target are files for the table as it is."""
+    """Returns whether files of the target fit the table as it is."""
     is_same_table = target.table_uuid in (None, table.table_uuid)
     return is_same_table and (target.schema_id, target.spec_id) == (table.schema.schema_id, table.spec_id)
 
 
 def refitted_target(table: WritableTable, target: WriteTarget, written: tuple[Field, ...]) -> WriteTarget:
-    """The target of the same rows now. `written` are the fields that the files have, by the files themselves.
+    """Returns the target of the same rows now; `written` are the fields that the files themselves have.
 
-    Columns keep their order. What the table is partitioned by since is written too, as the NULL that it reads
-    back as.
+    Columns keep their order. A column that the table has become partitioned by since is written too, as the
+    NULL that it reads back as.
 
     Raises:
-        TableChanged: there is none; the detail says why.
+        TableChanged: there is no such target; the detail says why.
     """
     reason = next(_reasons(table, target, written), None)
     if reason is not None:
@@ -42,7 +42,7 @@ def refitted_target(table: WritableTable, target: WriteTarget, written: tuple[Fi
 
 
 def changed(table: WritableTable, reason: str) -> TableChanged:
-    """The refusal that tells this reason."""
+    """Returns the error with this reason."""
     return TableChanged(f"{table.key.table} was changed: {reason} {SEND_ALONE_AGAIN}")
 
 
@@ -70,7 +70,7 @@ def _changed_fields(current: Mapping[int, tuple[str, Field]], written: tuple[Fie
         name, now = current[before.field_id]
         if not _is_readable_as(before, now):
             yield f"column {name} has another type now."
-        # At the top level, the writer looks whether a value is missing; it does not look into others.
+        # The writer checks for missing values only at the top level, not in nested fields.
         if now.is_required and not before.is_required and len(path) > 1:
             yield f"column {name} is required now."
         known = {each.field_id for each in before.children}

@@ -1,4 +1,4 @@
-"""Files of a round that do not fit their table any more are written again, so that they do."""
+"""Rewrites the files of a round that no longer fit their table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from service.model.ingest.writing import MAIN, TableKey, WritableTable, WriteRes
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """Reads what was written for a table as it was, and writes it for the table as it is."""
+    """A rewriter of rows from an earlier state of a table for its current state."""
 
     tables: WritableTables
     rows: WrittenRows
@@ -32,14 +32,14 @@ class Rewriting:
     def revisions(
         self, key: TableKey, parts: Sequence[RoundPart], *, is_missing_final: bool = False
     ) -> list[RoundRevision]:
-        """One for each ingest whose files are for another schema or spec; none where all are for these.
+        """Returns a revision for each ingest whose files are for another schema or spec.
 
-        Either all files are there, or none. The files of before stay. `is_missing_final`: an ingest whose
-        files are missing is refused.
+        It is empty where all files are for the current ones. Either all new files exist, or none. The earlier
+        files stay. `is_missing_final`: an ingest whose files are missing is refused.
 
         Raises:
-            TableNotFound: the table is not there.
-            WrittenFileMissing: a file is not there, and that is not final.
+            TableNotFound: the table is missing.
+            WrittenFileMissing: a file is missing, and this is not final.
             PartDown: the catalog or the storage does not answer.
         """
         table = self._table(key)
@@ -56,14 +56,14 @@ class Rewriting:
         return revisions
 
     def discard(self, key: TableKey, results: Iterable[WriteResult]) -> None:
-        """Deletes files that no snapshot has, nor ever will; what cannot be deleted now is an orphan."""
+        """Deletes files that no snapshot has or ever will have; those that cannot be deleted are orphans."""
         with suppress(GatewayError):
             table = self._table(key)
             for each in results:
                 self.data_files.discard(table, each)
 
     def _table(self, key: TableKey) -> WritableTable:
-        # If the branch is a tag by now, the commit has refused it, and says so.
+        # If the branch is a tag by now, the commit has already refused it, with that reason.
         return replace(self.tables.writable(key.table, MAIN), key=key)
 
     def _revision(self, table: WritableTable, part: RoundPart, is_missing_final: bool) -> RoundRevision:
@@ -92,18 +92,18 @@ class Rewriting:
         for made in self._made(table, target, result.data_files):
             yield made
             record_count += made.record_count
-        # Of an upsert, too: no key of it was written twice.
+        # This holds for an upsert too: none of its keys was written twice.
         if record_count != result.record_count:
             raise CommittableUnreadable(f"{record_count} of {result.record_count} rows were there.")
 
     def _made(
         self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]
     ) -> Iterator[WriteResult]:
-        """One result; of an upsert whose rows are too many, one for each file, or for each part of a file.
+        """Yields one result; for an upsert with too many rows, one for each file, or for each part of a file.
 
-        They are more than they were where a type is wider by now, or the operator allows less. The rows of an
-        upsert have different keys, whatever file they are in, so its deletes are anew those of the keys of
-        its rows.
+        Its rows can have become too many because a type is wider now, or the operator allows less. The rows
+        of an upsert have different keys, whatever file they are in, so its new deletes are those of the keys
+        of its rows.
         """
         try:
             yield self.data_files.write(table, target, self.rows.batches(table, target, data_files))
@@ -117,14 +117,14 @@ class Rewriting:
 
 
 def _joined(results: Sequence[WriteResult]) -> Iterator[WriteResult]:
-    """One result for each upsert, as it was before, in the order in which they count."""
+    """Yields one result for each upsert, as before, in the order in which they take effect."""
     for target, group in groupby(results, key=lambda each: each.target):
         own = list(group)
         yield from [WriteResult.merged(target, own)] if target.is_upsert else own
 
 
 def without_files(results: Iterable[WriteResult], others: Iterable[WriteResult]) -> list[WriteResult]:
-    """The results without the files that others have too."""
+    """Returns the results without the files that others have too."""
     kept = {file for each in others for file in (*each.data_files, *each.delete_files)}
     return [
         replace(
@@ -137,5 +137,5 @@ def without_files(results: Iterable[WriteResult], others: Iterable[WriteResult])
 
 
 def has_files(results: Iterable[WriteResult], files: frozenset[str]) -> bool:
-    """Whether any of these files is among those of the results."""
+    """Returns whether any of these files is among those of the results."""
     return any(not files.isdisjoint((*each.data_files, *each.delete_files)) for each in results)

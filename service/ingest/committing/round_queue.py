@@ -1,4 +1,4 @@
-"""For which tables and branches a commit round is due."""
+"""The tables and branches for which a commit round is due."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from service.model.ingest.writing import TableKey
 
 
 class RoundQueue:
-    """Keys in the order in which something began to wait for them; one round of a key at a time.
+    """Keys in the order in which something began to wait for them; each key has one round at a time.
 
-    A round is due at once, unless ingests of its key are still being written: then it waits for them, but not
-    longer than the pace's interval. Knows no threads and no clock: every moment is handed in.
+    A round is due at once, unless ingests of its key are still being written: then it waits for them, but no
+    longer than the pace's interval. The queue uses no threads and no clock: every moment is passed in.
     """
 
     def __init__(self, pace: CommitPace) -> None:
@@ -26,23 +26,23 @@ class RoundQueue:
 
     @property
     def key_count(self) -> int:
-        """How many keys something waits for, or is being committed to."""
+        """The number of keys that something waits for, or that are being committed to."""
         return len(self._latest_ms.keys() | self._running)
 
     def expect(self, keys: Iterable[TableKey]) -> None:
-        """Says that an ingest of these keys is being written."""
+        """Notes that an ingest of these keys is being written."""
         self._expected.update(keys)
 
     def expect_no_more(self, keys: Iterable[TableKey]) -> None:
-        """Says that it is not being written any more, whether it waits now or failed."""
+        """Notes that it is no longer being written, whether it waits now or failed."""
         self._expected -= Counter(keys)
 
     def put(self, key: TableKey, now_ms: int) -> None:
-        """Says that something waits for the key."""
+        """Notes that something waits for the key."""
         self._latest_ms.setdefault(key, now_ms + self._pace.interval_ms)
 
     def take(self, now_ms: int) -> TableKey | None:
-        """A key whose round is due, if any; nobody else gets it before `ended`, `pause` or `failed`."""
+        """Returns a key whose round is due, if any; it is reserved until `ended`, `pause` or `failed`."""
         due = next((key for key in self._latest_ms if self._due_in_ms(key, now_ms) == 0), None)
         if due is not None:
             del self._latest_ms[due]
@@ -50,24 +50,24 @@ class RoundQueue:
         return due
 
     def ended(self, key: TableKey) -> None:
-        """Says that the round is over, and went well."""
+        """Notes that the round has ended successfully."""
         self._running.discard(key)
         self._failures.pop(key, None)
         self._not_before_ms.pop(key, None)
 
     def pause(self, key: TableKey, now_ms: int) -> None:
-        """Says that another replica has the round; it is asked for again a little later."""
+        """Notes that another replica has the round; it is requested again a little later."""
         self._running.discard(key)
         self._try_again(key, now_ms, self._pace.contended_pause_ms)
 
     def failed(self, key: TableKey, now_ms: int) -> None:
-        """Says that the round failed; it is tried again, ever more slowly."""
+        """Notes that the round failed; it is tried again, with growing pauses."""
         self._running.discard(key)
         self._failures[key] += 1
         self._try_again(key, now_ms, self._pace.pause_ms(self._failures[key]))
 
     def due_in_ms(self, now_ms: int) -> int | None:
-        """When the next round is due, as far as is known now; None when nothing waits."""
+        """Returns the time until the next round is due, as far as is known now; None when nothing waits."""
         waiting = (self._due_in_ms(key, now_ms) for key in self._latest_ms)
         return min((each for each in waiting if each is not None), default=None)
 

@@ -1,4 +1,4 @@
-"""Whoever waits for ingests to be committed."""
+"""Futures of callers that wait for ingests to be committed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEPT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a round, for all that was in it."""
+    """The outcome of a round, for everything in it."""
 
     snapshot_id: int | None
     error_code: str | None = None
@@ -31,16 +31,16 @@ class Outcome:
 class _Waiter:
     keys: set[TableKey]
     record: IngestRecord | None
-    """As far as it is known here; None: only the log knows."""
+    """The ingest as far as it is known here; None: only the log has it."""
     settled: Future[None] = field(default_factory=Future)
     asked_count: int = 0
-    """How often the log was asked about it."""
+    """How often it was looked up in the log."""
 
 
 class Waiters:
     """Futures by ingest, each resolved when all tables and branches of its ingest are settled.
 
-    Settled is what was committed or refused; which of the two, the log knows.
+    An ingest is settled when it is committed or refused; the log says which.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Waiters:
         self._settled: FIFOCache[UUID, IngestRecord] = FIFOCache(KEPT)
 
     def wait_for(self, record: IngestRecord) -> Future[None]:
-        """The ingest's future; the same one for all who ask while it waits."""
+        """Returns the ingest's future; all who ask while it waits get the same one."""
         keys = set(unsettled(record))
         with self._lock:
             waiter = self._waiters.get(record.ingest_id) or _Waiter(keys, record)
@@ -60,9 +60,9 @@ class Waiters:
         return waiter.settled
 
     def settle(self, key: TableKey, ingest_ids: Iterable[UUID], outcome: Outcome | None = None) -> None:
-        """Says that these ingests are settled as far as this table and branch is concerned.
+        """Notes that these ingests are settled for this table and branch.
 
-        Without an outcome it is not known here how.
+        Without an outcome, it is unknown here how.
         """
         ended = []
         with self._lock:
@@ -78,29 +78,29 @@ class Waiters:
         self._resolve(ended)
 
     def accepted_at(self, ingest_ids: Iterable[UUID]) -> list[datetime]:
-        """When those of these ingests were accepted that are waited for here."""
+        """Returns when those of these ingests were accepted that are waited for here."""
         with self._lock:
             waiting = [self._waiters[each] for each in ingest_ids if each in self._waiters]
         return [each.record.accepted_at for each in waiting if each.record is not None]
 
     def oldest_accepted_at(self) -> datetime | None:
-        """When the ingest was accepted that has been waited for longest, as far as it is known here."""
+        """Returns when the longest-waiting ingest was accepted, as far as it is known here."""
         with self._lock:
             known = (each.record for each in self._waiters.values() if each.record is not None)
             return next((each.accepted_at for each in known), None)
 
     def settled(self, ingest_id: UUID) -> IngestRecord | None:
-        """One of the ingests that were settled last, as the log has it; None: ask the log."""
+        """Returns one of the ingests that were settled last, as the log has it; None: ask the log."""
         with self._lock:
             return self._settled.get(ingest_id)
 
     def oldest(self, key: TableKey) -> UUID | None:
-        """The ingest that has been waited for longest, of those that wait for this table and branch."""
+        """Returns the longest-waiting ingest for this table and branch."""
         with self._lock:
             return next((each for each, waiter in self._waiters.items() if key in waiter.keys), None)
 
     def least_asked(self, key: TableKey, at_most: int) -> list[UUID]:
-        """Some that wait for this table and branch, to ask the log about: whom it was asked about least."""
+        """Returns some ingests that wait for this table and branch, those looked up least often."""
         with self._lock:
             waiting = ((each, waiter) for each, waiter in self._waiters.items() if key in waiter.keys)
             chosen = nsmallest(at_most, waiting, key=lambda pair: pair[1].asked_count)
@@ -109,17 +109,17 @@ class Waiters:
         return [each for each, _ in chosen]
 
     def __len__(self) -> int:
-        """How many ingests are waited for."""
+        """Returns how many ingests are waited for."""
         with self._lock:
             return len(self._waiters)
 
     def keys(self) -> set[TableKey]:
-        """Every table and branch that somebody waits for."""
+        """Returns every table and branch that an ingest waits for."""
         with self._lock:
             return {key for waiter in self._waiters.values() for key in waiter.keys}
 
     def release(self) -> None:
-        """Lets everybody go; their ingests are as the log has them."""
+        """Resolves all futures; the ingests are as the log has them."""
         with self._lock:
             waiters = list(self._waiters.values())
             self._waiters.clear()
@@ -131,13 +131,13 @@ class Waiters:
 
     def _resolve(self, waiters: Sequence[_Waiter]) -> None:
         for each in waiters:
-            # Whoever waits may have canceled it.
+            # The waiting caller may have canceled it.
             if each.settled.set_running_or_notify_cancel():
                 each.settled.set_result(None)
 
 
 def unsettled(record: IngestRecord) -> list[TableKey]:
-    """The tables and branches that the ingest still waits for."""
+    """Returns the tables and branches that the ingest still waits for."""
     return [each.key for each in record.commits if each.snapshot_id is None and each.error_code is None]
 
 

@@ -1,6 +1,6 @@
-"""Records that do not fit their table, on their way to a table of rejected records.
+"""Dead letters: records that do not fit their table, and the tables of rejected records that they go to.
 
-In come decoded rows and records with their faults; out go the rows to write, the rows of dead letters,
-their counts by table, and which of both may share one snapshot. The room imports `decoding`, `request_rows`
-and `write_schema`.
+The inputs are decoded rows, and records with their faults. The outputs are the rows to write, the rows of
+dead letters, their counts by table, and the check which of both may share one snapshot. The room imports
+`decoding`, `request_rows` and `write_schema`.
 """

@@ -1,4 +1,4 @@
-"""Records that did not fit, as rows of tables beside those that they were sent to."""
+"""Writes records that did not fit as rows of tables beside those that they were sent to."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ FIELDS = (
     Field(9, "payload", _STRING),
     Field(10, "payload_bytes", Primitive("binary")),
 )
-"""What is kept of each. `payload_bytes` is the payload where it is no UTF-8."""
+"""The fields of a dead letter; `payload_bytes` is the payload where it is not UTF-8."""
 _MOST_BYTES = 4 * 1024**2
 
 
 def dead_letter_name(table: TableName) -> TableName:
-    """The table of dead letters beside this one.
+    """Returns the table of dead letters beside this one.
 
     >>> str(dead_letter_name(TableName("lake", "logs", "events")))
     'lake.logs.events__dead_letter'
@@ -47,46 +47,46 @@ def dead_letter_name(table: TableName) -> TableName:
 
 
 class Letters(Protocol):
-    """What becomes of records that do not fit where the others are written."""
+    """The handling of records that do not fit, where the others are written."""
 
     def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        """Keeps the record; gives what is ready to be written."""
+        """Keeps the record, and yields rows that are ready to be written."""
 
     def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        """What is not written yet."""
+        """Yields the rows that are not written yet."""
 
 
 class LettersLater:
-    """Keeps none: they are written by another ingest, once the tables have their rows."""
+    """A handler that keeps no record: another ingest writes dead letters, once the tables have their rows."""
 
     def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:  # noqa: ARG002
-        """Nothing."""
+        """Yields nothing."""
         return iter(())
 
     def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        """Nothing."""
+        """Yields nothing."""
         return iter(())
 
 
 @dataclass(frozen=True, slots=True)
 class LettersOf:
-    """Keeps those of these writes, and those that have no route."""
+    """A handler for the dead letters of these writes, and of records that have no route."""
 
     letters: Letters
     writes: frozenset[int]
 
     def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        """Keeps the record if it is one of them; gives what is ready to be written."""
+        """Keeps the record if it is one of them, and yields rows that are ready to be written."""
         if unfit.write is None or unfit.write in self.writes:
             yield from self.letters.take(unfit)
 
     def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        """What is not written yet."""
+        """Yields the rows that are not written yet."""
         return self.letters.rest()
 
 
 class DeadLetters:
-    """Those of one ingest. What has no route goes to the dead letters of the request's first table."""
+    """The dead letters of one ingest; records without a route go to those of the request's first table."""
 
     def __init__(
         self, ingest_id: UUID, received_at: datetime, request: IngestRequest, tables: DeadLetterTables
@@ -101,7 +101,7 @@ class DeadLetters:
         self._waiting_bytes = 0
 
     def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        """Keeps the record; gives what is ready to be written."""
+        """Keeps the record, and yields rows that are ready to be written."""
         name = dead_letter_name(self._writes[unfit.write or 0].key.table)
         self._waiting.setdefault(name, []).append(self._row(unfit))
         self._waiting_bytes += len(unfit.payload) + len(unfit.record.reason) + 512
@@ -109,13 +109,13 @@ class DeadLetters:
             yield from self.rest()
 
     def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        """What is not written yet."""
+        """Yields the rows that are not written yet."""
         waiting, self._waiting, self._waiting_bytes = self._waiting, {}, 0
         for name, rows in waiting.items():
             yield self.destination(name), pa.RecordBatch.from_pylist(rows, arrow_schema(FIELDS))
 
     def destination(self, name: TableName) -> Destination:
-        """Where dead letters of this name go."""
+        """Returns where dead letters of this name go."""
         if name not in self._destinations:
             table = self._tables.opened(name)
             write = Write(TableKey(name), (), ColumnNames(tuple(each.name for each in FIELDS)))
@@ -141,7 +141,7 @@ class DeadLetters:
 
 
 def _position(unfit: Unfit) -> str:
-    """All that is known: of many files, a line or row alone would tell nothing."""
+    """Returns all that is known of the position: with many files, a line or row alone is ambiguous."""
     record = unfit.record
     numbers = (("line", record.line), ("column", record.column), ("row", record.row))
     told = (f"{name} {number}" for name, number in numbers if number is not None)

@@ -1,4 +1,4 @@
-"""What of a request may be in one snapshot with its dead letters."""
+"""Checks that a request does not write its dead letters into a table that it upserts into."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from service.model.ingest.writing import TableKey
 
 
 def check_letters_apart(request: IngestRequest) -> None:
-    """Returns where no upsert is to a table that dead letters of the same request may go to.
+    """Checks that no upsert goes to a table that dead letters of the same request may go to.
 
-    Dead letters come in the order in which records are read, so nobody knows which of them it would replace.
+    Dead letters come in the order in which records are read, so it would be undefined which of them an upsert
+    replaces.
 
     Raises:
-        IngestInvalid: one is.
+        IngestInvalid: an upsert does.
     """
     if request.on_error is not OnError.DEAD_LETTER:
         return

@@ -1,4 +1,4 @@
-"""How many records of each table were rejected: those that its dead letters got."""
+"""Counts the rejected records of each table, which are the rows of its dead letters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.model.ingest.ingest_history import TableIngests
 def with_rejected_counts(
     tables: Iterable[TableIngests], letters: Iterable[TableIngests]
 ) -> Sequence[TableIngests]:
-    """The tables in order of name; those too of which nothing but dead letters was written.
+    """Returns the tables in order of name, including those that got nothing but dead letters.
 
     >>> letters = [TableIngests("lake.logs.events__dead_letter", record_count=3)]
     >>> [(each.table, each.rejected_record_count) for each in with_rejected_counts([], letters)]

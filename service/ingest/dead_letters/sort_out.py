@@ -1,4 +1,4 @@
-"""Rows to write on the one side, records that do not fit on the other."""
+"""Separates rows to write from records that do not fit."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ TOLD_AT_MOST = 100
 
 
 class SortedOut:
-    """Goes through the rows once, and can then say which records were bad.
+    """An iterable of the rows to write, which is read once and then knows the bad records.
 
-    With dead letters, the bad ones are rows of theirs. Without, one is enough to write nothing, and all that
-    follow are only counted.
+    With dead letters, bad records become their rows. Without, one bad record is enough to write nothing, and
+    all that follow are only counted.
 
     Raises, while it is iterated:
         RecordsInvalid: records do not fit; with the first hundred.
@@ -48,7 +48,7 @@ class SortedOut:
         return Rejected(self._bad_count, tuple(self._told))
 
     def __iter__(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        """What is to be written."""
+        """Yields the rows to be written, with their destinations."""
         for destination, rows in self._written():
             self.tables[destination.table.key] = destination.table
             yield destination, rows

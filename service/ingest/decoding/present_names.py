@@ -1,4 +1,4 @@
-"""Which fields the records of a stream have, target by target."""
+"""Finds the fields that the records of a stream have, for each target."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ def present_names(
     known: Sequence[Set[str]],
     bounds: ReadBounds,
 ) -> list[set[str]]:
-    """The names among those that are known of each target; of one that has none of them, a few others.
+    """Returns each target's known names that occur in records, or a few others if none does.
 
-    A name counts where it stands beside a null.
-
-    In formats where each record has every column, those count that have a value.
+    In formats without fixed columns, a name counts even if its value is null. In formats where each record
+    has every column, a name counts if it has a value.
 
     Raises:
-        IngestInvalid: the stream is none of this format, ends too early, or unfolds to more than may be.
+        IngestInvalid: the stream is not in this format, ends too early, or expands beyond the bounds.
     """
     match record_format:
         case RecordFormat.NDJSON:

@@ -1,4 +1,4 @@
-"""From a stream of records to rows by target: the one place, for the gateway and for executors."""
+"""Reads a stream of records as rows by target; the gateway and executors both use it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ def read_rows(
     start: Position = FIRST,
     bounds: ReadBounds = DEFAULT_BOUNDS,
 ) -> Iterator[Rows]:
-    """Every record is either in the rows of one target or bad; a block at a time is in memory.
+    """Yields every record, in the rows of one target or as a bad row; one block at a time is in memory.
 
-    `start` is where the stream's first record stands in the whole. Parquet has to be seekable. `bounds` are
-    for what Arrow and Parquet unfold to, and for lines of text, whose stream is bounded before.
+    `start` is the position of the stream's first record in the whole input. Parquet streams must be seekable.
+    `bounds` limit the expanded size of Arrow and Parquet, and the length of lines of text. The size of a text
+    stream is bounded before.
 
     Raises:
-        IngestInvalid: the stream is none of this format, ends too early, or unfolds to more than may be.
+        IngestInvalid: the stream is not in this format, ends too early, or expands beyond the bounds.
     """
     match record_format:
         case RecordFormat.NDJSON:

@@ -1,4 +1,4 @@
-"""A large body in parts that can be read each by itself."""
+"""Splits a large body into parts that can be read independently."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ BodyPart = BodySplit | RowGroups
 
 
 def is_splittable(body: StreamedRecords) -> bool:
-    """Whether there is a place to cut it at."""
+    """Returns whether the body can be split."""
     match body.record_format:
         case RecordFormat.NDJSON | RecordFormat.CSV:
             return True
         case RecordFormat.PARQUET:
-            # Its end is read first, which compression hides.
+            # The end of a Parquet file is read first, which compression makes impossible.
             return body.compression is Compression.NONE
         case RecordFormat.ARROW_STREAM:
             return False
@@ -34,12 +34,12 @@ def is_splittable(body: StreamedRecords) -> bool:
 def body_splits(
     body: StreamedRecords, count: Callable[[int], int], split_bytes: int, bounds: ReadBounds
 ) -> tuple[Sequence[BodyPart], int]:
-    """All records in so many parts as `count` says of their bytes, which are told too.
+    """Returns all records in at most `count(bytes)` parts, and the number of bytes.
 
-    Text is read once, all of it, so that lines have their numbers.
+    Text is read once from start to end, to number its lines.
 
     Raises:
-        IngestInvalid: the body is not of its form, or has more in it, or a longer line, than may be.
+        IngestInvalid: the body is not in its format, or exceeds the bounds, or one of its lines does.
     """
     with body.open() as raw:
         if body.record_format is RecordFormat.PARQUET:

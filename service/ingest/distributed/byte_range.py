@@ -1,4 +1,4 @@
-"""A part of a stream as a stream."""
+"""Reads a part of a stream as a stream."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _BUFFER_BYTES = 1 << 20
 
 
 class ByteRange(io.RawIOBase):
-    """The bytes of a stream from `start` on and before `end`, behind a header."""
+    """The bytes of a stream from `start` to `end` (exclusive), after a header."""
 
     def __init__(self, stream: BinaryIO, start: int, end: int, header: bytes) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class ByteRange(io.RawIOBase):
 
     @staticmethod
     def buffered(stream: BinaryIO, start: int, end: int, header: bytes = b"") -> BinaryIO:
-        """The part, read in larger pieces. What cannot be sought is read from its beginning.
+        """Returns the part, read in larger pieces; a stream that is not seekable is read from its beginning.
 
         >>> ByteRange.buffered(io.BytesIO(b"abcdef"), 2, 4, b"h:").read()
         b'h:cd'
@@ -31,11 +31,11 @@ class ByteRange(io.RawIOBase):
         return cast(BinaryIO, io.BufferedReader(ByteRange(stream, start, end, header), _BUFFER_BYTES))
 
     def readable(self) -> bool:
-        """It is."""
+        """Returns True."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """The next bytes; 0 after the last one."""
+        """Fills the buffer with the next bytes; returns their number, 0 after the last one."""
         if self._header:
             part = self._header[: len(buffer)]
             self._header = self._header[len(part) :]

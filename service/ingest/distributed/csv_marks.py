@@ -1,4 +1,4 @@
-"""Where a body of CSV can be cut: at ends of lines that no quotes go over."""
+"""Finds the places where a body of CSV can be split: line ends outside of quotes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from service.ingest.distributed.line_marks import LineMark, LineMarks
 
 
 def csv_marks(stream: BinaryIO, block_bytes: int, max_line_bytes: int) -> LineMarks:
-    r"""One place in every block, where there is one, and the header; reads all of the stream.
+    r"""Returns at most one place in every block, and the header; reads the whole stream.
 
     Raises:
-        IngestInvalid: a line, or the header, is too long to be looked through.
+        IngestInvalid: a line, or the header, is too long to be scanned.
 
     >>> from io import BytesIO
     >>> found = csv_marks(BytesIO(b'a,b\n1,"x\ny"\n2,z\n'), 9, 100)
@@ -27,7 +27,7 @@ def csv_marks(stream: BinaryIO, block_bytes: int, max_line_bytes: int) -> LineMa
 
 
 class _Scan:
-    """`offset` is where `rest` begins, which is a line whose end has not come yet."""
+    """A scan of the stream; `rest` is the current incomplete line, which begins at `offset`."""
 
     def __init__(self, max_line_bytes: int) -> None:
         self._max_line_bytes = max_line_bytes
@@ -74,6 +74,6 @@ class _Scan:
         self._check("The record that begins on line 1", self.header[:-1].removeprefix(BYTE_ORDER_MARK))
 
     def _check(self, what: str, text: bytes | bytearray) -> None:
-        # What has ended is looked at as well when it is read.
+        # Complete records are checked when they are read.
         if len(text) > self._max_line_bytes:
             raise too_long(what, self._max_line_bytes)

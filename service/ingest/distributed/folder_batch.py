@@ -1,4 +1,4 @@
-"""The files of a micro-batch: those that cannot be read are dead letters, and the others are written."""
+"""Writes the files of a micro-batch; files that cannot be read become dead letters."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from service.model.ingest.source_uris import SourceUri, address_of
 from service.model.ingest.sources import SourceFile
 from service.model.ingest.writing import Destination
 
-# `file:`, or another scheme, nothing, and the host or bucket.
+# The scheme, an empty part, and the host or bucket.
 _BEFORE_PATH = 3
 
 MapFiles = Callable[[SplitTask, Sequence[SourceFile]], Sequence[SplitOutcome]]
-"""Has a task read files, and write their rows."""
+"""A function that runs a task to read files and write their rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderOutcomes:
-    """What became of the tasks, and the files that none of these rows are of."""
+    """The outcomes of the tasks, and the files that contributed no rows to them."""
 
     outcomes: Sequence[SplitOutcome]
     unreadable: tuple[UnreadableFile, ...] = ()
@@ -43,14 +43,13 @@ def write_readable(
     *,
     are_taken: bool = False,
 ) -> FolderOutcomes:
-    """Of a file all rows are written, or none; those without are told as one bad record each.
+    """Writes all rows of each file or none; a file without rows is reported as one bad record.
 
-    A file that is gone, or has no address, counts as one that cannot be read: whoever took it away may never
-    bring it back.
+    A missing file, or one without an address, counts as unreadable: whoever removed it may never restore it.
 
     Raises:
-        CallerError: one is gone, and `are_taken`: tables have rows of these files already.
-        StreamFailed: the same of one that cannot be read.
+        CallerError: a file is missing, and `are_taken`: tables already have rows of these files.
+        StreamFailed: a file cannot be read, and `are_taken`.
     """
     files = found.all() if are_taken else found.files
     outcomes = mapped(replace(task, tells_unreadable=True), files)
@@ -71,24 +70,26 @@ def write_readable(
 
 
 def without(files: Sequence[SourceFile], unreadable: Sequence[UnreadableFile]) -> Sequence[SourceFile]:
-    """The files that can be read."""
+    """Returns the files without the unreadable ones."""
     uris = {each.uri for each in unreadable}
     return [each for each in files if each.uri not in uris]
 
 
 def names_in_folder(names: Sequence[str], folder: str) -> Sequence[str]:
-    """Those right in the folder, of all that are below it.
+    """Returns the names directly in the folder, of all that are below it.
 
     >>> names_in_folder(["file:/in/a.csv", "file:/in/day=1/b.csv", "file:/in/sub/c.csv"], "file:///in/")
     ['file:/in/a.csv']
     """
     depth = len(SourceUri.parse(folder).segments) + 1
-    # Not parsed: they may have what no address has.
+    # Not parsed, because they may have characters that no address has.
     return [each for each in names if len(address_of(each).split("/")[_BEFORE_PATH:]) == depth]
 
 
 def without_names(names: Sequence[str], unreadable: Sequence[UnreadableFile]) -> Sequence[str]:
-    """The same before files are looked for: those that are not read need not be there any more.
+    """Returns the names without the unreadable files, before files are looked up.
+
+    Files that are not read may be missing.
 
     >>> without_names(["file:/in/a.csv", "file:/in/b.csv"], [UnreadableFile("file:///in/a.csv", "")])
     ['file:/in/b.csv']
@@ -100,7 +101,7 @@ def without_names(names: Sequence[str], unreadable: Sequence[UnreadableFile]) ->
 def letters_of_files(
     letters: Letters, files: Sequence[UnreadableFile], record_format: RecordFormat, write: int | None
 ) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-    """One dead letter for each; `write` is None where records have routes, which no file has."""
+    """Yields one dead letter for each file; `write` is None where records have routes, as no file has one."""
     for each in files:
         yield from letters.take(Unfit(_told(each), b"", record_format, write))
     yield from letters.rest()

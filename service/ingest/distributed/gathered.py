@@ -1,4 +1,4 @@
-"""Small batches brought together."""
+"""Combines small batches into larger ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from service.model.ingest.writing import Destination, WriteTarget
 def gathered(
     pairs: Iterable[tuple[Destination, pa.RecordBatch]], byte_count: int
 ) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-    """The rows of each destination in their order, in larger batches; about so many bytes wait for others."""
+    """Yields each destination's rows in their order, in larger batches.
+
+    About `byte_count` bytes of rows are held back.
+    """
     waiting: dict[WriteTarget, tuple[Destination, list[pa.RecordBatch]]] = {}
     waiting_bytes = 0
     for destination, batch in pairs:

@@ -1,4 +1,4 @@
-"""Upserts on executors: rows are read anywhere; those of one key are written by one task, in their order."""
+"""Upserts on executors: any task reads rows, and one task writes all rows of a key, in their order."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from service.model.ingest.writing import Destination, WriteTarget
 
 _MESSAGE_BYTES = 128 * 1024
 _MOST_BYTES = 64 * 1024**2
-# Spark sorts messages, of which a hundred or more are in memory before it looks how much that is.
+# Spark sorts messages, and has a hundred or more in memory before it checks how much that is.
 _MOST_MESSAGE_BYTES = 1024**2
 
 
 @dataclass(frozen=True, slots=True)
 class MovedRows:
-    """Rows on their way from the task that read them to the one that writes them, as a message of Arrow."""
+    """Rows that one task read and another writes, as a message of Arrow."""
 
     target: WriteTarget
     rows: bytes
@@ -42,13 +42,16 @@ Moved = MovedRows | SplitOutcome
 
 @dataclass(frozen=True, slots=True)
 class KeyedTask:
-    """Both halves of it; picklable. What is read twice has the same parts: either may be tried again."""
+    """Both halves of the task; picklable.
+
+    Input that is read twice is divided into the same parts, so either half may be retried.
+    """
 
     task: SplitTask
     part_count: int
 
     def splits_apart(self, reader: SplitReader, splits: Sequence[Split]) -> Iterator[tuple[int, Moved]]:
-        """Reads these, and gives their rows, in their order, with the part that their keys belong to."""
+        """Reads these splits, and yields their rows, in order, with the part to which their keys belong."""
         rows = self.task.sorting(reader.plan, reader.record_format)
         try:
             yield from self._apart(rows, self.task.of_splits(rows, reader, splits))
@@ -58,7 +61,7 @@ class KeyedTask:
     def messages_apart(
         self, plan: ReadPlan, bounds: ReadBounds, messages: Iterable[Message]
     ) -> Iterator[tuple[int, Moved]]:
-        """The same of messages."""
+        """Reads messages, and yields their rows in the same way."""
         yield from self._apart(*self.task.of_messages(plan, bounds, messages))
 
     def _apart(self, rows: SortedRows, pairs: Pairs) -> Iterator[tuple[int, Moved]]:
@@ -69,7 +72,7 @@ class KeyedTask:
                 if destination.target.is_upsert:
                     parts = self.task.data_files.key_parts(destination, batch, self.part_count)
                 else:
-                    # Whoever writes them, they are added.
+                    # Rows to append may be written by any task.
                     parts = [(next(turn) % self.part_count, batch)]
                 for part, some in parts:
                     for rows_of_part in _pieces(some):
@@ -80,16 +83,16 @@ class KeyedTask:
             yield from self._to_all(rows.failed(failure))
 
     def _to_all(self, outcome: SplitOutcome) -> Iterator[tuple[int, Moved]]:
-        # With some, it may be that an earlier try has ended well.
+        # If only some parts received it, an earlier try of theirs might have succeeded.
         for part in range(self.part_count):
             yield part, outcome
 
     def _gathered_bytes(self) -> int:
-        # Divided among many, a batch would be messages of a few rows.
+        # Divided among many parts, a smaller batch would give messages of only a few rows.
         return min(self.part_count * _MESSAGE_BYTES, _MOST_BYTES)
 
     def together(self, moved: Iterator[Moved]) -> list[SplitOutcome]:
-        """Writes what belongs to one part, in the order in which it was read; and what was told beside it."""
+        """Writes the rows of one part, in the order in which they were read, and returns all outcomes."""
         told: list[SplitOutcome] = []
         try:
             results = self.task.data_files.write_all(self._rows(moved, told))

@@ -1,4 +1,4 @@
-"""What tasks there are of a large input, in its order."""
+"""Divides a large input among tasks, in its order."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceFile, SourceRecords, SourceSplit, source_splits
 from service.model.ingest.writing import WritableTable
 
-# What opening a file costs, in bytes that could be read meanwhile.
+# The cost of opening a file, in bytes that could be read in the same time.
 _OPENING_BYTES = 4 * 1024**2
-# How much text is in what is compressed, about.
+# The size of a text as a multiple of its compressed size, about.
 _UNPACKED = 4
 
 
 @dataclass(frozen=True, slots=True)
 class LargeBounds:
-    """`split_bytes` is what one task gets at least, where an input can be cut.
+    """The bounds of large inputs.
 
-    Bodies of at least `body_bytes` go to executors. `upsert_bytes` is what rows of an upsert take in a
-    task's memory; the last two say what each file of a source, and a body, may unfold to, and their lines be.
+    `split_bytes` is the least that one task gets, where an input can be split. Bodies of at least
+    `body_bytes` go to executors. `upsert_bytes` is the memory for rows of an upsert in a task.
+    `source_reading` and `body_reading` bound the expanded size of each file of a source, and of a body, and
+    the length of their lines.
     """
 
     split_bytes: int = 128 * 1024**2
@@ -40,7 +42,7 @@ class LargeBounds:
 
 @dataclass(frozen=True, slots=True)
 class LargeInputs:
-    """What large inputs are read with; `spools` are where executors read, and picklable."""
+    """The ports and bounds for large inputs; `spools` are on the executors, and picklable."""
 
     executors: Executors
     sources: Sources
@@ -52,7 +54,7 @@ class LargeInputs:
 
 @dataclass(frozen=True, slots=True)
 class LargeParts:
-    """Parts by the task that reads them, one after the other; `byte_count` is about what is in them all."""
+    """Consecutive parts grouped by the task that reads them; `byte_count` estimates the content of all."""
 
     reader: SplitReader
     groups: Sequence[tuple[Split, ...]]
@@ -66,7 +68,7 @@ def parts_of_files(
     large: LargeInputs,
     target_bytes: int,
 ) -> LargeParts:
-    """The parts of all files, which are in the order in which they count."""
+    """Returns the parts of all files, in the order of the files."""
     is_lines = source.record_format is RecordFormat.NDJSON
     splits = [
         split
@@ -88,11 +90,13 @@ def parts_of_files(
 def parts_of_body(
     body: StreamedRecords, plan: ReadPlan, large: LargeInputs, target_bytes: int, table: WritableTable
 ) -> Iterator[LargeParts]:
-    """The parts of a body, which can be read until the context ends; it may lie beside this table's files.
+    """Returns the parts of a body, readable until the context ends.
+
+    The body may be stored beside this table's files.
 
     Raises:
-        IngestInvalid: the body is not compressed so, or has too much in it.
-        StorageDown: there is no place for it.
+        IngestInvalid: the body is not compressed in this way, or holds too much.
+        StorageDown: there is no space for it.
     """
     bounds = large.bounds
 

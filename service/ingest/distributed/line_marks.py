@@ -1,4 +1,4 @@
-"""Where a body of lines can be cut."""
+"""Finds the places where a body of lines can be split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.model.ingest.body_splits import BodySplit
 
 @dataclass(frozen=True, slots=True)
 class LineMark:
-    """A place where a record begins, and the number of its line."""
+    """A place where a record begins, and its line number."""
 
     offset: int
     number: int
@@ -19,14 +19,14 @@ class LineMark:
 
 @dataclass(frozen=True, slots=True)
 class LineMarks:
-    """Places to cut a text at, the first at its beginning; every part needs its `header`."""
+    """Places to split a text at, the first at its beginning; every part needs its `header`."""
 
     marks: Sequence[LineMark]
     byte_count: int
     header: bytes = b""
 
     def splits(self, count: int) -> list[BodySplit]:
-        r"""All lines in so many parts of about equal size at most; none is empty.
+        r"""Returns all lines in at most `count` parts of about equal size; none is empty.
 
         >>> from io import BytesIO
         >>> [(each.start, each.end) for each in line_marks(BytesIO(b"a\nb\ncc\nd"), 3).splits(2)]
@@ -47,7 +47,7 @@ class LineMarks:
 
 
 def line_marks(stream: BinaryIO, block_bytes: int) -> LineMarks:
-    r"""One place in every block, where there are lines; reads all of the stream, a block at a time.
+    r"""Returns at most one place in every block; reads the whole stream, a block at a time.
 
     >>> from io import BytesIO
     >>> [(each.offset, each.number) for each in line_marks(BytesIO(b"a\nb\ncc\nd"), 3).marks]

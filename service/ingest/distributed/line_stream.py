@@ -1,4 +1,4 @@
-"""Lines that come one by one, as a stream of bytes."""
+"""Turns single lines into a stream of bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BUFFER_BYTES = 1 << 20
 
 
 class LineStream(io.RawIOBase):
-    r"""Each line with its end. A line that has one inside, as messages may, has a tab there.
+    r"""A stream of lines, each with a line end; a line end inside a line, as in messages, becomes a tab.
 
     >>> LineStream.buffered([b'{"a":', b'1,\n2', b""]).read()
     b'{"a":\n1,\t2\n\n'
@@ -23,20 +23,20 @@ class LineStream(io.RawIOBase):
 
     @staticmethod
     def buffered(lines: Iterable[bytes]) -> BinaryIO:
-        """The lines, read in larger pieces."""
+        """Returns the lines, read in larger pieces."""
         return cast(BinaryIO, io.BufferedReader(LineStream(lines), _BUFFER_BYTES))
 
     def readable(self) -> bool:
-        """It is."""
+        """Returns True."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """The next bytes; 0 after the last one."""
+        """Fills the buffer with the next bytes; returns their number, 0 after the last one."""
         if not self._left:
             line = next(self._lines, None)
             if line is None:
                 return 0
-            # Between JSON's words a tab is the same as a line's end; within them it is refused as well.
+            # Between tokens of JSON, a tab is equivalent to a line end; within strings, both are invalid.
             self._left = memoryview(line.replace(b"\n", b"\t") + b"\n")
         part = self._left[: len(buffer)]
         buffer[: len(part)] = part

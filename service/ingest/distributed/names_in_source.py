@@ -1,4 +1,7 @@
-"""Which fields the records of a source have: executors read its files, once more than for their rows."""
+"""Finds the fields that the records of a source have.
+
+Executors read the files for it, once more than for their rows.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def names_in_source(
     known: Sequence[frozenset[str]],
     large: LargeInputs,
 ) -> Names:
-    """The names of all records in these files, target by target: see `present_names`.
+    """Returns the names of all records in these files, target by target: see `present_names`.
 
     Raises:
         SourceNotAllowed, SourceChanged, IngestInvalid: the files cannot be read.
@@ -37,13 +40,13 @@ def names_in_source(
 
 @dataclass(frozen=True, slots=True)
 class NamesTask:
-    """What an executor does. It is picklable; what another try would not mend is given, and not raised."""
+    """An executor's task; picklable. It returns errors that a retry would not fix, and raises the others."""
 
     reader: SplitReader
     known: tuple[frozenset[str], ...]
 
     def read(self, splits: Sequence[Split]) -> Names | CallerError:
-        """The names in some parts."""
+        """Returns the names in some parts."""
         assert isinstance(self.reader, SplitsOfSource)
         found: list[Names] = []
         for each in splits:

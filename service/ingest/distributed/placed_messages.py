@@ -1,4 +1,4 @@
-"""Messages as the lines of a text, and where each of them stood."""
+"""Reads messages as the lines of a text, and remembers the position of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from service.model.ingest.micro_batches import Message
 
 
 class PlacedMessages:
-    """Messages that are read once; only numbers are kept of those that were.
+    """Messages that are read once; only their partitions and offsets are kept.
 
     >>> placed = PlacedMessages([(b"a", 0, 7), (b"b", 0, 9)])
     >>> list(placed.values()), placed.place_of_line(2)
@@ -22,12 +22,12 @@ class PlacedMessages:
         self._offsets = array("q")
 
     def values(self) -> Iterator[bytes]:
-        """What they say, in their order."""
+        """Yields their contents, in their order."""
         for value, partition, offset in self._messages:
             self._partitions.append(partition)
             self._offsets.append(offset)
             yield value
 
     def place_of_line(self, line: int) -> str:
-        """Where the message stood that was this line, from 1 on, of the values that were taken."""
+        """Returns the position of the message that was this line, from 1, of the values read so far."""
         return f"partition {self._partitions[line - 1]}, offset {self._offsets[line - 1]}"

@@ -1,4 +1,7 @@
-"""A task's rows: those that fit for their targets, those that do not counted, and for dead letters."""
+"""Separates a task's rows into those that fit, by target, and those that do not, which are counted.
+
+Rows that do not fit may become dead letters.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,10 @@ TOLD_AT_MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class SplitOutcome:
-    """What became of one task. `results` are write results, as `service.model.ingest.committables` has them.
+    """The outcome of one task.
 
-    With a `failure` there are none, and no files either, nor with files that are `unreadable`. `bad` are the
-    first records that did not fit.
+    `results` are write results, spelled as in `service.model.ingest.committables`. With a `failure`, or with
+    `unreadable` files, there are no results and no files. `bad` are the first records that did not fit.
     """
 
     results: bytes = b""
@@ -37,10 +40,10 @@ class SplitOutcome:
 
 
 class SortedRows:
-    """Sorts the rows of one task out, and knows in the end what there was.
+    """A separator of one task's rows, which then reports the task's outcome.
 
-    `place_of_line`, if there is one, tells a record's place, and its line is not told. Without `has_rows`,
-    dead letters alone are to be written.
+    `place_of_line`, if given, returns a record's place, which is reported instead of its line. Without
+    `has_rows`, only dead letters are written.
     """
 
     def __init__(
@@ -65,7 +68,7 @@ class SortedRows:
         self._row_count = 0
 
     def sorted_out(self, place: str, rows: Iterable[Rows]) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        """What is to be written of these rows, which are at this place."""
+        """Yields what is to be written of these rows, which come from this place."""
         self._place = place
         for each in rows:
             if isinstance(each, TargetRows):
@@ -79,16 +82,16 @@ class SortedRows:
                     yield from self._letters.take(unfit)
 
     def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        """What is to be written when all rows have been sorted out."""
+        """Yields what remains to be written after all rows."""
         if self._letters is not None:
             yield from self._letters.rest()
 
     def outcome(self, results: bytes = b"") -> SplitOutcome:
-        """What there was until now."""
+        """Returns the outcome so far."""
         return SplitOutcome(results, tuple(self._told), self._bad_count, self._row_count)
 
     def failed(self, failure: CallerError) -> SplitOutcome:
-        """What became of a task that another try would not mend."""
+        """Returns the outcome of a task that a retry would not fix."""
         return SplitOutcome(failure=of_file(self._place, failure))
 
     def _unfit(self, bad: BadRow) -> Unfit:
@@ -98,14 +101,14 @@ class SortedRows:
         if len(self._told) < TOLD_AT_MOST:
             self._told.append(told)
         payload_format = self._record_format if has_lines else RecordFormat.NDJSON
-        # What is no record at all has no route, but without one there is just one place to go.
+        # An unparsable record has no route; without routes, there is only one write.
         write = bad.target if self._is_routed else 0
         return Unfit(told, bad.payload, payload_format, write)
 
     def _as_told(self, bad: BadRow, has_lines: bool) -> BadRecord:
         number = bad.position.number
         place = self._place if self._place_of_line is None else self._place_of_line(number)
-        # Lines and rows are told without a place otherwise: a body has none.
+        # In a body, which has no place, lines and rows are reported by their numbers alone.
         reason = f"{place}: {bad.reason}" if place else bad.reason
         if self._place_of_line is not None:
             return BadRecord(place, reason)

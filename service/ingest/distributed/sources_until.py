@@ -1,4 +1,4 @@
-"""Files of a source, looked for only as long as somebody waits for them."""
+"""Stops the search for files of a source when its caller no longer waits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from service.model.ingest.sources import SourceFile
 
 @dataclass(frozen=True, slots=True)
 class SourcesUntil:
-    """Implements `service.ingest_ports.Sources` for one ingest; `is_canceled`: nobody waits for it."""
+    """A `service.ingest_ports.Sources` for one ingest; `is_canceled`: its caller no longer waits."""
 
     sources: Sources
     is_canceled: Callable[[], bool]
 
     def files(self, uri: str, is_canceled: Callable[[], bool] = never) -> Sequence[SourceFile]:
-        """See the port; canceled by either of them."""
+        """See the port; either `is_canceled` can cancel it."""
         found = self.sources.files(uri, lambda: self.is_canceled() or is_canceled())
         if self.is_canceled():
             raise IngestCanceled

@@ -1,4 +1,4 @@
-"""Reads parts of a large input, wherever it is called."""
+"""Reads parts of a large input, on any machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ Split = SourceSplit | BodySplit | RowGroups
 
 @dataclass(frozen=True, slots=True)
 class SplitsOfSource:
-    """Reads parts of files; it is picklable. `bounds` are each file's, `spools` are where it is read."""
+    """A reader of parts of files; picklable.
+
+    `bounds` apply to each file. `spools` are on the machine that reads.
+    """
 
     plan: ReadPlan
     source: SourceRecords
@@ -38,22 +41,22 @@ class SplitsOfSource:
 
     @property
     def record_format(self) -> RecordFormat:
-        """How the records are spelled."""
+        """The format of the records."""
         return self.source.record_format
 
     def rows(self, split: Split) -> Iterator[Rows]:
-        """The records of one part.
+        """Yields the records of one part.
 
         Raises, while it is iterated:
-            IngestInvalid: it is none of this format, or ends too early.
-            SourceChanged, SourceNotAllowed: it is not what was listed.
-            StorageDown, OSError: the storage does not give it.
+            IngestInvalid: it is not in this format, or ends too early.
+            SourceChanged, SourceNotAllowed: it is not the file that was listed.
+            StorageDown, OSError: the storage does not return it.
         """
         with self._opened(split) as found:
             yield from read_rows(found, self.record_format, self.plan, bounds=self.bounds)
 
     def names(self, split: Split, known: Sequence[Set[str]]) -> list[set[str]]:
-        """The names that its records have, target by target: see `present_names`.
+        """Returns the names that its records have, target by target: see `present_names`.
 
         Raises:
             IngestInvalid, SourceChanged, SourceNotAllowed, StorageDown, OSError: as `rows` does.
@@ -73,7 +76,7 @@ class SplitsOfSource:
 
 @dataclass(frozen=True, slots=True)
 class SplitsOfBody:
-    """The same of a body. `bounds` are those of each part."""
+    """A reader of parts of a body; `bounds` apply to each part."""
 
     plan: ReadPlan
     body: LaidBody
@@ -82,11 +85,11 @@ class SplitsOfBody:
     bounds: ReadBounds
 
     def rows(self, split: Split) -> Iterator[Rows]:
-        """The records of one part.
+        """Yields the records of one part.
 
         Raises, while it is iterated:
-            IngestInvalid: it is none of this format, or ends too early.
-            StorageDown, OSError: it is not there, or not given.
+            IngestInvalid: it is not in this format, or ends too early.
+            StorageDown, OSError: it is missing, or the storage does not return it.
         """
         with self.body.open() as raw:
             match split:
@@ -107,17 +110,17 @@ SplitReader = SplitsOfSource | SplitsOfBody
 
 
 def place_of(split: Split) -> str:
-    """Where its records are; a body's have no place but their numbers."""
+    """Returns the place of its records; in a body they have only their numbers."""
     match split:
         case SourceSplit(file, start):
-            # How many lines are before a later part, nobody has counted.
+            # The number of lines before a later part is unknown.
             return file.uri if start == 0 else f"{file.uri}, lines after byte {start}"
         case _:
             return ""
 
 
 def of_file(place: str, failure: CallerError) -> CallerError:
-    """The failure with the file's name, which whatever reads does not know.
+    """Returns the failure with the file's name, which the reader does not know.
 
     >>> of_file("file:///a.csv", IngestInvalid("It ends within a record.")).detail
     'file:///a.csv: It ends within a record.'

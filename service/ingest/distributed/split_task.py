@@ -1,4 +1,4 @@
-"""What an executor does: reads a part of a large input, and writes its rows into files."""
+"""An executor's task: it reads a part of a large input, and writes its rows into files."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ Pairs = Iterable[tuple[Destination, pa.RecordBatch]]
 
 @dataclass(frozen=True, slots=True)
 class SplitTask:
-    """All that an executor must know to write rows. It is picklable.
+    """Everything that an executor needs to write rows; picklable.
 
-    Files of a call that is not heard of again belong to no table: they are orphans, never rows twice. What
-    another try would not mend is told in the outcome; everything else is raised, so that it is tried again,
-    perhaps elsewhere.
+    Files of a call whose result is lost belong to no table: they are orphans, and never duplicate rows.
+    Errors that a retry would not fix are part of the outcome. All others are raised, so that the task is
+    retried, perhaps elsewhere.
     """
 
     destinations: tuple[Destination, ...]
     data_files: DataFiles
     letters: Letters | None
     left_out: frozenset[TableKey] = frozenset()
-    """Tables that have their rows already, from an earlier try."""
+    """Tables that already have their rows, from an earlier try."""
     has_rows: bool = True
-    """Whether rows are written at all, and not dead letters alone."""
+    """Whether rows are written, and not only dead letters."""
     tells_unreadable: bool = False
-    """Whether files that cannot be read are told, and are no failure."""
+    """Whether files that cannot be read are reported, instead of failing the task."""
 
     def read(self, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:
-        """Reads parts, one after the other, and writes their rows."""
+        """Reads parts, one by one, and writes their rows."""
         rows = self.sorting(reader.plan, reader.record_format)
         try:
             return self._outcome(rows, self.of_splits(rows, reader, splits))
@@ -61,10 +61,10 @@ class SplitTask:
         return self._outcome(rows, pairs)
 
     def of_splits(self, rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> Pairs:
-        """What is to be written of these parts, in their order.
+        """Yields what is to be written of these parts, in their order.
 
         Raises, while it is iterated:
-            Unreadable: a file cannot be read, and that is to be told.
+            Unreadable: a file cannot be read, and this must be reported.
         """
         for split in splits:
             read = readable_rows(reader, split) if self.tells_unreadable else reader.rows(split)
@@ -74,7 +74,7 @@ class SplitTask:
     def of_messages(
         self, plan: ReadPlan, bounds: ReadBounds, messages: Iterable[Message]
     ) -> tuple[SortedRows, Pairs]:
-        """The same of messages, and what sorts them out."""
+        """Returns the same for messages, and the object that separates their rows."""
         placed = PlacedMessages(messages)
         rows = self.sorting(plan, RecordFormat.NDJSON, placed.place_of_line)
         read = read_rows(LineStream.buffered(placed.values()), RecordFormat.NDJSON, plan, FIRST, bounds)
@@ -83,7 +83,7 @@ class SplitTask:
     def sorting(
         self, plan: ReadPlan, record_format: RecordFormat, place_of_line: Callable[[int], str] | None = None
     ) -> SortedRows:
-        """What sorts the rows of one call out."""
+        """Returns the object that separates the rows of one call."""
         is_routed = plan.route is not None
         return SortedRows(
             self.destinations,
@@ -106,11 +106,11 @@ class SplitTask:
 
 
 def unreadable(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:
-    """Which of these files cannot be read."""
+    """Returns an outcome with those of these files that cannot be read."""
     try:
         return SplitOutcome(unreadable=tuple(unreadable_files(reader, splits)))
     except CallerError as failure:
-        # It may have gone, or been changed, since it was read at first.
+        # A file may have been removed or changed since it was first read.
         return rows.failed(failure)
 
 
@@ -121,10 +121,10 @@ def _all(rows: SortedRows, pairs: Pairs) -> Pairs:
 
 @dataclass(frozen=True, slots=True)
 class OpenedDeadLetters:
-    """Implements `service.ingest_ports.DeadLetterTables` for executors, which have no catalog."""
+    """A `service.ingest_ports.DeadLetterTables` for executors, which have no catalog."""
 
     tables: Mapping[TableName, WritableTable]
 
     def opened(self, name: TableName) -> WritableTable:
-        """The table of dead letters with this name, which was opened before."""
+        """Returns the table of dead letters with this name, which was opened before."""
         return self.tables[name]

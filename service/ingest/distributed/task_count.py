@@ -1,4 +1,4 @@
-"""How a large input is divided among tasks."""
+"""Divides a large input among tasks."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 _TASKS_A_SLOT = 2
-# What a task loses by its last file, which is smaller, is little beside so many full ones.
+# A task's last file is smaller, which matters little after this many full ones.
 _FILES_A_TASK = 16
 T = TypeVar("T")
 
 
 def task_count(byte_count: int, slots: int, target_bytes: int, least_bytes: int) -> int:
-    """How many tasks read so many bytes: as many as keep all slots busy, and no more than files should be.
+    """Returns the number of tasks: enough to keep all slots busy, but not more than files should be.
 
-    Every task writes files of its own, so that many tasks leave small files. None gets less than
-    `least_bytes` where there is more than one, and none so much that its files could be a thousand.
+    Every task writes files of its own, so many tasks leave small files. If there are several tasks, each gets
+    at least `least_bytes`, and none so much that it would write a thousand files.
 
     >>> [task_count(each * 2**30, 2, 2**29, 2**27) for each in (0, 1, 2, 100)]
     [1, 2, 4, 12]
@@ -28,7 +28,7 @@ def task_count(byte_count: int, slots: int, target_bytes: int, least_bytes: int)
 
 
 def in_groups(items: Sequence[T], weights: Sequence[int], count: int) -> list[tuple[T, ...]]:
-    """The items in their order, in so many groups of about equal weight at most; none is empty.
+    """Returns the items in their order, in at most `count` groups of about equal weight; none is empty.
 
     >>> in_groups("abcdef", [1, 1, 1, 1, 1, 5], 2)
     [('a', 'b', 'c', 'd', 'e'), ('f',)]
@@ -37,7 +37,7 @@ def in_groups(items: Sequence[T], weights: Sequence[int], count: int) -> list[tu
     total = max(sum(weights), 1)
     before = 0
     for item, weight in zip(items, weights, strict=True):
-        # By where its middle is.
+        # The middle of an item decides its group.
         groups[min((2 * before + weight) * count // (2 * total), count - 1)].append(item)
         before += weight
     return [tuple(each) for each in groups if each]

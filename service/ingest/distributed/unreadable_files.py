@@ -1,4 +1,4 @@
-"""Files of a folder that cannot be read, told apart from what else may fail while they are written."""
+"""Distinguishes files of a folder that cannot be read from other failures of a write."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from service.model.ingest.sources import SourceSplit
 
 
 class Unreadable(Exception):
-    """A part of a file is not of its form, breaks off, or is more than the operator's settings allow.
+    """A part of a file is not in its format, is incomplete, or exceeds the operator's settings.
 
-    Those are the same for all tasks, and what a file unfolds to does not change: a stream would stand still
-    at it. The reason names the setting. What an executor has no disk for is none of this, but StorageDown.
+    Settings are the same for all tasks, and a file's expanded size does not change: a stream would never get
+    past it. The reason names the setting. Lack of disk space on an executor is not such an error, but
+    StorageDown.
     """
 
 
 def readable_rows(reader: SplitReader, split: Split) -> Iterator[Rows]:
-    """The records of one part.
+    """Yields the records of one part.
 
     Raises, while it is iterated:
-        Unreadable: the file is at fault, and so it will be the next time.
-        GatewayError, OSError: what else the reader raises.
+        Unreadable: the file is at fault, and a retry would not help.
+        GatewayError, OSError: other errors of the reader.
     """
     try:
         yield from reader.rows(split)
@@ -33,7 +34,7 @@ def readable_rows(reader: SplitReader, split: Split) -> Iterator[Rows]:
 
 
 def unreadable_files(reader: SplitReader, splits: Sequence[Split]) -> Iterator[UnreadableFile]:
-    """Those of which a part is unreadable; every part is read to its end, and nothing is written."""
+    """Yields the files with an unreadable part; every part is read to its end, and nothing is written."""
     for split in splits:
         assert isinstance(split, SourceSplit), "a body is refused as a whole"
         try:

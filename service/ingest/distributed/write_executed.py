@@ -1,4 +1,4 @@
-"""Large inputs: read and written by executors, brought together here."""
+"""Large inputs: executors read and write them, and their results are combined here."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ from service.model.ingest.sources import SourceFile, SourceRecords
 from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
 from service.ports import Clock
 
-# How often an upsert is divided anew, among so many times more tasks, when its rows were too many for one.
+# If an upsert has too many rows for a task, it is divided again, among more tasks, at most this often.
 _DIVIDED_AT_MOST = 3
 _MORE_PARTS = 4
-# What rows take in memory beside what they take as text differs; so much more than as text is expected.
+# The expected size of rows in memory, as a multiple of their size as text; the real ratio varies.
 _BYTES_IN_MEMORY = 2
 
 Regrouped = Callable[[KeyedTask], Sequence[Sequence[SplitOutcome]]]
-"""What became of a task whose rows were brought together by their keys: a list for each part."""
+"""Runs a task whose rows are grouped by their keys, and returns its outcomes: a list for each part."""
 
 
 @dataclass(frozen=True, slots=True)
 class WritePorts:
-    """What files are written with."""
+    """The ports for writing files."""
 
     data_files: DataFiles
     dead_letters: DeadLetterTables
@@ -67,7 +67,7 @@ class WritePorts:
 
 
 def is_executed(request: IngestRequest, large: LargeInputs) -> bool:
-    """Whether executors write this request."""
+    """Returns whether executors write this request."""
     if request.executed is not None:
         return True
     match request.shared:
@@ -78,9 +78,9 @@ def is_executed(request: IngestRequest, large: LargeInputs) -> bool:
 
 
 class ExecutedWrite:
-    """One request's files, written by executors. `results` and `rejected` are known when `run` has ended.
+    """Files of one request, written by executors; `results` and `rejected` are known once `run` has ended.
 
-    `files` are those of a source that were found already.
+    `files` are the files of a source, if they were already found.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class ExecutedWrite:
         files: Sequence[SourceFile] | None = None,
     ) -> None:
         self._files = files
-        # Dead letters alone are appended, whatever the rows are.
+        # An ingest of dead letters alone appends them, whatever the rows are.
         self._is_keyed = request.judging is None and any(each.target.is_upsert for each in destinations)
         self._request = request
         self._ingest_id = ingest_id
@@ -108,15 +108,15 @@ class ExecutedWrite:
         self.tables: dict[TableKey, WritableTable] = {each.table.key: each.table for each in destinations}
 
     def run(self) -> None:
-        """Writes everything, or deletes what is known of it and raises.
+        """Writes everything; or deletes the known files, and raises.
 
         Raises:
             SourceInvalid, SourceNotAllowed, SourceChanged: the files cannot be read.
-            RecordsInvalid: records do not fit, and bad ones reject all.
-            IngestInvalid: the input is none of its form, or an upsert has too many rows.
+            RecordsInvalid: records do not fit, and one bad record rejects all.
+            IngestInvalid: the input is not in its format, or an upsert has too many rows.
             StorageDown: a body cannot be put where executors find it.
             ExecutorsFailed, EngineNotReady, EngineLost: the executors could not write them.
-            StreamFailed: a file of which other tables have their part cannot be read for these.
+            StreamFailed: a file cannot be read, though other tables already have its rows.
         """
         try:
             self._take(self._outcomes())
@@ -127,21 +127,21 @@ class ExecutedWrite:
 
     @property
     def results(self) -> list[WriteResult]:
-        """One for each target that has rows, in the order of the request's writes."""
+        """One result for each target that has rows, in the order of the request's writes."""
         targets = dict.fromkeys((*(each.target for each in self._destinations), *self._found))
         merged = (WriteResult.merged(each, self._found.get(each, ())) for each in targets)
         return [each for each in merged if each.record_count]
 
     @property
     def rejected(self) -> Rejected:
-        """The records that did not fit. Who writes dead letters alone has told them with the rows."""
+        """The records that did not fit; none for dead letters alone, as they were reported with the rows."""
         if self._request.judging is not None:
             return Rejected()
         return Rejected(self._bad_count, tuple(self._bad))
 
     @property
     def judged_by(self) -> JudgedBy | None:
-        """What the records were read as, where dead letters of them are to follow."""
+        """The fields that the records were read as, if dead letters follow."""
         is_later = self._has_letters_later and self._bad_count
         if not is_later:
             return None
@@ -149,7 +149,7 @@ class ExecutedWrite:
         return JudgedBy(reads, self._unreadable)
 
     def discard(self) -> None:
-        """Deletes the files that are known; what tasks left that were given up are orphans."""
+        """Deletes the known files; files of abandoned tasks are orphans."""
         for results in self._found.values():
             self._discard(results)
 
@@ -179,7 +179,7 @@ class ExecutedWrite:
     def _of_folder(self, task: SplitTask, folder: MicroBatchFiles) -> Sequence[SplitOutcome]:
         source, judging = folder.records, self._request.judging
         unreadable = folder.unreadable if judging is None else judging.unreadable
-        # Whoever tidies up may have taken away what is a dead letter, or will be.
+        # A file that is a dead letter, or becomes one, may have been removed.
         names = names_in_folder(folder.batch.files(), source.uri)
         found = folder.found(without_names(names, unreadable))
 
@@ -210,7 +210,7 @@ class ExecutedWrite:
 
     @property
     def _target_bytes(self) -> int:
-        # Dead letters alone have no other tables than theirs.
+        # An ingest of dead letters alone has only their tables.
         tables = [each.table for each in self._destinations] or self.tables.values()
         return min(map(self._ports.data_files.target_bytes, tables))
 
@@ -254,7 +254,7 @@ class ExecutedWrite:
 
     def _plan(self) -> ReadPlan:
         targets = tuple(self._targets())
-        # Dead letters alone have no destinations, and their route stays as it is.
+        # An ingest of dead letters alone has no destinations, and its route stays as it is.
         return ReadPlan(targets, joined_routes(self._request.route, self._destinations, targets))
 
     def _targets(self) -> Iterator[ReadTarget]:
@@ -270,9 +270,9 @@ class ExecutedWrite:
     def _has_letters_later(self) -> bool:
         """Whether the dead letters of a micro-batch follow, by an ingest of their own.
 
-        Rows and letters are told apart by a table as it is. Were they committed beside each other, and one of
-        them refused, another try would tell them apart by another table: a record would be in both, or in
-        none.
+        The state of a table decides which records are rows and which are dead letters. If both were committed
+        side by side and one of them were refused, another try would decide by another state: a record could
+        end up in both, or in neither.
         """
         is_batch = isinstance(self._request.executed, MicroBatchRecords | MicroBatchFiles)
         is_kept = self._request.on_error is OnError.DEAD_LETTER
@@ -286,7 +286,7 @@ class ExecutedWrite:
         judging = self._request.judging
         if judging is None:
             return self._opened_letters(range(len(self._request.writes)))
-        # What has no route goes to those of the first.
+        # Records without a route go to the dead letters of the first write.
         return LettersOf(self._opened_letters(sorted(judging.writes | {0})), judging.writes)
 
     def _opened_letters(self, writes: Iterable[int]) -> DeadLetters:
@@ -294,7 +294,7 @@ class ExecutedWrite:
         opened = {name: self._ports.dead_letters.opened(name) for name in names}
         self.tables |= {each.key: each for each in opened.values()}
         received_at = self._ports.clock.now()
-        # Executors cannot make tables.
+        # Executors cannot create tables.
         return DeadLetters(self._ingest_id, received_at, self._request, OpenedDeadLetters(opened))
 
     def _take(self, outcomes: Sequence[SplitOutcome]) -> None:
@@ -309,7 +309,7 @@ class ExecutedWrite:
                 raise each.failure
 
     def _check(self) -> None:
-        # What has come into a folder may be empty, and a batch has to end.
+        # New files in a folder may be empty, and the batch must end all the same.
         if not self._bad_count + self._row_count and self._request.stream_batch is None:
             raise IngestInvalid("There are no records.")
         if self._bad_count and self._request.on_error is OnError.REJECT_REQUEST:
@@ -319,7 +319,7 @@ class ExecutedWrite:
 
 
 def _byte_count(body: StreamedRecords) -> int:
-    """How much was sent."""
+    """Returns how many bytes were sent."""
     with body.open() as stream:
         return stream.seek(0, SEEK_END)
 

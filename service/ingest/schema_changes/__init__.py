@@ -1,1 +1,1 @@
-"""Tables that an ingest makes or changes so that what was sent fits, by name."""
+"""Creates or changes tables so that the records of an ingest fit, matching columns by name."""

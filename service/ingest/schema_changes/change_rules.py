@@ -1,4 +1,4 @@
-"""Which tables callers may make and change, as the operator has set it."""
+"""The operator's rules on which tables callers may create and change."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from service.model.tables.tables import TableName
 
 @dataclass(frozen=True, slots=True)
 class ChangeRules:
-    """Names are full names of tables, with `*` for any part. `max_fields` counts nested fields too.
+    """Rules for callers; names are full names of tables, with `*` for any part.
 
-    A table never forgets a sort order; callers bring it to `max_sort_orders` of them.
+    `max_fields` counts nested fields too. A table never forgets a sort order; callers may bring it to at most
+    `max_sort_orders`.
     """
 
     creatable_names: tuple[str, ...] = ("*",)
@@ -22,7 +23,7 @@ class ChangeRules:
     max_sort_orders: int = 100
 
     def check_creation(self, name: TableName, field_count: int) -> None:
-        """Returns where the table may be made.
+        """Checks that the table may be created.
 
         Raises:
             WriteNotAllowed, IngestInvalid: it may not.
@@ -32,7 +33,7 @@ class ChangeRules:
         self._check_count(name, field_count)
 
     def check_evolution(self, name: TableName, field_count: int) -> None:
-        """Returns where the table's schema may become one of so many fields.
+        """Checks that the table's schema may be changed to one with `field_count` fields.
 
         Raises:
             WriteNotAllowed, IngestInvalid: it may not.
@@ -42,7 +43,7 @@ class ChangeRules:
         self._check_count(name, field_count)
 
     def check_sort_orders(self, name: TableName, count: int) -> None:
-        """Returns where the table may come to know so many sort orders.
+        """Checks that the table may have `count` sort orders.
 
         Raises:
             IngestInvalid: it may not.
@@ -54,9 +55,9 @@ class ChangeRules:
             )
 
     def check_sent(self, name: TableName, field_count: int, own_count: int) -> None:
-        """Returns where a schema of so many fields is compared with the table's `own_count` at all.
+        """Checks that a schema with `field_count` fields may be compared with the table's `own_count` fields.
 
-        Each difference takes its time, and what has more fields than both could not be made in any case.
+        Each difference takes time, and a table with more fields than both could not be made in any case.
 
         Raises:
             IngestInvalid: it is not.

@@ -1,4 +1,4 @@
-"""A schema after changes."""
+"""Applies changes to a schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Fields = tuple[Field, ...]
 
 
 def change_schema(columns: _Fields, changes: Iterable[SchemaChange]) -> _Fields:
-    """The columns as the changes leave them, one after the other; new fields have the id 0.
+    """Returns the columns after the changes, applied in order; new fields have the id 0.
 
     >>> change_schema((Field(1, "id", Primitive("int"), True),), [MakeOptional(("id",))])[0].is_required
     False

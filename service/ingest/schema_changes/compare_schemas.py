@@ -1,4 +1,4 @@
-"""A sent schema beside a table's, by name."""
+"""Compares a sent schema with a table's, by name."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ class _Conversion(Enum):
     NEEDED = 0
 
 
-# The days that were sent become their first moments.
+# Sent dates become their first moments.
 _AS_MIDNIGHTS = ("date", "timestamp")
 
 _Finding = SchemaChange | SchemaDifference | _Conversion
 
 
 def compare_schemas(given: tuple[Field, ...], table: tuple[Field, ...]) -> SchemaComparison:
-    """What the table would have to become so that rows of the given columns can be written to it.
+    """Returns the changes that the table needs so that rows of the given columns can be written to it.
 
-    Ids say nothing, names do. Nothing is dropped, renamed or moved: a required field that is not among the
-    given ones becomes optional, an optional one stays, and a new one is optional, at the end of its struct.
+    Fields are matched by names, not by ids. Nothing is dropped, renamed or moved: a required field that is
+    not among the given ones becomes optional, an optional one stays, and a new one is optional, at the end of
+    its struct.
 
     Source: `CompareSchemasVisitor` and `EvolveSchemaVisitor` of Iceberg's dynamic sink.
 
@@ -116,7 +117,7 @@ def _in_primitive(given: str, own: str, path: Path) -> Iterator[_Finding]:
 def _in_key(given: Field, own: Field, path: Path) -> Iterator[_Finding]:
     for finding in _in_type(given.type, own.type, path):
         if isinstance(finding, SchemaChange):
-            # Iceberg never changes what tells the entries of a map apart.
+            # Iceberg never changes the keys of a map.
             name = ".".join(finding.path)
             detail = f"The table has other keys of {'.'.join(path[:-1])}, and keys of maps cannot change."
             yield SchemaDifference(name, DifferenceKind.MAP_KEY_DIFFERS, detail)

@@ -1,4 +1,4 @@
-"""Why a table cannot be made as it is asked for: every reason at once, before anything is made."""
+"""Finds every reason why a table cannot be created as requested, before anything is created."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from service.model.tables.schemas import TableSchema
 from service.model.tables.table_creation import CreationFault, TableCreation
 from service.model.tables.tables import TableName
 
-# Catalogs in a database keep no more.
+# The longest name that catalogs in a database can store.
 _LONGEST_SCHEMA = 255
 # A name becomes a folder: none may lead out of the warehouse.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,127}")
 
 
 def creation_faults(name: TableName, creation: TableCreation, place: str) -> Iterator[CreationFault]:
-    """Nothing where the table may be made. `place` is that of its write in the request."""
+    """Yields every reason, none if the table may be created; `place` is that of its write in the request."""
     for reason in _name_faults(name):
         yield CreationFault(f"{place}/table", reason)
     for reason in _schema_faults(creation.schema):

@@ -1,4 +1,4 @@
-"""What one ingest has made and changed, to be told in its answer."""
+"""Collects the tables that one ingest created and changed, for its answer."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from service.model.tables.tables import TableName
 
 
 class Evolutions:
-    """Collects them table by table, in the order in which they were made."""
+    """The created and changed tables, in the order of their first change."""
 
     def __init__(self) -> None:
         self._found: dict[TableName, TableEvolution] = {}
 
     def created(self, name: TableName) -> None:
-        """The table was not there before."""
+        """Notes that the table was created."""
         self._found[name] = TableEvolution(name, is_created=True)
 
     def evolved(self, name: TableName, changes: Iterable[SchemaChange]) -> None:
-        """All these changes are in the table's schema."""
+        """Notes that all these changes are in the table's schema."""
         before = self._found.get(name, TableEvolution(name))
         told = tuple(told_change(each) for each in changes)
         self._found[name] = replace(before, changes=before.changes + told)
 
     def all(self) -> tuple[TableEvolution, ...]:
-        """Those of each table that is another one now."""
+        """Returns the evolution of each created or changed table."""
         return tuple(self._found.values())
 
 
 @contextmanager
 def telling(made: Callable[[], tuple[TableEvolution, ...]]) -> Iterator[None]:
-    """What fails inside tells what was made and changed by then: that stays."""
+    """Attaches the changes made so far to an error raised inside, because they stay."""
     try:
         yield
     except GatewayError as failure:
@@ -52,7 +52,7 @@ def telling(made: Callable[[], tuple[TableEvolution, ...]]) -> Iterator[None]:
 
 
 def told_change(change: SchemaChange) -> ColumnChange:
-    """The change for people.
+    """Returns the change for people.
 
     >>> told_change(WidenField(("place", "zip"), "int", "long")).after
     'long'

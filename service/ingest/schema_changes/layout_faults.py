@@ -1,4 +1,4 @@
-"""What is wrong with the partition spec or the sort order of a new table."""
+"""Finds faults in the partition spec or the sort order of a new table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Fault = tuple[str, str]
 
 
 def layout_faults(columns: tuple[Field, ...], layout: TableLayout) -> Iterator[Fault]:
-    """Every reason at once; nothing where the layout is one for these columns."""
+    """Yields every reason why the layout does not fit these columns; none if it does."""
     types = dict(_types(columns, ""))
     names: set[str] = set()
     made: set[tuple[str, str]] = set()
@@ -22,7 +22,7 @@ def layout_faults(columns: tuple[Field, ...], layout: TableLayout) -> Iterator[F
         place = f"partitionSpec/{index}"
         yield from _source_faults(place, each.source, each.transform, types, is_partition_of)
         yield from _name_faults(place, each, types, names)
-        # Two buckets of one column, however large, are one too many for Iceberg.
+        # Iceberg allows only one bucket of a column, whatever its size.
         kind = (each.source, each.transform.partition("[")[0])
         if kind in made:
             yield f"{place}/transform", f"{each.source} is partitioned by {kind[1]} already"
@@ -31,7 +31,7 @@ def layout_faults(columns: tuple[Field, ...], layout: TableLayout) -> Iterator[F
 
 
 def sort_order_faults(columns: tuple[Field, ...], fields: Sequence[SortField]) -> Iterator[Fault]:
-    """Every reason why rows with these columns cannot be in this order."""
+    """Yields every reason why rows with these columns cannot be in this order."""
     types = dict(_types(columns, "")) if fields else {}
     for index, each in enumerate(fields):
         yield from _source_faults(f"sortOrder/{index}", each.source, each.transform, types, is_made_of)

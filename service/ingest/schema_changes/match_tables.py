@@ -1,4 +1,4 @@
-"""The tables of an ingest: found, made or changed so that what was sent fits."""
+"""Finds, creates or changes the tables of an ingest so that its records fit."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from service.model.tables.schema_changes import TableEvolution
 from service.model.tables.table_creation import TableCreation
 from service.model.tables.tables import TableName
 
-# Each time another writer has changed the same table meanwhile, and so has got on.
+# Each retry means that another writer changed the same table in the meantime, and so made progress.
 _ATTEMPTS = 100
 
 Check = Callable[[Sequence[Write], Mapping[TableKey, WritableTable]], object]
-"""Raises IngestInvalid where a write cannot be made to its table, if that is among the tables."""
+"""A function that raises IngestInvalid if a write does not fit its table among the given tables."""
 _Plans = Mapping[TableName, TablePlan]
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedTables:
-    """The tables as they are now, by table and branch, and what was made and changed for that."""
+    """The tables as they are now, by table and branch, and the changes that were made."""
 
     by_key: Mapping[TableKey, WritableTable]
     evolutions: tuple[TableEvolution, ...] = ()
@@ -40,18 +40,18 @@ def match_tables(
     rules: ChangeRules,
     check: Check,
 ) -> MatchedTables:
-    """The tables as they are after all that the writes' schemas ask for was made and committed.
+    """Makes the changes that the writes' schemas require, and returns the tables after them.
 
-    Before any is changed, all are planned, and `check` is asked about the planned ones: what is refused for
-    one is refused for all, and all of it is told at once. What others change meanwhile is matched anew, so
-    that of two who add the same column one does.
+    All tables are planned before any is changed, and `check` is called with the planned ones. An error for
+    one is an error for all, and all errors are reported at once. If another process changes a table in the
+    meantime, it is matched again, so that only one of two writers adds the same column.
 
     Raises:
-        TableNotFound: there is no such table, and nobody asks for it to be made; nothing else is wrong.
+        TableNotFound: a table is missing, and no write creates it; nothing else is wrong.
         SchemaMismatch, CreationInvalid: with every reason at once.
-        WriteNotAllowed, IngestInvalid: the operator does not let callers make or change it so, or the check;
-            or what a write calls a branch is a tag.
-        TableChanged: others change it all the time.
+        WriteNotAllowed, IngestInvalid: the operator does not let callers create or change the table in this
+            way, or `check` rejects it, or the branch of a write is a tag.
+        TableChanged: other processes keep changing it.
         CatalogDown: a catalog does not answer.
     """
     tried: set[TableName] = set()
@@ -80,11 +80,11 @@ def _create(
 
 def _evolve(plans: _Plans, changes: TableChanges, made: Evolutions) -> None:
     for name, plan in plans.items():
-        # What was made right now is changed in the next round, as the catalog has it.
+        # A table that was just created is changed in the next round, as the catalog has it then.
         if plan.now is None:
             continue
         if plan.changes:
-            # An order may be one of columns that are new: it follows when they are there.
+            # A sort order may use new columns, so it is added after them.
             if changes.evolve(plan.now, plan.changes):
                 made.evolved(name, plan.changes)
         elif plan.sort_orders:
@@ -124,7 +124,7 @@ def _plans(
 def _add_missing(
     missing: Mapping[TableName, TableNotFound], own: Mapping[TableName, list[Write]], refusal: OneRefusal
 ) -> None:
-    """Tells them together with what else is wrong, or raises TableNotFound where nothing is."""
+    """Adds missing tables to the other errors, or raises TableNotFound if there are none."""
     if missing and refusal.is_empty:
         first, *others = missing.values()
         raise TableNotFound(first.table, first.nearest, others)
@@ -143,7 +143,7 @@ def _found(name: TableName, writes: Sequence[Write], tables: WritableTables) -> 
         if any(each.schema is not None and each.schema.create is not None for each in writes):
             return None
         raise
-    # A table has one schema for all its branches: the newest is it.
+    # A table has one schema for all its branches; the last one loaded is the newest.
     return next(reversed(opened.values()))
 
 

@@ -1,4 +1,4 @@
-"""What a table's schema has to become for the writes of one request."""
+"""Plans the changes to a table's schema for the writes of one request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from service.model.tables.table_creation import RequestedSchema
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlan:
-    """All changes together, or every difference in their way. `field_count`: of the table, after changes."""
+    """All changes together, or every difference that prevents them.
+
+    `field_count` is the number of fields of the table after the changes.
+    """
 
     changes: tuple[SchemaChange, ...]
     differences: tuple[SchemaDifference, ...]
@@ -33,7 +36,7 @@ class SchemaPlan:
 def plan_schema(
     writes: Iterable[Write], schema: TableSchema, partition_names: Collection[str] = ()
 ) -> SchemaPlan:
-    """The writes' schemas are matched one after the other, each with what those before it have changed."""
+    """Matches the writes' schemas one by one, each with the changes of those before it applied."""
     columns = schema.columns
     differences: list[SchemaDifference] = []
     for write in writes:
@@ -55,7 +58,7 @@ def _asked(
     comparison = compare_schemas(sent.columns, now.columns)
     changes = comparison.changes
     if asked.evolves and not asked.drops_required:
-        # Such a schema says what is to be added: what it does not have, or does not require, stays as it is.
+        # Such a schema only adds: fields that it lacks, or does not require, stay as they are.
         changes = tuple(each for each in changes if not isinstance(each, MakeOptional))
     refused = tuple(refused_changes(changes, now, partition_names))
     unasked = () if asked.evolves else _unasked(changes, refused)
@@ -66,7 +69,7 @@ def _asked(
 def _unasked(
     changes: tuple[SchemaChange, ...], refused: tuple[SchemaDifference, ...]
 ) -> tuple[SchemaDifference, ...]:
-    # What would be refused anyway is told once, and not promised to go away.
+    # A change that would be refused anyway is reported once, without advice to request it.
     known = {each.column for each in refused}
     told = [_as_difference(each) for each in changes]
     return tuple(each for each in told if not any(f"{name}.".startswith(f"{each.column}.") for name in known))

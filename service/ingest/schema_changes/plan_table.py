@@ -1,4 +1,4 @@
-"""What one table of a request has to become, or everything that is in the way."""
+"""Plans the changes to one table of a request, or finds everything that prevents them."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from service.model.tables.schemas import TableSchema, fields_with_paths
 from service.model.tables.table_creation import TableCreation, partition_name
 from service.model.tables.tables import SortField, TableName
 
-# The newest one that PyIceberg commits to, and what tables are made with.
+# The newest format to which PyIceberg commits; new tables have it.
 _FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """A table that is changed, or made from `creation`, or neither. `planned` is what comes of it.
+    """The plan for a table that is changed, or created from `creation`, or neither; `planned` is the result.
 
-    Its new fields have provisional ids, above `known_id`. `now` is the table as it is, if it is there.
+    New fields of `planned` have provisional ids, above `known_id`. `now` is the table as it is, if it exists.
     """
 
     planned: WritableTable
@@ -37,7 +37,7 @@ class TablePlan:
     changes: tuple[SchemaChange, ...] = ()
     creation: TableCreation | None = None
     sort_orders: tuple[tuple[SortField, ...], ...] = ()
-    """Orders that the table does not know yet."""
+    """Sort orders that the table does not have yet."""
 
     @property
     def is_change(self) -> bool:
@@ -45,7 +45,7 @@ class TablePlan:
         return bool(self.changes) or bool(self.sort_orders) or self.creation is not None
 
     def write(self, write: Write) -> Write:
-        """The write as it is asked of the planned table."""
+        """Returns the write as it applies to the planned table."""
         asked = write.write_schema
         if not (self.is_change and isinstance(asked, ColumnFields)):
             return write
@@ -56,17 +56,17 @@ class TablePlan:
 def plan_table(
     name: TableName, writes: Sequence[Write], table: WritableTable | None, rules: ChangeRules
 ) -> TablePlan:
-    """What the table's writes ask for together; `table` is None where it is not there and has to be made.
+    """Returns the plan for all writes to the table; `table` is None where it must be created.
 
     Raises:
         SchemaMismatch, CreationInvalid: with every reason at once.
-        WriteNotAllowed, IngestInvalid: the operator does not let callers make or change it so.
+        WriteNotAllowed, IngestInvalid: the operator does not let callers create or change it in this way.
     """
     _check_sent(name, writes, table, rules)
     if table is None:
         return _made(name, writes, rules)
     if table.format_version > _FORMAT:
-        # Nothing can be written to it, which is told later.
+        # Nothing can be written to it, which is reported later.
         return TablePlan(table, table)
     orders = missing_sort_orders(writes, table.sort_orders)
     if orders:
@@ -105,7 +105,7 @@ def _made(name: TableName, writes: Sequence[Write], rules: ChangeRules) -> Table
 
 
 def _creation(name: TableName, writes: Sequence[Write]) -> TableCreation:
-    """What the first write that asks for it says the table is to be made from."""
+    """Returns the schema and layout of the new table, from the first write that asks for its creation."""
     for each in writes:
         if each.schema is not None and each.schema.create is not None:
             creation = TableCreation(each.schema.schema or TableSchema(0, ()), each.schema.create)
@@ -138,7 +138,7 @@ def _check_sent(
 ) -> None:
     asked = [(each.place, each.schema) for each in writes if each.schema is not None]
     sent = [(place, each.schema) for place, each in asked if each.schema is not None]
-    # Most writes send none, and tables have thousands of fields.
+    # Most writes send no schema, and tables may have thousands of fields.
     own_count = _field_count(table.schema) if sent and table is not None else 0
     refusal = OneRefusal()
     for place, schema in sent:

@@ -1,4 +1,4 @@
-"""A schema as it will be, before anything is changed."""
+"""Computes a schema after changes, before they are made."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from service.model.tables.schemas import Field, fields_with_paths, with_children
 
 
 def planned_columns(columns: tuple[Field, ...], changes: Iterable[SchemaChange]) -> tuple[Field, ...]:
-    """The columns as the changes will leave them.
+    """Returns the columns as the changes will leave them.
 
-    New fields have provisional ids beyond all that are there: the catalog may give them others.
+    New fields have provisional ids above all existing ones: the catalog may assign others.
 
     >>> from service.model.tables.schema_changes import AddField
     >>> from service.model.tables.schemas import Primitive
@@ -27,16 +27,17 @@ def planned_columns(columns: tuple[Field, ...], changes: Iterable[SchemaChange])
 
 
 def highest_id(columns: tuple[Field, ...]) -> int:
-    """The highest id of all fields, those inside others too; 0 without any."""
+    """Returns the highest id of all fields, nested ones too; 0 if there are none."""
     return max((each.field_id for _, each in fields_with_paths(columns)), default=0)
 
 
 def with_planned_ids(
     given: tuple[Field, ...], planned: tuple[Field, ...], known_id: int
 ) -> tuple[Field, ...]:
-    """The given fields, where those whose partners are new have their partners' provisional ids.
+    """Returns the given fields, with provisional ids for those that are new in the planned table.
 
-    Nobody can know the ids of new fields: they go by their names. New are ids above `known_id`.
+    Callers cannot know the ids of new fields, so these are matched by names. New fields have ids above
+    `known_id`.
     """
     partners = {each.name: each for each in planned}
     return tuple(_with_planned_id(each, partners.get(each.name), known_id) for each in given)

@@ -1,4 +1,4 @@
-"""Ids for a schema that is matched by name, so that nobody has to invent them."""
+"""Assigns ids to a schema that is matched by name, so that callers need not invent them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
-# What is deeper is refused by who reads it.
+# The reader rejects deeper schemas.
 _MAX_DEPTH = 100
 _PARTS = (("element", "element-id"), ("key", "key-id"), ("value", "value-id"))
 
 
 def with_provisional_ids(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Iceberg's JSON of a schema with ids of its own; those that it had only tell its identifier fields.
+    """Returns Iceberg's JSON of a schema with new ids; the old ones only identify its identifier fields.
 
     >>> with_provisional_ids({"fields": [{"name": "id", "type": "long"}]})["fields"]
     [{'name': 'id', 'type': 'long', 'id': 1}]
@@ -33,7 +33,7 @@ class _Numbered:
         self._seen: Counter[int] = Counter()
 
     def new_id(self, given: object) -> object:
-        """Of an id that no field has, or several, its text: the reader refuses it in words."""
+        """Returns the new id; an id of no field or of several becomes text, which the reader rejects."""
         if isinstance(given, int) and self._seen[given] == 1:
             return self._new[given]
         return str(given)

@@ -1,4 +1,4 @@
-"""Changes that a comparison asks for, and that a table cannot take over."""
+"""Finds requested changes that a table cannot adopt."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from service.model.tables.schemas import Field, Primitive, Struct, TableSchema, 
 
 # The Iceberg table specification, "Format Versioning".
 _FROM_FORMAT_3 = frozenset({"timestamp_ns", "timestamptz_ns", "unknown"})
-# Spark has no such type, and reads not even the other columns of a table that has one.
+# Spark has no such type, and cannot even read the other columns of a table that has one.
 _UNKNOWN_TO_SPARK = "time"
-# Iceberg's `MetadataColumns`. Spark reads nothing of a table that has a column of such a name.
+# Iceberg's `MetadataColumns`. Spark cannot read a table that has a column with such a name.
 _RESERVED = frozenset(
     {
         "_file",
@@ -40,11 +40,11 @@ _RESERVED = frozenset(
 def refused_changes(
     changes: Iterable[SchemaChange], schema: TableSchema, partition_names: Collection[str]
 ) -> Iterator[SchemaDifference]:
-    """One for each reason why a table of format version 2 with this schema stays as it is.
+    """Yields each reason why a table of format version 2 with this schema cannot be changed.
 
-    Names that differ only in upper and lower case count as the same: engines such as Spark cannot tell them
-    apart. A column may not be called like a partition field either, or the table cannot be read any more,
-    nor in files like another column.
+    Names that differ only in case count as the same, because engines such as Spark cannot distinguish them. A
+    new column must not have the name of a partition field, or the table could no longer be read. It must not
+    have the same name in data files as another column either.
     """
     paths = list(fields_with_paths(schema.columns))
     taken = {".".join(path).lower() for path, _ in paths} | {each.lower() for each in partition_names}

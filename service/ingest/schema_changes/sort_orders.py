@@ -1,4 +1,4 @@
-"""The sort orders that writes ask for, among those that their table knows."""
+"""Matches the sort orders that writes ask for with those that their table has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.model.tables.tables import UNSORTED_ID, SortField, SortOrder
 
 
 def sort_order_id(fields: tuple[SortField, ...], orders: Iterable[SortOrder]) -> int | None:
-    """The id of the order with these fields; None where no order has them.
+    """Returns the id of the order with these fields; None where no order has them.
 
     >>> by_day = SortField("day", "identity", "asc", "nulls-first")
     >>> sort_order_id((by_day,), [SortOrder(4, (by_day,))]), sort_order_id((by_day,), [])
@@ -27,24 +27,24 @@ def sort_order_id(fields: tuple[SortField, ...], orders: Iterable[SortOrder]) ->
 def missing_sort_orders(
     writes: Iterable[Write], orders: Iterable[SortOrder]
 ) -> tuple[tuple[SortField, ...], ...]:
-    """Orders that writes ask for and the table does not know yet, each once."""
+    """Returns the requested orders that the table does not have yet, each once."""
     known = tuple(orders)
     asked = dict.fromkeys(each.sort_order for each in writes if each.sort_order is not None)
     return tuple(fields for fields in asked if sort_order_id(fields, known) is None)
 
 
 def with_sort_orders(table: WritableTable, missing: Iterable[tuple[SortField, ...]]) -> WritableTable:
-    """The table as it will be once it knows these orders, too; their ids are provisional."""
+    """Returns the table with these orders added; their ids are provisional."""
     highest = max((each.order_id for each in table.sort_orders), default=UNSORTED_ID)
     added = (SortOrder(highest + at, fields) for at, fields in enumerate(missing, 1))
     return replace(table, sort_orders=(*table.sort_orders, *added))
 
 
 def check_sort_order(write: Write, table: WritableTable) -> None:
-    """Returns where rows of the table can be in the order that the write asks for.
+    """Checks that rows of the table can be in the order that the write asks for.
 
     Raises:
-        IngestInvalid: they cannot; with every reason.
+        IngestInvalid: they cannot be; with every reason.
     """
     faults = sort_order_faults(table.schema.columns, write.sort_order or ())
     found = [WriteFault(f"{write.place}/{place}", reason) for place, reason in faults]

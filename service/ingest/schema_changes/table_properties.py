@@ -1,8 +1,9 @@
-"""Which properties callers may give a table that they make, and which values.
+"""Defines the properties that callers may set on a new table, and their values.
 
-A table's properties reach every reader's and writer's file access: among them are classes to load, addresses
-to send credentials to, and folders outside of the warehouse. Only what is known to be none of that is taken.
-A value that a library cannot read would fail every commit to the table, or already its making.
+A table's properties affect the file access of every reader and writer: they include classes to load,
+addresses to send credentials to, and folders outside of the warehouse. Only properties that are known to be
+harmless are accepted. A value that a library cannot read would fail every commit to the table, or even its
+creation.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _VALUE_LENGTH = 1024
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What a property may be; what every library reads alike, so that none fails at it later."""
+    """The values of a property that every library reads alike, so that none fails on it later."""
 
     words: str
     has: Callable[[str], bool]
@@ -61,7 +62,7 @@ _VALUES: Mapping[str, _Values] = {
     "write.parquet.compression-codec": _one_of(
         "zstd", "gzip", "snappy", "brotli", "lz4", "lz4_raw", "uncompressed"
     ),
-    # zstd's are the most.
+    # The range of zstd, which is the largest.
     "write.parquet.compression-level": _number(22, 0),
     "write.parquet.dict-size-bytes": _number(_INTEGER),
     "write.parquet.page-row-limit": _number(_INTEGER),
@@ -79,13 +80,13 @@ _OF_COLUMNS: Mapping[str, _Values] = {
     "write.metadata.metrics.column.": _METRICS_MODE,
     "write.parquet.bloom-filter-enabled.column.": _BOOLEAN,
 }
-# Nobody but the caller gives these a meaning.
+# Only the caller gives these a meaning.
 _OWN = re.compile(r"user\.[A-Za-z0-9_.-]{1,200}")
 _FIXED = {"format-version": "2", "write.format.default": "parquet"}
 
 
 def refused_properties(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The names of properties that are not taken, each with a reason.
+    """Yields the names of properties that are not accepted, each with a reason.
 
     >>> list(refused_properties({"comment": "ours", "user.team": "a", "format-version": "2"}))
     []
@@ -105,7 +106,7 @@ def refused_properties(properties: Mapping[str, str]) -> Iterator[tuple[str, str
 
 
 def _values(name: str) -> _Values | None:
-    """None: the property is not taken."""
+    """Returns the allowed values; None if the property is not accepted."""
     if _OWN.fullmatch(name):
         return _TEXT
     of_columns = (values for prefix, values in _OF_COLUMNS.items() if name.startswith(prefix))

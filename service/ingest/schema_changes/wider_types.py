@@ -1,4 +1,4 @@
-"""Which types hold all values of which others."""
+"""Compares types by whether one holds all values of the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 
 
 def is_wider(type_name: str, than: str) -> bool:
-    """Whether Iceberg widens the second type to the first without rewriting files.
+    """Returns whether Iceberg widens the second type to the first without rewriting files.
 
     Source: the Iceberg table specification, "Schema Evolution".
 

@@ -1,4 +1,4 @@
-"""What of a micro-batch is in its tables by now, and what is still to be brought there."""
+"""Tracks which parts of a micro-batch are in its tables, and which remain."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from service.model.ingest.writing import TableKey
 
 
 class BatchProgress:
-    """Follows the attempts at one micro-batch: first at its rows, then at its dead letters.
+    """The progress of the attempts at one micro-batch: first at its rows, then at its dead letters.
 
-    A table is settled by the attempt that it took its rows of, or that had none for it. Its dead letters are
-    what did not fit in that very attempt, whatever the table is like when they are written: so each record
-    is in one of the two, once.
+    A table is settled by the attempt from which it took its rows, or that had none for it. Its dead letters
+    are the records that did not fit in that same attempt, whatever the table is like when they are written.
+    So each record is in exactly one of the two, once.
 
-    A file that was unreadable in an attempt which settled a table is left out of all that follow, and is a
-    dead letter as a whole. Whether it can be read depends on the tables' columns: told anew in each attempt,
-    it could be a letter, and rows of another table.
+    If a file was unreadable in an attempt that settled a table, all later attempts leave it out, and it is a
+    dead letter as a whole. Whether it can be read depends on the tables' columns: if each attempt decided
+    this again, the file could be both a dead letter and rows of another table.
     """
 
     def __init__(self, writes: Sequence[Write]) -> None:
@@ -36,9 +36,9 @@ class BatchProgress:
 
     @property
     def judging(self) -> Judging | None:
-        """What tells the dead letters; None: there are none.
+        """How the dead letters are found; None: there are none.
 
-        What is not judged is read as it was by the last attempt that found records which do not fit.
+        Writes that are not revalidated are read as in the last attempt that found records that do not fit.
         """
         if not self._judged:
             return None
@@ -47,16 +47,16 @@ class BatchProgress:
 
     @property
     def unreadable(self) -> tuple[UnreadableFile, ...]:
-        """Files to leave out of the next attempt at rows: they are dead letters."""
+        """Files to leave out of the next attempt at rows, because they are dead letters."""
         return tuple(self._unreadable.values())
 
     @property
     def are_taken(self) -> bool:
-        """Whether something of the other files is in a table already, or is to be a dead letter."""
+        """Whether a part of the other files is already in a table, or will be a dead letter."""
         return bool(self.record_count) or self._has_bad_records
 
     def tried_rows(self, ended: IngestRecord) -> None:
-        """Takes down what came of an attempt at rows."""
+        """Records the result of an attempt at rows."""
         refused = {each.key for each in ended.commits if each.error_code is not None}
         now_settled = {each.key for each in self._writes} - refused - self.settled
         if ended.judged_by is not None:
@@ -65,16 +65,16 @@ class BatchProgress:
             settled = {index: self._read[index] for index in judged}
             self._judged |= settled
             if settled:
-                # Of an attempt that no table took, nothing was left out.
+                # If no table took an attempt, nothing is left out because of it.
                 unreadable = ended.judged_by.unreadable
                 self._unreadable |= {each.uri: each for each in unreadable}
-                # A file counts as one of them.
+                # Each unreadable file counts as one rejected record.
                 self._has_bad_records |= ended.rejected.count > len(unreadable)
         self.record_count += _record_count(ended.commits)
         self.settled |= now_settled
 
     def tried_letters(self, ended: IngestRecord) -> None:
-        """Takes down what came of an attempt at dead letters."""
+        """Records the result of an attempt at dead letters."""
         self.rejected_count += _record_count(ended.commits)
         self.settled_letters |= {each.key for each in ended.commits if each.error_code is None}
 

@@ -1,4 +1,4 @@
-"""Since when streams are behind."""
+"""Tracks how long streams have been behind."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class _Lag:
 
 
 class StreamLags:
-    """Of the streams that one gateway runs, or tries to. Any thread may call any method.
+    """The lags of the streams that this gateway runs, or tries to run; any thread may call any method.
 
-    A stream falls behind from the moment on at which it last finished a batch or had nothing to do: while a
-    batch takes long, fails again and again, or no engine is there. How much more its source has, only some
-    sources tell. Knows no clock: every moment is handed in.
+    A stream's lag counts from when it last finished a batch or had nothing to do. It grows while a batch
+    takes long, fails again and again, or no engine is available. Only some sources report how much more they
+    have. The object uses no clock: every moment is passed in.
     """
 
     def __init__(self) -> None:
@@ -28,17 +28,17 @@ class StreamLags:
         self._lags: dict[UUID, _Lag] = {}
 
     def follow(self, stream_id: UUID, now_ms: int) -> None:
-        """Begins to follow a stream, if it was not followed before."""
+        """Begins to follow a stream, if it is not followed yet."""
         with self._lock:
             self._lags.setdefault(stream_id, _Lag(now_ms))
 
     def note_batch(self, stream_id: UUID, now_ms: int) -> None:
-        """It has finished a batch."""
+        """Notes that the stream has finished a batch."""
         with self._lock:
             self._lags.setdefault(stream_id, _Lag(now_ms)).since_ms = now_ms
 
     def note(self, stream_id: UUID, progress: StreamProgress, now_ms: int) -> None:
-        """It was asked how it is doing."""
+        """Notes the stream's progress."""
         with self._lock:
             lag = self._lags.setdefault(stream_id, _Lag(now_ms))
             if progress.has_nothing_to_do:
@@ -47,22 +47,22 @@ class StreamLags:
                 lag.messages = progress.messages_behind
 
     def forget(self, stream_id: UUID) -> None:
-        """It is stopped, or another gateway's."""
+        """Forgets a stream that is stopped, or that another gateway runs."""
         with self._lock:
             self._lags.pop(stream_id, None)
 
     def longest_ms(self, now_ms: int) -> int:
-        """How long the one has been behind that has been so for longest."""
+        """Returns the longest lag of all streams."""
         with self._lock:
             return max((now_ms - each.since_ms for each in self._lags.values()), default=0)
 
     @property
     def messages(self) -> int:
-        """What all of them have not read, as far as their sources tell."""
+        """The number of unread messages of all streams, as far as their sources report it."""
         with self._lock:
             return sum(each.messages for each in self._lags.values())
 
     def followed(self) -> set[UUID]:
-        """Which streams are followed."""
+        """Returns the streams that are followed."""
         with self._lock:
             return set(self._lags)

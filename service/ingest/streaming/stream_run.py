@@ -1,4 +1,4 @@
-"""One stream's micro-batches, each of which is an ingest."""
+"""Runs one stream: each of its micro-batches is an ingest."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from service.stream_ports import RunningStream, StreamLease, StreamStore
 
 _LOOK_AROUND_S = 0.2
 BatchRecords = MicroBatchRecords | MicroBatchFiles
-# A table that changes under every single attempt will change under the next one, too.
+# A table that changes during every one of these attempts will change during the next one too.
 _NEW_ATTEMPTS = 10
 
 
 class StreamRun:
     """A stream that this replica runs, under a lease.
 
-    A micro-batch is an ingest whose requestId is made of the checkpoint and the batch. One that is given
-    again, after a crash at whatever moment, finds the ingest of then, and writes nothing. Where a table did
-    not take its part, the next attempt has an id of its own, and leaves out the tables that did. Dead letters
-    are an ingest of their own, which follows (`BatchProgress`).
+    A micro-batch is an ingest whose requestId is derived from the checkpoint and the batch. If a batch comes
+    again after a crash, it finds its earlier ingest and writes nothing. Where a table did not take its part,
+    the next attempt has an id of its own, and leaves out the tables that did. Dead letters are a separate
+    ingest, which follows (`BatchProgress`).
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class StreamRun:
         """Returns once the batch is in the tables.
 
         Raises:
-            GatewayError: it is not, and will not be before it is given again.
+            GatewayError: it is not, and will not be until it comes again.
         """
         known = self.record.checkpoint_id
         if known is not None and known != batch.checkpoint_id:
@@ -93,7 +93,7 @@ class StreamRun:
         self._on_done()
 
     def stop(self) -> None:
-        """Ends the query, and lets another replica have the stream."""
+        """Ends the query, and lets another replica take over the stream."""
         self._stopping.set()
         if self.query is not None:
             self.query.stop()
@@ -120,14 +120,17 @@ class StreamRun:
         )
 
     def _check_same(self, batch: MicroBatch) -> None:
-        """A batch that is in the tables must be what it was then, or records would be passed over."""
+        """Checks that a batch in the tables is unchanged, because otherwise records would be skipped."""
         request_id = batch_request_id(batch.checkpoint_id, batch.batch_id)
         known = self._ingests.sent_before(request_id, self.record.caller)
         if known is not None and known.fingerprint != self._fingerprint(batch):
             raise _planned_anew(batch)
 
     def _fingerprint(self, batch: MicroBatch) -> str:
-        """What was planned; of a folder the source's own position is but a number, whatever it stands for."""
+        """Returns a fingerprint of the planned batch; for a folder it needs the file names.
+
+        A folder's position is only a number, which may stand for other files.
+        """
         if isinstance(self._definition.source, KafkaSource):
             return _planned(batch)
         files = sha256("\n".join(sorted(batch.files())).encode()).hexdigest()
@@ -136,7 +139,7 @@ class StreamRun:
     def _attempts(
         self, batch: MicroBatch, records: Callable[[], BatchRecords], *, is_of_letters: bool = False
     ) -> Iterator[IngestRecord]:
-        """What came of each attempt, until all tables have taken their part."""
+        """Yields the result of each attempt, until all tables have taken their part."""
         made = 0
         attempts = count()
         fingerprint = self._fingerprint(batch)
@@ -162,8 +165,8 @@ class StreamRun:
             yield ended
             if ended.state is IngestState.COMMITTED:
                 return
-            # An attempt that had failed before it was asked for is of an earlier run: since then, what was in
-            # its way may have been mended. All others wait at first, those that a crash has left, too.
+            # An attempt that is already FAILED here was made by an earlier run, and its cause may have been
+            # fixed since. All others wait at first, even those that a crash has left.
             made += accepted.record.state is not IngestState.FAILED
         raise _refused(ended)
 
@@ -196,7 +199,7 @@ class StreamRun:
 
     def _settled(self, accepted: Accepted) -> IngestRecord:
         while not self._stopping.is_set():
-            # Without being told it looks all the same: the log may know what the committer here does not.
+            # It polls even without a signal: the log may know an outcome that the committer here does not.
             is_told = bool(wait([accepted.settled], _LOOK_AROUND_S).done)
             try:
                 record = self._ingests.find(accepted.record.ingest_id, self.record.caller)
@@ -204,12 +207,12 @@ class StreamRun:
                 if is_told:
                     raise
                 continue
-            # What failed may still wait for other tables: which of them the next attempt leaves out, is known
-            # when all are settled.
+            # A failed ingest may still wait for other tables. The next attempt can leave out tables only when
+            # all are settled.
             if not unsettled(record):
                 return record
             if is_told:
-                # The committer is closing: what waits is committed by the next one.
+                # The committer is closing, and the next one commits what waits.
                 self._stopping.wait(_LOOK_AROUND_S)
         raise ShuttingDown("The stream is being stopped.")
 
@@ -227,7 +230,7 @@ def _planned_anew(batch: MicroBatch) -> StreamFailed:
 
 
 def _with_first_reason(refused: RecordsInvalid) -> RecordsInvalid:
-    """A stream's error has no room for all of them."""
+    """Returns the error with only the first reason: a stream's error has no space for all of them."""
     first = next((each for each in refused.violations if isinstance(each, BadRecord)), None)
     reason = "" if first is None else f" The first: {first.reason}"
     return RecordsInvalid(f"{refused.detail}{reason}", refused.violations, refused.bad_count)

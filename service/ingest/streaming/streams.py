@@ -1,4 +1,4 @@
-"""All streams: taken in, run by one replica each, and found again."""
+"""All streams: accepting them, running each in one replica, and looking them up."""
 
 from __future__ import annotations
 
@@ -39,31 +39,31 @@ from service.stream_ports import RunningStream, StreamMeters, StreamQueries, Str
 
 log = structlog.get_logger(__name__)
 
-# What passes without anybody's doing.
+# Errors that pass by themselves.
 _PASSING = (PartDown, TooManyIngests, TableChanged)
 
 _SET_BACK = timedelta(seconds=5)
-"""Two looks at two clocks are not at one moment."""
+"""The tolerance for two clocks, which are not read at exactly the same moment."""
 
 ReadBody = Callable[[Mapping[str, Any]], StreamDefinition]
-"""A stream from what its caller sent once; raises IngestInvalid where this version cannot read it."""
+"""A function that reads a stream from its original body; raises IngestInvalid if this version cannot."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamPace:
-    """How many streams one replica runs, and how soon it notices what others did. Times in milliseconds."""
+    """The number of streams that one replica runs, and its polling times in milliseconds."""
 
     running_at_most: int = 20
     look_around_ms: int = 2_000
     first_pause_ms: int = 1_000
     longest_pause_ms: int = 60_000
     standing_ms: int = 10_000
-    """How often all are counted, and those that run here are asked how they are doing."""
+    """How often all streams are counted, and those that run here are asked for their progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamPorts:
-    """What streams are run with."""
+    """The ports that streams are run with."""
 
     store: StreamStore
     queries: StreamQueries
@@ -79,7 +79,10 @@ class _Pause:
 
 
 class Streams:
-    """Any thread may call any method. One thread of its own starts and stops what runs here."""
+    """The streams of this gateway; any thread may call any method.
+
+    A thread of its own starts and stops the streams that run here.
+    """
 
     def __init__(self, ports: StreamPorts, ingests: Ingests, read_body: ReadBody, pace: StreamPace) -> None:
         self.read_body = read_body
@@ -97,20 +100,20 @@ class Streams:
         )
 
     def start(self) -> None:
-        """Begins to run what is to be run, of earlier processes too."""
+        """Begins to run streams, including those of earlier processes."""
         self._worker.start()
 
     def create(
         self, name: str, body: Mapping[str, Any], caller: str, request_id: UUID | None = None
     ) -> StreamRecord:
-        """Takes a stream in; it begins within moments, here or in another replica.
+        """Accepts a stream; it begins within moments, here or in another replica.
 
-        A `requestId` that this caller has sent before gives the stream of then, whatever its state is now.
+        A `requestId` that this caller has sent before returns the earlier stream, whatever its state is now.
 
         Raises:
             RequestIdReused: the requestId is known, with another body.
             StreamInvalid, SourceNotAllowed: its source cannot be read here.
-            GatewayError: its tables cannot be written so.
+            GatewayError: its tables cannot be written as requested.
         """
         fingerprint = _fingerprint(name, body)
         before = self._sent_before(request_id, caller)
@@ -122,12 +125,12 @@ class Streams:
         self._ports.sources.check(definition.source)
         self._ports.queries.check(definition.source)
         if self._is_full():
-            # The last place may be that of the same request, sent to another replica meanwhile.
+            # The last place may have gone to the same request, sent to another replica in the meantime.
             before = self._sent_before(request_id, caller)
             if before is not None:
                 return _same(before, fingerprint)
             raise self._too_many()
-        # The last of all: tables may be made for it.
+        # This check comes last, because it may create tables.
         self._ingests.check(
             IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route)
         )
@@ -145,7 +148,7 @@ class Streams:
         return _same(added, fingerprint)
 
     def list(self, caller: str) -> Sequence[StreamRecord]:
-        """The caller's streams, the newest first.
+        """Returns the caller's streams, the newest first.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -153,7 +156,7 @@ class Streams:
         return self._ports.store.streams(caller)
 
     def find(self, stream_id: UUID, caller: str) -> StreamRecord:
-        """The stream as it is now.
+        """Returns the stream as it is now.
 
         Raises:
             StreamNotFound: this caller has no such stream.
@@ -165,11 +168,12 @@ class Streams:
         return found
 
     def move(self, stream_id: UUID, state: StreamState, caller: str) -> StreamRecord:
-        """Stops a stream that runs, or resumes one that does not; it goes on where it was.
+        """Stops a stream that runs, or resumes one that does not; it continues where it was.
 
         Raises:
             StreamNotFound: this caller has no such stream.
-            StreamInvalid: as many streams run as may; one that runs already may be resumed all the same.
+            StreamInvalid: the maximum number of streams runs; a stream that already runs may still be
+                resumed.
             MetricsStoreDown: the store does not answer.
         """
         found = self.find(stream_id, caller)
@@ -182,16 +186,16 @@ class Streams:
         return self.find(stream_id, caller)
 
     def standing(self) -> StreamStanding:
-        """How the streams stand, as of the last look at them. At once: nobody is asked."""
+        """Returns the streams' progress as of the last poll, at once and without asking any source."""
         lag_ms = self._lags.longest_ms(self._ports.clock.elapsed_ms())
         return StreamStanding(self._by_state, len(self._runs), lag_ms / 1000, self._lags.messages)
 
     def stop_taking(self) -> None:
-        """Begins to end what runs here, without waiting for it; it goes on after the next start."""
+        """Begins to end the streams that run here, without waiting; they continue after the next start."""
         self._worker.close()
 
     def close(self, timeout_s: float) -> None:
-        """Ends what runs here; it goes on after the next start, or in another replica."""
+        """Ends the streams that run here; they continue after the next start, or in another replica."""
         self.stop_taking()
         self._worker.close(timeout_s)
 
@@ -238,7 +242,11 @@ class Streams:
         self._note_standing()
 
     def _end_all(self) -> None:
-        """They begin anew. Spark begins micro-batches by the wall clock: it would wait until that is back."""
+        """Ends all runs, which then begin again.
+
+        Spark begins micro-batches by the wall clock: after the clock was set back, it would wait until the
+        clock has caught up.
+        """
         for each in list(self._runs.values()):
             log.warning(
                 "stream_begun_anew", stream_id=str(each.record.stream_id), reason="The clock was set back."
@@ -246,7 +254,7 @@ class Streams:
             self._end(each)
 
     def _is_clock_set_back(self) -> bool:
-        """Since the last look."""
+        """Returns whether the clock was set back since the last call."""
         (before, before_ms), clock = self._clocks, self._ports.clock
         self._clocks = (clock.now(), clock.elapsed_ms())
         passed = timedelta(milliseconds=self._clocks[1] - before_ms)
@@ -269,7 +277,7 @@ class Streams:
             self._lags.forget(stream_id)
             return
         self._lags.follow(stream_id, self._ports.clock.elapsed_ms())
-        # What it has read stands in the store since whoever had the lease before has let it go.
+        # Read after the lease: the store has the stream's progress since the former holder released it.
         running = self._ports.store.streams(state=StreamState.RUNNING)
         record = next((each for each in running if each.stream_id == stream_id), None)
         if record is None:
@@ -277,7 +285,7 @@ class Streams:
             return
         try:
             definition = self.read_body(record.body)
-            # The operator may allow less than when it was made.
+            # The operator may allow less now than when it was created.
             self._ports.sources.check(definition.source)
             run = StreamRun(
                 record,
@@ -317,7 +325,7 @@ class Streams:
         self._failed(run.record.stream_id, failure)
 
     def _is_of_a_stop(self, failure: GatewayError) -> bool:
-        """Whether it is this gateway's own end that is in the way, of which nobody needs to be told."""
+        """Returns whether the cause is this gateway's own shutdown, which needs no report."""
         is_down = isinstance(failure, PartDown) and self._worker.is_closing
         return is_down or isinstance(failure, ShuttingDown)
 
@@ -339,7 +347,7 @@ class Streams:
         self._ports.store.move(stream_id, StreamState.RUNNING, failure)
 
     def _goes_on(self, record: StreamRecord, query: RunningStream) -> None:
-        """What kept it from going on has passed, once its source has answered."""
+        """Clears the stream's error once its source has answered, because the cause has passed."""
         if record.error_code is None and record.stream_id not in self._pauses:
             return
         if query.has_read():
@@ -352,7 +360,7 @@ class Streams:
 
 
 def _fingerprint(name: str, body: Mapping[str, Any]) -> str:
-    """The same for the same body."""
+    """Returns a text that is the same for the same body."""
     return hashlib.sha256(json.dumps([name, body], sort_keys=True).encode()).hexdigest()
 
 

@@ -1,10 +1,10 @@
-"""For whoever counts nothing."""
+"""The `StreamMeters` port where nothing is measured."""
 
 from __future__ import annotations
 
 
 class UnmeteredStreams:
-    """The `StreamMeters` port without any numbers."""
+    """A `StreamMeters` port that records no numbers."""
 
     def batch_done(self) -> None:
         """Does nothing."""

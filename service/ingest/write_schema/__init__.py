@@ -1,1 +1,1 @@
-"""Which columns an ingest writes: what was asked for becomes a `WriteTarget`, or every reason why not."""
+"""Resolves the columns that an ingest writes to a `WriteTarget`, or reports every reason why it cannot."""

@@ -1,4 +1,4 @@
-"""Every rule that a write schema breaks, told at once and before anything is written."""
+"""Reports every rule that a write schema breaks, at once and before anything is written."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ RULES = (required_columns, partition_sources, sort_sources, equality_fields, def
 
 
 def check_write_schema(projection: Projection) -> tuple[Violation, ...]:
-    """The violations of all rules, in the rules' order; none when the files may be written so."""
+    """Returns the violations of all rules, in the rules' order; none when the files may be written so."""
     return tuple(violation for rule in RULES for violation in rule(projection))

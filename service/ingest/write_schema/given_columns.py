@@ -1,4 +1,4 @@
-"""From a write schema that is given as fields with ids to the table's fields."""
+"""Matches a write schema that is given as fields with ids with the table's fields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from service.model.tables.schemas import Field, Struct, with_children
 def given_columns(
     given: tuple[Field, ...], columns: tuple[Field, ...]
 ) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
-    """The ids to write, in the order of the given fields, and what does not agree with the table.
+    """Returns the ids to write, in the order of the given fields, and what disagrees with the table.
 
     A struct that is given without some of its fields is written in part.
 
@@ -50,7 +50,7 @@ def _written(field: Field, own: Field, name: str) -> tuple[tuple[int, ...], tupl
             return _matched(given, {each.field_id: each for each in fields}, f"{name}.")
         case (Struct(given), Struct(fields)):
             ids, violations = _matched(given, {each.field_id: each for each in fields}, f"{name}.")
-            # The fields' own order is the table's, or it is an order of its own.
+            # A struct counts as whole only if its fields are in the table's order.
             is_whole = ids == tuple(each.field_id for each in fields)
             return ((own.field_id,) if is_whole else ids), violations
         case _ if _ids_and_types(field).type == _ids_and_types(own).type:
@@ -60,7 +60,7 @@ def _written(field: Field, own: Field, name: str) -> tuple[tuple[int, ...], tupl
 
 
 def _ids_and_types(field: Field) -> Field:
-    """Without what does not tell fields apart: a description, defaults, whether it is required."""
+    """Returns the field without a description, defaults and whether it is required, which do not count."""
     inner = with_children(field.type, map(_ids_and_types, field.children))
     return Field(field.field_id, field.name, inner)
 

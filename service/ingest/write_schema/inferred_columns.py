@@ -1,4 +1,4 @@
-"""From the columns that records have to the table's fields."""
+"""Infers a write schema from the columns that records have."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def inferred_columns(
     equality_field_ids: tuple[int, ...] = (),
     sort_fields: tuple[SortField, ...] = (),
 ) -> tuple[int, ...]:
-    """The ids of the table's columns that are present, in the table's order.
+    """Returns the ids of the table's columns that are present, in the table's order.
 
-    In that order records with the same columns share files, in whatever order they name them. A column that
+    This order lets records with the same columns share files, in whatever order they name them. A column that
     the partition, the equality fields or the sort order come from is written with NULLs where no record has
     it.
     """

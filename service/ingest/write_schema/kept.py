@@ -1,4 +1,4 @@
-"""What is written is resolved once: small ingests come again and again with the same few write schemas."""
+"""Caches resolved write schemas: small ingests use the same few again and again."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ def kept_write_schema(
     equality_field_ids: tuple[int, ...],
     sort_fields: tuple[SortField, ...] = (),
 ) -> WriteSchema | None:
-    """As `resolve_write_schema`; quick for what was asked of this very schema before.
+    """Returns the result of `resolve_write_schema`, cached for this request and this very schema.
 
     Raises:
         WriteSchemaInvalid: with every reason at once.
     """
     if isinstance(requested, ColumnFields):
-        # Defaults in them may be of any kind, and be no key.
+        # Their defaults may be of any type, and not hashable.
         return resolve_write_schema(requested, table, present, equality_field_ids, sort_fields)
     return _resolved(requested, _Layout.of(table), frozenset(present), equality_field_ids, sort_fields)
 
 
 def kept_written_fields(schema: TableSchema, column_ids: tuple[int, ...] | None) -> tuple[Field, ...]:
-    """As `written_fields`."""
+    """Returns the result of `written_fields`, cached."""
     return _written(Identity(schema), column_ids)
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A table without its writer's state. Its schema is one object for as long as nobody changes it."""
+    """A table without its writer's state; its schema stays the same object until the table changes."""
 
     key: TableKey
     table_uuid: UUID

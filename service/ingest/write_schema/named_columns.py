@@ -1,4 +1,4 @@
-"""From names of columns to the table's fields."""
+"""Matches names of columns with the table's fields."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from service.errors import did_you_mean
 from service.model.ingest.ingest import Violation, WriteRule
 from service.model.tables.schemas import Field, Struct
 
-# Each name is looked for among all columns, which takes a while.
+# Each name is compared with all columns, which takes time.
 _WITH_NEAREST = 10
 
 
 def named_columns(
     names: Sequence[str], columns: tuple[Field, ...]
 ) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
-    """The ids of the fields of these names, in their order, and what is wrong with the others.
+    """Returns the ids of the named fields, in their order, and what is wrong with the other names.
 
-    A column whose own name has dots goes before a field inside a struct.
+    A column whose own name has dots takes precedence over a field inside a struct.
 
     >>> from service.model.tables.schemas import Primitive
     >>> columns = (Field(1, "id", Primitive("long")), Field(2, "at", Primitive("timestamptz")))
@@ -46,13 +46,13 @@ def named_columns(
 
 
 def unknown_columns(names: Sequence[str], columns: tuple[Field, ...]) -> tuple[Violation, ...]:
-    """What is wrong with these names, none of which is that of a column."""
+    """Returns what is wrong with these names, none of which is that of a column."""
     known = {each.name: each for each in columns}
     return tuple(_unknown(name, known, has_nearest=at < _WITH_NEAREST) for at, name in enumerate(names))
 
 
 def _reachable(fields: tuple[Field, ...], parents: tuple[str, ...]) -> Iterator[tuple[str, Field]]:
-    """Columns first, then what lies in structs: elements of lists and maps are written whole."""
+    """Yields columns first, then fields in structs; elements of lists and maps are written whole."""
     for field in fields:
         yield ".".join((*parents, field.name)), field
     for field in fields:

@@ -1,4 +1,4 @@
-"""What of a request whose records are routed may go to one table and branch as an upsert."""
+"""Checks that routed records of a request do not conflict with an upsert."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from service.model.ingest.writing import TableKey, WriteTarget
 
 
 def check_one_upsert(targets: Iterable[WriteTarget]) -> None:
-    """Returns where no other routed rows may hold the keys of an upsert.
+    """Checks that no other routed rows may hold the keys of an upsert.
 
-    Rows of one target keep the order of their records, and so do writes with records of their own. Records
-    that go to several targets by a route are read target by target: nobody knows any more which came last.
+    Rows of one target keep the order of their records, as do writes with records of their own. Records that a
+    route sends to several targets are read target by target, so it is unknown which came last.
 
     Raises:
         IngestInvalid: an upsert is not alone.

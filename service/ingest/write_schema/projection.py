@@ -1,4 +1,4 @@
-"""A table's schema with the part of it that data files are to hold."""
+"""A table's schema, with the part of it that data files will hold."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ from service.model.tables.tables import SortField
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What is written of a table."""
+    """The columns of a table that are written."""
 
     table: WritableTable
     column_ids: tuple[int, ...]
     equality_field_ids: tuple[int, ...] = ()
     sort_fields: tuple[SortField, ...] = ()
-    """Those that the write asks for; not the table's own, which files may do without."""
+    """The fields of the requested sort order; not the table's own, which files may ignore."""
 
     def skipped(self) -> Iterator[tuple[str, Field]]:
-        """The fields that the files leave out, by their dotted names; not what lies inside of them."""
+        """Yields the fields that the files leave out, by their dotted names.
+
+        Fields nested in them are not listed.
+        """
         return ((".".join(path), field) for path, field in self._skipped_paths())
 
     def is_written(self, dotted: str) -> bool:
-        """Whether the files hold the whole of the table's field of that name."""
+        """Returns whether the files hold the whole field of that name."""
         path = path_of(self.table.schema.columns, dotted)
-        # As paths: with a column `day.part`, not every name that begins with `day.` lies in `day`.
+        # Compares paths: if there is a column `day.part`, not every name that begins with `day.` is in `day`.
         return not any(
             each[: len(path)] == path or path[: len(each)] == each for each, _ in self._skipped_paths()
         )
 
     def dotted(self, field_id: int) -> str:
-        """The name of the table's field with this id; the id itself where there is none."""
+        """Returns the name of the table's field with this id; the id itself where there is none."""
         found = fields_with_paths(self.table.schema.columns)
         return next((".".join(path) for path, each in found if each.field_id == field_id), f"#{field_id}")
 

@@ -1,4 +1,4 @@
-"""The fields that tell an upsert's rows apart, or everything that is wrong with those that were named."""
+"""Resolves the fields that identify an upsert's rows, or reports everything that is wrong with them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.model.ingest.writing import WritableTable
 from service.model.tables.schemas import Field, Primitive, fields_with_paths
 from service.model.tables.tables import TableName
 
-# Before version 2 there are no deletes.
+# Format version 1 has no deletes.
 OLDEST_FORMAT = 2
 _NOT_EQUAL_TO_THEMSELVES = frozenset({"float", "double"})
 
@@ -21,13 +21,13 @@ _NOT_EQUAL_TO_THEMSELVES = frozenset({"float", "double"})
 def resolve_equality_fields(
     write: Write, table: WritableTable
 ) -> tuple[tuple[int, ...], WriteSchemaInvalid | None]:
-    """Their ids, in order; none for an append. Without names they are the table's identifier fields.
+    """Returns the fields' ids, in order, none for an append; without names, the table's identifier fields.
 
-    With what is wrong with them, every reason at once: it is told together with what is wrong with the write
-    schema, which those that are known are needed for.
+    Also returns an error with everything that is wrong with the fields. It is reported together with the
+    faults of the write schema, whose check needs the known fields.
 
     Raises:
-        IngestInvalid: the table can have no upserts, or this is none.
+        IngestInvalid: the table cannot have upserts, or the write is not an upsert.
     """
     if not write.is_upsert:
         if write.equality_fields is not None:
@@ -50,13 +50,14 @@ def _fault(place: str, reason: str) -> IngestInvalid:
 
 
 def _no_upserts(name: TableName, table: WritableTable) -> str | None:
-    """Why none can be made to this table, whatever the equality fields are."""
+    """Returns why the table cannot have upserts, whatever the equality fields are."""
     if table.format_version < OLDEST_FORMAT:
         return f"{name} has format version {table.format_version}; upserts need version {OLDEST_FORMAT}."
     sources = {each.source for each in table.partition_fields if each.transform != VOID}
     for path, field in fields_with_paths(table.schema.columns) if sources else ():
         if ".".join(path) in sources and (reason := _reason(path, field)):
-            # Equality fields have what a table is partitioned by, and this cannot be one.
+            # Equality fields must include the columns of the partition, and this one cannot be an equality
+            # field.
             source = ".".join(path)
             return f"{name} takes no upserts: it is partitioned by {source}, which {reason}. Append to it."
     return None
@@ -81,10 +82,12 @@ def _unfit(ids: tuple[int, ...], table: WritableTable) -> Iterator[Violation]:
 
 
 def _reason(path: tuple[str, ...], field: Field) -> str | None:
-    """Source: the Iceberg table specification, "Identifier Field IDs".
+    """Returns why the field cannot be an equality field.
 
-    It allows fields in structs, too. But Iceberg 1.12 finds other rows to be deleted by them than have their
-    values, and others again when a query names other columns.
+    The specification also allows fields in structs. But Iceberg 1.12 applies deletes by such fields to other
+    rows than those with their values, and to others again when a query names other columns.
+
+    Source: the Iceberg table specification, "Identifier Field IDs".
     """
     if len(path) > 1:
         return "lies in a struct, and readers take deletes by such fields for deletes of other rows"

@@ -1,4 +1,4 @@
-"""What each write of a request goes to, or every reason why not; nothing is written here."""
+"""Resolves each write of a request to its target, or reports every reason why not; nothing is written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.ingest.write_schema.resolve_equality_fields import resolve_equality
 from service.model.ingest.ingest import Violation, Write
 from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteSchema, WriteTarget
 
-# PyIceberg commits to no newer one.
+# The newest version to which PyIceberg commits.
 NEWEST_FORMAT = 2
 
 
@@ -25,13 +25,15 @@ def resolve_targets(
     *,
     are_routed: bool = False,
 ) -> tuple[Destination, ...]:
-    """One for each write to these tables. `present` are the columns of its records, where they are asked for.
+    """Returns a destination for each write to these tables.
 
-    `are_routed`: the writes share their records, and each goes to one of them.
+    `present` are the columns of the records of each write, where they are needed. `are_routed`: the writes
+    share their records, each of which goes to one write.
 
     Raises:
-        IngestInvalid: a table cannot be written to in this way; with all that is wrong with all writes.
-        WriteSchemaInvalid: write schemas break rules, and nothing else is wrong; with all of all writes.
+        IngestInvalid: a table cannot be written to in this way; with every fault of all writes.
+        WriteSchemaInvalid: write schemas break rules, and nothing else is wrong; with every violation of all
+            writes.
     """
     found: list[Destination] = []
     refusal = OneRefusal()
@@ -58,10 +60,10 @@ def _placed_target(write: Write, table: WritableTable, present: Set[str]) -> Wri
 
 
 def resolve_target(write: Write, table: WritableTable, present: Set[str] = frozenset()) -> WriteTarget:
-    """The target of one write.
+    """Returns the target of one write.
 
     Raises:
-        IngestInvalid: the table is of a format that cannot be written here.
+        IngestInvalid: the table's format version cannot be written here.
         WriteSchemaInvalid: the write schema breaks rules, or the equality fields do; with every reason.
     """
     if table.format_version > NEWEST_FORMAT:

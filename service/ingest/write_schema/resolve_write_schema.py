@@ -1,4 +1,4 @@
-"""The columns that an ingest writes, or everything that is wrong with what was asked for."""
+"""Resolves the columns that an ingest writes, or reports everything that is wrong with them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def resolve_write_schema(
     equality_field_ids: tuple[int, ...] = (),
     sort_fields: tuple[SortField, ...] = (),
 ) -> WriteSchema | None:
-    """The write schema; None where the whole table schema is written.
+    """Returns the write schema; None where the whole table schema is written.
 
     `present` are the columns that the records have, for a schema that is inferred from them. `sort_fields`
-    are those of a sort order that is asked for.
+    are those of a requested sort order.
 
     Raises:
         WriteSchemaInvalid: with every reason at once.
@@ -72,5 +72,5 @@ def _columns(
 def _nothing_inferred(present: Set[str], table: WritableTable) -> tuple[Violation, ...]:
     if present:
         return unknown_columns(sorted(present), table.schema.columns)
-    # Told first: which columns such a schema skips follows from it.
+    # Reported first, because the columns that such a schema skips follow from it.
     return (Violation("", WriteRule.NOTHING_WRITTEN, "No record has a field to infer a column from."),)

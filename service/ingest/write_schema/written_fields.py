@@ -1,4 +1,4 @@
-"""The fields that data files hold, by a write schema."""
+"""Computes the fields that data files hold, for a write schema."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from service.model.tables.schemas import Field, Struct, TableSchema
 
 
 def written_fields(schema: TableSchema, column_ids: Sequence[int] | None) -> tuple[Field, ...]:
-    """Whole fields and parts of structs, in the write schema's order; all of them without one.
+    """Returns whole fields and parts of structs, in the write schema's order; without one, all fields.
 
     A struct stands where the first of its fields does.
 

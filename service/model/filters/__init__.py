@@ -1,5 +1,6 @@
-"""Values about dynamic filters: candidates, keys, predicates' inputs, and reasons.
+"""Values about dynamic filters: candidates, keys, inputs of predicates, and reasons.
 
-Frozen values that detection, collection and the cache share: which scan a filter is for, the keys that were
-collected, what the probe's files can hold, and why a filter was not applied. The room imports `tables`.
+Detection, collection and the cache share these frozen values: the scan that a filter is for, the keys that
+were collected, the values that the probe's files can hold, and why a filter was not applied. The room imports
+`tables`.
 """

@@ -1,4 +1,4 @@
-"""What the files of a table hold in one column, as far as their metadata tells."""
+"""The values that a table's files hold in one column, as far as their metadata shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.model.filters.filtering import KeyValue
 
 
 class NotKnown(Enum):
-    """Why nothing is known of what a column holds."""
+    """The reason why nothing is known about the values of a column."""
 
     PENDING = "its manifests are still being read"
     UNAVAILABLE = "the metadata of its files does not say"
@@ -18,7 +18,7 @@ class NotKnown(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileOverlap:
-    """How many of a column's files share values with another one: their bounds overlap."""
+    """The number of files whose bounds in a column overlap those of another file."""
 
     overlapping: int
     files: int
@@ -26,19 +26,23 @@ class FileOverlap:
 
 @dataclass(frozen=True, slots=True)
 class ColumnValues:
-    """What reads of one snapshot can find in a column, NULL aside. True of that snapshot alone.
+    """The values other than NULL that reads of one snapshot can find in a column.
 
-    `is_pinned` is False where a read may find other values: in a table without snapshots, of which this is
-    what was listed last; where some files have no bounds, or only a sample of the files was looked at; and
-    where this is what an earlier snapshot held (`is_current` is False) while the manifests of this one are
-    read. Then it tells what a filter leaves out, and never which keys it need not ask for. Only a listing
-    tells whether it `has_null`.
+    They are true only of that snapshot. `is_pinned` is False where a read may find other values:
 
-    `values`: every value, sorted, when the metadata tells them all; there may be fewer in the rows, never
-    others. `lower` and `upper`: no value lies outside; None when there is no value. `is_tight`: a value lies
-    in so few files that a filter on the column leaves most of them out. `sizes`: how large the files are with
-    which values; None where the metadata of single files was not read. `overlap` is counted where the column
-    is not tight.
+    - The table has no snapshots; these are the values of its last listing.
+    - Some files have no bounds, or only a sample of the files was examined.
+    - These are the values of an earlier snapshot (`is_current` is False), while the manifests of this one are
+      read.
+
+    Then the values can show which files a filter skips, but never which keys it can leave out. Only a listing
+    shows whether the column `has_null`.
+
+    `values`: every value, sorted, when the metadata lists them all. The rows may hold fewer values, never
+    others. `lower` and `upper`: no value lies outside; None when there is no value. `is_tight`: each value
+    lies in so few files that a filter on the column skips most of them. `sizes`: how large the files are that
+    hold certain values; None where the metadata of single files was not read. `overlap` is counted where the
+    column is not tight.
     """
 
     values: tuple[KeyValue, ...] | None

@@ -1,4 +1,4 @@
-"""How much of a table lies in the files that ranges of a column's values leave."""
+"""The share of a table's files and bytes that remains for ranges of a column's values."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ from typing import Any, TypeAlias
 from service.model.filters.filtering import KeyRange, KeyValue
 
 SizedInterval: TypeAlias = tuple[tuple[KeyValue, KeyValue], int, int]
-"""The least and the greatest value of files, how many those are, and their bytes."""
+"""The least and the greatest value of some files, the number of those files, and their bytes."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class FileShare:
-    """A part of a table's files, of their bytes and of their number, from 0 to 1; fewer bytes are less."""
+    """A part of a table's files, from 0 to 1: as a share of their bytes, then of their number.
+
+    Shares are compared by bytes first.
+    """
 
     of_bytes: float
     of_files: float
 
 
 WHOLE = FileShare(1.0, 1.0)
-# Each takes two look-ups: hundreds take less than a millisecond, ten thousand more than a query may.
+# Each range takes two look-ups: hundreds take less than a millisecond, ten thousand more than a query may.
 _LOOKED_AT = 512
 
 
 @dataclass(frozen=True, slots=True)
 class _FilesInOrder:
-    """Files by one of their bounds; at n, what those of the first n bounds are together."""
+    """Files ordered by one of their bounds; the counts at index n are sums over the first n bounds."""
 
     bounds: tuple[Any, ...]
     counts: tuple[int, ...]
@@ -48,28 +51,32 @@ class _FilesInOrder:
 
 @dataclass(frozen=True, slots=True)
 class FileSizes:
-    """The files of one snapshot as far as they hold values of one column."""
+    """The files of one snapshot that hold values of one column, and their sizes."""
 
     _by_lower: _FilesInOrder
     _by_upper: _FilesInOrder
 
     @staticmethod
     def of(intervals: Sequence[SizedInterval]) -> FileSizes:
-        """From the intervals of all files that hold a value; values of one column can be compared."""
+        """Returns the sizes of these intervals, which cover all files that hold a value.
+
+        Values of one column can be compared with each other.
+        """
         return FileSizes(
             _FilesInOrder.of(intervals, itemgetter(0)), _FilesInOrder.of(intervals, itemgetter(1))
         )
 
     @property
     def length(self) -> int:
-        """How many intervals these are: what they take of memory grows with it."""
+        """The number of intervals; memory use grows with it."""
         return len(self._by_lower.bounds)
 
     def share(self, ranges: Sequence[KeyRange]) -> FileShare:
-        """The part in which a value of these ranges may lie, which are in order and apart.
+        """Returns the share of the files that may hold a value in these ordered, disjoint ranges.
 
-        A file that reaches into several of them counts for each, but no more than all between the first and
-        the last of them have. Where the ranges are many, those are what counts.
+        A file that reaches into several ranges is counted for each, but the sum is at most the share of
+        everything between the first range and the last. If there are many ranges, that upper bound is the
+        result.
 
         >>> sizes = FileSizes.of([((1, 4), 1, 100), ((5, 8), 1, 200), ((7, 9), 2, 100)])
         >>> sizes.share([(4, 4), (5, 6)])
@@ -88,7 +95,7 @@ class FileSizes:
         )
 
     def _within(self, low: KeyValue, high: KeyValue) -> tuple[int, int]:
-        """How many files, of how many bytes, neither begin after the range nor end before it."""
+        """Returns how many files, of how many bytes, neither begin after the range nor end before it."""
         begun = bisect_right(self._by_lower.bounds, high)
         ended = bisect_left(self._by_upper.bounds, low)
         return (

@@ -1,4 +1,4 @@
-"""Dynamic filters: what may narrow which scan, the keys it was narrowed by, and why one was not applied.
+"""Dynamic filters: which scan may be filtered by what, the keys, and why a filter was not applied.
 
 Source: FLIP-248 (`DynamicFilteringData`), Trino's dynamic filter descriptors.
 """
@@ -14,7 +14,7 @@ from service.model.filters.key_sample import NO_SAMPLE, KeySample
 from service.model.tables.tables import TableName
 
 KeyValue = bool | int | str | Decimal | date | datetime
-"""One value of a key column. A key's NULL never stands among the values."""
+"""One value of a key column; NULL is never among the values."""
 
 Key = tuple[KeyValue, ...]
 """One key: a value for each key column, in their order."""
@@ -24,7 +24,7 @@ KeyRange = tuple[KeyValue, KeyValue]
 
 
 class JoinType(StrEnum):
-    """How probe and build are joined, with the probe named first. NONE: by nothing that is looked for."""
+    """The join of probe and build, with the probe named first; NONE: no join that is supported."""
 
     INNER = "INNER"
     LEFT_OUTER = "LEFT_OUTER"
@@ -36,7 +36,7 @@ class JoinType(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a candidate was applied, or why not. Part of the HTTP contract."""
+    """The reason why a candidate was applied, or why not; part of the HTTP contract."""
 
     APPLIED = "APPLIED"
     DISABLED = "DISABLED"
@@ -62,7 +62,7 @@ class Reason(StrEnum):
 
 
 class FilterSource(StrEnum):
-    """Where a filter's keys came from."""
+    """The source of a filter's keys."""
 
     CACHED = "CACHED"
     COLLECTED = "COLLECTED"
@@ -70,7 +70,7 @@ class FilterSource(StrEnum):
 
 
 class FilterForm(StrEnum):
-    """How the keys stand in the rewritten query. EMPTY: no key matches, so nothing is scanned."""
+    """The form of the keys in the rewritten query; EMPTY: no key matches, so nothing is scanned."""
 
     NONE = "NONE"
     IN = "IN"
@@ -79,10 +79,10 @@ class FilterForm(StrEnum):
 
 
 class KeySpan(StrEnum):
-    """Which values of the probe's column one key stands for.
+    """The values of the probe's column that one key covers.
 
-    `DAY` and `DAY_ANYWHERE`: the moments of that day, in UTC (without a zone: as they stand) or in whatever
-    zone.
+    `DAY` covers the moments of that day in UTC; moments without a zone are taken as they stand.
+    `DAY_ANYWHERE` covers the moments of that day in any zone.
     """
 
     VALUE = "VALUE"
@@ -92,11 +92,11 @@ class KeySpan(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The scan that may be narrowed, by its key columns as the table spells them.
+    """The scan that may be pruned, with its key columns as the table spells them.
 
-    `type_names` are Iceberg's (`int`, `decimal(7, 2)`). `mention` says which mention of a table in the text,
-    with its views opened, it is, counted from 1, and `alias` what the table is called there; None and empty
-    where it is not one mention that is meant, and in records of former versions.
+    `type_names` are Iceberg's (`int`, `decimal(7, 2)`). `mention` is the ordinal of the table reference in
+    the text with its views expanded, counted from 1; `alias` is the table's name there. They are None and
+    empty where no single table reference applies, and in records of earlier versions.
     """
 
     table: TableName
@@ -108,7 +108,7 @@ class Probe:
 
     @property
     def known_as(self) -> str:
-        """The table, and what the text calls it where that is another name, for people.
+        """The table, and the text's name for it where that is another one, for people.
 
         >>> Probe(TableName("lake", "shop", "sales"), ("day",), ("date",), 1, "f", 1).known_as
         'lake.shop.sales AS f'
@@ -119,9 +119,9 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What the keys are collected from, as people read it; snapshots are in the order of the tables.
+    """The tables that the keys are collected from, for people; snapshots are in the order of the tables.
 
-    The tables are joined, unless it `is_union`: then the keys of several build sides count.
+    The tables are joined, unless `is_union`: then the keys of several build sides are combined.
     """
 
     tables: tuple[TableName, ...]
@@ -133,10 +133,10 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """The keys of another filter, which `column` of a table in a filtering query has in each of its rows.
+    """The keys of another filter that hold for `column` of a table in a filtering query.
 
-    They hold there because that query says so itself: it yields the same with and without them. The filter
-    is the one of this `fingerprint`, if the query that all is done for has it.
+    Every row of that query already has such a key, so the query yields the same with and without them. The
+    other filter is the one with this `fingerprint`, if the caller's query has it.
     """
 
     fingerprint: str
@@ -150,11 +150,13 @@ class DynamicFilter:
     """One filter that may be applied.
 
     `filtering_query` yields the distinct keys, one column for each probe column, in `key_types` (the probe's,
-    if not given), and reads every table at the snapshot in `build`; of the query's named parameters it needs
-    `parameter_names`. `fingerprint` is the same for two filters exactly when
-    their keys are: the address of the keys in the filter cache. `is_converted`: keys are not the values that
-    the build's column has, but what they become; the day of a moment is one, and no moment of that day.
-    `is_null_safe`: NULL equals NULL (`<=>`), so the query yields a NULL like any other key.
+    if not given). It reads every table at the snapshot in `build`, and needs `parameter_names` of the query's
+    named parameters.
+
+    `fingerprint` is the same for two filters exactly when their keys are: it is the address of the keys in
+    the filter cache. `is_converted`: the keys are not the build column's own values, but converted ones; for
+    example, a key is the day of a moment, not a moment of that day. `is_null_safe`: NULL equals NULL (`<=>`),
+    so the query yields a NULL like any other key.
 
     Source: Trino's `DynamicFilterService.Descriptor`, Spark's `filteringPlan`.
     """
@@ -174,7 +176,7 @@ class DynamicFilter:
 
     @property
     def is_cacheable(self) -> bool:
-        """Whether the keys stay what they are: every table that they come from is read at a snapshot."""
+        """Whether the keys can never change: every table that they come from is read at a snapshot."""
         return None not in self.build.snapshot_ids
 
     @property
@@ -185,12 +187,12 @@ class DynamicFilter:
 
 @dataclass(frozen=True, slots=True)
 class DynamicFilteringData:
-    """The keys of one build side: distinct, sorted; a NULL, which only those of `<=>` have, is told apart.
+    """The keys of one build side: distinct and sorted; NULL, which only keys of `<=>` include, is kept apart.
 
-    `is_filtering` False says that nothing is known and every row may match; then there are no values.
-    `exceeds_threshold`: there were too many keys to keep; `ranges`, in order, stand for them if there is one
-    key column whose values have an order. `has_null`: rows without a key match too; among too many keys it is
-    taken for granted. None of these, yet `is_filtering`: nothing matches.
+    `is_filtering` is False when nothing is known and every row may match; then there are no values.
+    `exceeds_threshold`: there were too many keys to keep. If there is one key column whose values have an
+    order, `ranges` cover them in order. `has_null`: rows without a key match too; with too many keys it is
+    assumed. If `is_filtering` is True and all of these are empty, nothing matches.
 
     Source: FLIP-248, `DynamicFilteringData`.
     """
@@ -203,20 +205,21 @@ class DynamicFilteringData:
 
     @property
     def key_count(self) -> int:
-        """How many keys are kept one by one, NULL among them."""
+        """The number of keys that are kept one by one, including NULL."""
         return len(self.values) + self.has_null
 
     @classmethod
     def not_filtering(cls, exceeds_threshold: bool = False) -> DynamicFilteringData:
-        """No filter, as a value."""
+        """Returns the value that filters nothing."""
         return cls((), is_filtering=False, exceeds_threshold=exceeds_threshold)
 
 
 @dataclass(frozen=True, slots=True)
 class FilterOutcome:
-    """What became of collecting one filter's keys. `byte_count` is that of the keys as they are cached.
+    """The outcome of collecting one filter's keys; `byte_count` is that of the keys as they are cached.
 
-    `rows_read` is the fingerprint of the relation that came into memory with the keys, from the same reading.
+    `rows_read` is the fingerprint of the relation that was loaded into memory with the keys, by the same
+    query.
     """
 
     data: DynamicFilteringData
@@ -229,7 +232,7 @@ class FilterOutcome:
 
     @classmethod
     def none(cls, reason: Reason, note: str = "") -> FilterOutcome:
-        """No keys, for this reason; `note` says why the cache was of no use, if so."""
+        """Returns an outcome without keys, for this reason; `note` says why the cache did not help, if so."""
         return cls(DynamicFilteringData.not_filtering(), FilterSource.NONE, reason, note=note)
 
 
@@ -237,9 +240,9 @@ class FilterOutcome:
 class FilterRecord:
     """One candidate of a query, applied or not, as it is recorded and explained.
 
-    A record of the join type NONE is no candidate, but tells why there is none on a mention of a table that
-    was read, with the columns that it is joined by, if there are any. `ranges` are inclusive, as text; of a
-    composite key, those of its first column. `detail` says in words what a reason with several causes is for.
+    A record of the join type NONE is not a candidate. It says why a table reference that was read has none,
+    and names the columns that it is joined by, if there are any. `ranges` are inclusive, as text; for a
+    composite key they are those of its first column. `detail` explains a reason that has several causes.
     """
 
     filter_id: str
@@ -259,28 +262,28 @@ class FilterRecord:
 
     @classmethod
     def none_on(cls, table: TableName, snapshot_id: int | None, reason: Reason) -> FilterRecord:
-        """Why there is no candidate on a table."""
+        """Returns a record that says why a table has no candidate."""
         probe, build = Probe(table, (), (), snapshot_id), Build((), (), "", ())
         return cls("", JoinType.NONE, probe, build, FilterSource.NONE, FilterForm.NONE, reason)
 
     @property
     def is_applied(self) -> bool:
-        """Whether the scan was narrowed by it."""
+        """Whether the scan was filtered by it."""
         return self.reason is Reason.APPLIED
 
     @property
     def is_candidate(self) -> bool:
-        """Whether it is about a key."""
+        """Whether the record describes a candidate, not the lack of one."""
         return self.join_type is not JoinType.NONE
 
 
 @dataclass(frozen=True, slots=True)
 class ObtainedKeys:
-    """A filter's keys, from the filter cache or past it.
+    """A filter's keys, from the filter cache or collected without it.
 
-    `source` is COLLECTED for the one caller whose collection it was, and CACHED for all others; NONE says
-    that there are no keys. `byte_count` is that of the keys as they are cached. `note` says why the cache was
-    of no use, if so.
+    `source` is COLLECTED for the one caller whose collection it was, and CACHED for all others; NONE means
+    that there are no keys. `byte_count` is that of the keys as they are cached. `note` says why the cache did
+    not help, if so.
     """
 
     data: DynamicFilteringData
@@ -290,15 +293,16 @@ class ObtainedKeys:
 
     @classmethod
     def none(cls, note: str = "") -> ObtainedKeys:
-        """No keys."""
+        """Returns a value without keys."""
         return cls(DynamicFilteringData.not_filtering(), FilterSource.NONE, 0, note)
 
 
 @dataclass(frozen=True, slots=True)
 class CachedFilter:
-    """One entry of the filter cache, as people read it. `columns` are the build side's keys.
+    """One entry of the filter cache, for people; `columns` are the build side's keys.
 
-    `form` says as what the keys are cached: IN is a set. An entry of a former version has an empty `sample`.
+    `form` is the form in which the keys are cached: IN is a set. An entry of an earlier version has an empty
+    `sample`.
     """
 
     fingerprint: str

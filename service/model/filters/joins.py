@@ -1,4 +1,4 @@
-"""How the relations of one SELECT are joined: what detection looks at."""
+"""The joins between the relations of one SELECT, as detection sees them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from service.model.filters.filtering import JoinType, Reason
 class WrittenRows:
     """Rows that a query of its own yields: those of a list of values, or of a union.
 
-    It has every row that the relation has whose place it takes, and may have more. `is_filtered`: it leaves
-    out rows of the tables that it reads, or reads none.
+    The query has every row of the relation that it replaces, and may have more. `is_filtered`: it omits some
+    rows of the tables that it reads, or reads no table.
     """
 
     query: exp.Query
@@ -25,20 +25,20 @@ class WrittenRows:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The names of what it yields."""
+        """The names of the columns that the query yields."""
         return frozenset(self.query.named_selects)
 
 
 Relation = exp.Table | Scope | WrittenRows
 """A table, or a SELECT of its own: a derived table, a common table expression, a set operation.
 
-Before relations are opened, none is written.
+Before subqueries are flattened, no relation is a `WrittenRows`.
 """
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class ColumnOf:
-    """A column of a relation, by the relation's alias; both in lower case."""
+    """A column of a relation, by the relation's alias; both are in lower case."""
 
     relation: str
     column: str
@@ -46,7 +46,7 @@ class ColumnOf:
 
 @dataclass(frozen=True, slots=True)
 class KeySide:
-    """A column, and the expression over it that is compared; None when that is the column itself."""
+    """A column, and the expression over it that is compared; None when the column itself is compared."""
 
     column: ColumnOf
     expression: exp.Expr | None
@@ -54,10 +54,10 @@ class KeySide:
 
 @dataclass(frozen=True, slots=True)
 class JoinEquality:
-    """An equality in the ON of a join which is not an inner one. `added` is of the relation named last.
+    """An equality in the ON of a join that is not an inner join; `added` belongs to the relation named last.
 
-    `is_null_safe`: NULL equals NULL (`<=>`); `is_of_filled`: so it does, and the side before may be NULLs
-    that stand for a row.
+    `is_null_safe`: NULL equals NULL (`<=>`). `is_of_filled`: the equality is null-safe, and one side may hold
+    NULLs that an outer join put in place of a row.
     """
 
     join_type: JoinType
@@ -71,11 +71,13 @@ class JoinEquality:
 class JoinGraph:
     """The FROM and WHERE of one SELECT.
 
-    `conjuncts` are true of every row that leaves it (of a LEFT SEMI JOIN: with the right row that let it
-    through), and `equalities` are those among them that say column = column. `null_supplied` relations may
-    be replaced by NULLs in such a row; `null_rejected` ones are by a join of the text, whose rows with these
-    NULLs the conjuncts drop. `operands` are, by themselves, the joins of each side that an outer
-    join of the SELECT may replace by NULLs: what is no row of theirs is none of the SELECT.
+    `conjuncts` are true of every row that leaves the SELECT (for a LEFT SEMI JOIN: together with the right
+    row that matched), and `equalities` are those among them of the form column = column. In such a row, an
+    outer join may have replaced `null_supplied` relations by NULLs. A join of the text may also replace
+    `null_rejected` relations by NULLs, but the conjuncts remove the rows with these NULLs.
+
+    `operands` are graphs of their own, one for each side that an outer join of the SELECT may replace by
+    NULLs. A row that is not in such a graph cannot occur in the SELECT.
     """
 
     relations: Mapping[str, Relation]
@@ -88,12 +90,12 @@ class JoinGraph:
 
     @cached_property
     def read_by_conjuncts(self) -> tuple[frozenset[str], ...]:
-        """For each conjunct, the relations whose columns it reads, subqueries aside."""
+        """For each conjunct, the relations whose columns it reads, except in subqueries."""
         return tuple(map(relations_in, self.conjuncts))
 
     @cached_property
     def filtered(self) -> frozenset[str]:
-        """The relations that one conjunct alone filters, and those that have only some rows anyway."""
+        """The relations that a conjunct filters by itself, and those that hold only some rows anyway."""
         pairs = zip(self.conjuncts, self.read_by_conjuncts, strict=True)
         alone = (read for each, read in pairs if len(read) == 1 and is_filter(each))
         written = (
@@ -104,11 +106,11 @@ class JoinGraph:
         return frozenset().union(*alone, written)
 
     def conditions_on(self, relation: str) -> Sequence[exp.Expr]:
-        """The conjuncts on this relation alone, without those that have subqueries."""
+        """Returns the conjuncts on this relation alone, without those that have subqueries."""
         return self._conditions.get(relation, ())
 
     def conditions_within(self, relations: Set[str]) -> Sequence[exp.Expr]:
-        """The conjuncts on these relations and no others."""
+        """Returns the conjuncts on these relations and no others."""
         pairs = zip(self.conjuncts, self.read_by_conjuncts, strict=True)
         return [each for each, read in pairs if read and read <= relations]
 
@@ -124,12 +126,14 @@ class JoinGraph:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pair of columns of which one may narrow the other, or why it must not.
+    """A pair of columns: one may filter the other, or `refusal` says why it must not.
 
-    The build side's relation stands in `build_graph`; `allowed` are those of that graph that its keys may be
-    collected from, besides its own. `probe_key` and `build_key` are what is made of the columns before they
-    are compared, if anything is. `is_null_safe`: NULL equals NULL (`<=>`). Of a build column that a SELECT
-    computes, `computed_from` is the one below which `build_key` is said over, in the opened `build_graph`.
+    The build side's relation is in `build_graph`. `allowed` are the other relations of that graph that its
+    keys may be collected from. `probe_key` and `build_key` are the expressions over the columns that are
+    compared, if there are any. `is_null_safe`: NULL equals NULL (`<=>`).
+
+    If a SELECT computes the build column, `computed_from` is the column that `build_key` is an expression
+    over, in the flattened `build_graph`.
     """
 
     join_type: JoinType
@@ -155,7 +159,7 @@ class Candidate:
         *,
         is_null_safe: bool = False,
     ) -> Candidate:
-        """That of the two sides of one comparison."""
+        """Returns the candidate of the two sides of one comparison."""
         return cls(
             join_type,
             probe.column,
@@ -171,12 +175,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class OpenedGraph:
-    """The joins of a SELECT with those of the SELECTs that it reads in their place.
+    """The joins of a SELECT, with the subqueries that it reads replaced by their own joins.
 
-    Every row that leaves the SELECT has one in `graph` with the same values; there may be more of those.
-    `columns` tells what stands for a column of an opened relation; `members`, for each relation that was
-    named before, the relations that stand for it now. `with_more_filters` are those of its relations that the
-    query filters by more than the conjuncts say.
+    Every row that leaves the SELECT has a row in `graph` with the same values; `graph` may have more rows.
+    `columns` maps each column of a flattened relation to its expression in `graph`. `members` maps each
+    original relation to the relations that replace it. `with_more_filters` are the relations that the query
+    filters by more than the conjuncts.
     """
 
     graph: JoinGraph
@@ -185,7 +189,7 @@ class OpenedGraph:
     with_more_filters: frozenset[str] = frozenset()
 
     def column(self, before: ColumnOf) -> ColumnOf | None:
-        """The column that a column was before its relation was opened; None when it is computed."""
+        """Returns the flattened graph's column for a column of the original one; None when it is computed."""
         relation = self.graph.relations.get(before.relation)
         if relation is not None:
             return before if has_column(relation, before.column) else None
@@ -193,7 +197,7 @@ class OpenedGraph:
         return ColumnOf(now.table, now.name) if isinstance(now, exp.Column) else None
 
     def computed(self, before: ColumnOf) -> tuple[ColumnOf, exp.Expr] | None:
-        """The one column that a computed column is made of, and the expression over it."""
+        """Returns the one column that a computed column is made of, and the expression over it."""
         now = self.columns.get(before)
         read = set() if now is None else {ColumnOf(each.table, each.name) for each in own_columns(now)}
         if now is None or isinstance(now, exp.Column) or len(read) != 1:
@@ -203,12 +207,12 @@ class OpenedGraph:
 
 
 def has_column(relation: Relation, column: str) -> bool:
-    """Whether a relation yields a column of this name, which the query says it has: not all are written."""
+    """Returns whether a relation yields this column of the query; written rows may lack some."""
     return not isinstance(relation, WrittenRows) or column in relation.columns
 
 
 def own_columns(condition: exp.Expr) -> Iterator[exp.Column]:
-    """The columns in a condition, without those of its subqueries.
+    """Yields the columns in a condition, without those of its subqueries.
 
     >>> from sqlglot import parse_one
     >>> [each.sql() for each in own_columns(parse_one("a.x = 1 OR b.y IN (SELECT c.z FROM c)"))]
@@ -220,22 +224,22 @@ def own_columns(condition: exp.Expr) -> Iterator[exp.Column]:
 
 
 def relations_in(condition: exp.Expr) -> frozenset[str]:
-    """The relations of the SELECT whose columns the condition reads, subqueries aside."""
+    """Returns the relations of the SELECT whose columns the condition reads, except in subqueries."""
     return frozenset(each.table for each in own_columns(condition))
 
 
 def alone_in(conditions: Iterable[exp.Expr]) -> frozenset[str]:
-    """The relations that one of these conditions alone is on."""
+    """Returns each relation that is the only one that some of the conditions reads."""
     return frozenset().union(*(read for each in conditions if len(read := relations_in(each)) == 1))
 
 
 def is_filter(condition: exp.Expr) -> bool:
-    """Whether it removes rows: that a key is there is no filter."""
+    """Returns whether the condition counts as a filter; a check that a key is not NULL does not."""
     return not (isinstance(condition, exp.Not) and isinstance(condition.this.unnest(), exp.Is))
 
 
 def column_pair(condition: exp.Expr) -> tuple[ColumnOf, ColumnOf] | None:
-    """The two columns of different relations that the condition says to be equal.
+    """Returns the two columns of different relations that the condition equates.
 
     >>> from sqlglot import parse_one
     >>> column_pair(parse_one("(a.x) = b.y"))

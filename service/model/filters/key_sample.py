@@ -13,7 +13,7 @@ class KeySample:
     """The first keys or ranges of a filter, and the lowest and the highest value of each key column.
 
     Each text is bounded in length; one that ends with `…` may have been cut. `lowest` and `highest` are empty
-    where no value is cached. `ranges` are inclusive at both ends and of the one key column.
+    where no value is cached. `ranges` are inclusive at both ends, and exist only for a single key column.
     """
 
     lowest: ShownKey = ()

@@ -1,4 +1,4 @@
-"""Types of keys: which compare as the values that they are, and which values a type can hold."""
+"""Types of keys: which compare by value, exactly, and which values a type can hold."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _DIGITS = {"int": 10, "long": 20}
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,37}", re.ASCII)
 _FAR_YEAR = re.compile(r"[+-]|0000|\d{5}", re.ASCII)
 _MAX_DIGITS = 38
-# Any number of the types here has far fewer digits: nothing is rounded unasked.
+# Every number of these types has far fewer digits, so nothing is rounded by accident.
 _EXACTLY = Context(prec=100)
 
 
 def key_family(type_name: str) -> str | None:
-    """Types of one family are compared value by value, exactly; None when a type must not be a key.
+    """Returns the family whose types compare exactly, value by value; None when a type must not be a key.
 
-    Floating point is none: Iceberg drops the file that holds -0.0 for a predicate `k = 0.0`.
+    Floating-point types must not: for a predicate `k = 0.0`, Iceberg skips a file that holds -0.0.
 
     >>> key_family("int") == key_family("long"), key_family("double")
     (True, None)
@@ -38,7 +38,7 @@ def key_family(type_name: str) -> str | None:
 
 
 def digits_of(type_name: str) -> tuple[int, int] | None:
-    """How many digits a number has before and after the point, as the engine counts; None: no exact number.
+    """Returns a number's digits before and after the point, as the engine counts; None: not an exact number.
 
     >>> digits_of("decimal(7, 2)"), digits_of("int"), digits_of("double")
     ((5, 2), (10, 0), None)
@@ -50,7 +50,7 @@ def digits_of(type_name: str) -> tuple[int, int] | None:
 
 
 def are_compared_exactly(type_name: str, other: str) -> bool:
-    """Whether two types of numbers have a common one that holds every value of both.
+    """Returns whether two types of numbers have a common type that holds every value of both.
 
     >>> are_compared_exactly("long", "decimal(9, 2)"), are_compared_exactly("long", "decimal(38, 30)")
     (True, False)
@@ -62,7 +62,7 @@ def are_compared_exactly(type_name: str, other: str) -> bool:
 
 
 def can_hold(type_name: str, value: object) -> bool:
-    """Whether a value of the type's family is one of the type.
+    """Returns whether a value of the type's family is a value of the type.
 
     >>> can_hold("int", 2**31), can_hold("long", 2**31)
     (False, True)
@@ -72,7 +72,7 @@ def can_hold(type_name: str, value: object) -> bool:
 
 
 def converted(type_name: str, value: KeyValue) -> KeyValue | None:
-    """The same value as one of the type; None when the type has none that equals it.
+    """Returns the same value as one of the type; None when the type has no equal value.
 
     >>> converted("int", Decimal("7.00")), converted("int", Decimal("7.50")), converted("int", 2**31)
     (7, None, None)
@@ -84,7 +84,7 @@ def converted(type_name: str, value: KeyValue) -> KeyValue | None:
 
 
 def converted_range(type_name: str, ends: KeyRange) -> KeyRange | None:
-    """The values of the type that lie between the two; None when there is none.
+    """Returns the range of the type's values that lie between the two; None when there is none.
 
     >>> converted_range("int", (Decimal("1.5"), Decimal("3000000000")))
     (2, 2147483647)
@@ -102,10 +102,10 @@ def converted_range(type_name: str, ends: KeyRange) -> KeyRange | None:
 
 
 def spelled_value(type_name: str, value: KeyValue) -> KeyValue | None:
-    """The value of the type that the engine writes as this text, or casts to this moment; None for none.
+    """Returns the type's value that the engine writes as this text, or casts to this moment; None if none.
 
     Raises:
-        ValueError: there may be one that is no value here.
+        ValueError: the engine may have such a value, but Python has not.
 
     >>> spelled_value("int", "7"), spelled_value("int", "007"), spelled_value("long", "x")
     (7, None, None)
@@ -132,7 +132,7 @@ def _is_day(text: str) -> bool:
 
 
 def size_in_arrow(keys: Iterable[Key]) -> int:
-    """Bytes that the keys take in Arrow, about: of whole numbers the longer type is taken.
+    """Returns about how many bytes the keys take in Arrow; whole numbers count as the longer type.
 
     >>> size_in_arrow([(1, "été")])
     17

@@ -1,4 +1,4 @@
-"""Which combinations of values the partitions of a table have."""
+"""The combinations of values that a table's partitions have."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from service.model.filters.filtering import Key, KeyValue
 
 @dataclass(frozen=True, slots=True)
 class PartitionTuples:
-    """The values of these columns in the partitions of one snapshot: no row has another combination."""
+    """The values of these columns in the partitions of one snapshot; no row has another combination."""
 
     columns: tuple[str, ...]
     tuples: frozenset[tuple[KeyValue | None, ...]]
 
     def of(self, columns: Sequence[str]) -> PartitionTuples | None:
-        """What they have in those of the columns that partitions tell; None where that is less than two.
+        """Returns the combinations in those of the columns that partitions have; None for fewer than two.
 
         >>> held = PartitionTuples(("a", "b", "c"), frozenset({(1, 2, 3), (1, 2, 4), (5, 6, None)}))
         >>> held.of(["b", "d", "a"])
@@ -29,7 +29,7 @@ class PartitionTuples:
         return PartitionTuples(known, found) if len(known) > 1 else None
 
     def held(self, columns: Sequence[str], keys: Iterable[Key]) -> set[Key]:
-        """Those of the keys, which have these columns, that a row can have.
+        """Returns those of the keys over these columns that a row can have.
 
         >>> PartitionTuples(("b", "a"), frozenset({(2, 1)})).held(["a", "d", "b"], [(1, 7, 2), (2, 7, 1)])
         {(1, 7, 2)}

@@ -11,7 +11,7 @@ from service.model.filters.filtering import Build
 class RelationQuery:
     """The rows of one table that a query can need, at one snapshot.
 
-    `sql` reads them; of the query's named parameters it needs `parameter_names`. `fingerprint` is the same
+    `sql` reads them, and needs `parameter_names` of the query's named parameters. `fingerprint` is the same
     for two exactly when their rows are.
     """
 
@@ -23,7 +23,7 @@ class RelationQuery:
 
 @dataclass(frozen=True, slots=True)
 class HeldRelation:
-    """Rows that the engine holds; what they take of its memory."""
+    """A relation that the engine caches in memory, and its size there."""
 
     fingerprint: str
     row_count: int
@@ -32,7 +32,7 @@ class HeldRelation:
 
 @dataclass(frozen=True, slots=True)
 class RelationBounds:
-    """How large a relation may be to be held."""
+    """The greatest size of a cached relation."""
 
     max_rows: int
     max_bytes: int

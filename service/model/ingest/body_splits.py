@@ -1,4 +1,4 @@
-"""Parts of a request's body, which executors read each by itself."""
+"""Parts of a request's body, each of which an executor reads by itself."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class BodySplit:
-    """Whole records: so many bytes of the body when it is unpacked, the first on the line of this number.
+    """Whole records: the bytes from `start` to `end` (exclusive) of the uncompressed body.
 
-    `header` is what stands before them for whoever reads them by themselves.
+    `first_line` is the line of the first record. `header` comes before the records when they are read by
+    themselves.
     """
 
     start: int
@@ -20,7 +21,7 @@ class BodySplit:
 
 @dataclass(frozen=True, slots=True)
 class RowGroups:
-    """Row groups of a body in Parquet, from `start` on and before `end`; the first row has this number."""
+    """Row groups `start` to `end` (exclusive) of a body in Parquet; `first_row` numbers its first row."""
 
     start: int
     end: int

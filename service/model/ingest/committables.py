@@ -1,14 +1,14 @@
 """Write results as bytes that every later version of the gateway can read.
 
-Layout: `SLWR`, the version, the number of results; of each its head, the number of its data files and they,
-the number of its delete files and they. Numbers are 32 bits, unsigned, big-endian; heads and files are JSON
-in UTF-8, each behind its length in bytes.
+The layout is `SLWR`, the version, and the number of results. Each result has its head, the number of its data
+files and these files, and the number of its delete files and these files. Numbers are 32 bits, unsigned,
+big-endian. Heads and files are JSON in UTF-8, each after its length in bytes.
 
-Version 1 heads have no `write-schema-column-ids`: everything was written whole. Version 3 heads have a
-`sort-order-id` beside what version 2 has. It is written only where a target has one: what has none
-is read by gateways of before, too.
+Version 1 heads have no `write-schema-column-ids`: everything was written whole. Version 3 heads add a
+`sort-order-id` to version 2. Version 3 is written only where a target has a sort order, so earlier gateways
+can read all other results too.
 
-Source: Iceberg's `DynamicWriteResultSerializer` and `WriteTarget`, and Iceberg issue 15925, which wants
+Source: Iceberg's `DynamicWriteResultSerializer` and `WriteTarget`, and Iceberg issue 15925, which asks for
 lengths beyond the 65,535 bytes of Java's `writeUTF`.
 """
 
@@ -31,7 +31,7 @@ _NUMBER = struct.Struct(">I")
 
 
 def write_results_to_bytes(results: Sequence[WriteResult]) -> bytes:
-    """The results in the oldest version that has all of them.
+    """Returns the results in the oldest version that can express all of them.
 
     >>> write_results_to_bytes([]).hex(" ", 4)
     '534c5752 00000002 00000000'
@@ -43,11 +43,11 @@ def write_results_to_bytes(results: Sequence[WriteResult]) -> bytes:
 
 
 def write_results_from_bytes(data: bytes) -> tuple[WriteResult, ...]:
-    """The results, whichever version wrote them.
+    """Returns the results, whichever version wrote them.
 
     Raises:
         CommittableVersionUnknown: a newer gateway wrote them.
-        CommittableUnreadable: these are not write results, or not all of them.
+        CommittableUnreadable: the bytes are not write results, or end too early.
     """
     reader = _Reader(data)
     try:
@@ -119,7 +119,7 @@ def _target(head: JsonFields, version: int) -> WriteTarget:
 
 
 class _Reader:
-    """Reads from the start to the end; a ValueError wherever there is less than there should be."""
+    """A reader from start to end, which raises ValueError wherever bytes are missing."""
 
     def __init__(self, data: bytes) -> None:
         self._data = memoryview(data)
@@ -132,7 +132,7 @@ class _Reader:
 
     def count(self) -> int:
         count = self._number()
-        # Whatever is counted has a number of its own in front; so rubbish does not get far.
+        # Each counted item begins with a number of its own, so a count that is too large is found here.
         if count * _NUMBER.size > len(self._data) - self._at:
             raise ValueError(f"{count} announced, and not there")
         return count

@@ -1,4 +1,4 @@
-"""One ingest: what a caller sent, and what became of it."""
+"""One ingest: the caller's request, and its result."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from service.tracing import TraceContext
 
 
 class IngestState(StrEnum):
-    """Where an ingest stands. `ACCEPTED`: it will be committed, whatever happens to the gateway.
+    """The state of an ingest; an `ACCEPTED` one will be committed, whatever happens to the gateway.
 
-    Unless its table changes before that so that its rows no longer fit, or its deletes would not reach all
-    rows (upserts): then it is `FAILED`, and its commit says why.
+    There is one exception: its table may change before the commit so that its rows no longer fit, or its
+    deletes would not reach all rows (upserts). Then it is `FAILED`, and its commit says why.
     """
 
     ACCEPTED = "ACCEPTED"
@@ -36,9 +36,9 @@ class IngestState(StrEnum):
 
 
 class OnError(StrEnum):
-    """What becomes of an ingest with records that do not fit.
+    """The treatment of records that do not fit.
 
-    `DEAD_LETTER`: those go to the table's dead letters, and the rest is written.
+    `DEAD_LETTER`: they go to the table's dead letters, and the rest is written.
     """
 
     REJECT_REQUEST = "REJECT_REQUEST"
@@ -47,9 +47,9 @@ class OnError(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WrittenTarget:
-    """What one write schema of an ingest put into files. An upsert has equality fields.
+    """The files that an ingest wrote with one write schema; an upsert has equality fields.
 
-    `sort_order_id` is that of the sort order that was asked for, if one was.
+    `sort_order_id` is that of the requested sort order, if one was requested.
     """
 
     key: TableKey
@@ -62,7 +62,7 @@ class WrittenTarget:
 
 
 def written_target(result: WriteResult) -> WrittenTarget:
-    """What a write result is told as."""
+    """Returns the write result as it is reported."""
     target = result.target
     return WrittenTarget(
         target.key,
@@ -77,7 +77,7 @@ def written_target(result: WriteResult) -> WrittenTarget:
 
 @dataclass(frozen=True, slots=True)
 class IngestCommit:
-    """What one table and branch got of an ingest. `snapshot_id` is None until it is committed.
+    """The part of an ingest for one table and branch; `snapshot_id` is None until it is committed.
 
     `error_detail` without a code says why it still waits, where that is known.
     """
@@ -91,10 +91,10 @@ class IngestCommit:
 
 @dataclass(frozen=True, slots=True)
 class BadRecord:
-    """A record that does not fit. `place` is where it stands in the request, as a JSON pointer.
+    """A record that does not fit; `place` is a JSON pointer to it in the request.
 
-    In a body of records it is told by its `line`, or by its `row` in formats without lines; both count
-    from 1. `column` is the character of the line at which it could be read no further.
+    In a body of records it is identified by its `line`, or by its `row` in formats without lines; both count
+    from 1. `column` is the character of the line at which parsing failed.
     """
 
     place: str
@@ -106,7 +106,7 @@ class BadRecord:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The records of an ingest that were not written, and the first of them."""
+    """The number of an ingest's records that were not written, and the first of them."""
 
     count: int = 0
     samples: tuple[BadRecord, ...] = ()
@@ -114,7 +114,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class IngestRecord:
-    """An ingest as its log has it. `fingerprint` tells whether two requests have the same body."""
+    """An ingest as its log has it; equal fingerprints mean that two requests have the same body."""
 
     ingest_id: UUID
     caller: str
@@ -124,18 +124,18 @@ class IngestRecord:
     commits: tuple[IngestCommit, ...]
     rejected: Rejected = Rejected()
     write_ms: int = 0
-    """From the beginning of the request until its files were written."""
+    """The time from the beginning of the request until its files were written."""
     stream_batch: str | None = None
     evolutions: tuple[TableEvolution, ...] = ()
-    """What was made and changed before anything was written; it stays, whatever becomes of the ingest."""
+    """The changes to tables before anything was written; they stay, even if the ingest fails."""
     judged_by: JudgedBy | None = None
-    """What the records of a micro-batch were read as, where some did not fit: their dead letters follow."""
+    """The fields that a micro-batch's records were read as, if dead letters follow."""
     trace: TraceContext | None = None
-    """That of the request; None: nobody traced it."""
+    """The trace of the request; None if it was not traced."""
 
     @property
     def state(self) -> IngestState:
-        """Failed as soon as one table's part is; tables are not committed together."""
+        """The state: failed as soon as the part of one table is; tables are not committed together."""
         if any(each.error_code is not None for each in self.commits):
             return IngestState.FAILED
         if all(each.snapshot_id is not None for each in self.commits):
@@ -145,7 +145,7 @@ class IngestRecord:
 
 @dataclass(frozen=True, slots=True)
 class WaitingIngests:
-    """What waits in the log to be committed: where, what has waited longest first, and how many ingests."""
+    """The ingests in the log that wait to be committed: their tables, longest wait first, and their count."""
 
     keys: Sequence[TableKey]
     ingest_count: int
@@ -154,9 +154,9 @@ class WaitingIngests:
 
 @dataclass(frozen=True, slots=True)
 class IngestBacklog:
-    """What waits to be committed: ingests that this process follows, and the tables and branches of all.
+    """The backlog: the ingests that this process follows, and the tables and branches of all waiting ones.
 
-    `oldest_ms` is how long ago the one was accepted, by whichever replica, that has waited for longest.
+    `oldest_ms` is how long ago any replica accepted the ingest that has waited longest.
     """
 
     ingest_count: int
@@ -166,7 +166,7 @@ class IngestBacklog:
 
 @dataclass(frozen=True, slots=True)
 class RoundPart:
-    """What one ingest gave to a round."""
+    """The part of one ingest in a commit round."""
 
     ingest_id: UUID
     write_results: tuple[WriteResult, ...]
@@ -175,7 +175,7 @@ class RoundPart:
 
 @dataclass(frozen=True, slots=True)
 class RoundRevision:
-    """What an ingest gives to its round instead of what it gave before; with a refusal, nothing ever."""
+    """The new part of one ingest in its round; with a refusal, the ingest is never committed."""
 
     ingest_id: UUID
     write_results: tuple[WriteResult, ...] = ()
@@ -184,10 +184,10 @@ class RoundRevision:
 
 @dataclass(frozen=True, slots=True)
 class RevisedRound:
-    """The round as the log has it now; None: nothing of it waits any more.
+    """The round as the log has it now; `pending` is None when nothing of it waits any more.
 
-    `taken` are the ingests whose revisions are in the log. The others were revised or ended by somebody else
-    meanwhile: files that were written for them are nobody's.
+    `taken` are the ingests whose revisions are in the log. Another process has revised or ended the others in
+    the meantime; no log entry refers to the files that were written for them.
     """
 
     taken: frozenset[UUID]
@@ -196,12 +196,15 @@ class RevisedRound:
 
 @dataclass(frozen=True, slots=True)
 class PendingRound:
-    """What waits for one table and branch. `committed` or `refused` is called, once, when it is known which.
+    """The ingests that wait for one table and branch.
 
-    `refused` has a stable code and a detail for the callers; the files are never committed then. `postponed`
-    tells them why all of it still waits. `revise` puts revisions of single ingests in the place of what the
-    log has; each is there as a whole, or not at all. The code is that of the refusals among them.
-    `is_open` asks whether all of it still waits, as it was read here.
+    Once the outcome is known, either `committed` or `refused` is called, once. `refused` takes a stable code
+    and a detail for the callers; the files are then never committed. `postponed` takes the reason why all of
+    the round still waits.
+
+    `revise` replaces what the log has of single ingests by their revisions; each revision is applied as a
+    whole or not at all. Its code is that of the refusals among them. `is_open` returns whether all of the
+    round still waits, as it was read here.
     """
 
     committable: Committable
@@ -214,7 +217,7 @@ class PendingRound:
 
 
 class WriteRule(StrEnum):
-    """What a write schema must keep to. Sources: Iceberg issue 15925, and what readers make of the files."""
+    """The rules for write schemas. Sources: Iceberg issue 15925, and how readers treat the files."""
 
     UNKNOWN_COLUMN = "UNKNOWN_COLUMN"
     REPEATED_COLUMN = "REPEATED_COLUMN"
@@ -233,9 +236,9 @@ class WriteRule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A column that breaks a rule, and what to do about it. `place` is that of its write in the request.
+    """A column that breaks a rule, and what to do about it; `place` is where its write stands in the request.
 
-    `is_of_equality_fields`: what is to be mended are these, not the write schema.
+    `is_of_equality_fields`: the equality fields have to be fixed, not the write schema.
     """
 
     column: str
@@ -247,7 +250,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class WriteFault:
-    """Why a write cannot be made at all. `place` is where that stands in the request, as a JSON pointer."""
+    """The reason why a write is impossible; `place` is a JSON pointer to the cause in the request."""
 
     place: str
     reason: str
@@ -268,22 +271,22 @@ class ColumnFields:
 
 
 class InferredColumns(StrEnum):
-    """A write schema that is whatever columns the records have."""
+    """A write schema that consists of the columns that the records have."""
 
     INFER = "infer"
 
 
 RequestedWriteSchema = ColumnNames | ColumnFields | InferredColumns | None
-"""None: the whole table schema."""
+"""None means the whole table schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Records for one table and branch, under one write schema. Their fields are JSON values by name.
+    """Records for one table and branch, under one write schema; their fields are JSON values by name.
 
-    `place` is where it stands in the request, as a JSON pointer. `schema` is what the table is matched
-    against before; None: the table is taken as it is. An upsert replaces the rows that have the same values
-    in its equality fields; None: in the table's own identifier fields.
+    `place` is a JSON pointer to it in the request. `schema` is matched with the table before the write; None:
+    the table stays as it is. An upsert replaces the rows that have the same values in its equality fields;
+    None: in the table's own identifier fields.
     """
 
     key: TableKey
@@ -294,7 +297,7 @@ class Write:
     is_upsert: bool = False
     equality_fields: tuple[str, ...] | None = None
     sort_order: tuple[SortField, ...] | None = None
-    """The order of the rows in each data file; none at all for (); None: the table's own."""
+    """The order of the rows in each data file; (): no order; None: the table's own."""
 
     @property
     def is_inferred(self) -> bool:
@@ -304,9 +307,10 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Which target a record goes to, by the value of one field; targets are told by their index.
+    """The choice of a record's target by the value of one field; targets are indexes.
 
-    `otherwise` takes what no value names, records without the field too; None: those are bad.
+    `otherwise` takes records whose value is not listed, and records without the field. If it is None, they
+    are bad records.
     """
 
     field: str
@@ -314,10 +318,10 @@ class Route:
     otherwise: int | None = None
 
     def target(self, value: object) -> int | None:
-        """The target for this value; numbers and booleans go by what JSON spells them as.
+        """Returns the target for this value; numbers and booleans match as JSON spells them.
 
-        Numbers with a fraction go by the fewest digits that tell them (1.50 by "1.5", 7.0 by "7.0"); those
-        with more digits than a double tells have no name.
+        Numbers with a fraction match by their shortest spelling (1.50 by "1.5", 7.0 by "7.0"). Numbers with
+        more digits than a double can hold match no name.
 
         >>> route = Route("kind", {"http": 0, "7": 1, "true": 2, "1.5": 3})
         >>> [route.target(each) for each in ("http", 7, True, None, "dns", 7.0, 1.50)]
@@ -338,17 +342,17 @@ class Route:
 
 
 def _shortest(number: float | Decimal) -> str | None:
-    """The number as JSON spells it with the fewest digits; None where that is another one, or none."""
+    """Returns the shortest JSON spelling of the number; None where a double cannot represent it."""
     nearest = float(number)
     if not math.isfinite(nearest) or (isinstance(number, Decimal) and Decimal(repr(nearest)) != number):
         return None
-    # Zero is one number, with a sign or without.
+    # Zero and negative zero are the same number.
     return repr(nearest + 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class StreamedRecords:
-    """Records as bytes; `open` gives them from their beginning, as often as it is called."""
+    """Records as bytes; each call of `open` returns them from their beginning."""
 
     open: Callable[[], BinaryIO]
     record_format: RecordFormat
@@ -357,10 +361,10 @@ class StreamedRecords:
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """What a caller wants written. `fingerprint` is the same for the same body.
+    """A caller's request for an ingest; `fingerprint` is the same for the same body.
 
-    `shared` are records for all writes together, which have none of their own then: `route` tells which
-    record goes to which write; without it there is one write.
+    `shared` are records for all writes together; the writes then have none of their own. `route` chooses the
+    write of each record; without it there is one write.
     """
 
     writes: tuple[Write, ...]
@@ -370,20 +374,20 @@ class IngestRequest:
     shared: Sequence[Mapping[str, object]] | StreamedRecords | None = None
     route: Route | None = None
     executed: SourceRecords | MicroBatchRecords | MicroBatchFiles | None = None
-    """Records that lie where only executors read them; then there are no others."""
+    """Records that only executors read, from where they lie; then there are no others."""
     stream_batch: str | None = None
-    """The micro-batch that it is: its checkpoint's id, and its own."""
+    """The micro-batch that the ingest writes: its checkpoint's id, and its own."""
     origin: str = ""
-    """The address of what a micro-batch was read from."""
+    """The address that a micro-batch was read from."""
 
     @property
     def read_from(self) -> str:
-        """The address of what is written; empty for records that were sent."""
+        """The address of the records; empty for records that were sent."""
         return self.executed.uri if isinstance(self.executed, SourceRecords) else self.origin
 
     @property
     def judging(self) -> Judging | None:
-        """What tells the records that do not fit, if it is for their dead letters alone."""
+        """How the records that do not fit are found, if the ingest only writes dead letters."""
         match self.executed:
             case MicroBatchRecords(judging=judging) | MicroBatchFiles(judging=judging):
                 return judging

@@ -1,4 +1,4 @@
-"""What past ingests say together: lists of them, and what was written to each table, at which cost."""
+"""Lists and sums of past ingests: what was written to each table, and at which cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.model.ingest.ingest import IngestRecord, IngestState
 
 @dataclass(frozen=True, slots=True, order=True)
 class IngestPosition:
-    """An ingest's place in time; no two ingests have the same."""
+    """An ingest's place in time; no two ingests have the same place."""
 
     accepted_at: datetime
     ingest_id: UUID
@@ -20,7 +20,7 @@ class IngestPosition:
 
 @dataclass(frozen=True, slots=True)
 class IngestListing:
-    """Which of a caller's ingests are asked for: so many at most, only those `before` a place in time."""
+    """A selection of a caller's ingests: at most `limit`, and only those `before` a place in time."""
 
     caller: str
     limit: int
@@ -28,7 +28,7 @@ class IngestListing:
     before: IngestPosition | None = None
 
     def takes(self, record: IngestRecord) -> bool:
-        """Whether an ingest of the caller's is one of them."""
+        """Returns whether the list includes this ingest of the caller's."""
         position = IngestPosition(record.accepted_at, record.ingest_id)
         is_before = self.before is None or position < self.before
         return is_before and self.state in (None, record.state)
@@ -36,7 +36,7 @@ class IngestListing:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Milliseconds of many: half of them took no longer than `p50`, 95 % no longer than `p95`."""
+    """Percentiles of many durations, in milliseconds."""
 
     p50: int = 0
     p95: int = 0
@@ -45,10 +45,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class TableIngests:
-    """What was accepted for one table, and the commit rounds that it became.
+    """The ingests that were accepted for one table, and the commit rounds that committed them.
 
-    `write_ms`: from a request's beginning until it was accepted. `commit_ms`: of one round. Rejected records
-    went to its dead letters instead, whose table is one of its own.
+    `write_ms` counts from a request's beginning until it was accepted. `commit_ms` is that of one round.
+    Rejected records are in the table's dead letters instead, which are a table of their own.
     """
 
     table: str
@@ -68,7 +68,7 @@ class TableIngests:
 
     @property
     def ingests_per_round(self) -> float:
-        """The mean; 0 without rounds."""
+        """The mean number of ingests; 0 without rounds."""
         return self.ingests_in_rounds / self.round_count if self.round_count else 0.0
 
     @property

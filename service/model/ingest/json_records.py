@@ -1,4 +1,4 @@
-"""Records of a JSON body that nobody has taken apart yet."""
+"""Records of a JSON body that are not parsed yet."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ Records = Sequence[Mapping[str, object]]
 
 
 class JsonRecords(Sequence[Mapping[str, object]]):
-    """One a line of `lines`, as they were sent, each in braces; as values only once somebody asks.
+    """Records as they were sent, which are parsed on first access.
 
-    All of it is UTF-8, and nothing else is certain: `parse`, which is called once at most, may raise.
+    Each record is on a line of `lines`, in braces. The lines are valid UTF-8, and nothing else is certain:
+    `parse`, which is called at most once, may raise.
     """
 
     __slots__ = ("_count", "_parse", "_values", "lines")

@@ -1,4 +1,4 @@
-"""The fields that a micro-batch's records were read as, kept so that they can be judged by them again."""
+"""The fields that a micro-batch's records were read as, stored so that the records can be revalidated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primit
 
 @dataclass(frozen=True, slots=True)
 class ReadAs:
-    """The fields of one write's records, and which of their values have a partition."""
+    """The fields of one write's records, and the rules for values that have a partition."""
 
     fields: tuple[Field, ...] = ()
     partition: PartitionRules = NO_RULES
@@ -20,7 +20,7 @@ class ReadAs:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFile:
-    """A file of which no row was written, and why. It is one dead letter."""
+    """A file from which no row was written, and why; it is one dead letter."""
 
     uri: str
     reason: str
@@ -28,7 +28,7 @@ class UnreadableFile:
 
 @dataclass(frozen=True, slots=True)
 class JudgedBy:
-    """What the records of each write were read as, and the files that could not be read."""
+    """The fields that the records of each write were read as, and the files that could not be read."""
 
     reads: tuple[ReadAs, ...] = ()
     unreadable: tuple[UnreadableFile, ...] = ()
@@ -36,7 +36,7 @@ class JudgedBy:
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """How dead letters are told: what the records of each write are read as, and of which writes they are.
+    """The way to find dead letters: the fields of each write, and the writes whose dead letters are wanted.
 
     Files that could not be read are not read again.
     """
@@ -47,7 +47,7 @@ class Judging:
 
 
 def judged_by_to_bytes(judged_by: JudgedBy) -> bytes:
-    """As JSON, from which `judged_by_from_bytes` makes the same fields, without their documentation.
+    """Returns JSON from which `judged_by_from_bytes` makes the same fields, without their documentation.
 
     >>> known = ReadAs((Field(1, "id", Primitive("long"), is_required=True),))
     >>> judged_by_to_bytes(JudgedBy((known, ReadAs())))
@@ -60,14 +60,14 @@ def judged_by_to_bytes(judged_by: JudgedBy) -> bytes:
 
 
 def judged_by_from_bytes(content: bytes) -> JudgedBy:
-    """The fields that were kept so.
+    """Returns the fields that were stored by `judged_by_to_bytes`.
 
     >>> judged_by_from_bytes(b'[[[1, "id", "long", true, null, null]], []]').reads[0].fields[0].type
     Primitive(name='long')
     """
     value = json.loads(content)
     if isinstance(value, list):
-        # As it was before files could be dead letters.
+        # The form from before files could be dead letters.
         return JudgedBy(tuple(map(_read, value)))
     unreadable = tuple(UnreadableFile(uri, reason) for uri, reason in value["unreadable"])
     return JudgedBy(tuple(map(_read, value["reads"])), unreadable)
@@ -75,7 +75,7 @@ def judged_by_from_bytes(content: bytes) -> JudgedBy:
 
 def _read_value(read: ReadAs) -> object:
     fields = list(map(_field_value, read.fields))
-    # As it was before there were rules.
+    # The form from before there were partition rules.
     return {"fields": fields, "partition": asdict(read.partition)} if read.partition.fields else fields
 
 

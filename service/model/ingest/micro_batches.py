@@ -1,4 +1,4 @@
-"""What a stream has at once: messages, or files with records."""
+"""The micro-batches of a stream: messages, or files with records."""
 
 from __future__ import annotations
 
@@ -15,31 +15,40 @@ from service.model.ingest.writing import TableKey
 R = TypeVar("R")
 V = TypeVar("V")
 Message = tuple[bytes, int, int]
-"""What it says, and the partition and offset that it stands at."""
+"""A message's content, its partition and its offset."""
 
 
 class MicroBatch(Protocol):
-    """What has come since the last one. After a crash the same one is given again, with the same records."""
+    """The messages or files since the last micro-batch; after a crash the same one comes again.
+
+    It has the same records then.
+    """
 
     @property
     def checkpoint_id(self) -> UUID:
-        """What tells this stream's position from any other's."""
+        """The id that distinguishes this stream's position from any other's."""
 
     @property
     def batch_id(self) -> int:
-        """Grows by one with every micro-batch of a checkpoint."""
+        """The number that grows by one with every micro-batch of a checkpoint."""
 
     def position(self) -> str:
-        """Where its source stood when it was planned; another text if it was planned anew with more."""
+        """Returns where the source stood when the batch was planned.
+
+        The text differs if the batch was planned again with more records.
+        """
 
     def files(self) -> Sequence[str]:
-        """The addresses of the files that have come, if a folder is read; they may be gone again.
+        """Returns the addresses of the new files, if a folder is read; they may be gone again.
 
-        What has come into its subfolders may be among them, and is not meant.
+        Files in its subfolders may be among them, and do not count.
         """
 
     def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
-        """What the function, which is picklable, makes of each part's messages, on executors."""
+        """Returns the function's result for each part's messages.
+
+        The function is picklable and runs on executors.
+        """
 
     def regroup(
         self,
@@ -47,19 +56,19 @@ class MicroBatch(Protocol):
         together: Callable[[Iterator[V]], R],
         part_count: int,
     ) -> list[R]:
-        """What `together` makes of all that `apart` gave for each part below `part_count`, on executors.
+        """Returns the result of `together` for each part below `part_count`, over all values from `apart`.
 
-        It gets them in the order of the messages: by partition, and by offset. Both functions are picklable,
-        and may be called again for the same.
+        Both run on executors. `together` receives the values in the order of the messages: by partition, and
+        by offset. Both functions are picklable, and may be called again for the same.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class MicroBatchRecords:
-    """The messages of a micro-batch; tables in `left_out` have theirs already, from an earlier try.
+    """The messages of a micro-batch; tables in `left_out` already have theirs, from an earlier try.
 
-    With `judging` they are asked for dead letters alone: the records that do not fit its fields, which
-    are those that the rows were read as when their tables took them. A table may have changed since.
+    With `judging`, only dead letters are wanted: the records that do not fit its fields. These are the fields
+    that the rows were read as when their tables took them; a table may have changed since.
     """
 
     batch: MicroBatch
@@ -69,7 +78,7 @@ class MicroBatchRecords:
 
 @dataclass(frozen=True, slots=True)
 class UnfoundFile:
-    """A file that is not there, or has a name that no address has; `failure` is for who has to have it."""
+    """A file that is missing, or has an impossible name; `failure` is for callers that need the file."""
 
     file: UnreadableFile
     failure: CallerError
@@ -77,16 +86,16 @@ class UnfoundFile:
 
 @dataclass(frozen=True, slots=True)
 class FoundFiles:
-    """Files of a micro-batch as they are now."""
+    """The files of a micro-batch as they are now."""
 
     files: Sequence[SourceFile] = ()
     unfound: Sequence[UnfoundFile] = ()
 
     def all(self) -> Sequence[SourceFile]:
-        """The files, if they are all there.
+        """Returns the files, if none is missing.
 
         Raises:
-            CallerError: one is not.
+            CallerError: a file is missing.
         """
         for each in self.unfound:
             raise each.failure
@@ -95,14 +104,14 @@ class FoundFiles:
 
 @dataclass(frozen=True, slots=True)
 class MicroBatchFiles:
-    """The files of a micro-batch, whose records are as those of a source.
+    """The files of a micro-batch, whose records are spelled like those of a source.
 
-    `found` gives them as they are now. It raises SourceNotAllowed where one is not what its name says.
-    `left_out` and `judging` are as of messages.
+    `found` returns the files as they are now. It raises SourceNotAllowed where a file is not what its name
+    says. `left_out` and `judging` are as in `MicroBatchRecords`.
 
-    An earlier try may have settled tables without the files that are `unreadable`, and they stay left out,
-    whatever is in them by now. With `are_taken` the rows of all others are in tables, or their dead letters
-    are owed: none of them can be left out any more.
+    An earlier try may have settled tables without the `unreadable` files; they stay left out, whatever they
+    contain by now. With `are_taken`, the rows of all other files are in tables, or their dead letters are
+    still to be written: none of these files may be left out any more.
     """
 
     batch: MicroBatch

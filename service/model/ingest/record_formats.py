@@ -1,4 +1,4 @@
-"""How a stream of bytes spells its records."""
+"""Formats and compression of records in a stream of bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class RecordFormat(StrEnum):
-    """How records are spelled in a stream of bytes. `NDJSON`: a JSON object on each line."""
+    """The format of records in a stream of bytes; `NDJSON`: a JSON object on each line."""
 
     NDJSON = "NDJSON"
     CSV = "CSV"
@@ -15,7 +15,7 @@ class RecordFormat(StrEnum):
 
 
 class Compression(StrEnum):
-    """How a stream of bytes is compressed as a whole."""
+    """The compression of a stream of bytes as a whole."""
 
     NONE = "NONE"
     GZIP = "GZIP"

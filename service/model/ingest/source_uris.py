@@ -1,6 +1,6 @@
-"""Where files lie that callers want read: addresses with globs, taken as they are written.
+"""Addresses of files that callers want read; they may have globs, and are taken literally.
 
-Nothing is decoded and nothing resolved: an address that could mean another place than it says is refused.
+Nothing is decoded and nothing resolved: an address that could mean another place than it says is rejected.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ FILE = "file"
 SCHEMES = frozenset({FILE, "s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "oss", "hdfs"})
 _URI = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/]*)(?P<path>/.*)?", re.DOTALL)
 ANY_DEPTH = "**"
-"""Any number of folders, none among them."""
-# No storage has longer ones: of a path on a disk, and of a key in an object store.
+"""Any number of folders, including none."""
+# The longest path on a disk, and the longest key in an object store.
 _LONGEST_ADDRESS = 4_096
 _LONGEST_NAME = 1_024
 NameMatch = Callable[[str], bool]
-"""Whether a name is meant."""
+"""Returns whether a name matches."""
 _GLOB = re.compile(r"[*?\[]")
-# What a storage might decode once more: the dot, the slashes, NUL, and the percent sign itself.
+# Characters that a storage might decode once more: the dot, the slashes, NUL, and the percent sign itself.
 _ENCODED = re.compile(r"%(2e|2f|5c|00|25)", re.IGNORECASE)
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f\\]")
 _NO_HOST = re.compile(r"^file:/(?!/)")
@@ -30,7 +30,7 @@ _NO_HOST = re.compile(r"^file:/(?!/)")
 
 @dataclass(frozen=True, slots=True)
 class SourceUri:
-    """An address in parts. `segments` are what stands between the slashes of its path, globs as written."""
+    """An address in parts; `segments` stand between the slashes of its path, with globs as written."""
 
     scheme: str
     authority: str
@@ -38,10 +38,10 @@ class SourceUri:
 
     @staticmethod
     def parse(text: str) -> SourceUri:
-        """The address. Of several `**` in a row one is left: they mean the same.
+        """Returns the address; several `**` in a row become one, which means the same.
 
         Raises:
-            ValueError: it is none, or might mean another place than it says, or it is longer than names are.
+            ValueError: the text is not an address, might mean another place than it says, or is too long.
 
         >>> SourceUri.parse("s3://bucket/in/*.json.gz").segments
         ('in', '*.json.gz')
@@ -58,7 +58,7 @@ class SourceUri:
             raise ValueError(f"{uri.scheme}: is not read here; known are {', '.join(sorted(SCHEMES))}")
         if (uri.scheme == FILE) != (not uri.authority):
             raise ValueError("file: has three slashes, file:///folder; all others name a bucket or a host")
-        # Azure has its container there; for others it would be a password.
+        # Azure has its container there; in other addresses it would be a password.
         has_user = "@" in uri.authority and not uri.scheme.startswith(("abfs", "wasb"))
         if has_user or _CONTROLS.search(text):
             raise ValueError("it has characters that no address has")
@@ -71,7 +71,7 @@ class SourceUri:
         return self.segments[: next(globs, len(self.segments))]
 
     def is_below(self, prefix: SourceUri) -> bool:
-        """Whether everything that it can mean lies in the folder `prefix`, or is that file.
+        """Returns whether every file that it can match lies in the folder `prefix`, or is that file.
 
         >>> prefix = SourceUri.parse("s3://b/in")
         >>> [SourceUri.parse(f"s3://b/{each}").is_below(prefix) for each in ("in/a", "in-secret/a", "*/a")]
@@ -81,12 +81,12 @@ class SourceUri:
         return is_same_store and self.fixed[: len(prefix.segments)] == prefix.segments
 
     def child(self, name: str) -> SourceUri:
-        """What this name is in the folder."""
+        """Returns the address of this name in the folder."""
         return SourceUri(self.scheme, self.authority, (*self.segments, name))
 
     @property
     def path(self) -> str:
-        """As the storage's own file system names it: with the bucket, or from the root.
+        """The path in the storage's own file system: with the bucket, or from the root.
 
         >>> SourceUri.parse("s3://bucket/in/a").path, SourceUri.parse("file:///in/a").path
         ('bucket/in/a', '/in/a')
@@ -103,15 +103,15 @@ class SourceUri:
 
 
 def is_glob(segment: str) -> bool:
-    """Whether it stands for more than one name."""
+    """Returns whether the segment can match more than one name."""
     return _GLOB.search(segment) is not None
 
 
 def name_match(segment: str) -> NameMatch:
-    """What tells whether a name is meant by a segment; what a glob does not spell out is no hidden file.
+    """Returns a function that tests names against a segment; a glob matches no hidden file by a wildcard.
 
-    The time for a name grows with its length and with that of the segment, not with the ways to divide the
-    name among several `*`: Python's translation goes back into none of them.
+    The time for a name grows with its length and with that of the segment, not with the number of ways to
+    divide the name among several `*`: Python's translation of a glob does not backtrack into them.
 
     >>> [name_match("*.json")(each) for each in ("a.json", ".a.json", "_a.json")], name_match("_*")("_a")
     ([True, False, False], True)
@@ -144,7 +144,7 @@ def _segments(path: str) -> tuple[str, ...]:
 
 
 def address_of(path: str) -> str:
-    """A path as Spark gives it: it leaves out the slashes before a host that there is none of.
+    """Returns the address for a path from Spark, which omits the two slashes before an empty host.
 
     >>> address_of("file:/in/a b.json"), address_of("s3a://bucket/in/a.json")
     ('file:///in/a b.json', 's3a://bucket/in/a.json')

@@ -12,14 +12,14 @@ _ENDINGS = {".gz": Compression.GZIP, ".zst": Compression.ZSTD, ".zstd": Compress
 
 @dataclass(frozen=True, slots=True)
 class SourceRecords:
-    """Records in files. Without `compression` each file's name tells it."""
+    """Records in files; without `compression`, each file's name decides."""
 
     uri: str
     record_format: RecordFormat
     compression: Compression | None = None
 
     def compression_of(self, uri: str) -> Compression:
-        """How this file is compressed.
+        """Returns how this file is compressed.
 
         >>> SourceRecords("s3://b/*", RecordFormat.CSV).compression_of("s3://b/a.csv.gz").value
         'GZIP'
@@ -27,7 +27,7 @@ class SourceRecords:
         if self.compression is not None:
             return self.compression
         if self.record_format not in (RecordFormat.NDJSON, RecordFormat.CSV):
-            # They have their own, whatever they are called.
+            # These formats compress their content themselves, whatever the file's name.
             return Compression.NONE
         found = (kind for ending, kind in _ENDINGS.items() if uri.lower().endswith(ending))
         return next(found, Compression.NONE)
@@ -35,9 +35,9 @@ class SourceRecords:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file as it was when it was listed. `uri` names it; no globs are left in it.
+    """One file as it was when it was listed; `uri` has no globs left.
 
-    `tag` is what its store calls this version of it, where several tasks read parts of it.
+    `tag` is the store's name for this version of the file, where several tasks read parts of it.
     """
 
     uri: str
@@ -48,7 +48,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceSplit:
-    """A part of a file: the lines that begin from `start` on and before `end`. Without `end`, all of it."""
+    """A part of a file: the lines that begin from `start` on and before `end`; without `end`, all of them."""
 
     file: SourceFile
     start: int = 0
@@ -57,10 +57,10 @@ class SourceSplit:
 
 @dataclass(frozen=True, slots=True)
 class SourceBounds:
-    """How much one source may have. `entries` are names that are looked at, whether they are meant or not.
+    """Bounds of one source; `entries` are names that are examined, whether or not they match.
 
-    `steps` are comparisons of a name with a part of a glob. To find the files may take `listing_ms`.
-    Larger files than `untagged_bytes` are read in parts, which must be parts of one and the same.
+    `steps` are comparisons of a name with a part of a glob. Finding the files may take `listing_ms`. Files
+    larger than `untagged_bytes` are read in parts, which must all come from the same version of the file.
     """
 
     files: int = 10_000
@@ -72,7 +72,7 @@ class SourceBounds:
 
 
 def source_splits(files: Sequence[SourceFile], split_bytes: int, *, is_splittable: bool) -> list[SourceSplit]:
-    """Every file as one split, or as several of about equal size where lines can be found from anywhere.
+    """Returns every file as one split, or as several of about equal size where lines can be found anywhere.
 
     >>> [(each.start, each.end) for each in source_splits([SourceFile("a", 25, 0)], 10, is_splittable=True)]
     [(0, 9), (9, 18), (18, 25)]

@@ -1,4 +1,4 @@
-"""How far streams are behind, in numbers that name none of them."""
+"""The progress of streams, in numbers that name no stream."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from service.model.ingest.streams import StreamState
 
 @dataclass(frozen=True, slots=True)
 class StreamProgress:
-    """How a stream that runs was doing a moment ago.
+    """The progress of a running stream a moment ago.
 
-    `has_nothing_to_do`: its source has answered, and has nothing that is not read. `messages_behind` is
-    None where the source does not count, or has not yet.
+    `has_nothing_to_do`: its source has answered, and has nothing left to read. `messages_behind` is None
+    where the source does not count, or has not yet.
     """
 
     has_nothing_to_do: bool = False
@@ -22,7 +22,10 @@ class StreamProgress:
 
 @dataclass(frozen=True, slots=True)
 class StreamStanding:
-    """`by_state` is about all gateways, the rest about the streams that this one runs or tries to."""
+    """The streams' progress; `by_state` counts those of all gateways.
+
+    The other numbers are about the streams that this gateway runs or tries to run.
+    """
 
     by_state: Mapping[StreamState, int]
     run_here: int = 0

@@ -1,4 +1,4 @@
-"""Streams: ingests that go on by themselves, micro-batch by micro-batch."""
+"""Streams: ingests that continue by themselves, micro-batch by micro-batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.model.ingest.sources import SourceRecords
 
 
 class StreamState(StrEnum):
-    """Where a stream stands. A `RUNNING` one goes on after every restart, a `FAILED` one never by itself."""
+    """The state of a stream; a `RUNNING` one continues after every restart, a `FAILED` one does not."""
 
     RUNNING = "RUNNING"
     STOPPED = "STOPPED"
@@ -23,7 +23,7 @@ class StreamState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DirectorySource:
-    """Files that come into a folder, each read once; `glob` says which of its names count."""
+    """Files that arrive in a folder, each read once; `glob` selects names."""
 
     records: SourceRecords
     glob: str | None = None
@@ -37,7 +37,7 @@ class DirectorySource:
 
 @dataclass(frozen=True, slots=True)
 class KafkaSource:
-    """Messages of a topic, whose values are records."""
+    """The messages of a topic; their values are records."""
 
     bootstrap_servers: str
     topic: str
@@ -46,7 +46,7 @@ class KafkaSource:
 
     @property
     def uri(self) -> str:
-        """The topic, at the first of its servers.
+        """The topic's address at the first of its servers.
 
         >>> KafkaSource("one:9092, two:9092", "logs").uri
         'kafka://one:9092/logs'
@@ -59,7 +59,7 @@ StreamSource = DirectorySource | KafkaSource
 
 @dataclass(frozen=True, slots=True)
 class StreamDefinition:
-    """What a stream reads, and where it writes it. `writes` have no records of their own."""
+    """A stream's source and its destinations; its `writes` have no records of their own."""
 
     source: StreamSource
     writes: tuple[Write, ...]
@@ -70,10 +70,10 @@ class StreamDefinition:
 
 @dataclass(frozen=True, slots=True)
 class StreamRecord:
-    """A stream as its store has it. `body` is what its caller sent.
+    """A stream as its store has it; `body` is what its caller sent.
 
-    `checkpoint_id` is Spark's own of what was read, `last_batch_id` is in the tables. `request_id` is the
-    caller's, and `fingerprint` tells whether two requests had the same body.
+    `checkpoint_id` is that of Spark's checkpoint of what was read. The micro-batch `last_batch_id` is in the
+    tables. `request_id` is the caller's. Equal fingerprints mean that two requests had the same body.
     """
 
     stream_id: UUID
@@ -96,7 +96,7 @@ class StreamRecord:
 
 @dataclass(frozen=True, slots=True)
 class BatchDone:
-    """What a micro-batch brought."""
+    """The result of a micro-batch."""
 
     checkpoint_id: UUID
     batch_id: int
@@ -108,7 +108,7 @@ class BatchDone:
 def batch_request_id(
     checkpoint_id: UUID, batch_id: int, attempt: int = 0, *, is_of_letters: bool = False
 ) -> UUID:
-    """The id of the ingest that a micro-batch, or its dead letters, are; the same one when it is given again.
+    """Returns the id of a micro-batch's ingest, or of its dead letters'; the same if the batch comes again.
 
     >>> checkpoint = UUID("6f0a3c52-9a1f-4f0e-8f4c-0b1c6a7d2e55")
     >>> batch_request_id(checkpoint, 7) == batch_request_id(checkpoint, 7) != batch_request_id(checkpoint, 8)

@@ -1,4 +1,4 @@
-"""What is written where, from a table's state to the snapshot that a commit made of it."""
+"""Writes, from a table's state to the snapshot of their commit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from service.model.tables.tables import PartitionField, SortField, SortOrder, Ta
 
 MAIN = "main"
 LONGEST_WRITE = timedelta(days=1)
-"""No file of an ingest is older than this when the ingest is accepted: a younger one is nobody's orphan."""
+"""The greatest age of an ingest's files when it is accepted; no younger file counts as an orphan."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class TableKey:
-    """A table and one of its branches: what is committed to as one.
+    """A table and one of its branches, the unit of a commit.
 
     Source: Iceberg's `TableKey`.
     """
@@ -29,10 +29,10 @@ class TableKey:
 
 @dataclass(frozen=True, slots=True)
 class WritableTable:
-    """A table as a writer must know it.
+    """A table as its writer needs it.
 
-    `state` is opaque: the writer's own view, which travels to executors. It may hold credentials of storage,
-    so no text shows it.
+    `state` is opaque: it is the writer's own view, which travels to executors. It may hold credentials of
+    storage, so no text shows it.
     """
 
     key: TableKey
@@ -44,17 +44,17 @@ class WritableTable:
     sort_fields: tuple[SortField, ...]
     state: bytes = field(repr=False)
     folder_bounds: FolderBounds | None = None
-    """How long partitions' values may be as names of folders; None: they are none."""
+    """The greatest length of partitions' values as names of folders; None: they do not become names."""
     sort_orders: tuple[SortOrder, ...] = ()
-    """All orders that the table knows, and that its columns still have. The default one is `sort_fields`."""
+    """All of the table's sort orders whose columns still exist; the default order is `sort_fields`."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteSchema:
     """The columns that data files hold, in their order.
 
-    `column_ids` names a field that is written whole by its id; of a struct that is written in part, the ids
-    of its fields stand in its place.
+    `column_ids` has the id of each field that is written whole. For a struct that is written in part, it has
+    the ids of the fields in it.
     """
 
     schema_id: int
@@ -63,11 +63,11 @@ class WriteSchema:
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """Rows of one target share data files, and no others do; the order of columns is part of it.
+    """The key of data files: rows of one target share files, and no others do; column order is part of it.
 
-    `write_schema_column_ids` is None where the whole table schema is written. `table_uuid` tells the table
-    from another one that has got its name since; None: nobody looks. `sort_order_id` is that of an order that
-    the write asked for; None: the table's own order, as far as its columns are written.
+    `write_schema_column_ids` is None where the whole table schema is written. `table_uuid` distinguishes the
+    table from another one that has taken its name since; None: it is not checked. `sort_order_id` is that of
+    the order that the write asked for; None: the table's own order, as far as its columns are written.
 
     Source: Iceberg's `WriteTarget`, and `writeSchemaColumnIds` of Iceberg issue 15925.
     """
@@ -84,7 +84,7 @@ class WriteTarget:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where rows go: the target, and the table as its writer must know it."""
+    """The target of rows, and the table as its writer needs it."""
 
     table: WritableTable
     target: WriteTarget
@@ -94,7 +94,7 @@ class Destination:
 class WriteResult:
     """Files that were written for one target and belong to no snapshot yet.
 
-    Files are Iceberg's own JSON of content files (`ContentFileParser`), so that every Iceberg library can
+    Files are in Iceberg's own JSON of content files (`ContentFileParser`), so that every Iceberg library can
     commit them.
     """
 
@@ -106,7 +106,7 @@ class WriteResult:
 
     @staticmethod
     def merged(target: WriteTarget, results: Sequence[WriteResult]) -> WriteResult:
-        """All files of these as those of one target."""
+        """Returns all files of these results as those of one target."""
         return WriteResult(
             target,
             tuple(file for each in results for file in each.data_files),
@@ -118,7 +118,7 @@ class WriteResult:
 
 @dataclass(frozen=True, slots=True)
 class Committable:
-    """All that one commit to a table and branch takes, whoever sent it and whatever its write schemas are.
+    """Everything that one commit to a table and branch takes, from any sender and with any write schema.
 
     `stream_batches` are the micro-batches in it, each as its checkpoint's id and its own.
 
@@ -133,13 +133,13 @@ class Committable:
 
     @property
     def target_count(self) -> int:
-        """How many write targets have a part in it."""
+        """The number of its write targets."""
         return len({each.target for each in self.write_results})
 
 
 @dataclass(frozen=True, slots=True)
 class RowDelta:
-    """Files of an upsert that are to become one snapshot of a table as its metadata at that location says.
+    """Files of an upsert that become one snapshot of a table, whose metadata is at `metadata_location`.
 
     Source: Iceberg's `RowDelta`.
     """
@@ -153,7 +153,7 @@ class RowDelta:
 
 @dataclass(frozen=True, slots=True)
 class CommitResult:
-    """The snapshot that holds a committable. `is_repeated`: it was there already, from before a crash."""
+    """The snapshot that holds a committable; `is_repeated`: it existed already, from before a crash."""
 
     key: TableKey
     snapshot_id: int

@@ -1,4 +1,4 @@
-"""Where the filter cache is: one server, one behind sentinels, or a cluster; read from its URL."""
+"""The address of the filter cache, read from its URL: one server, one behind sentinels, or a cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMS = f"{FORM}, redis+sentinel://host:port,host:port/master or redis+cluster:/
 
 
 class CacheKind(StrEnum):
-    """Who knows where the keys are: the URL, sentinels, or the nodes of a cluster."""
+    """The place to look up keys: one server, a server behind sentinels, or the nodes of a cluster."""
 
     SERVER = "redis"
     SENTINEL = "redis+sentinel"
@@ -24,10 +24,10 @@ class CacheKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CacheAddress:
-    """`nodes` are the server, the sentinels, or some of a cluster's nodes.
+    """The address of a filter cache.
 
-    `master` is the name that sentinels have for the server.
-    `options` are the client's own, by their names there.
+    `nodes` are the server, the sentinels, or some of a cluster's nodes. `master` is the sentinels' name for
+    the server. `options` are the client's own, by the client's names.
     """
 
     kind: CacheKind
@@ -43,18 +43,19 @@ class CacheAddress:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What nobody may read."""
+        """The texts that must never be shown."""
         return tuple(each for each in (self.password, self.sentinel_password) if each)
 
 
 def cache_address(url: str) -> CacheAddress:
-    """The address that the URL spells.
+    """Returns the address that the URL spells.
 
     >>> cache_address("rediss+sentinel://:pw@a:26379,b/cache/1?ssl_ca_certs=/ca.pem").nodes
     (('a', 26379), ('b', 26379))
 
     Raises:
-        ValueError: it spells none; says what it has to be, and shows nothing of it.
+        ValueError: the URL is not such an address. The message says what is needed, and shows nothing of the
+            URL.
     """
     scheme, _, _ = url.partition("://")
     is_tls = scheme.startswith("rediss")
@@ -94,7 +95,7 @@ def _nodes(hosts: str, kind: CacheKind) -> tuple[tuple[str, int], ...]:
 
 
 def _node(text: str, default_port: int) -> tuple[str, int]:
-    # A name that is no URL's netloc by itself: urlsplit reads one host alone, and lets go of its case.
+    # Parsed node by node: urlsplit reads only one host from a netloc. It also lowers the host's case.
     try:
         parts = urlsplit(f"//{text}")
         host, port = parts.hostname, parts.port
@@ -111,7 +112,7 @@ def _node(text: str, default_port: int) -> tuple[str, int]:
 
 
 def _path(parts: SplitResult, kind: CacheKind) -> tuple[str, str]:
-    """The master's name and the database, as they are spelled."""
+    """Returns the master's name and the database, as they are spelled."""
     names = [unquote(each) for each in parts.path.strip("/").split("/") if each]
     if kind is CacheKind.SENTINEL:
         if not names:
@@ -188,7 +189,7 @@ def _options(parts: SplitResult, kind: CacheKind, *, is_tls: bool) -> dict[str, 
 
 
 def _shown(name: str) -> str:
-    # What stands behind an unescaped ? of a password is no option's name.
+    # Text after an unescaped ? in a password is not the name of an option, and is not shown.
     return name if name.isidentifier() and len(name) <= 32 else "of that name"
 
 

@@ -1,4 +1,4 @@
-"""Callers in a few classes, which numbers can be told by."""
+"""Classes of callers, which keep metrics to a few labels."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 ANONYMOUS_CALLER = "anonymous"
-"""The name of whoever comes without a token, where none is asked for."""
+"""The name of a caller without a token, where no token is required."""
 ANONYMOUS, AUTHENTICATED = "anonymous", "authenticated"
 
 
 @dataclass(frozen=True, slots=True)
 class CallerClasses:
-    """`of_callers` are the operator's own, by the callers' names; all others are of one of two classes.
+    """The operator's classes, by callers' names; every other caller is in one of two default classes.
 
     >>> classes = CallerClasses({"reports": "dashboards"})
     >>> classes.of("reports"), classes.of("ann"), classes.of("anonymous")
@@ -23,10 +23,10 @@ class CallerClasses:
 
     @property
     def names(self) -> frozenset[str]:
-        """All classes that there are."""
+        """All classes."""
         return frozenset({ANONYMOUS, AUTHENTICATED, *self.of_callers.values()})
 
     def of(self, caller: str) -> str:
-        """The caller's class."""
+        """Returns the caller's class."""
         other = ANONYMOUS if caller == ANONYMOUS_CALLER else AUTHENTICATED
         return self.of_callers.get(caller, other)

@@ -1,4 +1,4 @@
-"""What is known of the engine and its JVM without asking it."""
+"""Facts about the engine and its JVM that are known without asking them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class EngineLoss(StrEnum):
-    """Why an engine had to be replaced by a new one."""
+    """The reason why an engine had to be replaced."""
 
     PROCESS_ENDED = "PROCESS_ENDED"
     NOT_RESPONDING = "NOT_RESPONDING"
@@ -18,7 +18,7 @@ class EngineLoss(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JvmSample:
-    """Bytes, threads and milliseconds as the JVM told them last. No bound is 0."""
+    """Bytes, threads and milliseconds as the JVM last reported them; a bound of 0 means no bound."""
 
     heap_used_bytes: int
     heap_max_bytes: int
@@ -31,8 +31,9 @@ class JvmSample:
 
 @dataclass(frozen=True, slots=True)
 class EngineSigns:
-    """`silent_s`: how long its trial query has not been answered. `collection_share`: see `Heartbeat`.
+    """The engine's last known condition.
 
+    `silent_s` is how long its trial query has not been answered. `collection_share`: see `Heartbeat`.
     `losses` are counted since the gateway's start. Without an engine there is neither a sample nor a process.
     """
 

@@ -1,18 +1,18 @@
-"""What went wrong, in words that may be shown to whoever can reach the health routes."""
+"""Texts of failures that may be shown to whoever can reach the health routes."""
 
 from __future__ import annotations
 
 import re
 
 _CHARACTERS = 300
-# Addresses hold hosts and users, and often passwords.
+# Addresses contain hosts and users, and often passwords.
 _ADDRESS = re.compile(r"(\b[a-z][a-z0-9+]*(?::[a-z0-9]+)*):(?://|/|@)[^\s\"']+", re.IGNORECASE)
 _HOST = re.compile(r"""(host=|at )(?:(["'])[^"']*\2|(?<=host=)[^\s"',)>]+)""")
 _PARAMETER = re.compile(r"(?i)\b([\w.-]*(?:password|passwd|secret|token|credential|key)[\w.-]*)\s*[=:]\s*\S+")
 
 
 def fault_text(class_name: str, message: str) -> str:
-    r"""An exception's class and the first line of its message, without addresses and secrets.
+    r"""Returns an exception's class and the first line of its message, without addresses and secrets.
 
     >>> fault_text("SQLException", "No suitable driver found for jdbc:sqlite:/data/lake.db")
     'SQLException: No suitable driver found for jdbc:sqlite:…'

@@ -1,4 +1,4 @@
-"""How the parts that the gateway stands on are doing."""
+"""The health of the parts that the gateway depends on."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class PartState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartHealth:
-    """One part by name; `detail` says what is wrong, without addresses or secrets.
+    """The health of one part; `detail` says what is wrong, without addresses or secrets.
 
-    `given_up_count`: what runs on in it although nobody waits for it; `lost_count`: how often it had to be
-    started anew; `down_s`: for how long it has not been up, where that is known.
+    `given_up_count` is how many tasks still run in it although nothing waits for them. `lost_count` is how
+    often it had to be restarted. `down_s` is how long it has not been up, where that is known.
     """
 
     name: str
@@ -33,7 +33,7 @@ class PartHealth:
 
 @dataclass(frozen=True, slots=True)
 class Vitals:
-    """What the metrics tell of the gateway's health now: `given_up_workers` hang with queries that ended."""
+    """The health facts that become metrics; `given_up_workers` hang with queries that ended."""
 
     engine: PartHealth
     given_up_workers: int
@@ -41,14 +41,14 @@ class Vitals:
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """Alive as long as the engine is not down for longer than its replacement could take."""
+    """The gateway's liveness: it is alive unless the engine is down for longer than replacing it can take."""
 
     engine_down_s: float = 0.0
     engine_max_down_s: float = 0.0
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process can still help itself.
+        """Whether the process can still recover by itself.
 
         >>> Liveness(100, 315).is_alive, Liveness(316, 315).is_alive, Liveness().is_alive
         (True, False, True)
@@ -58,7 +58,7 @@ class Liveness:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Ready when every required part is up; the others are named all the same."""
+    """The gateway's readiness: it is ready when every required part is up; optional parts are listed too."""
 
     parts: tuple[PartHealth, ...]
 
@@ -69,5 +69,5 @@ class Readiness:
 
     @property
     def is_degraded(self) -> bool:
-        """Whether something is down that queries can do without."""
+        """Whether a part is down that queries can do without."""
         return any(part.state is not PartState.UP for part in self.parts)

@@ -1,4 +1,4 @@
-"""Whether the ingest log and the tables are of one time."""
+"""The result of checking whether the ingest log and the tables are from the same moment."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LogComparison:
-    """Names of tables, or of branches of them, by what was found.
+    """Names of tables, or of their branches, by what the comparison found.
 
-    In `doubtful` ones something waits, and the table has a round that the log does not know: what waits may
-    be in it. `unknown` ones have such a round, and nothing waits for them. `behind` ones lack a round that
-    the log has.
+    For `doubtful` ones, ingests wait in the log, and the table has a round that the log does not know, which
+    may already contain them. `unknown` ones have such a round, and nothing waits for them. `behind` ones lack
+    a round that the log has.
     """
 
     compared: int = 0

@@ -1,4 +1,4 @@
-"""What keeps a table in order: files rewritten, snapshots forgotten, files removed that no snapshot has."""
+"""Maintenance of a table: compaction, expiry of snapshots, and removal of files that no snapshot has."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.model.ingest.writing import TableKey
 
 
 class MaintenanceOperation(StrEnum):
-    """What may be done. Operations of one request are done in the order in which they stand here."""
+    """The operations; those of one request run in the order in which they stand here."""
 
     COMPACT = "compact"
     EXPIRE = "expire"
@@ -20,10 +20,10 @@ class MaintenanceOperation(StrEnum):
 
 
 class CompactionWidth(StrEnum):
-    """Which columns a rewritten file has.
+    """The columns of a rewritten file.
 
-    `WRITE_SCHEMA`: those of the files that it replaces, each write schema by itself.
-    `TABLE`: all that the table has.
+    `WRITE_SCHEMA`: those of the files that it replaces, each write schema by itself. `TABLE`: all columns of
+    the table.
     """
 
     WRITE_SCHEMA = "WRITE_SCHEMA"
@@ -31,7 +31,7 @@ class CompactionWidth(StrEnum):
 
 
 class MaintenanceState(StrEnum):
-    """Where it stands."""
+    """The state of a maintenance."""
 
     WAITING = "WAITING"
     RUNNING = "RUNNING"
@@ -41,7 +41,11 @@ class MaintenanceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceBounds:
-    """What must stay: younger snapshots, so many of the newest, and younger files that no snapshot has."""
+    """The bounds on what maintenance may remove.
+
+    It keeps snapshots younger than `snapshot_age`, the newest `snapshots_kept` ones, and files that no
+    snapshot has while they are younger than `orphan_age`.
+    """
 
     snapshot_age: timedelta
     snapshots_kept: int
@@ -50,7 +54,7 @@ class MaintenanceBounds:
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceRequest:
-    """What is wanted. Of `key`, only compaction looks at the branch."""
+    """A request for maintenance; only compaction uses the branch in `key`."""
 
     key: TableKey
     operations: tuple[MaintenanceOperation, ...]
@@ -59,9 +63,9 @@ class MaintenanceRequest:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What makes a table due: so many files were committed since the operation was last done.
+    """The reason why a table is due: `file_count` files were committed since the operation was last done.
 
-    The first of them before `since`; nor was it tried after that.
+    The first of them was committed before `since`, and the operation has not been tried since then.
     """
 
     operation: MaintenanceOperation
@@ -71,7 +75,7 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class OperationResult:
-    """What an operation did: counts by name, such as `rewrittenDataFiles`."""
+    """The result of an operation: counts by name, such as `rewrittenDataFiles`."""
 
     operation: MaintenanceOperation
     counts: Mapping[str, int]
@@ -80,7 +84,7 @@ class OperationResult:
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceRecord:
-    """One maintenance of a table, as its log has it. A table has one at a time that has not ended."""
+    """One maintenance of a table, as its log has it; a table has at most one that has not ended."""
 
     maintenance_id: UUID
     request: MaintenanceRequest

@@ -1,4 +1,4 @@
-"""What a store says when it is asked how it is."""
+"""A store's answer to a check of its condition."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StoreAnswer:
-    """`ahead_ms` is how far its clock is before this machine's; negative: behind.
+    """The condition of a store.
 
-    `memory_policy` is what it does when `max_memory_bytes` are full; empty, and 0: not known, or no limit.
-    `remarks` are what else was seen; `cures` what to do about what will harm when a server is lost.
+    `ahead_ms` is how far its clock is ahead of this machine's; negative: behind. `memory_policy` is what it
+    does when `max_memory_bytes` are full; empty, and 0: unknown, or no limit. `remarks` are other
+    observations. `cures` say how to fix what will cause harm when a server is lost.
     """
 
     server: str

@@ -1,4 +1,4 @@
-"""How much of what is bounded is in use."""
+"""The usage of bounded resources."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PoolUse:
-    """Threads, processes or connections: how many are busy, how many there are, and who waits for one."""
+    """Threads, processes or connections: how many are busy, how many exist, and how many callers wait."""
 
     busy: int
     size: int
@@ -16,9 +16,9 @@ class PoolUse:
 
 @dataclass(frozen=True, slots=True)
 class CacheUse:
-    """What is kept, of how many bytes at most, and how often what was asked for was there.
+    """The contents of a cache, its bound in bytes, and how often requested entries were there.
 
-    `hits` and `misses` are counted from the start of the cache, and are None where nobody counts.
+    `hits` and `misses` are counted from the start of the cache, and are None where they are not counted.
     """
 
     entries: int

@@ -1,4 +1,4 @@
-"""What the gateway can say of a query afterwards."""
+"""The explanation of a query, after it ran or was planned."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PLANNED: Final = "PLANNED"
 
 @dataclass(frozen=True, slots=True)
 class PlanNode:
-    """One operator of a plan, with what it works on and where its rows come from.
+    """One operator of a plan, with its inputs and the operators that its rows come from.
 
-    `reference` says which mention of a table in the text a scan is, counted from 0. `reuse_id` marks a node
-    that stands in more than one place of the plan: the other places refer to it.
+    `reference` is the ordinal of the table reference that a scan reads, counted from 0. `reuse_id` marks a
+    node that occurs in several places of the plan: the other places refer to it.
     """
 
     operator: str
@@ -33,7 +33,7 @@ class PlanNode:
 
 @dataclass(frozen=True, slots=True)
 class QueryPlans:
-    """The same query three times: as it was asked, with its filters, and with what is made only once.
+    """Three plans of the same query: as asked, with its filters, and with repeated parts made only once.
 
     Source: the three parts of FLIP-248's EXPLAIN.
     """
@@ -47,9 +47,9 @@ class QueryPlans:
 class Explanation:
     """The SQL, every candidate filter, the plans, and every scan as *selected of total*.
 
-    `plans` is None when the text cannot be read as a tree. A query that was only planned has no id; its scans
-    are told as the plan has them, so what of their rows was read is not known. `trace_id` is that of the
-    request that sent it; None: nobody traced it.
+    `plans` is None when the text cannot be parsed. A query that was only planned has no id. Its scans are
+    reported as planned, so the number of rows that they read is unknown. `trace_id` is that of the request
+    that sent the query; None if it was not traced.
     """
 
     query_id: UUID | None
@@ -73,10 +73,10 @@ class Explanation:
 
     @property
     def has_run(self) -> bool:
-        """Whether its scans tell what was read, and not what would be."""
+        """Whether the scans report what was read, not what would be read."""
         return self.state != PLANNED
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will be known of it."""
+        """Whether nothing more will become known about the query."""
         return not isinstance(self.state, QueryState) or self.state.is_final

@@ -1,4 +1,4 @@
-"""What past queries say together: lists of them, and what was pruned of each table."""
+"""Lists and sums of past queries: their summaries, and the pruning of each table."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord, QueryState
 
 MAX_SQL_CHARACTERS = 1_000
-"""A list shows the beginnings of long texts."""
+"""A list shows only the beginning of a long text."""
 
 NOTHING = Selection(0, 0)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class QueryPosition:
-    """A query's place in time; no two queries have the same."""
+    """A query's place in time; no two queries have the same place."""
 
     submitted_at: datetime
     query_id: UUID
@@ -41,12 +41,12 @@ class QuerySummary:
 
     @property
     def position(self) -> QueryPosition:
-        """Where it stands among others."""
+        """The query's place among others."""
         return QueryPosition(self.submitted_at, self.query_id)
 
 
 def summary_of(record: QueryRecord, elapsed_ms: int) -> QuerySummary:
-    """The record as one of a list."""
+    """Returns the record as an entry of a list."""
     return QuerySummary(
         query_id=record.query_id,
         sql=record.sql[:MAX_SQL_CHARACTERS],
@@ -62,7 +62,7 @@ def summary_of(record: QueryRecord, elapsed_ms: int) -> QuerySummary:
 
 @dataclass(frozen=True, slots=True)
 class QueryListing:
-    """Which of a caller's queries are asked for: so many at most, only those `before` a place in time."""
+    """A selection of a caller's queries: at most `limit`, and only those `before` a place in time."""
 
     caller: str
     limit: int
@@ -70,14 +70,14 @@ class QueryListing:
     before: QueryPosition | None = None
 
     def takes(self, summary: QuerySummary) -> bool:
-        """Whether a query of the caller's is one of them."""
+        """Returns whether the list includes this query of the caller's."""
         is_before = self.before is None or summary.position < self.before
         return is_before and self.state in (None, summary.state)
 
 
 @dataclass(frozen=True, slots=True)
 class TablePruning:
-    """What was read of one table, and what became of the filters that could have narrowed it."""
+    """The scans of one table, and the outcomes of the filters that could have pruned them."""
 
     table: str
     query_count: int = 0

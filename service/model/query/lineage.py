@@ -1,4 +1,4 @@
-"""What a result's columns come from, and what ended that others want to follow."""
+"""The sources of a result's columns, and the commit rounds that lineage reports."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from service.model.query.results import Column
 
 
 class Influence(StrEnum):
-    """How a column of a table gets into a result.
+    """The way in which a column of a table influences a result.
 
-    The first three give values; the others decide which ones: `CONDITIONAL` for one column, the rest for
-    whole rows.
+    The first three give values. The others decide which values there are: `CONDITIONAL` for one column, the
+    rest for whole rows.
 
     Source: OpenLineage's column lineage facet, "Transformation Type".
     """
@@ -32,13 +32,13 @@ class Influence(StrEnum):
 
     @property
     def is_direct(self) -> bool:
-        """Whether the result's values are made of the column's."""
+        """Whether the result's values are computed from the column's."""
         return self in (Influence.IDENTITY, Influence.TRANSFORMATION, Influence.AGGREGATION)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Source:
-    """One column of a table, by the name that the engine reads it by. `is_masked`: only a hash or a count."""
+    """One column of a table, by the engine's name for it; `is_masked`: only a hash or a count is shown."""
 
     table: str
     column: str
@@ -56,7 +56,7 @@ class ColumnSources:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLineage:
-    """All columns of a result in their order, and what decides about its rows."""
+    """All columns of a result in their order, and the columns that decide which rows it has."""
 
     columns: tuple[ColumnSources, ...]
     rows: tuple[Source, ...]
@@ -64,9 +64,9 @@ class ColumnLineage:
 
 @dataclass(frozen=True, slots=True)
 class ResultLineage:
-    """A result's columns and, if the engine can say it, what they come from.
+    """A result's columns and, if the engine knows them, their sources.
 
-    `held_tables` are tables that were read from memory, by the names that the engine read them by.
+    `held_tables` are tables whose rows were read from memory, each by the name that the engine read it by.
     """
 
     columns: tuple[Column, ...]
@@ -76,7 +76,7 @@ class ResultLineage:
 
 @dataclass(frozen=True, slots=True)
 class EndedRound:
-    """A commit round that made a snapshot, or was refused as a whole, with an `error_code`."""
+    """A commit round that made a snapshot, or was rejected as a whole with an `error_code`."""
 
     key: TableKey
     round_id: UUID
@@ -90,7 +90,7 @@ class EndedRound:
     def of(
         cls, committable: Committable, result: CommitResult | None, error_code: str | None, took_ms: int
     ) -> EndedRound:
-        """What is told of it; its files are not."""
+        """Returns what is reported about the round; its files are not."""
         return cls(
             committable.key,
             committable.round_id,

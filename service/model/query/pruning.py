@@ -1,4 +1,4 @@
-"""What a scan read of how much: always *selected of total*."""
+"""Scan metrics: always *selected of total*."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """How many of a level's units were selected, of how many there are."""
+    """The number of a level's units that were selected, and of all its units."""
 
     total: int
     selected: int
@@ -15,7 +15,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class PruningMetrics:
-    """One scan, level by level. Bytes are those of data files; rows are those that left the scan.
+    """One scan, level by level; bytes are those of data files, rows are those that left the scan.
 
     Source: Iceberg's `ScanMetrics`, and the tasks that the scan really ran.
     """
@@ -28,7 +28,7 @@ class PruningMetrics:
     planning_ms: int
 
     def unread(self) -> PruningMetrics:
-        """Nothing of the same total."""
+        """Returns the same totals with nothing selected."""
         return PruningMetrics(
             partitions=Selection(self.partitions.total, 0),
             manifests=Selection(self.manifests.total, 0),
@@ -41,11 +41,12 @@ class PruningMetrics:
 
 @dataclass(frozen=True, slots=True)
 class ScanRecord:
-    """One scan of one table at one snapshot (None: it is empty, or has no snapshots).
+    """One scan of one table at one snapshot; None: the table is empty, or has no snapshots.
 
-    `has_run` False: it was not needed, or the query ended before; then nothing is selected. `is_native`:
-    Spark pruned it by keys that it found while the query ran; None when it was only planned, or nobody said.
-    `columns` are those that it reads, of very many the first; none if nobody said.
+    `has_run` is False where the scan was not needed, or the query ended before it; then nothing is selected.
+    `is_native`: Spark pruned the scan by keys that it found while the query ran; None when the scan was only
+    planned, or this is unknown. `columns` are those that the scan reads, if known; of very many, only the
+    first.
 
     >>> nothing, files = Selection(0, 0), Selection(9, 1)
     >>> metrics = PruningMetrics(files, nothing, files, files, files, planning_ms=0)
@@ -62,7 +63,7 @@ class ScanRecord:
 
     @property
     def state(self) -> str:
-        """Which state of the table was read, for people."""
+        """The state of the table that was read, for people."""
         if self.snapshot_id is not None:
             return f"snapshot {self.snapshot_id}"
         return "without snapshots" if self.metrics.data_files.total else "empty"

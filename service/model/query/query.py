@@ -1,4 +1,4 @@
-"""A query, from what the caller asked to the record that it leaves."""
+"""A query, from the caller's request to the record that it leaves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ JsonScalar = str | int | float | bool | None
 
 
 class QueryState(StrEnum):
-    """Where a query stands. The last three are final."""
+    """The state of a query; the last three are final."""
 
     QUEUED = "QUEUED"
     RUNNING = "RUNNING"
@@ -39,7 +39,7 @@ class QueryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One value that is bound by the engine, never pasted into the text.
+    """One value that the engine binds; it is never pasted into the text.
 
     `type_name` is a SQL type such as `DATE` or `DECIMAL(7,2)`; None takes the type from the JSON value.
     """
@@ -53,12 +53,12 @@ Parameters = Mapping[str, Parameter] | tuple[Parameter, ...]
 
 
 def positional_name(number: int) -> str:
-    """The name of a positional parameter in queries that name theirs; the first has number 1."""
+    """Returns the name of a positional parameter in queries with named parameters; the first has number 1."""
     return f"positional_{number}"
 
 
 def by_name(parameters: Parameters) -> Mapping[str, Parameter]:
-    """The same parameters by their names, which those by position are given.
+    """Returns the same parameters by name; positional ones get names.
 
     >>> list(by_name((Parameter(7), Parameter(8))))
     ['positional_1', 'positional_2']
@@ -70,7 +70,7 @@ def by_name(parameters: Parameters) -> Mapping[str, Parameter]:
 
 @dataclass(frozen=True, slots=True)
 class PruningRequest:
-    """What a caller says about dynamic filtering. None: as the operator has set it.
+    """A caller's options for dynamic filtering; None means the operator's setting.
 
     `rewrites` are made besides filters, as far as the operator allows them.
     """
@@ -90,13 +90,13 @@ class PruningRequest:
         return self.min_table_bytes == 0
 
     def allows(self, kind: RewriteKind) -> bool:
-        """Whether the caller lets the text be changed so."""
+        """Returns whether the caller allows this rewrite of the text."""
         return self.rewrites is None or kind in self.rewrites
 
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
-    """What a caller asks. Every bound is already resolved to a number."""
+    """A caller's request; every bound is already resolved to a number."""
 
     sql: str
     parameters: Parameters = ()
@@ -111,7 +111,7 @@ class QueryRequest:
     format: ResultFormat = ResultFormat.JSON
 
     def fingerprint(self) -> str:
-        """The same for two requests exactly when they ask the same thing."""
+        """Returns a text that is the same for two requests exactly when they ask the same thing."""
         parameters = (
             {name: [each.value, each.type_name] for name, each in self.parameters.items()}
             if isinstance(self.parameters, Mapping)
@@ -125,7 +125,7 @@ class QueryRequest:
 
 @dataclass(frozen=True, slots=True)
 class QueryError:
-    """Why a query did not succeed; `code` is one of the stable codes in docs/reference/errors.md."""
+    """The reason why a query did not succeed; `code` is a stable code of docs/reference/errors.md."""
 
     code: str
     detail: str
@@ -133,7 +133,7 @@ class QueryError:
 
 @dataclass(frozen=True, slots=True)
 class EngineRun:
-    """What the engine can say of a query that got as far as running, whatever its end."""
+    """The engine's report on a query that started to run, whether or not it succeeded."""
 
     planning_ms: int
     running_ms: int
@@ -142,20 +142,21 @@ class EngineRun:
 
 
 def engine_run(failure: GatewayError) -> EngineRun | None:
-    """What the engine left in `QueryEnded.run`, if anything."""
+    """Returns the engine's report in `QueryEnded.run`, if there is one."""
     run = failure.run if isinstance(failure, QueryEnded) else None
     return run if isinstance(run, EngineRun) else None
 
 
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
-    """What a query leaves behind, whatever its end; the metrics store keeps it.
+    """The record of a query, whatever its end; the metrics store keeps it.
 
-    A worker's time is cut where the plan was there: `queued_ms`, `planning_ms` and `running_ms` add up to
-    what passed from submission to end. `parse_ms`, `detect_ms` and `filters_ms` are parts of `planning_ms`.
-    `rewritten_sql` is None when the query ran as its caller wrote it; `verification`, when nobody asked for
-    one or the query did not get that far; `trace`, when nobody traced the request that sent it. `lineage` is
-    for those who follow lineage: no store keeps it.
+    A worker's time is split where the plan was ready: `queued_ms`, `planning_ms` and `running_ms` add up to
+    the time from submission to end. `parse_ms`, `detect_ms` and `filters_ms` are parts of `planning_ms`.
+
+    `rewritten_sql` is None when the query ran as its caller wrote it. `verification` is None when none was
+    requested, or the query did not get that far. `trace` is None when the request was not traced. `lineage`
+    is for lineage consumers: no store keeps it.
     """
 
     query_id: UUID
@@ -191,8 +192,8 @@ class QueryRecord:
 class QueryStatus:
     """A query as it stands now.
 
-    `manifest` is there while the result is; `failure` holds what ended it, with all that the error knows;
-    `format` is what its caller asked for.
+    `manifest` is set while the result exists. `failure` is the error that ended the query, with all its
+    facts. `format` is the one that its caller asked for.
     """
 
     record: QueryRecord

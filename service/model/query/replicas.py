@@ -1,4 +1,4 @@
-"""What replicas tell one another through the store that they share."""
+"""Messages between replicas, through the store that they share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.model.query.query import QueryRecord
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """One run of one gateway process. A restart is another replica: its queries are not there any more.
+    """One run of one gateway process; a restart is another replica, without the queries of the one before.
 
     `name` is for people, such as the host's.
     """
@@ -21,7 +21,7 @@ class Replica:
 
 @dataclass(frozen=True, slots=True)
 class OpenQuery:
-    """A query that has not ended, as its replica knows it. `elapsed_ms`: since it was submitted."""
+    """A query that has not ended, as its replica knows it; `elapsed_ms` counts from its submission."""
 
     record: QueryRecord
     elapsed_ms: int
@@ -29,11 +29,11 @@ class OpenQuery:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What others decided about a replica's open queries since it last asked."""
+    """The decisions of other replicas about a replica's open queries since it last asked."""
 
     lost: frozenset[UUID] = field(default_factory=frozenset)
-    """They count as lost: the replica was not seen for too long."""
+    """Queries that count as lost, because their replica was not seen for too long."""
     canceled: frozenset[UUID] = field(default_factory=frozenset)
-    """Their caller wants them to end, and said so at another replica."""
+    """Queries that their caller canceled at another replica."""
     at_ms: int = 0
-    """The moment by the store's clock; it may go back, and forward."""
+    """The moment by the store's clock, which may jump back or forward."""

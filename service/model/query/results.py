@@ -1,4 +1,4 @@
-"""A query's result: its columns, and how it is cut into chunks."""
+"""A query's result: its columns, and how it is divided into chunks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ResultFormat(StrEnum):
-    """How rows are written for the caller."""
+    """The formats in which rows are written for the caller."""
 
     JSON = "JSON"
     CSV = "CSV"
@@ -25,7 +25,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Where a chunk's rows lie in the result."""
+    """The place of a chunk's rows in the result."""
 
     index: int
     row_offset: int
@@ -34,7 +34,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The shape of a whole result. `byte_count` is of the rows in Arrow, not of any rendering."""
+    """The shape of a whole result; `byte_count` counts the rows in Arrow, not in the caller's format."""
 
     columns: tuple[Column, ...]
     row_count: int

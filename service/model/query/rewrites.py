@@ -1,4 +1,4 @@
-"""What was changed in a query's text besides its filters."""
+"""The rewrites of a query's text besides its filters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class RewriteKind(StrEnum):
-    """Part of the HTTP contract, and of the settings: each can be switched off."""
+    """The kinds of rewrites; each is part of the HTTP contract, and can be switched off in the settings."""
 
     READ_OPTIONS = "READ_OPTIONS"
     LOCAL_RELATION = "LOCAL_RELATION"
@@ -19,11 +19,11 @@ class RewriteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RewriteRecord:
-    """One rewrite as it is recorded and explained; `table` is empty when it is of the whole query.
+    """One rewrite as it is recorded and explained; `table` is empty when the rewrite affects the whole query.
 
-    `mention` is the one that was rewritten, as a filter's probe tells its own; `filter_id` is the filter that
-    stands for a join that was dropped, or whose keys were read together with the rows in memory. Without them
-    where there is none, and in records of former versions.
+    `mention` is the ordinal of the table reference that was rewritten, counted as in a filter's probe.
+    `filter_id` is the filter that replaces an eliminated join, or whose keys were read together with the rows
+    in memory. Both are missing where they do not apply, and in records of earlier versions.
     """
 
     kind: RewriteKind

@@ -1,4 +1,4 @@
-"""What came of comparing a narrowed query with itself as it was written."""
+"""The outcome of running a pruned query again as it was written, and comparing the results."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from enum import StrEnum
 
 
 class Verification(StrEnum):
-    """Part of the HTTP contract.
+    """The outcomes, which are part of the HTTP contract.
 
-    NOT_COMPARABLE: the rows differ, or were cut, but two right answers of this query may do so. NOT_NARROWED:
-    the query ran as it was written, so that there was nothing to compare.
+    `NOT_COMPARABLE`: the rows differ, or were truncated, but two correct answers of this query may differ so.
+    `NOT_NARROWED`: the query ran as it was written, so there was nothing to compare.
     """
 
     SAME = "SAME"

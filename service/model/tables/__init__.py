@@ -1,5 +1,5 @@
 """Values about tables and their text: names, schemas, versions, layout, views, changes.
 
-Frozen values: what a catalog knows of a table, how a schema that was sent differs from it, and where the
-text of a query names tables. The room imports nothing of the other rooms.
+Frozen values: what a catalog knows of a table, how a sent schema differs from it, and where the text of a
+query names tables. The room imports nothing from the other rooms.
 """

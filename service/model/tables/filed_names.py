@@ -1,10 +1,10 @@
-"""What columns are called in data files: names there have letters, digits and underscores alone."""
+"""Names of columns in data files, which hold only letters or digits, and underscores."""
 
 from __future__ import annotations
 
 
 def filed_name(name: str) -> str:
-    """As Iceberg's own writers spell it.
+    """Returns the column's name as Iceberg's own writers spell it.
 
     >>> [filed_name(each) for each in ("user_id", "user-agent", "a.b", "1st", "_1st")]
     ['user_id', 'user_x2Dagent', 'a_x2Eb', '_1st', '_1st']

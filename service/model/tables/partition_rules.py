@@ -1,4 +1,7 @@
-"""What values have to be so that there is a partition for them. It travels to executors, and is kept."""
+"""Conditions that values must meet to have a partition.
+
+The rules travel to executors and are stored.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FolderBounds:
-    """How many characters the folders of partitions have at most: each, and all of a partition together.
+    """The greatest lengths of partition folders' names, in characters.
 
-    What is no letter, digit or one of a few signs is three characters for each of its bytes in a name.
+    `each` bounds each name, `together` all names of a partition. A character that is not a letter or digit,
+    or one of a few signs, takes three characters for each of its bytes.
     """
 
     each: int | None
@@ -18,9 +22,10 @@ class FolderBounds:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRule:
-    """A partition field whose source may have values without a partition: `path` leads there by names.
+    """A partition field whose source may hold values that have no partition.
 
-    `is_required`: though a struct around it may be NULL, NULL is no value of the partition.
+    `path` holds the names that lead to the source. `is_required`: NULL is not a value of the partition,
+    though a struct around the source may be NULL.
     """
 
     name: str
@@ -32,7 +37,7 @@ class PartitionRule:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRules:
-    """Without `folders` no value becomes the name of one."""
+    """The partition rules of one table; without `folders`, no value becomes the name of a folder."""
 
     fields: tuple[PartitionRule, ...] = ()
     folders: FolderBounds | None = None

@@ -1,7 +1,7 @@
-"""Names that Iceberg reads behind a table's: its metadata tables, and its branches, tags and snapshots.
+"""Names that Iceberg reads after a table's name: its metadata tables, branches, tags and snapshots.
 
-`lake.shop.item.files` are the files of `lake.shop.item`, unless a table of that name lies in a schema that is
-called like the table: then its rows are read in their place.
+`lake.shop.item.files` are the files of `lake.shop.item`. But if a schema has the same name as the table and
+holds a table `files`, Iceberg reads the rows of that table instead.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _RESERVED = re.compile(RESERVED_PATTERN)
 
 
 def is_reserved(table: str) -> bool:
-    """Whether no table may be made with this name, in upper or lower case.
+    """Returns whether no table may be made with this name, in upper or lower case.
 
     >>> [is_reserved(each) for each in ("files", "Branch_audit", "snapshot_id_7", "snapshot_id_x", "file")]
     [True, True, True, False, False]

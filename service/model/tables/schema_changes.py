@@ -1,4 +1,4 @@
-"""How a schema that a caller sends differs from a table's, and what of it a table can take over."""
+"""Differences between a schema that a caller sends and a table's, and the ones that the table can adopt."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ Path = tuple[str, ...]
 
 
 class SchemaMatch(IntEnum):
-    """How far a sent schema is from a table's; the larger, the further.
+    """The distance of a sent schema from a table's; a larger value is further away.
 
     `SAME`: the columns are the table's. `DATA_CONVERSION_NEEDED`: all values fit the table's columns, which
-    are wider, more, or in another order. `SCHEMA_UPDATE_NEEDED`: the table's schema would have to change.
+    are wider, more numerous, or in another order. `SCHEMA_UPDATE_NEEDED`: the table's schema would have to
+    change.
 
     Source: `CompareSchemasVisitor.Result` of Iceberg's dynamic sink.
     """
@@ -28,20 +29,20 @@ class SchemaMatch(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class AddField:
-    """A new field of the table, or of a struct in it; its ids are 0 until it is in the table."""
+    """A new field of the table, or of a struct in it; its ids are 0 until the table has it."""
 
     parent: Path
     field: Field
 
     @property
     def path(self) -> Path:
-        """Where the field will be."""
+        """The names that lead to the new field."""
         return (*self.parent, self.field.name)
 
 
 @dataclass(frozen=True, slots=True)
 class WidenField:
-    """A type that holds all values of the one before."""
+    """A change to a type that holds all values of the type before."""
 
     path: Path
     before: str
@@ -50,7 +51,7 @@ class WidenField:
 
 @dataclass(frozen=True, slots=True)
 class MakeOptional:
-    """A field that was required."""
+    """A change that makes a required field optional."""
 
     path: Path
 
@@ -59,7 +60,10 @@ SchemaChange = AddField | WidenField | MakeOptional
 
 
 class DifferenceKind(StrEnum):
-    """What differs. The first three can be evolved away, and are told when nobody asked for that."""
+    """The kinds of differences.
+
+    The first three can be evolved away, and are reported only if schema evolution was not requested.
+    """
 
     FIELD_MISSING = "FIELD_MISSING"
     TYPE_NARROWER = "TYPE_NARROWER"
@@ -76,7 +80,10 @@ class DifferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SchemaDifference:
-    """A field that does not fit, and what to do about it. `place` is that of its write in the request."""
+    """A field that does not fit, and what to do about it.
+
+    `place` is where its write stands in the request.
+    """
 
     column: str
     kind: DifferenceKind
@@ -86,7 +93,7 @@ class SchemaDifference:
 
 @dataclass(frozen=True, slots=True)
 class SchemaComparison:
-    """What a sent schema asks of a table's: `changes` that it can take over, `differences` that it cannot."""
+    """The result of a comparison: `changes` that the table can adopt, and `differences` that it cannot."""
 
     match: SchemaMatch
     changes: tuple[SchemaChange, ...] = ()
@@ -94,7 +101,7 @@ class SchemaComparison:
 
 
 class ColumnChangeKind(StrEnum):
-    """What became of a column."""
+    """The kind of a column's change."""
 
     ADDED = "ADDED"
     WIDENED = "WIDENED"
@@ -103,10 +110,10 @@ class ColumnChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ColumnChange:
-    """A change that was made, for people. `column` has dots into structs, lists and maps.
+    """A change that was made, for people; `column` has dots into structs, lists and maps.
 
-    `before` and `after` are types as `service.model.tables.schemas.type_text` spells them, where they are
-    others.
+    `before` and `after` are types as `service.model.tables.schemas.type_text` spells them, where the type
+    changed.
     """
 
     column: str
@@ -117,7 +124,7 @@ class ColumnChange:
 
 @dataclass(frozen=True, slots=True)
 class TableEvolution:
-    """What an ingest has made of a table, so that its records could be written."""
+    """The changes that an ingest made to a table so that its records could be written."""
 
     table: TableName
     is_created: bool = False

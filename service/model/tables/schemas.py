@@ -1,4 +1,4 @@
-"""A table's schema: fields that are known by their ids, whatever they are called.
+"""A table's schema: its fields are identified by ids, whatever their names are.
 
 Source: the Iceberg table specification, "Schemas and Data Types".
 """
@@ -69,7 +69,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """All columns of a table. `identifier_field_ids` say which of them tell its rows apart."""
+    """All columns of a table; `identifier_field_ids` are the fields that identify a row."""
 
     schema_id: int
     columns: tuple[Field, ...]
@@ -77,7 +77,7 @@ class TableSchema:
 
 
 def fields_with_paths(columns: tuple[Field, ...]) -> Iterator[tuple[tuple[str, ...], Field]]:
-    """Every field, those inside others too, with the names that lead to it; parents come first.
+    """Yields every field, nested ones too, with the names that lead to it; parents come first.
 
     >>> inner = Field(2, "city", Primitive("string"))
     >>> [path for path, _ in fields_with_paths((Field(1, "place", Struct((inner,))),))]
@@ -90,9 +90,9 @@ def fields_with_paths(columns: tuple[Field, ...]) -> Iterator[tuple[tuple[str, .
 
 
 def path_of(columns: tuple[Field, ...], dotted: str) -> tuple[str, ...]:
-    """The names that lead to the field of this full name; the name itself where there is none.
+    """Returns the names that lead to the field of this full name, or the name itself where there is no field.
 
-    Names may have dots in them. Iceberg takes no schema in which two fields have the same full name.
+    Names may have dots in them. Iceberg allows no schema in which two fields have the same full name.
 
     >>> inner = Field(2, "city", Primitive("string"))
     >>> columns = (Field(1, "place", Struct((inner,))), Field(3, "user.name", Primitive("string")))
@@ -104,7 +104,7 @@ def path_of(columns: tuple[Field, ...], dotted: str) -> tuple[str, ...]:
 
 
 def type_text(kind: FieldType) -> str:
-    """The type for people, in Iceberg's words and without ids.
+    """Returns the type for people, in Iceberg's words and without ids.
 
     >>> type_text(ListOf(Field(2, "element", Struct((Field(3, "city", Primitive("string")),)))))
     'list<struct<city: string>>'
@@ -121,7 +121,7 @@ def type_text(kind: FieldType) -> str:
 
 
 def with_children(kind: FieldType, children: Iterable[Field]) -> FieldType:
-    """The same type with other fields right below it, as many as it has if it is a list or a map.
+    """Returns the same type with other fields right below it; a list takes one, a map two.
 
     >>> element = Field(2, "element", Primitive("int"))
     >>> with_children(ListOf(Field(3, "element", Primitive("long"))), [element]) == ListOf(element)

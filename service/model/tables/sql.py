@@ -19,11 +19,13 @@ class TextSpan:
 
 @dataclass(frozen=True, slots=True)
 class TableReference:
-    """One mention of a table. `start` and `end` (exclusive) are where its name stands in the text.
+    """One reference to a table; its name stands in the text from `start` to `end` (exclusive).
 
-    `is_plain`: nothing follows the name but an alias, and the `version` that it is to be read at; no sample,
-    and no version that is not understood (`has_known_version`). `version_end` is where the text has said it.
-    `part_ends` are where the parts of the name end. A `selector` is no part of it but names its version.
+    `is_plain`: only an alias and the `version` to read follow the name. There is no sample, and no version
+    clause that the gateway cannot read (`has_known_version`). `version_end` is where the version clause ends.
+
+    `part_ends` are where the parts of the name end. A `selector` is not part of the name; it selects the
+    version.
     """
 
     parts: tuple[str, ...]
@@ -39,7 +41,7 @@ class TableReference:
 
     @property
     def known_as(self) -> str:
-        """What columns know the table by, if it has no alias."""
+        """The name that qualifies the table's columns if it has no alias."""
         return self.parts[-1] if self.selector is None else self.selector
 
     @property
@@ -50,7 +52,7 @@ class TableReference:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Which mention of a table in a text it is, counted from 1, and what the text calls the table there."""
+    """The ordinal of a table reference in a text, counted from 1, and the table's name there."""
 
     number: int
     alias: str
@@ -65,7 +67,7 @@ class ParsedQuery:
     references: tuple[TableReference, ...]
 
     def mention_at(self, end: int) -> Mention | None:
-        """The mention whose name ends at this place in the text.
+        """Returns the table reference whose name ends at this place in the text.
 
         >>> both = (TableReference(("t",), 14, 15, "a", True), TableReference(("t",), 19, 20, None, True))
         >>> ParsedQuery("SELECT 1 FROM t a, t", exp.select("1"), both).mention_at(20)

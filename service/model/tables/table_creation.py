@@ -1,4 +1,4 @@
-"""A table that is to be made for what is written to it."""
+"""A table that is created for the records of an ingest."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _SUFFIXES = {"identity": "", "bucket": "_bucket", "truncate": "_trunc", "void": 
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """How a new table's files are to lie. `source` is a column's name, with dots into structs.
+    """The layout of a new table's files; `source` is a column's name, with dots into structs.
 
-    A partition field without a name is called as Iceberg calls it.
+    A partition field without a name gets the name that Iceberg gives it.
     """
 
     partition_fields: tuple[PartitionField, ...] = ()
@@ -25,7 +25,7 @@ class TableLayout:
 
 @dataclass(frozen=True, slots=True)
 class TableCreation:
-    """All that a new table is made from; its ids are provisional."""
+    """Everything that a new table is created from; its ids are provisional."""
 
     schema: TableSchema
     layout: TableLayout = TableLayout()
@@ -33,9 +33,9 @@ class TableCreation:
 
 @dataclass(frozen=True, slots=True)
 class RequestedSchema:
-    """A schema that the table is matched against, if any; `create` makes the table from it.
+    """The schema that the table is matched against, if any; with `create`, it also makes a missing table.
 
-    `evolves` lets the table change, `drops_required` required columns become optional with that.
+    `evolves` lets the table change. `drops_required` then also lets required columns become optional.
     """
 
     schema: TableSchema | None
@@ -46,14 +46,14 @@ class RequestedSchema:
 
 @dataclass(frozen=True, slots=True)
 class CreationFault:
-    """Why a table cannot be made as asked for. `place` is a JSON pointer into the request."""
+    """The reason why a table cannot be created as requested; `place` is a JSON pointer into the request."""
 
     place: str
     reason: str
 
 
 def partition_name(partition: PartitionField) -> str:
-    """Its own name, or the one that Iceberg's `PartitionSpec.Builder` gives it.
+    """Returns the field's own name, or the one that Iceberg's `PartitionSpec.Builder` gives it.
 
     >>> partition_name(PartitionField("", "id", "bucket[8]")), partition_name(PartitionField("", "at", "day"))
     ('id_bucket', 'at_day')

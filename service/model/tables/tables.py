@@ -1,4 +1,4 @@
-"""What the gateway knows of a table before it reads a row of it."""
+"""The facts that the gateway knows about a table before it reads a row of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True, order=True)
 class TableName:
-    """A table's full name. A schema of several levels is joined by dots.
+    """A table's full name; the levels of a nested schema are joined by dots.
 
     >>> str(TableName("lake", "tpcds", "store_returns"))
     'lake.tpcds.store_returns'
@@ -22,7 +22,7 @@ class TableName:
 
     @classmethod
     def of(cls, full_name: str) -> TableName:
-        """What `str` made of a name, as a name.
+        """Returns the name that `str` spelled; the inverse of `str`.
 
         >>> TableName.of("lake.shop.north.sales").schema
         'shop.north'
@@ -33,7 +33,7 @@ class TableName:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Each level by itself.
+        """Each level of the name.
 
         >>> TableName("lake", "shop.north", "sales").parts
         ('lake', 'shop', 'north', 'sales')
@@ -41,7 +41,7 @@ class TableName:
         return (self.catalog, *self.schema.split("."), self.table)
 
     def in_lower_case(self) -> TableName:
-        """As queries, which do not tell cases apart, are looked through for it."""
+        """Returns the name in lower case, for comparison with queries, which ignore case."""
         return TableName(self.catalog.lower(), self.schema.lower(), self.table.lower())
 
     def __str__(self) -> str:
@@ -49,10 +49,10 @@ class TableName:
 
 
 class VersionKind(StrEnum):
-    """How a version of a table is told from others, and which columns it is read with.
+    """The way in which a query selects a version of a table, which decides the columns that it reads.
 
     `SNAPSHOT` and `TIMESTAMP` are read with the columns of their snapshot, a `BRANCH` with those that the
-    table has now. `REF` is the name of a branch or of a tag, and a tag is read as its snapshot is.
+    table has now. `REF` is the name of a branch or of a tag. A tag is read as its snapshot is.
     """
 
     NOW = "NOW"
@@ -80,7 +80,7 @@ NOW = TableVersion(VersionKind.NOW)
 class TableAt:
     """A table at one of its versions.
 
-    `unless` there is a table of that name, which the same words would mean then.
+    If a table named `unless` exists, the same words mean that table instead.
     """
 
     name: TableName
@@ -120,14 +120,14 @@ class SortField:
 
 @dataclass(frozen=True, slots=True)
 class SortOrder:
-    """One of the sort orders that a table knows; files name theirs by its id."""
+    """One of a table's sort orders; files refer to theirs by its id."""
 
     order_id: int
     fields: tuple[SortField, ...]
 
 
 UNSORTED_ID = 0
-"""The id of the order without fields, which every table knows.
+"""The id of the order without fields, which every table has.
 
 Source: the Iceberg table specification, "Sort Orders".
 """
@@ -144,10 +144,10 @@ class Snapshot:
 
 
 class TableSource(StrEnum):
-    """What a table is made of, which decides whether its scans can be narrowed.
+    """The kinds of tables, which decide whether scans can be pruned.
 
     `FILES`: folders of files, one for each partition, as Hive lays them out; without snapshots. `OTHER`:
-    views, tables of other systems, and whatever else the engine reads by means of its own.
+    views, tables of other systems, and whatever else the engine reads in its own way.
     """
 
     ICEBERG = "ICEBERG"
@@ -165,19 +165,19 @@ class TableListing:
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """A table as its catalog describes it, now or at another version. Counts are those of `snapshot_id`.
+    """A table as its catalog describes it, now or at another version; counts are those of `snapshot_id`.
 
-    A table of files has none. Its `table_uuid` is another one whenever its files are others, its `schema_id`
-    whenever its columns are; its files and bytes may be estimates, and a `record_count` of 0 is not known.
+    A table of files has no snapshots. Its `table_uuid` changes whenever its files do, and its `schema_id`
+    whenever its columns do. Its files and bytes may be estimates, and a `record_count` of 0 means unknown.
 
-    `snapshot_schema_id` is the schema that this snapshot is read with when it is asked for by its id;
-    None when its writer did not say. `past_partition_fields` are those of earlier specs, which older files
-    may still be laid out by, without what the current spec has too. `has_imported_files`: other systems may
-    have written some, in which names stand for the ids of columns. `widened_columns`: decimals of
-    more than eighteen digits that had fewer once, as older files still have them.
+    `snapshot_schema_id` is the schema that this snapshot is read with when it is asked for by its id; None
+    when its writer did not say. `past_partition_fields` are those fields of earlier specs that the current
+    spec no longer has; older files may still be laid out by them. `has_imported_files`: other systems may
+    have written some of the files, whose columns are found by names instead of ids. `widened_columns` are
+    decimals of more than eighteen digits that once had fewer, and still have fewer in older files.
 
-    `record_count` are all rows in data files, `deleted_record_count` those of them that deletes take away;
-    None where metadata alone does not say how many.
+    `record_count` counts all rows in data files. `deleted_record_count` counts those of them that deletes
+    remove; None where metadata alone does not say how many.
     """
 
     name: TableName
@@ -204,13 +204,13 @@ class TableFacts:
 
     @property
     def live_record_count(self) -> int | None:
-        """The rows that a reader finds; None where that is not known."""
+        """The number of rows that a reader finds; None where that is unknown."""
         if self.deleted_record_count is None or self.most_records is None:
             return None
         return self.record_count - self.deleted_record_count
 
     @property
     def most_records(self) -> int | None:
-        """What the rows that a reader finds are no more than; None where that is not known."""
+        """An upper bound of the rows that a reader finds; None where none is known."""
         is_counted = self.source is TableSource.ICEBERG and self.deleted_record_count is not None
         return self.record_count if self.record_count or is_counted else None

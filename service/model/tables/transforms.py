@@ -1,4 +1,4 @@
-"""Which columns Iceberg's transforms are made of, in new tables and in what is written.
+"""The column types that each Iceberg transform accepts, in new tables and in written files.
 
 Source: the Iceberg table specification, "Partition Transforms".
 """
@@ -11,7 +11,7 @@ _WITH_NUMBER = re.compile(r"(bucket|truncate)\[([1-9]\d{0,8})\]")
 _DAYS = ("date", "timestamp", "timestamptz")
 _EXACT = ("int", "long", "decimal", "string", "time", "fixed", "binary", *_DAYS)
 _TYPES: dict[str, tuple[str, ...]] = {
-    # Iceberg's libraries order UUIDs differently, so that one leaves out what the other has written.
+    # Iceberg's libraries order UUIDs differently, so one of them would skip files that the other has written.
     "identity": ("boolean", "float", "double", *_EXACT),
     "bucket": ("uuid", *_EXACT),
     "truncate": ("int", "long", "decimal", "string", "binary"),
@@ -21,12 +21,12 @@ _TYPES: dict[str, tuple[str, ...]] = {
     "hour": ("timestamp", "timestamptz"),
     "void": ("boolean", "float", "double", "uuid", *_EXACT),
 }
-# As partition values these are spelled so by one library that another cannot read the table any more.
+# One library spells these partition values in a way that keeps another from reading the table at all.
 _NO_PARTITION_VALUES = frozenset({("identity", "fixed")})
 
 
 def is_made_of(transform: str, type_name: str) -> bool:
-    """Whether values of this type have such a transform, and one order that all readers know.
+    """Returns whether the transform accepts this type, in an order on which all readers agree.
 
     >>> is_made_of("bucket[8]", "uuid"), is_made_of("identity", "uuid")
     (True, False)
@@ -35,7 +35,7 @@ def is_made_of(transform: str, type_name: str) -> bool:
 
 
 def is_partition_of(transform: str, type_name: str) -> bool:
-    """Whether files can be written under such a partition field, too, and then be read.
+    """Returns whether files can also be written under such a partition field, and then be read.
 
     >>> is_partition_of("bucket[8]", "fixed[3]"), is_partition_of("identity", "fixed[3]")
     (True, False)
@@ -45,7 +45,7 @@ def is_partition_of(transform: str, type_name: str) -> bool:
 
 
 def transform_fault(transform: str) -> str | None:
-    """Why no new table has this transform, of whatever; None when one may.
+    """Returns why new tables cannot use this transform on any source; None when one can.
 
     >>> transform_fault("bucket[8]"), transform_fault("days")[:22]
     (None, "'days' is no transform")

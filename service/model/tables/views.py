@@ -1,4 +1,4 @@
-"""Views of a catalog: queries that are read by a name."""
+"""Views of a catalog: named queries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.model.tables.tables import TableAt, TableFacts, TableName
 
 @dataclass(frozen=True, slots=True)
 class ViewColumn:
-    """A column as it was recorded when the view was made; `type_name` is the engine's spelling."""
+    """A column as it was recorded when the view was created; `type_name` is the engine's spelling."""
 
     name: str
     type_name: str
@@ -18,10 +18,10 @@ class ViewColumn:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view as its catalog describes it now. Two that are equal give the same rows of the same tables.
+    """A view as its catalog describes it now; two equal views give the same rows of the same tables.
 
-    In `sql`, names that leave out catalog or schema are those of `catalog` and `namespace`. Its columns are
-    the recorded ones by their order, whatever the text calls them.
+    In `sql`, names without a catalog or schema belong to `catalog` and `namespace`. The view's columns are
+    the recorded ones in their order, whatever names the text gives them.
     """
 
     name: TableName
@@ -33,7 +33,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class ViewReading:
-    """A query that is meant to give what `SELECT * FROM` the view gives, sent at this catalog and schema."""
+    """A query that should give what `SELECT * FROM` the view gives, run with this catalog and schema."""
 
     view: View
     sql: str
@@ -43,9 +43,10 @@ class ViewReading:
 
 @dataclass(frozen=True, slots=True)
 class OpenedText:
-    """A text that reads the tables behind its views. `facts` are those that the views were opened by.
+    """A text whose views are expanded to the tables behind them.
 
-    `views` are those that were opened, each with the tables and views that its own text names.
+    `facts` are those that the views were expanded with. `views` are the expanded ones, each with the tables
+    and views that its own text names.
     """
 
     sql: str

@@ -1,4 +1,4 @@
-"""A stream of Arrow, message by message: each is measured before Arrow takes memory for it.
+"""Reads a stream of Arrow message by message, and measures each before Arrow allocates memory for it.
 
 Source: the Arrow columnar format, "Serialization and Interprocess Communication"; `Message.fbs`.
 """
@@ -24,14 +24,15 @@ _UNCOMPRESSED = -1
 
 
 class ArrowMessages(io.RawIOBase):
-    """Gives the stream's bytes on as they are.
+    """A stream that passes the bytes of an Arrow stream on unchanged.
 
-    Buffers of a batch may be compressed, each by itself, and the same bytes may be several buffers: what
-    counts is the sum of all buffers as they are in memory. Dictionaries count for as long as they are held.
+    Buffers of a batch may be compressed, each by itself, and several buffers may share the same bytes. The
+    size that counts is the sum of all buffers as they are in memory. Dictionaries count as long as they are
+    kept.
 
     Raises, while it is read:
-        IngestInvalid: a message would take more than its room.
-        OSError: it is no stream of Arrow, or ends too early.
+        IngestInvalid: a message would exceed its bounds.
+        OSError: it is not a stream of Arrow, or ends too early.
     """
 
     def __init__(self, stream: BinaryIO, room: Room) -> None:
@@ -42,11 +43,11 @@ class ArrowMessages(io.RawIOBase):
         self._has_ended = False
 
     def readable(self) -> bool:
-        """Yes."""
+        """Returns True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """As much as asked for, unless a message ends before."""
+        """Returns as many bytes as requested, or fewer where a message ends before."""
         if not self._parts and not self._has_ended:
             self._parts.extend(self._next_message())
         found = self._parts.popleft() if self._parts else b""
@@ -58,7 +59,7 @@ class ArrowMessages(io.RawIOBase):
         return found
 
     def check_ended(self) -> None:
-        """Raises OSError if the stream has not come to its end: one cut between two batches looks whole."""
+        """Raises OSError if the stream has no end mark: a stream cut between two batches looks complete."""
         if not self._has_ended:
             raise OSError("the stream has no end")
 
@@ -78,7 +79,7 @@ class ArrowMessages(io.RawIOBase):
         metadata = self._exactly(length)
         try:
             parts = (head, metadata, self._body(FlatTable.root(metadata)))
-            # What is empty would be read as the end.
+            # An empty part would be read as the end of the stream.
             return [each for each in parts if each]
         except struct.error as error:
             raise OSError(f"a message cannot be read: {error}") from None
@@ -91,7 +92,7 @@ class ArrowMessages(io.RawIOBase):
         if header is None or kind not in (_DICTIONARY_BATCH, _RECORD_BATCH):
             return body
         if message.integer(_VERSION, "<h") <= _V4 and message.has(_CUSTOM):
-            # Before version 1.0 it was said there, in words, that buffers are compressed.
+            # Before version 1.0, the custom metadata said whether buffers are compressed.
             raise OSError("it was written by Arrow before version 1.0")
         if kind == _RECORD_BATCH:
             self._check(_unfolded_bytes(header, body))

@@ -1,4 +1,4 @@
-"""Batches of Arrow out of what strangers have sent: each is checked before anybody looks into it."""
+"""Reads batches of Arrow from untrusted input; each is checked before its values are used."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from service.ingest.decoding.streams.told_failures import told
 from service.ingest.decoding.values.known_columns import check_names
 from service.ingest.decoding.values.unfolded_rows import unfolded_parts
 
-# Of each column. Without it a column of a row group is read as a whole, however large that is.
+# For each column. Without it, a whole column of a row group is read at once, however large it is.
 _READ_BYTES = 64 * 1024
 
 
 def arrow_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordBatch]:
-    """The batches of a stream, in parts; before them one without rows, for its columns.
+    """Yields the batches of a stream, in parts; the first one has no rows, and shows the columns.
 
     Raises:
-        IngestInvalid: it is no stream of Arrow, ends too early, or unfolds to more than may be.
-        StorageDown: what it lies on fails.
+        IngestInvalid: it is not a stream of Arrow, ends too early, or expands beyond the bounds.
+        StorageDown: its storage fails.
     """
     room = Room(bounds)
     with told("an Arrow stream"):
@@ -44,17 +44,17 @@ def arrow_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordBat
 def parquet_batches(
     file: BinaryIO, bounds: ReadBounds, row_groups: range | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The same of a file of Parquet, which can be sought, or of some of its row groups.
+    """Yields the batches of a seekable Parquet file, or of some of its row groups, in the same way.
 
     Raises:
-        IngestInvalid: it is none, not all of it is there, or it unfolds to more than may be.
-        StorageDown: what it lies on fails.
+        IngestInvalid: it is not Parquet, is incomplete, or expands beyond the bounds.
+        StorageDown: its storage fails.
     """
     room = Room(bounds)
     with told("Parquet"):
         metadata = pq.read_metadata(file)
         groups = range(metadata.num_row_groups) if row_groups is None else row_groups
-        # Names that are refused need no look at the pages of all columns, which takes its time.
+        # Invalid names are rejected before the pages of all columns are examined, which takes time.
         yield _no_rows(metadata.schema.to_arrow_schema())
         plan = parquet_plan(metadata, groups, file, room)
         opened = _opened(file, metadata, plan, "us")
@@ -103,7 +103,7 @@ def _checked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class _Followed:
-    """Some columns of batches, in as many rows as others have."""
+    """Some columns of batches, read in parts of a given number of rows."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch], names: list[str]) -> None:
         self._batches = batches
@@ -122,18 +122,18 @@ class _Followed:
 
 @dataclass(frozen=True, slots=True)
 class RowGroupSize:
-    """How much a row group of Parquet says that it has, before it was unpacked or decoded."""
+    """The size of a Parquet row group as its metadata states it, before it is decompressed or decoded."""
 
     row_count: int
     byte_count: int
 
 
 def parquet_row_groups(stream: BinaryIO) -> list[RowGroupSize]:
-    """The row groups of a file that can be sought.
+    """Returns the sizes of the row groups of a seekable file.
 
     Raises:
-        IngestInvalid: it is no Parquet, or not all of it is there.
-        StorageDown: what it lies on fails.
+        IngestInvalid: it is not Parquet, or incomplete.
+        StorageDown: its storage fails.
     """
     with told("Parquet"):
         metadata = pq.read_metadata(stream)

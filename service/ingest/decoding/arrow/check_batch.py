@@ -1,4 +1,4 @@
-"""Whether a batch is what it says: buffers in their bounds, text that is UTF-8, and so on."""
+"""Checks that a batch is consistent: buffers within their bounds, text in UTF-8, and so on."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pyarrow import types
 
 
 def check_batch(batch: pa.RecordBatch) -> None:
-    """Returns where it can be looked into. Times may lie outside of a day: that is for their rows alone.
+    """Checks that the batch can be read; times outside of a day are left to the check of their rows.
 
     Raises:
-        ArrowException: it cannot.
+        ArrowException: it cannot be read.
 
     >>> check_batch(pa.record_batch({"t": pa.array([-1]).view(pa.time64("us"))}))
     """
-    # The bounds of its buffers, before they are looked at under other types.
+    # Checks the bounds of its buffers before they are viewed as other types.
     batch.validate()
     for column in batch.columns:
         _without_times(column).validate(full=True)
@@ -27,12 +27,12 @@ def _without_times(array: pa.Array) -> pa.Array:
     try:
         return array.view(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        # Arrow cannot look so at every type; then one such time refuses them all.
+        # Arrow cannot view every type as another. Then one invalid time rejects the whole batch.
         return array
 
 
 def _numbers(kind: pa.DataType) -> pa.DataType:
-    """The type with numbers of the same size instead of times."""
+    """Returns the type with numbers of the same size instead of times."""
     if types.is_time32(kind):
         return pa.int32()
     if types.is_time64(kind):

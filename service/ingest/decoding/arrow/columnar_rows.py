@@ -1,4 +1,4 @@
-"""Batches of Arrow to rows by target: columns go by their names."""
+"""Reads batches of Arrow as rows by target; columns are matched by their names."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ from service.model.tables.schemas import Field
 
 
 def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Position) -> Iterator[Rows]:
-    """The rows of all batches, of one schema. What is no column of a row's target has to be null in it.
+    """Yields the rows of all batches, which share a schema.
+
+    A column that a row's target does not have must be null in that row.
 
     Raises:
-        IngestInvalid: a column is unknown, there twice, or of a type whose values could not fit.
+        IngestInvalid: a column is unknown, occurs twice, or has a type whose values could not fit.
     """
     number = start.number
     for index, batch in enumerate(batches):
@@ -42,10 +44,10 @@ def columnar_rows(batches: Iterator[pa.RecordBatch], plan: ReadPlan, start: Posi
 def columnar_names(
     batches: Iterator[pa.RecordBatch], route: Route | None, known: Sequence[Set[str]]
 ) -> list[set[str]]:
-    """The names of each target, as `note_names` keeps them, that have a value in one of its rows.
+    """Returns each target's names, as `note_names` collects them, that have a value in one of its rows.
 
     Raises:
-        IngestInvalid: a column is there twice.
+        IngestInvalid: a column occurs twice.
     """
     found: list[set[str]] = [set() for _ in known]
     for index, batch in enumerate(batches):
@@ -62,7 +64,7 @@ def columnar_names(
 def _routed(
     batch: pa.RecordBatch, route: Route | None, start: int
 ) -> Iterator[tuple[int | None, pa.RecordBatch, Sequence[int]]]:
-    """The rows by target, and their numbers; those of no route have None."""
+    """Yields the rows by target, and their numbers; rows without a route have None."""
     if route is None or batch.num_rows == 0:
         yield 0, batch, range(start, start + batch.num_rows)
         return
@@ -144,7 +146,7 @@ def _given(rows: pa.RecordBatch, field: Field) -> pa.Array:
 
 
 def _misfits(rows: pa.RecordBatch, target: ReadTarget, extra: list[str]) -> dict[int, str]:
-    """The rows that do not fit, each with one of its reasons."""
+    """Returns the rows that do not fit, each with one of its reasons."""
     found: dict[int, str] = {}
     for name in extra:
         valid = pc.indices_nonzero(rows.column(name).is_valid()).to_pylist()
@@ -155,7 +157,7 @@ def _misfits(rows: pa.RecordBatch, target: ReadTarget, extra: list[str]) -> dict
 
 
 def _misfits_in(array: pa.Array, field: Field, start: int) -> dict[int, str]:
-    """Half by half, down to the values that do not fit."""
+    """Bisects the array down to the values that do not fit."""
     try:
         exact_array(array, field)
     except Misfit as error:

@@ -1,4 +1,4 @@
-"""Tables of FlatBuffers, as far as messages of Arrow need it.
+"""Reads tables of FlatBuffers, as far as messages of Arrow need it.
 
 Source: the FlatBuffers internals, "Tables" and "Vectors".
 """
@@ -11,10 +11,10 @@ from typing import Any
 
 
 class FlatTable:
-    """One table; fields are known by their numbers, from 0 on in the order of the schema.
+    """One table; fields are identified by their numbers, from 0 in the order of the schema.
 
     Raises, from each method:
-        struct.error: the bytes are none.
+        struct.error: the bytes are not a table.
     """
 
     def __init__(self, data: bytes, position: int) -> None:
@@ -23,21 +23,21 @@ class FlatTable:
 
     @classmethod
     def root(cls, data: bytes) -> FlatTable:
-        """The table that these bytes are."""
+        """Returns the root table of these bytes."""
         return cls(data, _unpacked("<I", data, 0))
 
     def integer(self, number: int, form: str) -> int:
-        """A number, of this form of `struct`; 0 where there is none."""
+        """Returns a number in this format of `struct`; 0 if the field is missing."""
         position = self._field(number)
         return 0 if position is None else _unpacked(form, self._data, position)
 
     def table(self, number: int) -> FlatTable | None:
-        """A table in it."""
+        """Returns a nested table; None if the field is missing."""
         position = self._field(number)
         return None if position is None else FlatTable(self._data, self._followed(position))
 
     def structs(self, number: int, form: str) -> Iterator[tuple[Any, ...]]:
-        """The members of a vector of structs."""
+        """Returns the members of a vector of structs."""
         position = self._field(number)
         if position is None:
             return iter(())
@@ -49,7 +49,7 @@ class FlatTable:
         return struct.iter_unpack(form, members)
 
     def has(self, number: int) -> bool:
-        """Whether the field is there."""
+        """Returns whether the field exists."""
         return self._field(number) is not None
 
     def _followed(self, position: int) -> int:
@@ -66,7 +66,7 @@ class FlatTable:
 
 def _unpacked(form: str, data: bytes, position: int) -> int:
     if position < 0:
-        # Counted from the end, which Python would do.
+        # Python would count such a position from the end.
         raise struct.error("a position lies before the beginning")
     value: int = struct.unpack_from(form, data, position)[0]
     return value

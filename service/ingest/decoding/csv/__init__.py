@@ -1,4 +1,4 @@
-"""Records of CSV with a header, as RFC 4180 has them.
+"""Reads records of CSV with a header, as in RFC 4180.
 
-In come blocks of text; out go rows. The room imports `values` and `streams`.
+The inputs are blocks of text, the outputs are rows. The room imports `values` and `streams`.
 """

@@ -1,4 +1,4 @@
-"""CSV in records, as RFC 4180 has them: a header, quotes around what needs them, doubled inside."""
+"""Splits CSV into records as in RFC 4180: a header, quoted values, and doubled quotes inside them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _FIELD = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^",]*))(,|\Z)')
 
 
 class NoCsv(ValueError):
-    """A record that is not spelled as RFC 4180 has it."""
+    """A record that does not follow RFC 4180."""
 
 
 @dataclass(frozen=True, slots=True)
 class CsvRecord:
-    """One record as it was sent, without its end, and the number of the line that it begins on."""
+    """One record as it was sent, without its line end, and the number of the line on which it begins."""
 
     number: int
     raw: bytes
 
     def values(self) -> list[str | None]:
-        """Its values; what is empty and stands in no quotes is None.
+        """Returns its values; an empty value without quotes is None.
 
         Raises:
-            NoCsv: it is no record.
+            NoCsv: it is not a valid record.
 
         >>> CsvRecord(1, b'a,,"","x ""y"", z"').values()
         ['a', None, '', 'x "y", z']
@@ -43,9 +43,9 @@ class CsvRecord:
 
 
 def csv_records(stream: BinaryIO, max_line_bytes: int, lines_before: int = 0) -> Iterator[CsvRecord]:
-    """The records, the header first. Only a quote at the beginning of a value makes it go on in other lines.
+    """Yields the records, the header first; only a value that begins with a quote can span several lines.
 
-    `lines_before` are before the stream; they count where a line is told in an error.
+    `lines_before` is the number of lines before the stream, and is added to line numbers in errors.
 
     Raises:
         IngestInvalid: a record is longer than a line may be, or the last one ends within quotes.
@@ -66,7 +66,7 @@ def csv_records(stream: BinaryIO, max_line_bytes: int, lines_before: int = 0) ->
             yield CsvRecord(first, b"\n".join(begun).removesuffix(b"\r"))
             begun, byte_count, first = [], 0, 0
     if begun:
-        # Nobody knows which of these lines were records of their own.
+        # It is unknown which of these lines were records of their own.
         raise IngestInvalid(
             f"The quote that opens on line {opened + lines_before} is never closed: the text breaks off, or a"
             " quote in a value is not doubled."
@@ -74,7 +74,7 @@ def csv_records(stream: BinaryIO, max_line_bytes: int, lines_before: int = 0) ->
 
 
 def is_open(line: bytes, is_inside: bool = False) -> bool:
-    r"""Whether a quote is open at the end of a line; `is_inside`: one was at its beginning.
+    r"""Returns whether a quote is open at the end of a line; `is_inside`: one was open at its beginning.
 
     >>> [is_open(each) for each in (b'a,"b', b'a,"b"', b'a,"b""', b'5" wide,b', b'"a"b,"c')]
     [True, False, True, False, True]
@@ -99,7 +99,7 @@ def is_open(line: bytes, is_inside: bool = False) -> bool:
 
 
 def _end_of_quoted(raw: bytes, position: int) -> int:
-    """Behind the quote that closes; -1 where none does."""
+    """Returns the position after the closing quote; -1 if there is none."""
     while True:
         quote = raw.find(b'"', position)
         if quote < 0:

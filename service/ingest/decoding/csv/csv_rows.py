@@ -1,4 +1,4 @@
-"""CSV with a header."""
+"""Reads CSV with a header as rows."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ _BATCH_BYTES = 4 * 1024**2
 
 
 def csv_rows(stream: BinaryIO, plan: ReadPlan, start: Position, bounds: ReadBounds) -> Iterator[Rows]:
-    """The records behind the header. What is empty, and in no quotes, is null; so may be what is no column.
+    """Yields the rows of the records after the header; an empty value without quotes is null.
+
+    Values of a column that the row's target does not have may only be null.
 
     Raises:
-        IngestInvalid: the header is none, or names what no target has; a record is too long, or breaks off.
+        IngestInvalid: the header is invalid, or names a column that no target has; a record is too long or
+            incomplete.
     """
     records = csv_records(stream, bounds.line_bytes, start.number - 1)
     header = _header(records)
     names = _names(header)
     check_columns(names, plan)
-    # With its header, a record is a body of its own.
+    # Together with the header, each record is a complete body.
     rows = RecordRows(plan, text_values, header.raw + b"\n")
     waiting_bytes = waiting = 0
     for record in records:
@@ -47,7 +50,7 @@ def csv_rows(stream: BinaryIO, plan: ReadPlan, start: Position, bounds: ReadBoun
 def csv_names(
     stream: BinaryIO, route: Route | None, known: Sequence[Set[str]], bounds: ReadBounds
 ) -> list[set[str]]:
-    """The names of each target, as `note_names` keeps them, that have a value in one of its records."""
+    """Returns each target's names, as `note_names` collects them, that have a value in one of its records."""
     found: list[set[str]] = [set() for _ in known]
     records = csv_records(stream, bounds.line_bytes)
     names = _names(_header(records))

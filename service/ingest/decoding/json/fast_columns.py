@@ -1,7 +1,8 @@
-"""Columns of JSON that are read by Arrow at once, with the very values that one by one would give.
+"""Reads columns of JSON with Arrow at once, with exactly the values of conversion one by one.
 
-Arrow reads what JSON spells one way only; all else is read as text, and has to look as the converters of
-`scalar_values` demand. What is not sure is a doubt: those rows are converted one by one.
+Arrow reads only values that JSON spells in one way. All others are read as text, which must have the form
+that the converters of `scalar_values` require. Where this is not certain, `Doubt` is raised, and the rows are
+converted one by one.
 """
 
 from __future__ import annotations
@@ -22,32 +23,32 @@ from service.ingest.decoding.values.sent_types import MIDNIGHTS
 from service.model.tables.schemas import Field, Primitive
 
 Finish = Callable[[pa.Array], pa.Array]
-"""From what Arrow has read to the column. Raises Doubt, or Arrow's own errors."""
+"""A function from Arrow's array to the column; raises Doubt, or Arrow's own errors."""
 
 
 class Doubt(Exception):
-    """These rows have to be converted one by one."""
+    """The rows must be converted one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class FastColumn:
-    """The type to read with, and what is left to do then."""
+    """The type to read with, and the conversion that remains after reading."""
 
     read_as: pa.DataType
     finish: Finish
 
 
-# From here on a whole number may have been rounded on its way into a double; whether it was is not asked.
+# From here on, a whole number may have been rounded to a double; this is not checked.
 _EXACT_DOUBLE = 2.0**53
-# The same of a single one; and half of the least that it can tell, which becomes zero.
+# The same for single precision, and half of its least number, which becomes zero.
 _EXACT_SINGLE, _ZERO_SINGLE = 2.0**24, 2.0**-150
-# Of more digits Arrow may make others, or of what lies far behind the point (`has_far_digits`).
+# Arrow may change numbers with more digits, or with digits far after the point (`has_far_digits`).
 _SURE_DIGITS = 15
 _MOST_DIGITS = 38
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _AS_THEY_ARE = ("boolean", "int", "long", "string")
 _NUMBERS = ("float", "double")
-# Years before 1000, and the edges of what Python calls a moment, are left to Python.
+# Python handles years before 1000, and the first and last moments that it supports.
 _DATE = "[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
 _TIME = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
 _PATTERNS = {
@@ -62,7 +63,7 @@ _LAST = datetime(9999, 12, 30)
 
 
 def fast_column(field: Field) -> FastColumn | None:
-    """How this column is read at once; None if it cannot be."""
+    """Returns how this column is read at once; None if it cannot be."""
     if not isinstance(field.type, Primitive):
         return None
     found = _column(field.type.name, arrow_field(field).type)
@@ -79,7 +80,7 @@ def _column(name: str, kind: pa.DataType) -> FastColumn | None:
         read_as = kind if precision <= _SURE_DIGITS else pa.string()
         return FastColumn(read_as, lambda array: _decimals(array, precision, scale))
     if name in _NUMBERS:
-        # All of them are looked at together (`check_floating`).
+        # All of them are checked together (`check_floating`).
         return FastColumn(pa.float64(), lambda array: _cast(array, kind))
     if name in _PATTERNS:
         return FastColumn(pa.string(), lambda array: _within(_matching(array, _PATTERNS[name]).cast(kind)))
@@ -97,19 +98,19 @@ def _without_nulls(array: pa.Array) -> pa.Array:
 
 @dataclass(frozen=True, slots=True)
 class Zeros:
-    """Whether there may be zeros below zero, and above: how they were spelled decides what they are."""
+    """The signs that zeros may have; the spelling of a zero decides its value."""
 
     has_negative: bool
     has_positive: bool
 
 
 def check_floating(columns: Sequence[tuple[pa.DataType, pa.Array]]) -> Zeros:
-    """All numbers but those zeros are what converting them one by one gives.
+    """Checks that all numbers except zeros are those that conversion one by one gives.
 
-    Each column as Arrow has read it, with the type that it will have.
+    Each column is as Arrow has read it, with the type that it will have.
 
     Raises:
-        Doubt: a number may not be.
+        Doubt: a number may differ.
     """
     values = _together([array for _, array in columns])
     if _reaches(values, _EXACT_DOUBLE):
@@ -117,7 +118,7 @@ def check_floating(columns: Sequence[tuple[pa.DataType, pa.Array]]) -> Zeros:
     singles = [array for kind, array in columns if kind == pa.float32()]
     if singles:
         _check_singles(values if len(singles) == len(columns) else _together(singles))
-    # Of numbers, only the inverse of zero is infinite, or of one that is nearly zero.
+    # Only zero, or a number that is nearly zero, has an infinite inverse.
     found = pc.min_max(pc.divide(1.0, values))
     return Zeros(found["min"].as_py() == -math.inf, found["max"].as_py() == math.inf)
 
@@ -127,7 +128,7 @@ def _together(arrays: Sequence[pa.Array]) -> pa.Array:
 
 
 def _reaches(values: pa.Array, bound: float) -> bool:
-    # NaN is no number, and compares with none.
+    # NaN compares as False with every number.
     return bool(pc.all(pc.less(pc.abs(values), bound)).as_py() is False)
 
 
@@ -139,12 +140,12 @@ def _check_singles(values: pa.Array) -> None:
 
 
 def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    # Casts to the same type take their time, too.
+    # A cast to the same type takes time too.
     return array if array.type == kind else array.cast(kind)
 
 
 def _decimals(array: pa.Array, precision: int, scale: int) -> pa.Array:
-    # Arrow looks neither at the precision of what it reads, nor whether 128 bits hold its digits, as they are
+    # Arrow checks neither the precision of the numbers, nor whether 128 bits can hold their digits, as
     # written or at this scale.
     if pa.types.is_string(array.type):
         too_long = f"[eE]|^[^.]{{{_MOST_DIGITS - scale + 1},}}|([0-9]\\.?){{{_MOST_DIGITS + 1}}}"

@@ -1,4 +1,4 @@
-"""Lines of JSON for one target, read by Arrow at once, if that gives the very same rows."""
+"""Reads lines of JSON for one target with Arrow at once, if this gives exactly the same rows."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from service.ingest.decoding.json.fast_columns import Doubt, Zeros, check_floati
 from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.model.tables.schemas import Field
 
-# Zero with a sign: a whole number to JSON, and so without it; Arrow keeps the sign in doubles.
+# Zero with a sign: as a whole number in JSON it has none, but Arrow keeps the sign in doubles.
 _SIGNED_ZERO = re.compile(rb"-0[\s,}\]]")
-# What is no zero may become one in a double, if its exponent has three digits, or it is very long.
+# A number other than zero may become zero in a double if its exponent has three digits, or it is very long.
 _NEARLY_ZERO = tuple(re.compile(letter + rb"-0*[1-9][0-9][0-9]+\s*[,}]") for letter in (b"e", b"E"))
 _VERY_LONG = b"0" * 200
 _FLOATING = (pa.float32(), pa.float64())
 
 
 class FastRows:
-    """Reads lines with these fields; `ignored` may stand in them besides, as text."""
+    """A reader of lines with these fields; they may also have the field `ignored`, as text."""
 
     def __init__(self, fields: tuple[Field, ...], ignored: str | None = None) -> None:
         found = [fast_column(each) for each in fields]
@@ -39,7 +39,7 @@ class FastRows:
         self._floating = [index for index, each in enumerate(self._schema) if each.type in _FLOATING]
 
     def read(self, lines: bytes, count: int) -> pa.RecordBatch | None:
-        """The rows of so many lines, each of which is in braces; None where there is a doubt."""
+        """Returns the rows of `count` lines, each of which is in braces; None where they are uncertain."""
         if not self._is_possible or (self._has_decimals and has_far_digits(lines)):
             return None
         options = arrow_json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
@@ -62,7 +62,7 @@ def _check_zeros(zeros: Zeros, lines: bytes) -> None:
     if zeros.has_negative and _SIGNED_ZERO.search(lines):
         raise Doubt
     may_be_none = zeros.has_negative or zeros.has_positive
-    # The look for two letters is many times as fast as that for the pattern which begins with them.
+    # A search for two characters is many times as fast as one for the pattern that begins with them.
     patterns = (each for each in _NEARLY_ZERO if each.pattern[:2] in lines)
     if may_be_none and (_VERY_LONG in lines or any(each.search(lines) for each in patterns)):
         raise Doubt

@@ -1,4 +1,4 @@
-"""Lines of JSON, each by itself: slow, and what every faster way has to agree with."""
+"""Reads lines of JSON one by one: slow, and the reference for every faster way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.ingest.decoding.values.record_rows import RecordRows
 
 
 def json_lines(lines: Iterable[tuple[int, bytes]], rows: RecordRows) -> Iterator[Rows]:
-    """The rows of these lines, each with its number. Empty lines are no records."""
+    """Yields the rows of these lines, each with its number; empty lines are skipped."""
     for number, line in lines:
         payload = line.strip(b" \t\r")
         if not payload:
@@ -28,7 +28,7 @@ def json_lines(lines: Iterable[tuple[int, bytes]], rows: RecordRows) -> Iterator
 
 
 class NoJson(Exception):
-    """A line that is no JSON; `column` is where it ceases to be, where that is known."""
+    """A line that is not JSON; `column` is where parsing failed, if that is known."""
 
     def __init__(self, reason: str, column: int | None = None) -> None:
         super().__init__(reason)
@@ -36,10 +36,10 @@ class NoJson(Exception):
 
 
 def parsed(line: bytes) -> object:
-    """The value that the line spells.
+    """Returns the value of the line.
 
     Raises:
-        NoJson: it spells none.
+        NoJson: the line is not JSON.
     """
     try:
         return exact_json(line.decode())
@@ -52,5 +52,5 @@ def parsed(line: bytes) -> object:
     except NumberTooLong as error:
         raise NoJson(str(error)) from None
     except ValueError as error:
-        # NaN, or a name that is there twice.
+        # NaN, or a repeated name.
         raise NoJson(f"not JSON: {error}") from None

@@ -1,4 +1,4 @@
-"""Records of a JSON body as lines of their own, where they lie there as such."""
+"""Takes the records of a JSON body as lines, where each stands on a line of its own."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from service.model.ingest.json_records import JsonRecords, Records
 
 
 def json_records(sent: Sequence[bytes | memoryview], parse: Callable[[], Records]) -> JsonRecords | None:
-    r"""The records of these spellings; None where one is no object, or has more than a line.
+    r"""Returns the records of these spellings; None where one is not an object, or spans several lines.
 
-    `parse` gives their values, should somebody ask.
+    `parse` returns their values, if they are needed.
 
     >>> found = json_records([b'{"a": 1}', b'{"a": 2}'], lambda: [{"a": 1}, {"a": 2}])
     >>> found.lines

@@ -1,4 +1,4 @@
-"""One JSON object a line: by Arrow where that is sure to be the same, else line by line."""
+"""Reads one JSON object a line: with Arrow where the result is certainly the same, else line by line."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from service.ingest.decoding.values.partition_misfits import partition_misfits
 from service.ingest.decoding.values.record_rows import RecordRows
 
 _BLOCK_BYTES = 4 * 1024**2
-# Each target's part of a block is read by itself, which costs something whatever its size.
+# Each target's part of a block is read by itself, which has a fixed cost.
 _ROUTED_BLOCK_BYTES = 16 * 1024**2
 
 
 def ndjson_rows(
     stream: BinaryIO, plan: ReadPlan, start: Position, bounds: ReadBounds, block_bytes: int | None = None
 ) -> Iterator[Rows]:
-    """The records of all lines, block by block; those of one block come target by target.
+    """Yields the records of all lines, block by block; those of one block come target by target.
 
     Raises:
         IngestInvalid: a line is too long.
@@ -33,7 +33,7 @@ def ndjson_rows(
     size = block_bytes or (_BLOCK_BYTES if plan.route is None else _ROUTED_BLOCK_BYTES)
     for block in line_blocks(stream, bounds.line_bytes, size):
         count = line_count(block)
-        # Of empty lines alone a great many may come in a few bytes.
+        # A few bytes may hold very many empty lines.
         if block.strip(b" \t\r\n"):
             yield from reader.rows(block, range(number, number + count))
         number += count
@@ -48,7 +48,7 @@ class _Reader:
         self._router = None if plan.route is None else LineRouter(plan.route)
 
     def rows(self, block: bytes, numbers: range) -> Iterator[Rows]:
-        """The rows of complete lines with these numbers."""
+        """Yields the rows of complete lines with these numbers."""
         if not is_plain(block, len(numbers)):
             yield from self._slowly(block.split(b"\n"), numbers)
         elif self._router is None:
@@ -79,17 +79,17 @@ class _Reader:
 
 
 def is_plain(block: bytes, lines: int) -> bool:
-    r"""Whether each of so many lines begins and ends with a brace, and all of it is UTF-8 without NUL.
+    r"""Returns whether each of the lines begins and ends with a brace, and all is UTF-8 without NUL.
 
-    Between a closing and an opening brace that no comma parts, no value of JSON goes on: if there are as many
-    objects as lines then, each line is one.
+    No JSON value continues across a closing and an opening brace without a comma between them. So if there
+    are as many objects as lines, each line is one object.
 
     >>> [is_plain(each, 2) for each in (b'{}\n{}\n', b'{}\r\n{}', b'{"a":\n1}', b'{}\n', b' {}\n{}')]
     [True, True, False, False, False]
     """
     if not block.startswith(b"{") or not block.endswith((b"}", b"}\n", b"}\r\n")) or b"\0" in block:
         return False
-    # Lines mostly begin alike, and what is longer is found several times as fast.
+    # Most lines begin alike, and longer patterns are found several times as fast.
     partings = (b"}\n" + block[:16], b"}\n{", b"}\r\n{")
     if not any(block.count(each) == lines - 1 for each in partings):
         return False
@@ -97,7 +97,7 @@ def is_plain(block: bytes, lines: int) -> bool:
 
 
 def line_count(block: bytes) -> int:
-    r"""How many lines there are; the last one may lack its end.
+    r"""Returns the number of lines; the last one may lack its end.
 
     >>> line_count(b"a\nb"), line_count(b"a\nb\n")
     (2, 2)

@@ -1,4 +1,4 @@
-"""The fields that lines of JSON have."""
+"""Finds the fields that lines of JSON have."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from service.model.ingest.ingest import Route
 def ndjson_names(
     stream: BinaryIO, route: Route | None, known: Sequence[Set[str]], max_line_bytes: int
 ) -> list[set[str]]:
-    """The names of each target, as `note_names` keeps them, that at least one of its records has.
+    """Returns each target's names, as `note_names` collects them, that at least one of its records has.
 
-    What is no JSON does not count.
+    Lines that are not JSON are ignored.
 
     Raises:
         IngestInvalid: a line is too long.
@@ -45,7 +45,7 @@ def _fields(
 
 
 def _slowly(line: bytes) -> Mapping[str, object]:
-    # What stands between lines and in them is decided in one place.
+    # Only `parsed` decides what is valid in a line.
     try:
         record = parsed(line)
     except NoJson:
@@ -57,5 +57,5 @@ def _value(value: object) -> object:
     try:
         return exact_json(bytes(value).decode()) if isinstance(value, msgspec.Raw) else value
     except (ValueError, RecursionError):
-        # The record is told as bad when its rows are read.
+        # The record is reported as bad when its rows are read.
         return None

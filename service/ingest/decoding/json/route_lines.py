@@ -1,4 +1,4 @@
-"""Lines of JSON by the target that one of their fields names; the rest of them is not looked at."""
+"""Groups lines of JSON by the target that one of their fields selects, without parsing the rest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LineGroup:
 
 
 class LineRouter:
-    """Reads one field of a line, and skips the others."""
+    """A reader of one field of each line, which skips the others."""
 
     def __init__(self, route: Route) -> None:
         self._route = route
@@ -29,7 +29,7 @@ class LineRouter:
         self._decode = msgspec.json.Decoder(line, float_hook=exact_number).decode_lines
 
     def groups(self, block: bytes, start: int) -> list[LineGroup] | None:
-        """The lines of a block by target, each with its number; None where it cannot be told like this."""
+        """Returns the lines of a block by target, each with its number; None where this way cannot decide."""
         lines = block.split(b"\n")
         if not lines[-1]:
             lines.pop()
@@ -42,12 +42,12 @@ class LineRouter:
         try:
             return self._grouped(lines, [each.value for each in found], start)
         except TypeError:
-            # A list or an object, which is no key here, and names no target.
+            # A list or an object cannot be a key here, and matches no target.
             return None
 
     def _grouped(self, lines: list[bytes], values: list[object], start: int) -> list[LineGroup]:
         groups: dict[int | None, LineGroup] = {}
-        # By type too: 1, 1.0 and True are one key to Python, and three values to JSON.
+        # Also by type: 1, 1.0 and True are the same key in Python, and different values in JSON.
         known: dict[tuple[type, object], LineGroup] = {}
         for number, (line, value) in enumerate(zip(lines, values, strict=True), start):
             key = (type(value), value)

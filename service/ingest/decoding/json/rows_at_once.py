@@ -1,4 +1,4 @@
-"""The records of a JSON body, read by Arrow at once, if that gives the very same rows."""
+"""Reads the records of a JSON body with Arrow at once, if this gives exactly the same rows."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _READERS_KEPT = 256
 
 
 def rows_at_once(records: JsonRecords, plan: ReadPlan) -> Sequence[TargetRows] | None:
-    """The rows of all records, target by target; None where there is a doubt of one of them."""
+    """Returns the rows of all records, target by target; None where one of them is uncertain."""
     if plan.route is None:
         return _read([(0, records.lines, len(records))], plan, None)
-    # More than these come in turns, target by target, when they are converted one by one.
+    # Conversion one by one gives more rows than these in several rounds of targets.
     groups = LineRouter(plan.route).groups(records.lines, 0) if len(records) <= BATCH_ROWS else None
     return None if groups is None else _read(_parts(groups), plan, plan.route.field)
 
 
 def _parts(groups: Iterable[LineGroup]) -> list[tuple[int | None, bytes, int]]:
-    """In the order in which targets come when their records are converted one by one."""
+    """Returns the parts in the order of targets that conversion one by one gives."""
     ordered = sorted(groups, key=lambda each: -1 if each.target is None else each.target)
     return [(each.target, b"\n".join(each.lines), len(each.lines)) for each in ordered]
 
@@ -54,7 +54,7 @@ def _reader(fields: tuple[Field, ...], ignored: str | None) -> FastRows | None:
 
 @lru_cache(_READERS_KEPT)
 def _kept_reader(columns: tuple[tuple[str, str, bool], ...], ignored: str | None) -> FastRows:
-    # Rows are told by names and types; ids and defaults, which may be of any kind, are none of a reader's.
+    # A reader needs only names and types; ids, and defaults of any kind, do not affect it.
     return FastRows(
         tuple(Field(0, name, Primitive(kind), is_required) for name, kind, is_required in columns), ignored
     )

@@ -1,4 +1,4 @@
-"""Structs of Thrift's compact protocol, as far as Parquet's footers and headers of pages need it.
+"""Reads structs of Thrift's compact protocol, as far as Parquet's footers and page headers need it.
 
 Source: the Thrift compact protocol encoding.
 """
@@ -13,30 +13,30 @@ _SIZES = {_BYTE: 1, _DOUBLE: 8, _UUID: 16}
 _DEEPEST = 16
 
 Numbers = dict[int, "int | Numbers | list[Numbers]"]
-"""The whole numbers, and structs with such, by the ids of their fields; and the lists that were asked for."""
+"""The whole numbers, nested structs and requested lists of a struct, by the ids of their fields."""
 
 Lists = Mapping[int, "Lists"]
-"""The fields of which lists of structs are wanted, or structs with such, and what is wanted of those."""
+"""Requests by field id: for lists of structs, and for structs with such lists, with the requests inside."""
 
 _NO_LISTS: Lists = {}
 
 
 def compact_struct(data: bytes) -> tuple[Numbers, int]:
-    """The struct that the bytes begin with, and how many they are.
+    """Returns the struct at the beginning of the bytes, and its length in bytes.
 
     >>> compact_struct(bytes([0x15, 0x04, 0x15, 0x80, 0x01, 0x00]))
     ({1: 2, 2: 64}, 6)
 
     Raises:
         IndexError: more bytes are needed.
-        ValueError: they are no struct.
+        ValueError: they are not a struct.
     """
     reader = _Reader(data)
     return reader.struct(0), reader.position
 
 
 def listed_structs(data: bytes, field: int, wanted: Lists) -> Iterator[Numbers]:
-    """The structs of that list, one after the other, of the struct that the bytes begin with.
+    """Yields the structs of that list, one by one, in the struct at the beginning of the bytes.
 
     >>> list(listed_structs(bytes([0x15, 0x02, 0x19, 0x2C, 0x15, 0x04, 0x00, 0x15, 0x06, 0x00, 0x00]), 2, {}))
     [{1: 2}, {1: 3}]
@@ -115,7 +115,7 @@ class _Reader:
     def _list_head(self) -> tuple[int, int]:
         head = self._byte()
         count = head >> 4 if head >> 4 != 15 else self._varint()
-        # A boolean in a list is a byte of its own.
+        # In a list, each boolean takes a byte.
         return count, _BYTE if head & 0x0F in (_TRUE, _FALSE) else head & 0x0F
 
     def _byte(self) -> int:

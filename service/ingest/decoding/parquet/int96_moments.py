@@ -1,7 +1,7 @@
-"""Moments that Parquet holds as INT96, a day and nanoseconds, of which no type of Arrow holds all.
+"""Reads moments that Parquet holds as INT96, a day and nanoseconds, which no Arrow type covers entirely.
 
-Arrow computes them in one unit, modulo 64 bits and without what is less than the unit: each unit alone makes
-other moments of some. In microseconds, nanoseconds and milliseconds together it is known of which.
+Arrow computes them in one unit, modulo 64 bits and truncated to the unit, so each unit alone gives some wrong
+moments. Microseconds, nanoseconds and milliseconds together show which are wrong.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pyarrow import types
 
 from service.errors import IngestInvalid
 
-# The years 1 to 9999, in milliseconds; and what nanoseconds reach.
+# The years 1 to 9999, and the range of nanoseconds, both in milliseconds.
 _YEARS_MS = (-62_135_596_800_000, 253_402_300_799_999)
 _NANOSECONDS_MS = (-(2**63) // 10**6 + 1, 2**63 // 10**6 - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Int96Batch:
-    """The same rows in three units; in the last two only columns with such moments need be there."""
+    """The same rows in three units; the last two need only the columns with such moments."""
 
     microseconds: pa.RecordBatch
     nanoseconds: pa.RecordBatch
@@ -30,12 +30,12 @@ class Int96Batch:
 
 
 def int96_moments(batch: Int96Batch) -> Iterator[pa.RecordBatch]:
-    """All rows in parts, each in a unit that tells its moments as they are: the types of columns may change.
+    """Yields all rows in parts, each in a unit that gives its moments exactly; column types may change.
 
-    What lies outside of the years 1 to 9999 is in milliseconds, whatever is less.
+    A moment outside of the years 1 to 9999 is in milliseconds, without smaller fractions.
 
     Raises:
-        IngestInvalid: a moment has nanoseconds, and they do not reach so far.
+        IngestInvalid: a moment has nanoseconds, and is outside of their range.
     """
     rows = batch.microseconds.num_rows
     if rows == 0:
@@ -59,7 +59,7 @@ def int96_moments(batch: Int96Batch) -> Iterator[pa.RecordBatch]:
 
 
 def _is_whole(batch: Int96Batch) -> bool:
-    """Whether no moment has less than microseconds; both numbers are of the moment modulo 64 bits."""
+    """Returns whether no moment has less than microseconds; both numbers are the moment modulo 64 bits."""
     pairs = zip(
         _numbers(_of(batch.microseconds, batch.nanoseconds)), _numbers(batch.nanoseconds), strict=True
     )
@@ -89,7 +89,7 @@ def _numbers_in(array: pa.Array) -> Iterator[pa.Array]:
         for child in array.flatten():
             yield from _numbers_in(child)
     elif types.is_map(kind):
-        # Taken, its entries are those of its rows alone.
+        # After `take`, the entries are only those of these rows.
         fresh = array.take(pa.array(range(len(array)), pa.int32()))
         yield from _numbers_in(fresh.keys)
         yield from _numbers_in(fresh.items)
@@ -102,7 +102,7 @@ def _of(batch: pa.RecordBatch, other: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _with(batch: pa.RecordBatch, other: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with the columns of the other one instead of its own."""
+    """Returns the batch with its columns replaced by those of the other one."""
     names = batch.schema.names
     columns = [other.column(each) if each in other.schema.names else batch.column(each) for each in names]
     return pa.RecordBatch.from_arrays(columns, names=names)

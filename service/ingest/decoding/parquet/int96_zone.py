@@ -1,4 +1,4 @@
-"""Moments that Parquet holds as INT96: writers mean UTC, and the type does not say so.
+"""Adds the zone to moments that Parquet holds as INT96: writers mean UTC, but the type does not say so.
 
 Source: Spark's `ParquetRowConverter`, which reads INT96 into its TIMESTAMP, and Hive, which writes it so.
 """
@@ -21,19 +21,19 @@ _MARK = b"sluice.int96"
 
 
 def int96_paths(schema: pa.Schema, other: pa.Schema) -> dict[str, tuple[Path, ...]]:
-    """The moments of INT96 in each column that has some: read in another unit, they have another type."""
+    """Returns the INT96 moments in each column that has some: their type differs in another unit."""
     pairs = zip(schema, other, strict=True)
     return {one.name: tuple(_differing(one.type, two.type)) for one, two in pairs if one.type != two.type}
 
 
 def marked_int96(batch: pa.RecordBatch, paths: Mapping[str, Sequence[Path]]) -> pa.RecordBatch:
-    """The batch, in which these moments are known to be of INT96."""
+    """Returns the batch with these moments marked as INT96."""
     fields = [_marked(each, paths[each.name]) if each.name in paths else each for each in batch.schema]
     return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))
 
 
 def in_utc_where_wanted(batch: pa.RecordBatch, wanted: Sequence[Field]) -> pa.RecordBatch:
-    """The batch with those moments of INT96 in UTC whose field, at any depth, wants moments with a zone."""
+    """Returns the batch with INT96 moments in UTC where their field, at any depth, has a zone."""
     fields = {each.name: each for each in wanted}
     if not any(_paths(each) and each.name in fields for each in batch.schema):
         return batch
@@ -81,7 +81,7 @@ def _zoned_child(below: pa.Field, wanted: Field | None, paths: Sequence[Sequence
 
 
 def _wanted_child(kind: pa.DataType, below: pa.Field, place: int, wanted: Field) -> Field | None:
-    """Fields of structs go by their names, those of lists and maps by their places."""
+    """Returns the matching field: in structs by name, in lists and maps by place."""
     if types.is_struct(kind):
         return next((each for each in wanted.children if each.name == below.name), None)
     return wanted.children[place] if place < len(wanted.children) else None

@@ -1,7 +1,7 @@
-"""Where the columns of a Parquet file lie, by its footer.
+"""Finds the columns of a Parquet file by its footer.
 
-PyArrow tells it, too; but it ends the process where a footer contradicts itself, in whatever part of it.
-Where it reads the column, it says so as it should.
+PyArrow reports them too, but it aborts the process when a footer contradicts itself in any part. When it
+reads a column, it raises an error as it should.
 
 Source: the Parquet format, `parquet.thrift`.
 """
@@ -17,7 +17,7 @@ from service.ingest.decoding.parquet.compact_structs import Lists, Numbers, list
 
 _END_BYTES = 8
 _MAGIC = b"PAR1"
-# Of the file, of a row group, of a column's chunk.
+# Field ids: row groups of the file, columns of a row group, metadata of a column's chunk.
 _ROW_GROUPS, _COLUMNS, _METADATA = 4, 1, 3
 _OF_ROW_GROUP: Lists = {_COLUMNS: {}}
 _VALUES, _COMPRESSED, _DATA_OFFSET, _DICTIONARY_OFFSET = 5, 7, 9, 11
@@ -25,7 +25,7 @@ _VALUES, _COMPRESSED, _DATA_OFFSET, _DICTIONARY_OFFSET = 5, 7, 9, 11
 
 @dataclass(frozen=True, slots=True)
 class ColumnChunk:
-    """One column of a row group: how many values it has, and from where on, in how many bytes."""
+    """One column of a row group: the number of its values, its start, and its size in bytes."""
 
     value_count: int
     start: int
@@ -33,10 +33,10 @@ class ColumnChunk:
 
 
 def column_chunks(file: BinaryIO, row_groups: range, column_count: int) -> Iterator[list[ColumnChunk]]:
-    """The columns of each of these row groups, in a file whose footer PyArrow could read.
+    """Yields the columns of each of these row groups, in a file whose footer PyArrow could read.
 
     Raises:
-        OSError: it cannot be read, or says what cannot be.
+        OSError: the footer cannot be read, or is contradictory.
     """
     left = len(row_groups)
     try:

@@ -1,6 +1,6 @@
-"""Pages of a Parquet file by their headers: what each takes in memory, before it is decompressed.
+"""Reads the headers of Parquet pages: the memory that each page takes, before it is decompressed.
 
-What a file says of its pages elsewhere may be anything; decoders take memory by these headers alone.
+A file may state anything about its pages elsewhere; decoders allocate memory by these headers alone.
 
 Source: the Parquet format, `parquet.thrift`.
 """
@@ -25,7 +25,7 @@ _DELTA_BYTE_ARRAY = 7
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page. Values of prefixes may each be as long as the page is."""
+    """One page; with `has_prefixes`, each value may be as long as the page."""
 
     byte_count: int
     value_count: int
@@ -34,7 +34,7 @@ class Page:
 
 
 def pages(file: BinaryIO, column: ColumnChunk) -> Iterator[Page]:
-    """The pages that are read of a column's chunk.
+    """Yields the pages of a column's chunk that are read.
 
     Raises:
         OSError: they cannot be read.

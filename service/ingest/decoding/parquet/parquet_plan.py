@@ -1,4 +1,4 @@
-"""How a Parquet file is to be read, so that no more of it is in memory at once than may be."""
+"""Plans how to read a Parquet file so that the part in memory stays within the bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.ingest.decoding.values.unfolded_rows import LEAST_ROW_BYTES
 _ROWS = 10_000
 _PART_BYTES = 4 * 1024**2
 _LEVEL_BYTES = 4
-# What looking at a page costs is not nothing either.
+# Examining a page has a cost too.
 _LEAST_PAGE_BYTES = 1024
 _TEXT = "BYTE_ARRAY"
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, _TEXT: 4}
@@ -22,7 +22,7 @@ _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBL
 
 @dataclass(frozen=True, slots=True)
 class ParquetPlan:
-    """So many rows at once; these columns, by their paths, stay dictionaries until they are measured."""
+    """The rows to read at once, and the columns, by path, that stay dictionaries until they are measured."""
 
     rows_at_once: int
     dictionaries: tuple[str, ...] = ()
@@ -30,22 +30,22 @@ class ParquetPlan:
 
 @dataclass(slots=True)
 class _Chunk:
-    """What a column's pages in one row group come to."""
+    """The totals of a column's pages in one row group."""
 
     byte_count: int = 0
     value_count: int = 0
     largest_page: int = 0
     dictionary_bytes: int = 0
     densest: float = 0.0
-    """The most bytes for a value, of all pages; a prefix may be as long as its page."""
+    """The most bytes per value of any page; a prefix may be as long as its page."""
     longest_prefix: int = 0
 
 
 def parquet_plan(metadata: Any, row_groups: range, file: BinaryIO, room: Room) -> ParquetPlan:
-    """The plan for these row groups of the file that PyArrow has described so.
+    """Returns the plan for these row groups of the file with this PyArrow metadata.
 
     Raises:
-        IngestInvalid: it takes more room than there is.
+        IngestInvalid: it exceeds the bounds.
         OSError: it cannot be read.
     """
     groups = [metadata.row_group(index) for index in row_groups]
@@ -92,7 +92,7 @@ def _check_group(metadata: Any, chunks: list[_Chunk], widths: list[int], room: R
     room.check_batch(sum(each.largest_page for each in chunks), "A page of each column")
     for index, (chunk, width) in enumerate(zip(chunks, widths, strict=True)):
         if metadata.schema.column(index).max_repetition_level:
-            # Where a row of lists ends is known when it is in memory: it may be all of them.
+            # The end of a row of lists is known only in memory: one row may have all values.
             values = chunk.value_count * (width + _LEVEL_BYTES + chunk.longest_prefix)
             room.check_batch(values + chunk.byte_count, "A row group's column of lists or maps")
 

@@ -1,6 +1,6 @@
-"""Streams of bytes, before anything knows their format, and what decoding is asked for.
+"""Streams of bytes before their format is known, and the plan and the result of decoding.
 
-In come compressed bytes of unknown length; out go decompressed bytes and blocks of complete lines, within
-the operator's bounds. The plan of decoding and the rows that it gives are defined here, since all formats
-share them. The room imports only the model.
+The inputs are compressed bytes of unknown length. The outputs are decompressed bytes and blocks of complete
+lines, within the operator's bounds. The plan of decoding and the resulting rows are defined here, because all
+formats share them. The room imports only the model.
 """

@@ -1,4 +1,4 @@
-"""A stream without its compression, never more of it than the operator allows."""
+"""Decompresses a stream, up to the size that the operator allows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _BUFFER_BYTES = 1024**2
 
 
 def decompressed(stream: BinaryIO, compression: Compression, max_bytes: int) -> BinaryIO:
-    """Reads on as fast as it is asked to; several compressed parts in a row are one stream.
+    """Returns the decompressed stream, which reads on demand; consecutive compressed parts are one stream.
 
     Raises, while it is read:
-        IngestInvalid: it is not compressed so, ends too early, or has more than `max_bytes` in it.
-        StorageDown: what it lies on fails.
+        IngestInvalid: it is not compressed in this way, ends too early, or holds more than `max_bytes`.
+        StorageDown: its storage fails.
     """
     bounded = _Bounded(_unpacked(stream, compression), compression, max_bytes)
     return cast(BinaryIO, io.BufferedReader(bounded, _BUFFER_BYTES))
@@ -30,7 +30,7 @@ def _unpacked(stream: BinaryIO, compression: Compression) -> BinaryIO:
         case Compression.NONE:
             return stream
         case Compression.GZIP:
-            # Arrow takes the zeros behind the last part for another one.
+            # Arrow takes zeros after the last part for another part.
             return cast(BinaryIO, GzipStream(stream))
         case Compression.ZSTD:
             return cast(BinaryIO, ZstdStream(stream))

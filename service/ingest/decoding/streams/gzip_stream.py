@@ -1,4 +1,4 @@
-"""Gzip as its tools write it: members in a row, and zeros that fill up a block of a tape behind the last."""
+"""Reads gzip as its tools write it: consecutive members, and zeros that pad the last tape block."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _WITH_HEADER = 31
 
 
 class GzipStream(io.RawIOBase):
-    """What is in all members, never more of it than is asked for.
+    """The content of all members; no more of it is decompressed than requested.
 
     Source: GNU gzip, "Tapes"; RFC 1952, 2.2.
 
     Raises, while it is read:
-        OSError: without a number; it is not compressed so, ends too early, or something else follows.
+        OSError: without a number; it is not gzip, ends too early, or something else follows.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -27,7 +27,7 @@ class GzipStream(io.RawIOBase):
         self._is_first = True
 
     def readable(self) -> bool:
-        """It is."""
+        """Returns True."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
@@ -56,7 +56,7 @@ class GzipStream(io.RawIOBase):
         return found
 
     def _begin(self) -> bool:
-        """Goes on to the next member; False at the end of all."""
+        """Moves to the next member; returns False at the end of all."""
         if not self._is_first:
             self._skip_zeros()
         while len(self._rest) < len(_MAGIC) and (more := self._raw.read(_CHUNK_BYTES)):

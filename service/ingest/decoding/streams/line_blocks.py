@@ -1,4 +1,4 @@
-"""A stream in blocks of complete lines."""
+"""Reads a stream in blocks of complete lines."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def line_blocks(stream: BinaryIO, max_line_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-    r"""Blocks of about so many bytes, each with whole lines; a byte order mark at the start is left out.
+    r"""Yields blocks of about `block_bytes`, each of whole lines, without a byte order mark at the start.
 
     Raises:
-        IngestInvalid: a line is longer than a line may be, without its end.
+        IngestInvalid: a line is longer than `max_line_bytes`, without its end.
 
     >>> from io import BytesIO
     >>> list(line_blocks(BytesIO(b"aa\nbb\ncc"), 2, 4))
@@ -30,7 +30,7 @@ def line_blocks(stream: BinaryIO, max_line_bytes: int, block_bytes: int = BLOCK_
             is_first = False
         end = _checked_end(block, rest_bytes, max_line_bytes)
         if end:
-            # Views, so that what is large is copied once.
+            # A view, so that large blocks are copied only once.
             yield b"".join((*rest, memoryview(block)[:end]))
             rest, rest_bytes = [], 0
         rest.append(block[end:])
@@ -40,16 +40,16 @@ def line_blocks(stream: BinaryIO, max_line_bytes: int, block_bytes: int = BLOCK_
 
 
 def too_long(what: str, max_line_bytes: int) -> IngestInvalid:
-    """The refusal of a line, or a record, that is longer than a line may be."""
+    """Returns the error for a line, or a record, that is too long."""
     return IngestInvalid(
         f"{what} is longer than {max_line_bytes} bytes, the most that SLUICE_INGEST_MAX_LINE_BYTES allows."
     )
 
 
 def _checked_end(block: bytes, begun_bytes: int, max_line_bytes: int) -> int:
-    """Where the last whole line of a block ends, of whose first line so much has come before."""
+    """Returns the end of a block's last whole line; `begun_bytes` of its first line came before."""
     start, left = 0, max_line_bytes - begun_bytes
-    # From where a line begins to the farthest place where it may end, the last end of any: few looks a block.
+    # Searches backward from the farthest place where a line may end, which takes few searches per block.
     while len(block) - start > left:
         found = block.rfind(b"\n", start, start + left + 1)
         if found < 0:

@@ -1,4 +1,4 @@
-"""Which of the names in records are kept, where columns are inferred."""
+"""Selects the names in records to keep, where columns are inferred."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _LONGEST = 100
 
 
 def note_names(found: set[str], names: Set[str], known: Set[str]) -> None:
-    """Adds those that are known. While there is none, a few of the others are kept, to tell what was sent.
+    """Adds the known names; while there are none, keeps a few others, to show what was sent.
 
-    Of a long one that is its beginning.
+    Long names are cut to their beginning.
 
     >>> found: set[str] = set()
     >>> note_names(found, {"nope"}, {"id", "name"})

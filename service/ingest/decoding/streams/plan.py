@@ -1,4 +1,4 @@
-"""What to do with each record: pure data that travels to executors."""
+"""The plan for each record: pure data that travels to executors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from service.model.tables.schemas import Field
 class ReadTarget:
     """The fields that one target's files hold, in their order.
 
-    `unwritten` are names of others that may be there in forms in which every record has all columns, if no
-    record has a value in them. `partition` says which values have a partition.
+    `unwritten` are names of other columns that are allowed in formats where every record has all columns, if
+    no record has a value in them. `partition` says which values have a partition.
     """
 
     fields: tuple[Field, ...]
@@ -24,7 +24,10 @@ class ReadTarget:
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """Without a route there is one target. The field that routes need not be among a target's fields."""
+    """The targets of records; without a route there is one target.
+
+    The field of the route need not be among a target's fields.
+    """
 
     targets: tuple[ReadTarget, ...]
     route: Route | None = None

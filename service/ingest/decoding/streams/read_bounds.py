@@ -1,4 +1,4 @@
-"""How much a body may unfold to, how long its lines may be, and who keeps count."""
+"""Bounds on the expanded size of a body and the length of its lines, and the count of what is left."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from service.errors import IngestInvalid
 
 @dataclass(frozen=True, slots=True)
 class ReadBounds:
-    """`body_bytes`: a whole body, as its rows are when they are written out; `batch_bytes`: at once.
+    """The bounds of one body.
 
-    `line_bytes`: a line of text, or a record of CSV, whose values take many times that when they are read.
-    Pages of Parquet are looked at one by one before they are read, unless they are far away.
+    `body_bytes` bounds a whole body, as its rows are when they are written out; `batch_bytes` bounds what is
+    in memory at once. `line_bytes` bounds a line of text or a record of CSV, whose values take many times
+    that when they are read. `has_pages_checked`: pages of Parquet are examined one by one before they are
+    read, unless the file is remote.
     """
 
     body_bytes: int = 2**40
@@ -25,7 +27,7 @@ DEFAULT_BOUNDS = ReadBounds()
 
 
 def unfolds_to_too_much(max_bytes: int) -> IngestInvalid:
-    """The refusal of a body, or a file, that has more in it than may be read."""
+    """Returns the error for a body, or a file, whose content is too large."""
     return IngestInvalid(
         f"The body has more than {max_bytes} bytes when it is decompressed, the most that"
         " SLUICE_INGEST_MAX_DECOMPRESSED_BYTES allows, or of files SLUICE_INGEST_SOURCE_MAX_BYTES."
@@ -33,35 +35,35 @@ def unfolds_to_too_much(max_bytes: int) -> IngestInvalid:
 
 
 class Room:
-    """What is left of the bounds while one body is read."""
+    """The remaining bounds while one body is read."""
 
     def __init__(self, bounds: ReadBounds) -> None:
         self.bounds = bounds
         self._left = bounds.body_bytes
 
     def check(self, byte_count: int) -> None:
-        """Returns where so much more may come.
+        """Checks that this many more bytes may come.
 
         Raises:
-            IngestInvalid: it may not.
+            IngestInvalid: they may not.
         """
         if byte_count > self._left:
             raise unfolds_to_too_much(self.bounds.body_bytes)
 
     def take(self, byte_count: int) -> None:
-        """The same, and it has come.
+        """Checks that this many more bytes may come, and counts them.
 
         Raises:
-            IngestInvalid: it may not.
+            IngestInvalid: they may not.
         """
         self.check(byte_count)
         self._left -= byte_count
 
     def check_batch(self, byte_count: int, what: str) -> None:
-        """Returns where so much may be in memory at once.
+        """Checks that this many bytes may be in memory at once.
 
         Raises:
-            IngestInvalid: it may not; send smaller ones.
+            IngestInvalid: they may not; smaller batches have to be sent.
         """
         if byte_count > self.bounds.batch_bytes:
             raise IngestInvalid(

@@ -1,4 +1,4 @@
-"""What comes out of reading."""
+"""The results of reading."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a record begins: the number of its line, of its row in formats without lines; from 1 on.
+    """The position of a record: the number of its line, or of its row in formats without lines; from 1.
 
     `column` is the character in the line at which reading stopped, where that is known.
     """
@@ -31,7 +31,7 @@ class TargetRows:
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A record that does not fit, as it was sent. `target` is None where no route could be found."""
+    """A record that does not fit, as it was sent; `target` is None where no route was found."""
 
     position: Position
     reason: str

@@ -1,4 +1,4 @@
-"""Streams that can only be read on, for whom reads the end first."""
+"""Makes streams seekable for formats whose end is read first."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _COPIED_BYTES = 4 * 1024**2
 
 @contextmanager
 def opened_records(streamed: StreamedRecords, max_bytes: int, spools: Spools) -> Iterator[BinaryIO]:
-    """A body without its compression, as its form is read; what was unpacked for it goes with the context.
+    """Opens a body without its compression, as its format requires; temporary data goes with the context.
 
     Raises, also while it is read:
-        IngestInvalid: it is not compressed so, or has more than `max_bytes` in it.
-        TooManyIngests, StorageDown: there is no room to unpack it.
+        IngestInvalid: it is not compressed in this way, or holds more than `max_bytes`.
+        TooManyIngests, StorageDown: there is no space to decompress it.
     """
     with streamed.open() as raw:
         if streamed.record_format is RecordFormat.PARQUET and streamed.compression is Compression.NONE:
@@ -33,11 +33,11 @@ def opened_records(streamed: StreamedRecords, max_bytes: int, spools: Spools) ->
 
 @contextmanager
 def sought(stream: BinaryIO, record_format: RecordFormat, spools: Spools) -> Iterator[BinaryIO]:
-    """The stream, or a copy that can be sought where its form needs that; the copy goes with the context.
+    """Returns the stream, or a seekable copy if its format needs one; the copy goes with the context.
 
     Raises:
         IngestInvalid, StorageDown: the stream cannot be read.
-        TooManyIngests, StorageDown: there is no room for the copy.
+        TooManyIngests, StorageDown: there is no space for the copy.
     """
     if record_format is not RecordFormat.PARQUET or stream.seekable():
         yield stream

@@ -1,4 +1,4 @@
-"""What fails while records are read: by their own fault, or by that of what they lie on."""
+"""Classifies failures while records are read: the records are invalid, or their storage fails."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pyarrow as pa
 from service.errors import GatewayError, IngestInvalid, StorageDown
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# Of a place where no file can be, which is one that the data has named.
+# An impossible position in the file, which the data has given.
 _NO_PLACE = errno.EINVAL
 
 
 @contextmanager
 def told(what: str) -> Iterator[None]:
-    """Reads what should be of this form. Too little memory is nobody's fault here, and passes.
+    """Classifies errors inside, where records in this format are read; lack of memory is not classified.
 
     Raises:
-        IngestInvalid: it is not of this form.
-        StorageDown: what it lies on, or is unpacked to, fails. Another try may do.
+        IngestInvalid: the records are not in this format.
+        StorageDown: their storage, or the disk that they are decompressed to, fails. Another try may succeed.
     """
     try:
         yield
@@ -34,7 +34,7 @@ def told(what: str) -> Iterator[None]:
 
 
 def _of_system(error: OSError, what: str) -> GatewayError:
-    # Of data that is damaged Arrow says so in an error of this class, too, which has no number.
+    # Arrow also raises this class for damaged data, but without a number.
     if error.errno in (None, _NO_PLACE):
         return _invalid(error, what)
     if error.errno in _NO_ROOM:

@@ -1,4 +1,4 @@
-"""Zstandard as its tools write it: frames in a row, and some that are skipped; nothing else."""
+"""Reads Zstandard as its tools write it: consecutive frames, some of them skippable, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SKIPPED = (b"\x2a\x4d\x18", range(0x50, 0x60))
 
 
 class ZstdStream:
-    """What is in all frames, never more of it than is asked for.
+    """The content of all frames; no more of it is decompressed than requested.
 
-    Source: RFC 8878, 3.1; like the tool `zstd`, it refuses what else follows the last frame, zeros too.
+    Source: RFC 8878, 3.1. Like the tool `zstd`, it rejects anything after the last frame, even zeros.
 
     Raises, while it is read:
-        OSError: without a number; it is not compressed so, ends too early, or something else follows.
+        OSError: without a number; it is not zstd, ends too early, or something else follows.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -39,7 +39,7 @@ class ZstdStream:
 
 
 class _FirstBytes:
-    """A stream that remembers how it began."""
+    """A stream that remembers its first bytes."""
 
     closed = False
 
@@ -54,7 +54,7 @@ class _FirstBytes:
         return found
 
     def close(self) -> None:
-        """Arrow closes what it reads when it is done; the stream is closed by whoever opened it."""
+        """Does nothing: Arrow closes its input at the end, but whoever opened the stream closes it."""
 
 
 def _is_frame(first: bytes) -> bool:

@@ -1,6 +1,6 @@
-"""A schema's types in Arrow's terms, as the writer of files has them.
+"""The Arrow types of a schema, as the writer of files uses them.
 
-Texts and bytes have wide offsets there; others would be cast, column by column, before they are written.
+Text and bytes have 64-bit offsets; otherwise each column would be cast before it is written.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _SIMPLE: Mapping[str, pa.DataType] = {
 
 
 def arrow_schema(fields: tuple[Field, ...]) -> pa.Schema:
-    """The fields by name; ids are not in it."""
+    """Returns the fields by name, without ids."""
     return pa.schema([arrow_field(each) for each in fields])
 
 
 def arrow_field(field: Field) -> pa.Field:
-    """One field, with all that is inside of it.
+    """Returns one field, with all nested fields.
 
     >>> str(arrow_field(Field(1, "price", Primitive("decimal(7, 2)"))).type)
     'decimal128(7, 2)'

@@ -1,4 +1,4 @@
-"""Arrays of Arrow in the type of a field: every value as it is, or not at all."""
+"""Converts Arrow arrays to the type of a field: every value exactly, or not at all."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _DAY_US = 86_400_000_000
 
 
 class Misfit(ValueError):
-    """A value does not fit; which one is not said."""
+    """A value does not fit its field; the error does not say which value."""
 
 
 def exact_array(array: pa.Array, field: Field, place: str = "") -> pa.Array:
-    """The same values in the field's type.
+    """Returns the same values in the field's type.
 
     Raises:
-        IngestInvalid: the type is not one whose values could fit.
+        IngestInvalid: no values of this type could fit.
         Misfit: a value does not.
     """
     name = f"{place}{field.name}"
@@ -58,7 +58,7 @@ def _converted(array: pa.Array, field: Field, name: str) -> pa.Array:
         case MapOf(key, value) if types.is_map(array.type):
             return _map(array, key, value, kind, name)
         case Primitive(primitive) if _fits(array.type, primitive, kind):
-            # What is no whole day, or too far away, is told before it is a moment.
+            # Dates that are not whole days, or out of range, are reported before they become moments.
             days = _cast(array, pa.date32(), name) if primitive == MIDNIGHTS else array
             return _cast(days, kind, name)
         case _:
@@ -115,12 +115,12 @@ def _fits(given: pa.DataType, primitive: str, kind: pa.DataType) -> bool:
         return types.is_timestamp(given) and (given.tz is None) == (kind.tz is None)
     if types.is_decimal(kind):
         return bool(types.is_decimal(given)) and abs(given.scale) <= _decimal_digits(given)
-    # Of UUIDs and other bytes of one length.
+    # UUIDs and other bytes of a fixed length.
     return bool(types.is_fixed_size_binary(given) and given == kind)
 
 
 def _decimal_digits(kind: pa.DataType) -> int:
-    """How many digits it can have at most: numbers of a larger scale Arrow cannot spell, and divides to 0."""
+    """Returns its most digits: Arrow cannot write numbers of a larger scale, and divides them to 0."""
     return 76 if types.is_decimal256(kind) else 38
 
 
@@ -139,12 +139,15 @@ def _cast(array: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
 
 
 def _check_digits(array: pa.Array, kind: pa.DataType, name: str) -> None:
-    """Arrow does not always see that 128 bits cannot hold a number at a larger scale; some become others."""
+    """Checks for too many digits, as Arrow may miss that 128 bits cannot hold a number at a larger scale.
+
+    Such a number could become another one.
+    """
     whole = kind.precision - kind.scale
     given = array.type
     if given.precision - given.scale <= whole:
         return
-    # Of shorter ones there is no least.
+    # Arrow has no `min_max` for shorter decimals.
     is_long = types.is_decimal128(given) or types.is_decimal256(given)
     found = pc.min_max(array if is_long else array.cast(pa.decimal128(given.precision, given.scale)))
     bound = Decimal(10) ** whole
@@ -153,7 +156,7 @@ def _check_digits(array: pa.Array, kind: pa.DataType, name: str) -> None:
 
 
 def _check_years(array: pa.Array, name: str) -> None:
-    """Readers in Python know no others, and JSON cannot tell them."""
+    """Checks for the years 1 to 9999, the only ones that Python readers and JSON support."""
     first, last = (pa.scalar(each, array.type) for each in _years(array.type))
     is_within = pc.and_(pc.greater_equal(array, first), pc.less_equal(array, last))
     if pc.all(is_within).as_py() is False:
@@ -161,7 +164,7 @@ def _check_years(array: pa.Array, name: str) -> None:
 
 
 def _check_times(array: pa.Array, name: str) -> None:
-    """Arrow has no look at them; what lies outside of a day would be filed as another time."""
+    """Checks times itself, as Arrow does not: one outside of a day would be stored as another time."""
     found = pc.min_max(array.view(pa.int64()))
     if found["max"].is_valid and not 0 <= found["min"].as_py() <= found["max"].as_py() < _DAY_US:
         raise Misfit(f"{name}: a time lies outside of a day")
@@ -181,7 +184,7 @@ def _struct(array: pa.Array, fields: tuple[Field, ...], kind: pa.DataType, name:
     unknown = given.keys() - {each.name for each in fields}
     if unknown:
         raise IngestInvalid(f"Column {name} has no field {min(unknown)}.")
-    # With the nulls of the struct in each of them.
+    # Each child includes the nulls of the struct.
     children = array.flatten()
     found = [
         _child(children[given[each.name]] if each.name in given else None, each, array, name)
@@ -203,11 +206,11 @@ def _child(child: pa.Array | None, field: Field, struct: pa.Array, name: str) ->
 
 
 def _without_nulls(child: pa.Array, struct: pa.Array) -> pa.Array:
-    """Some value where the struct is null: files say that the field is never null."""
+    """Returns the child with some value where the struct is null, as files state that it is never null."""
     valid = struct.is_valid()
     first = pc.index(valid, True).as_py()
     if first < 0:
-        # Python's nulls of structs come with values inside.
+        # Null structs that are built from Python have values inside.
         kind = pa.struct([pa.field("child", child.type, nullable=False)])
         return pa.array([None] * len(child), kind).field(0)
     rows = pa.array(range(len(child)), pa.int32())
@@ -221,7 +224,7 @@ def _list(array: pa.Array, element: Field, kind: pa.DataType, name: str) -> pa.A
 
 
 def _map(array: pa.Array, key: Field, value: Field, kind: pa.DataType, name: str) -> pa.Array:
-    # Taken, its entries begin with the first row's, and rows that are null have none.
+    # After `take`, the entries begin with the first row's, and null rows have none.
     fresh = array.take(pa.array(range(len(array)), pa.int32()))
     keys = exact_array(fresh.keys, key, f"{name}.")
     _check_keys(pa.ListArray.from_arrays(fresh.offsets, keys), key, name)
@@ -230,7 +233,7 @@ def _map(array: pa.Array, key: Field, value: Field, kind: pa.DataType, name: str
 
 
 def _check_keys(lists: pa.Array, key: Field, name: str) -> None:
-    """A map has each of its keys once."""
+    """Checks that a map has each of its keys once."""
     rows, keys = pc.list_parent_indices(lists), lists.flatten()
     if isinstance(key.type, Primitive):
         pairs = pa.table({"row": rows, "key": keys}).group_by(["row", "key"], use_threads=False)

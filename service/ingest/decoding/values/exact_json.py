@@ -1,4 +1,4 @@
-"""JSON with the very numbers and names that it spells."""
+"""Reads JSON with exactly the numbers and names that it spells."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from decimal import Decimal, InvalidOperation
 from typing import NoReturn
 from uuid import uuid4
 
-# So long a number without an exponent has at most 15 digits, which a double gives back unchanged.
+# A number of this length without an exponent has at most 15 digits, which a double preserves.
 _SURELY_EXACT = 16
 _EXPONENT = frozenset("eE")
-# Python takes the square of the digits in time to read one, and refuses more than 4,300.
+# Python reads a number in time quadratic in its digits, and rejects more than 4,300.
 MAX_DIGITS = 4_000
 
 
 class NumberTooLong(ValueError):
-    """It is JSON; no type of a column has such numbers."""
+    """A number in valid JSON that no column type can hold."""
 
 
 def exact_json(text: str) -> object:
-    """The value that the text spells; numbers with a fraction are as `exact_number` has them.
+    """Returns the value of the text; numbers with a fraction are as `exact_number` returns them.
 
     Raises:
-        ValueError: it is no JSON (`json.JSONDecodeError` with the place), has a name twice in one object, a
+        ValueError: it is not JSON (`json.JSONDecodeError` with the place), has a name twice in one object, a
             bare NaN, or a number that is too long.
         RecursionError: it is nested too deeply.
 
@@ -40,10 +40,10 @@ def exact_json(text: str) -> object:
 
 
 def exact_number(text: str) -> float | Decimal:
-    """A float where that is told with the same digits, else a Decimal.
+    """Returns a float if it has the same digits, else a Decimal.
 
     Raises:
-        ValueError: its exponent is larger than that of any number.
+        ValueError: its exponent is out of range for any number.
 
     >>> exact_number("0.10"), exact_number("1e400")
     (0.1, Decimal('1E+400'))
@@ -59,7 +59,7 @@ def exact_number(text: str) -> float | Decimal:
 
 
 def exact_integer(text: str) -> int:
-    """The whole number that the text spells.
+    """Returns the whole number that the text spells.
 
     Raises:
         NumberTooLong: it has more than `MAX_DIGITS` digits.
@@ -74,7 +74,7 @@ def exact_integer(text: str) -> int:
 
 
 def strict_json(text: str) -> object:
-    """The value that the text spells, with floats alone; names stand once in each object.
+    """Returns the value of the text, with floats only; names must not repeat within an object.
 
     Raises:
         ValueError: as `exact_json`; `NumberTooLong` also where a float would be infinite.
@@ -87,13 +87,13 @@ def strict_json(text: str) -> object:
 
 
 def json_text(value: object) -> str:
-    """A value of `exact_json` as JSON in ASCII, its numbers with all of their digits.
+    """Returns a value of `exact_json` as JSON in ASCII; numbers keep all of their digits.
 
     >>> json_text({"a": Decimal("1.00000000000000000001"), "b": 0.1})
     '{"a": 1.00000000000000000001, "b": 0.1}'
     """
     numbers: list[str] = []
-    # Python's encoder writes no numbers but its own: they are put in afterwards, where no text can be meant.
+    # Python's encoder cannot write Decimals: they are inserted afterwards, at marks that no text contains.
     mark = uuid4().hex
 
     def marked(number: object) -> str:

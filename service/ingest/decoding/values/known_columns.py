@@ -1,4 +1,4 @@
-"""Columns of formats in which every record has all of them."""
+"""Checks columns of formats in which every record has all of them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _TOLD_AT_MOST = 10
 
 
 def check_names(names: Sequence[str]) -> None:
-    """No column may be there twice.
+    """Checks that no column occurs twice.
 
     Raises:
-        IngestInvalid: one is.
+        IngestInvalid: one does.
     """
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
@@ -23,7 +23,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
-    """Each has to be known to at least one target, or be the one that routes.
+    """Checks that at least one target knows each column, or that it is the field of the route.
 
     Raises:
         IngestInvalid: some are not.

@@ -1,4 +1,4 @@
-"""From JSON to values of structs, lists and maps."""
+"""Converts JSON to values of structs, lists and maps."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _ENTRY = frozenset({"key", "value"})
 
 
 def field_values(field: Field) -> Convert:
-    """What converts values of this field, whole; a reason names the place inside of it.
+    """Returns a converter for whole values of this field; its errors name the place inside the value.
 
     Raises:
-        IngestInvalid: the field has a type that no JSON stands for.
+        IngestInvalid: the field has a type that JSON cannot represent.
     """
     convert = _values(field.type)
 
@@ -36,7 +36,7 @@ def field_values(field: Field) -> Convert:
 
 
 def struct_values(fields: Sequence[Field]) -> Convert:
-    """What converts an object with these fields; a field that it has besides does not fit."""
+    """Returns a converter for objects with these fields; an object with any other field does not fit."""
     converters = {each.name: field_values(each) for each in fields}
 
     def convert(value: object) -> dict[str, object]:
@@ -106,7 +106,7 @@ def _entry(sent: Mapping[str, object], key: Convert, value_of: Convert) -> tuple
 
 
 def _single(value: object) -> object:
-    """As a column of single precision has it."""
+    """Returns the value as a column of single precision holds it."""
     return c_float(value).value if isinstance(value, float) else value
 
 
@@ -117,7 +117,7 @@ def _hashable(value: object) -> Hashable:
         case list() | tuple():
             return tuple(_hashable(each) for each in value)
         case float() if math.isnan(value):
-            # Unlike itself, and still the same key.
+            # NaN does not equal itself, but is the same key.
             return "NaN"
         case _:
             return value

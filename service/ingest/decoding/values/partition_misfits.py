@@ -1,4 +1,4 @@
-"""Rows that there is no partition for: what the writer would refuse them all for, told one by one."""
+"""Finds single rows without a partition, for which the writer would reject all rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _NULL = "null"
 
 
 def partition_misfits(rows: pa.RecordBatch, rules: PartitionRules) -> dict[int, str]:
-    """The rows without a partition, each with one of its reasons. Rows that all have one cost a look at most.
+    """Returns the rows without a partition, each with one of its reasons.
+
+    If all rows have a partition, at most a brief check is needed.
 
     >>> rules = PartitionRules((PartitionRule("share", ("share",), "double", "identity"),))
     >>> partition_misfits(pa.record_batch({"share": [0.5, None, float("nan")]}), rules)
@@ -33,7 +35,7 @@ def partition_misfits(rows: pa.RecordBatch, rules: PartitionRules) -> dict[int, 
         values = _values(rows, rule.path)
         for is_bad, reason in _misfits_of_value(values, rule):
             found |= dict.fromkeys(_places(is_bad), f"{'.'.join(rule.path)}: {reason}")
-        # Buckets have short names.
+        # Names of buckets are short.
         is_spelled = rule.transform == "identity" or _width(rule) is not None
         if rules.folders is not None and rule.kind in ("string", "binary") and is_spelled:
             texts.append(_Text(rule, values))
@@ -45,7 +47,7 @@ def partition_misfits(rows: pa.RecordBatch, rules: PartitionRules) -> dict[int, 
 def _values(rows: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
     array = rows.column(path[0])
     for name in path[1:]:
-        # With the NULLs of the struct.
+        # Includes the NULLs of the struct.
         array = pc.struct_field(array, name)
     return array
 
@@ -65,7 +67,7 @@ def _misfits_of_value(values: pa.Array, rule: PartitionRule) -> Iterator[tuple[p
 
 
 def _lowest(kind: pa.DataType, width: int) -> Decimal | int | None:
-    """The least number whose multiple of the width, at or below it, is one of the type; None if all are."""
+    """Returns the least number whose multiple of the width at or below it is of the type; None if all are."""
     if types.is_integer(kind):
         bits: int = kind.bit_width
         return -((1 << (bits - 1)) // width) * width
@@ -97,18 +99,18 @@ class _Text:
         self._is_bytes = rule.kind == "binary"
 
     def longest(self) -> int:
-        """A bound for the length of any of its folders' names."""
+        """Returns an upper bound for the length of its folders' names."""
         most = pc.max(pc.binary_length(self._values)).as_py() or 0
         if self._is_bytes:
             kept = most if self._width is None else min(most, self._width)
             characters = -(-kept // 3) * 4
         else:
-            # Of UTF-8, four bytes are a character at least.
+            # Four bytes of UTF-8 are at least one character.
             characters = most if self._width is None else min(most, self._width * 4)
         return self._start + max(characters * _ESCAPED, len(_NULL))
 
     def lengths(self) -> pa.Array:
-        """How long the name of each row's folder is."""
+        """Returns the length of the name of each row's folder."""
         folded = self._truncated().dictionary_encode(null_encoding="encode")
         lengths = [self._start + len(_name(each)) for each in folded.dictionary.to_pylist()]
         return pa.array(lengths, pa.int64()).take(folded.indices)
@@ -122,7 +124,7 @@ class _Text:
 
 
 def _name(value: str | bytes | None) -> str:
-    """As Iceberg's `PartitionSpec.partitionToPath` spells it."""
+    """Returns the name as Iceberg's `PartitionSpec.partitionToPath` spells it."""
     match value:
         case bytes():
             text = base64.b64encode(value).decode()

@@ -1,4 +1,4 @@
-"""Records as values by name, converted one by one, and brought together by target."""
+"""Converts records, which are values by name, one by one, and groups them by target."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ BATCH_ROWS = 10_000
 
 
 class RecordRows:
-    """Takes records until `batches` is asked for what they have become; `values` makes what converts them.
+    """A collector of records, whose rows `batches` returns; `values` makes the converter of a target.
 
-    `heading` is what a record needs before it to be a body of its own.
+    `heading` has to come before a record to make it a complete body.
 
     Raises:
-        IngestInvalid: a field has a type that no JSON stands for.
+        IngestInvalid: a field has a type that JSON cannot represent.
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class RecordRows:
         self._schemas = [arrow_schema(each.fields) for each in plan.targets]
         self._partitions = [each.partition for each in plan.targets]
         self._rows: list[list[object]] = [[] for _ in plan.targets]
-        # As they were sent, of targets of which a row may turn out to have no partition.
+        # Records as they were sent, for targets whose rows may turn out to have no partition.
         self._sent: list[list[tuple[Position, bytes]]] = [[] for _ in plan.targets]
 
     def take(self, record: object, position: Position, payload: bytes) -> BadRow | None:
-        """What is wrong with the record, if anything; it is not among the rows then."""
+        """Collects a record, or returns what is wrong with it; then it is not among the rows."""
         target: int | None = None
         try:
             target = self._target(record)
@@ -55,7 +55,7 @@ class RecordRows:
         return None
 
     def batches(self) -> Iterator[Rows]:
-        """All rows since the last time; those that there is no partition for are bad."""
+        """Yields all rows since the last call; rows without a partition are bad."""
         for target, rows in enumerate(self._rows):
             sent, self._rows[target], self._sent[target] = self._sent[target], [], []
             for start in range(0, len(rows), BATCH_ROWS):
@@ -93,5 +93,5 @@ class RecordRows:
 
 
 def _storable(reason: str) -> str:
-    # JSON can spell a name with half of a character, which no file and no answer can hold.
+    # JSON can spell a name with a lone surrogate, which no file and no answer can hold.
     return reason.encode(errors="replace").decode()

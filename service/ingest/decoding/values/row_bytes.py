@@ -1,4 +1,4 @@
-"""How many bytes each row of an array takes when it is written out."""
+"""Measures how many bytes each row of an array takes when it is written out."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Sizes: TypeAlias = "pa.Array | pa.Scalar"
 """64-bit numbers, one for each row, or one for all."""
 _NULL_BYTES = 8
 _VIEW_BYTES = 16
-# No row may take as much; products of it with lengths are told as an overflow.
+# No row may take this much; products of it with lengths are reported as an overflow.
 _TOO_MANY = 2**40
 
 
 def unfolds(kind: pa.DataType) -> bool:
-    """Whether its values may take more bytes than they do now.
+    """Returns whether its values may take more bytes when they are written out than they do now.
 
     >>> unfolds(pa.list_(pa.dictionary(pa.int8(), pa.string()))), unfolds(pa.list_(pa.string()))
     (True, False)
@@ -33,7 +33,7 @@ def unfolds(kind: pa.DataType) -> bool:
 
 
 def row_bytes(array: pa.Array) -> Sizes:
-    """The sizes of the rows; without what lists and structs need for themselves.
+    """Returns the sizes of the rows, without the overhead of lists and structs.
 
     >>> folded = pa.array(["a", "bb"]).dictionary_encode().take(pa.array([1, 1, 0]))
     >>> row_bytes(folded).to_pylist()
@@ -54,16 +54,16 @@ def _own_bytes(array: pa.Array) -> Sizes:
     if types.is_string_view(kind) or types.is_binary_view(kind):
         return _view_bytes(array)
     if types.is_string(kind) or types.is_binary(kind) or _is_large(kind):
-        # With the wide offsets that they are written with.
+        # Includes the wide offsets with which they are written.
         return pc.add(pc.fill_null(pc.binary_length(array), 0).cast(pa.int64()), _scalar(8))
-    # Of another type nothing is ever written.
+    # Values of other types are never written.
     return _scalar(0)
 
 
 def _nested_bytes(array: pa.Array) -> Sizes:
     kind = array.type
     if types.is_run_end_encoded(kind):
-        # Of the longest: nobody knows how long the runs are that lie inside of others.
+        # The largest value's size, because the lengths of nested runs are unknown.
         return _largest(row_bytes(array.values))
     if types.is_struct(kind):
         return reduce(pc.add_checked, map(row_bytes, array.flatten()))
@@ -108,7 +108,7 @@ def _largest(sizes: Sizes) -> pa.Scalar:
 
 
 def _view_bytes(array: pa.Array) -> pa.Array:
-    """The first four bytes of a view are its length."""
+    """Returns the sizes of views, whose first four bytes are their length."""
     words = pa.Array.from_buffers(
         pa.int32(), 4 * len(array), [None, array.buffers()[1]], offset=4 * array.offset
     )
@@ -117,7 +117,7 @@ def _view_bytes(array: pa.Array) -> pa.Array:
 
 
 def _map_bytes(array: pa.Array) -> Sizes:
-    # Taken, its entries begin with the first row's, and rows that are null have none.
+    # After `take`, the entries begin with the first row's, and null rows have none.
     fresh = array.take(pa.array(range(len(array)), pa.int32()))
     offsets = fresh.offsets.cast(pa.int64())
     entries = pc.add_checked(row_bytes(fresh.keys), row_bytes(fresh.items))
@@ -125,7 +125,7 @@ def _map_bytes(array: pa.Array) -> Sizes:
 
 
 def _summed(sizes: Sizes, lengths: pa.Array) -> pa.Array:
-    """The sum for each list, of as many sizes as it is long."""
+    """Returns, for each list, the sum of the sizes of its values."""
     if isinstance(sizes, pa.Scalar):
         return pc.multiply_checked(lengths, sizes)
     zero = pa.array([0], pa.int64())

@@ -1,4 +1,4 @@
-"""One row of Arrow as a record of JSON, as it could be sent again."""
+"""Writes one row of Arrow as a JSON record that could be sent again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.model.calendar import date_text, moment_text
 
 
 def row_payload(rows: pa.RecordBatch) -> bytes:
-    """The only row, without its nulls.
+    """Returns the only row as JSON, without its nulls.
 
     >>> row_payload(pa.RecordBatch.from_pylist([{"a": 1, "b": None, "c": b"x"}]))
     b'{"a": 1, "c": "eA=="}'
@@ -25,7 +25,7 @@ def row_payload(rows: pa.RecordBatch) -> bytes:
 
 
 def _value(scalar: pa.Scalar) -> object:
-    """One value; each by itself that lies in it, so that what Python has no value for is only itself text."""
+    """Converts nested values one by one, so that only those that Python does not support become text."""
     kind = scalar.type
     if not scalar.is_valid:
         return None
@@ -50,10 +50,10 @@ def _is_outside_of_a_day(scalar: pa.Scalar) -> bool:
 
 
 def _day_or_moment(scalar: pa.Scalar) -> str:
-    """As the reader of JSON takes it; with more digits than it takes where there are more."""
+    """Returns the text that the JSON reader accepts; with more digits where the value has more."""
     kind = scalar.type
     if types.is_time(kind):
-        # Python would tell another time.
+        # Python would give another time.
         return f"{scalar.value} {kind.unit}"
     if types.is_date(kind):
         return date_text(scalar.value // (1 if types.is_date32(kind) else _DAY["ms"]))
@@ -62,7 +62,7 @@ def _day_or_moment(scalar: pa.Scalar) -> str:
 
 
 def _text(scalar: pa.Scalar) -> str:
-    """Of what Python has no value for, such as times with nanoseconds."""
+    """Returns text for values that Python does not support, such as times with nanoseconds."""
     try:
         return str(scalar.cast(pa.string()).as_py())
     except pa.ArrowException:

@@ -1,4 +1,4 @@
-"""From a JSON value to a value of a column's type: exactly, or not at all."""
+"""Converts a JSON value to a value of a column's type: exactly, or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from service.ingest.decoding.values.sent_types import MIDNIGHTS
 from service.model.calendar import day_of, moment_of
 
 Convert = Callable[[object], object]
-"""Gives the value for Arrow. Raises ValueError, with a reason, when it does not fit."""
+"""Returns the value for Arrow, or raises ValueError, with a reason, when it does not fit."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -29,7 +29,7 @@ _SINGLE = struct.Struct("f")
 
 
 def scalar_values(type_name: str) -> Convert | None:
-    """What converts values for a primitive type, in Iceberg's spelling; None when no JSON stands for it.
+    """Returns a converter for a primitive type in Iceberg's spelling; None when JSON cannot represent it.
 
     >>> scalar_values("decimal(5, 2)")("12.5")
     Decimal('12.50')
@@ -64,9 +64,9 @@ def _integer(type_name: str, bits: int) -> Convert:
 
 
 def _floating(type_name: str, largest: float, as_written: Callable[[float], float]) -> Convert:
-    """Fractions are rounded to the nearest double, and that to a float; whole ones must be there.
+    """Returns a converter that rounds fractions to the nearest double, and that to the column's precision.
 
-    Nothing but zero becomes zero.
+    Whole numbers must be exact. Only zero becomes zero.
     """
 
     def convert(value: object) -> float:
@@ -105,14 +105,14 @@ def _decimal(precision: int, scale: int) -> Convert:
         whole, fraction = _digits(number)
         if fraction > scale or whole > precision - scale:
             raise ValueError(f"{_shown(value)} does not fit decimal({precision}, {scale})")
-        # Arrow counts zeros at the end as digits.
+        # Arrow counts trailing zeros as digits.
         return number.quantize(unit, context=exactly)
 
     return convert
 
 
 def _digits(number: Decimal) -> tuple[int, int]:
-    """How many digits stand before the point and after it; zeros at either end do not count."""
+    """Returns how many digits are before and after the point, without zeros at either end."""
     _, digits, exponent = number.as_tuple()
     text = "".join(map(str, digits)).lstrip("0")
     kept = text.rstrip("0")
@@ -124,10 +124,11 @@ def _as_decimal(value: object) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     if isinstance(value, str) and not _NUMBER.fullmatch(value):
-        # Python takes spaces and underscores, too.
+        # Python would also accept spaces and underscores.
         return None
     try:
-        # What a float does not tell with the digits that were sent is none here (`exact_number`).
+        # Numbers that a float cannot express with the digits that were sent are not floats here
+        # (`exact_number`).
         return Decimal(repr(value) if isinstance(value, float) else value)
     except InvalidOperation:
         return None
@@ -140,7 +141,7 @@ def _string(value: object) -> str:
         try:
             value.encode()
         except UnicodeEncodeError:
-            # JSON can spell it ("\\ud800"), and no file can hold it.
+            # JSON can spell it ("\\ud800"), but no file can hold it.
             raise ValueError(f"{_shown(value)} has half of a character") from None
     return value
 
@@ -182,7 +183,7 @@ def _moment(value: object) -> datetime:
 
 
 def _check_years(value: object, read: Callable[[str], object]) -> None:
-    """A year with a sign is understood, and is none that a column takes."""
+    """Rejects a year with a sign, which is valid but out of range for every column."""
     if isinstance(value, str) and value.startswith(("+", "-")) and _is_read(value, read):
         raise ValueError(f"{_shown(value)} lies outside of the years 1 to 9999")
 
@@ -202,7 +203,7 @@ def _matching(value: object, pattern: re.Pattern[str], what: str) -> str:
 
 
 def _uuid(value: object) -> bytes:
-    # Python takes much else: spaces, underscores, digits of any alphabet.
+    # Python accepts much else: spaces, underscores, digits of any alphabet.
     if not isinstance(value, str) or not _UUID.fullmatch(value):
         raise ValueError(f"{_shown(value)} is no UUID")
     return UUID(value).bytes

@@ -1,4 +1,4 @@
-"""Types as they were sent, where the table's hold the same values in another form."""
+"""Types as they were sent, where the table's types hold the same values in another form."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from service.model.tables.schemas import Field, Primitive, with_children
 from service.model.tables.table_creation import RequestedSchema
 
 MIDNIGHTS = "date (as timestamp)"
-"""Days that become their first moments; only a reader knows this type.
+"""Dates that are read as their first moments; only readers know this type.
 
 Source: `DataConverter` of Iceberg's dynamic sink.
 """
 
 
 def fields_as_sent(fields: tuple[Field, ...], requested: RequestedSchema | None) -> tuple[Field, ...]:
-    """The table's fields as their values are read, by the schema that was sent and matches the table.
+    """Returns the table's fields as their values are read, by the sent schema that matches the table.
 
-    Of all other types that differ, the table's own reads what was sent.
+    For all other types that differ, the table's own type can read the sent values.
 
     >>> from service.model.tables.schemas import TableSchema
     >>> at = Field(1, "at", Primitive("timestamp"))

@@ -1,4 +1,4 @@
-"""Values that are all spelled as text, as in CSV."""
+"""Converts values that are all spelled as text, as in CSV."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 def text_values(fields: Sequence[Field]) -> Convert:
-    """What converts records of texts by name: numbers and booleans are spelled as in JSON, structs as JSON.
+    """Returns a converter for texts by name: numbers and booleans are as in JSON, nested values are JSON.
 
-    All else is what a string in JSON would be.
+    All others are as in a JSON string.
 
     >>> text_values([Field(1, "a", Primitive("long"))])({"a": "7"})
     {'a': 7}

@@ -1,7 +1,7 @@
-"""Rows in parts, whatever their columns unfold to.
+"""Splits rows into parts of bounded size, whatever their columns expand to.
 
-One value of a dictionary, of a run or of a view may stand in many rows, and costs next to nothing until the
-rows are written out. It is measured before that.
+A value of a dictionary, a run or a view may occur in many rows, and costs almost nothing until the rows are
+written out. Its size is measured before that.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from service.ingest.decoding.values.row_bytes import row_bytes, unfolds
 _ROWS = 10_000
 _PART_BYTES = 4 * 1024**2
 LEAST_ROW_BYTES = 8
-"""What a row counts for at least, also one without anything in it."""
+"""The least size that a row counts for, even an empty one."""
 
 
 def unfolded_parts(batch: pa.RecordBatch, room: Room) -> Iterator[pa.RecordBatch]:
-    """Slices of the batch that take about the same memory when they are written out.
+    """Yields slices of the batch that take about the same memory when they are written out.
 
     Raises:
-        IngestInvalid: a row, or all that has come by now, takes more than may be.
+        IngestInvalid: a row, or everything so far, exceeds the bounds.
     """
     room.check(batch.num_rows * LEAST_ROW_BYTES)
     for start in range(0, batch.num_rows, _ROWS):

@@ -1,1 +1,1 @@
-"""What a write schema must keep to: one rule, one module, one function that tells every violation."""
+"""The rules for write schemas: each rule is a module with one function that yields every violation."""

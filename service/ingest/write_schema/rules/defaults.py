@@ -1,4 +1,4 @@
-"""A column that is skipped must read back as an ordinary insert would have written it."""
+"""A skipped column must read back as an ordinary insert would have written it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from service.model.ingest.ingest import Violation, WriteRule
 
 
 def defaults(projection: Projection) -> Iterator[Violation]:
-    """Readers fill a missing column with its initial default, writers with the write default.
+    """Yields skipped columns whose initial default, which readers use, differs from the write default.
 
     Source: the Iceberg table specification, "Default values".
     """

@@ -1,4 +1,4 @@
-"""The columns that tell an upsert's rows apart must be written, and must have the partition's among them."""
+"""The columns that identify an upsert's rows must be written, and must include those of the partition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from service.model.ingest.ingest import Violation, WriteRule
 
 
 def equality_fields(projection: Projection) -> Iterator[Violation]:
-    """A deleted row is looked for by these fields, and only in the partition of the row that replaces it.
+    """Yields equality fields that are not written, and partition columns that are not equality fields.
+
+    A deleted row is searched for by these fields, and only in the partition of the row that replaces it.
 
     Source: Iceberg issue 15925, "All equality-delete fields must be included"; Iceberg's Flink sink.
     """

@@ -11,7 +11,7 @@ VOID = "void"
 
 
 def partition_sources(projection: Projection) -> Iterator[Violation]:
-    """Without them no row's partition is known.
+    """Yields partition columns that are not written; without them a row's partition is unknown.
 
     Source: Iceberg issue 15925, "All partition columns must be included".
     """

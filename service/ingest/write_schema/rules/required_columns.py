@@ -9,7 +9,7 @@ from service.model.ingest.ingest import Violation, WriteRule
 
 
 def required_columns(projection: Projection) -> Iterator[Violation]:
-    """Readers cannot make up a value for a required field that a file does not have.
+    """Yields skipped required columns without an initial default: readers have no value for them.
 
     Source: Iceberg issue 15925, "No required columns may be skipped".
     """

@@ -10,7 +10,7 @@ from service.model.tables.schemas import path_of
 
 
 def sort_sources(projection: Projection) -> Iterator[Violation]:
-    """A file cannot be in the order of values that it does not have."""
+    """Yields columns of the sort order that are not written: a file cannot be sorted by missing values."""
     columns = projection.table.schema.columns
     for name in dict.fromkeys(each.source for each in projection.sort_fields):
         if path_of(columns, name) and not projection.is_written(name):
