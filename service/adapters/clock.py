@@ -1,4 +1,4 @@
-"""Time as the machine tells it."""
+"""Time from the machine's own clocks."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ class SystemClock:
         return datetime.now(UTC)
 
     def elapsed_ms(self) -> int:
-        """Milliseconds on a clock that never goes back; its zero means nothing."""
+        """Milliseconds on a monotonic clock; its zero is arbitrary."""
         return time.monotonic_ns() // 1_000_000

@@ -1,1 +1,1 @@
-"""Iceberg's catalogs, through PyIceberg: opened, asked, and their metadata understood once."""
+"""Iceberg's catalogs, through PyIceberg: opened, queried, and their metadata parsed once."""

@@ -1,4 +1,4 @@
-"""Views, told within a time."""
+"""Views, read within a time limit."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ T = TypeVar("T")
 
 
 class BoundedViews:
-    """Implements `service.ports.Views`: a catalog that takes longer is down to whoever asks.
+    """Implements `service.ports.Views`; a catalog that takes longer than the limit counts as down.
 
-    To read a view takes the engine about as long as to read a table; to compare, as long as to plan a query.
+    Reading a view takes the engine about as long as reading a table; comparing takes as long as planning a
+    query.
     """
 
     def __init__(self, views: Views, timeout_s: float = 1.0, comparing_timeout_s: float = 10.0) -> None:

@@ -1,4 +1,4 @@
-"""One catalog: opened when it is first needed, and anew after a failure."""
+"""One catalog: opened when it is first needed, and opened again after a failure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 class CatalogConnection:
-    """Asks one catalog, from any number of threads."""
+    """Queries one catalog. Thread-safe."""
 
     def __init__(self, name: str, properties: Mapping[str, str], timeout_s: float, sync: Sync) -> None:
         self._name = name
@@ -38,15 +38,15 @@ class CatalogConnection:
 
     @property
     def fault(self) -> str | None:
-        """Why the last question had no answer, without addresses or secrets; None when it had one."""
+        """Why the last question got no answer, without addresses or secrets; None if it got one."""
         return self._fault
 
     def ask(self, question: Callable[[Catalog], T]) -> T:
-        """What the catalog answers; PyIceberg's own errors pass where they say that something is not there.
+        """Returns the catalog's answer. PyIceberg's errors for something that does not exist pass through.
 
         Raises:
-            CatalogDown: the catalog does not answer; the next question opens it anew.
-            TableUnreadable: PyIceberg does not understand a table's metadata.
+            CatalogDown: the catalog does not answer; the next question opens it again.
+            TableUnreadable: PyIceberg cannot parse a table's metadata.
         """
         try:
             catalog = self._opened()
@@ -67,7 +67,7 @@ class CatalogConnection:
         return answer
 
     def close(self) -> None:
-        """Lets go of the catalog's connections, if it was opened. May be called again."""
+        """Closes the catalog's connections, if it was opened. May be called again."""
         catalog = self._catalog
         if catalog is not None:
             self._drop(catalog)
@@ -108,6 +108,6 @@ class CatalogConnection:
 
 
 def _not_understood(error: ValidationError) -> str:
-    # Not the whole: it repeats the metadata, and with it whatever stands in a table's properties.
+    # Not the whole message: it repeats the metadata, including the table's properties.
     reasons = "; ".join(dict.fromkeys(each["msg"] for each in error.errors(include_url=False)))
     return f"The table's metadata is not understood here: {reasons:.300}."

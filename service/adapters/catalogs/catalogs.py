@@ -35,10 +35,10 @@ _MIB = 1024**2
 
 
 class PyIcebergCatalogs:
-    """Implements `service.ports.Catalogs`; properties are named as PyIceberg names them.
+    """Implements `service.ports.Catalogs`; properties have PyIceberg's names.
 
-    No catalog is asked before it is needed, and one that failed is opened anew, so that the gateway
-    starts and stays while a catalog is down. May be used from several threads at once.
+    A catalog is opened only when it is needed, and opened again after a failure, so that the gateway starts
+    and keeps running while a catalog is down. Thread-safe.
 
     Raises:
         CannotStart: a catalog's name, type or properties are not possible, or a Python package is missing.
@@ -76,14 +76,14 @@ class PyIcebergCatalogs:
 
     @property
     def kept(self) -> CacheUse:
-        """How much of tables' metadata is in memory."""
+        """The memory used by cached metadata of tables."""
         return self._tables.use
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
-        """Every table, in order of name; only those of one catalog or schema, if given.
+        """Every table, ordered by name; only those of one catalog or schema, if given.
 
         Raises:
-            CatalogDown: the catalog that was named does not answer, or none does.
+            CatalogDown: the requested catalog does not answer, or no catalog does.
         """
         asked = [name for name in self._connections if catalog in (None, name)]
         if len(asked) == 1:
@@ -96,31 +96,31 @@ class PyIcebergCatalogs:
         return TableListing(tuple(sorted(table for each in found.values() for table in each)), missing)
 
     def facts(self, name: TableName) -> TableFacts:
-        """The table as it is now.
+        """Returns the table as it is now.
 
         Raises:
             TableAmbiguous: its name is also that of another table's metadata or version.
-            TableNotFound: there is none of that name (`nearest` is filled).
+            TableNotFound: no table has that name (`nearest` is filled).
             CatalogDown: the catalog does not answer.
         """
         return self.opened(name).facts
 
     def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
-        """The tables as they are now, or were at these versions; never raises.
+        """Returns the tables as they are now, or were at these versions; never raises.
 
-        Left out are tables and versions that are not there, those of which it is not certain how the engine
-        reads them, and those whose catalog does not answer within a second or so.
+        It omits tables and versions that do not exist, those for which it is uncertain how the engine reads
+        them, and those whose catalog does not answer within about a second.
         """
         calls = {name: partial(self._facts_in, name, group) for name, group in self._by_catalog(tables)}
         found = self._calls.answers(calls, str, self._facts_timeout_s)
         return {table: facts for each in found.values() for table, facts in each.items()}
 
     def opened(self, name: TableName) -> OpenedTable:
-        """The table as it is now, for those who read its files.
+        """Returns the table as it is now, for callers that read its files.
 
         Raises:
             TableAmbiguous: its name is also that of another table's metadata or version.
-            TableNotFound: there is none of that name (`nearest` is filled).
+            TableNotFound: no table has that name (`nearest` is filled).
             CatalogDown: the catalog does not answer.
         """
         if name.catalog in self._connections:
@@ -134,29 +134,29 @@ class PyIcebergCatalogs:
         raise TableNotFound(str(name), self.nearest(str(name)))
 
     def nearest(self, dotted: str) -> Sequence[str]:
-        """At most three full names that look most like this one; empty when no catalog can be asked.
+        """At most three full names most similar to this one; empty if no catalog answers.
 
-        A listing is kept for a few seconds, so that a storm of typing errors asks each catalog once.
+        A listing is cached for a few seconds, so that a burst of typing errors asks each catalog once.
         """
         now_ms = self._clock.elapsed_ms()
         due = [name for name in self._connections if self._is_due(name, now_ms)]
         for name, listing in self._listings.answers(due, self._health_timeout_s):
-            # Of a catalog that does not answer, what it last had is better than nothing.
+            # If a catalog does not answer, its last listing is better than nothing.
             _, before = self._kept.get(name, (0, ()))
             self._kept[name] = (now_ms, before if listing is None else listing)
         return nearest_names(dotted, (each for _, names in list(self._kept.values()) for each in names))
 
     def health(self) -> Sequence[PartHealth]:
-        """One entry per catalog, named `catalog:<name>`; within about a second, whichever of them hangs.
+        """One entry per catalog, named `catalog:<name>`, within about a second even if some hang.
 
-        A catalog is up when both the gateway and its engine can use it: one writes, the other reads.
+        A catalog is up if both the gateway and its engine can use it: the gateway writes, the engine reads.
         """
         in_engine = self._engine_faults()
         answers = self._checks.answers(self._connections, self._health_timeout_s)
         return [self._health_of(name, in_engine.get(name), is_up=is_up or False) for name, is_up in answers]
 
     def pyiceberg(self, name: str) -> Catalog:
-        """A configured catalog, opened, for those who write to it.
+        """Returns a configured catalog, opened, for callers that write to it.
 
         Raises:
             CatalogDown: the catalog does not answer.
@@ -164,7 +164,7 @@ class PyIcebergCatalogs:
         return self._connections[name].ask(lambda catalog: catalog)
 
     def ask(self, name: str, question: Callable[[Catalog], T]) -> T:
-        """What a catalog answers those who write to it; PyIceberg's word for what is not there passes.
+        """Returns a catalog's answer to a writer. PyIceberg's errors for what does not exist pass through.
 
         Raises:
             CatalogDown: the catalog does not answer, or is not configured.
@@ -174,11 +174,11 @@ class PyIcebergCatalogs:
         return self._connections[name].ask(question)
 
     def is_configured(self, name: str) -> bool:
-        """Whether there is a catalog of this name, up or down."""
+        """Whether a catalog of this name is configured, up or down."""
         return name in self._connections
 
     def close(self) -> None:
-        """Lets go of every catalog; one that is asked again is opened anew."""
+        """Closes every catalog; a later question opens it again."""
         for connection in self._connections.values():
             connection.close()
 
@@ -196,7 +196,8 @@ class PyIcebergCatalogs:
             lambda catalog: self._tables.known(catalog, _unambiguous(catalog, names))
         )
         loading = {name: partial(self._load, name) for name in unknown}
-        # A little earlier than those who wait for this, so that a table that hangs does not cost the others.
+        # A little earlier than the callers that wait for this, so that a table that hangs does not cost the
+        # others.
         loaded = self._calls.answers(loading, _loading_lane, 0.8 * self._facts_timeout_s)
         opened = known | loaded
         missing = self._missing({each.unless for each in tables if each.unless and each.name in opened})
@@ -205,7 +206,7 @@ class PyIcebergCatalogs:
         return {table: facts for table, facts in found.items() if facts is not None}
 
     def _missing(self, names: Collection[TableName]) -> frozenset[TableName]:
-        """The names that no table has: not those of which it is not known."""
+        """The names that certainly belong to no table; names whose check failed are not included."""
         calls = {name: partial(self._is_missing, name) for name in names}
         answers = self._calls.answers(calls, _loading_lane, 0.8 * self._facts_timeout_s) if calls else {}
         return frozenset(name for name, is_missing in answers.items() if is_missing)
@@ -255,7 +256,7 @@ def _listing_lane(name: str) -> str:
 
 
 def _loading_lane(name: TableName) -> str:
-    # Not the lane of those who wait for it: with that one full, they would wait for each other.
+    # Not the lane of the callers that wait for it: if that one were full, they would wait for each other.
     return f"{name.catalog}-tables"
 
 

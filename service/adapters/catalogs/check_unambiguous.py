@@ -1,4 +1,4 @@
-"""Whether a new table's name means nothing else: no schema is called like a table, nor a table like one."""
+"""Checks that a new table's name is unambiguous: no schema may have a table's name, nor the reverse."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from service.model.tables.tables import TableName
 
 
 def check_unambiguous(catalog: Catalog, schema: Sequence[str], table: str) -> None:
-    """Returns where a table with this name may be made in the schema, whose levels are given.
+    """Checks that a table of this name may be created in the schema, given by its levels.
 
     Raises:
-        CreationInvalid: readers might take one thing for another.
+        CreationInvalid: readers could confuse it with something else.
     """
     if is_reserved(table):
         raise CreationInvalid(
@@ -35,9 +35,9 @@ def check_unambiguous(catalog: Catalog, schema: Sequence[str], table: str) -> No
 
 
 def is_planted(catalog: Catalog, name: TableName) -> bool:
-    """Whether a table of this name would lie where the metadata, or a version, of another table is read.
+    """Whether readers take this name for the metadata, or a version, of another table.
 
-    Other engines can make one, and so could this gateway once.
+    Other engines can create such a table, and earlier versions of this gateway could.
     """
     schema = tuple(name.schema.split("."))
     return is_reserved(name.table) and len(schema) > 1 and catalog.table_exists(schema)

@@ -1,4 +1,4 @@
-"""How many rows of a snapshot its deletes take away, as far as summaries of snapshots say."""
+"""Computes how many rows a snapshot's deletes remove, as far as snapshot summaries say."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _LOOKED_AT = 1_000
 
 
 def deleted_record_count(snapshots: Iterable[Snapshot], snapshot: Snapshot | None) -> int | None:
-    """The rows in data files that no reader finds; None where that is not certain.
+    """The number of rows in data files that readers do not see; None if it is uncertain.
 
-    Nobody knows without reading how many rows an equality delete takes away. Position deletes take one row
-    each, as long as no data file that they are for was removed without them.
+    Without reading files, the number of rows that an equality delete removes is unknown. Position deletes
+    remove one row each, as long as none of their data files was removed without them.
     """
     if snapshot is None:
         return 0

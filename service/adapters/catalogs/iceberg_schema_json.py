@@ -1,4 +1,4 @@
-"""Iceberg's JSON of schemas, read and written; what a caller sends is checked place by place.
+"""Reads and writes Iceberg's JSON of schemas, and checks a caller's JSON place by place.
 
 Source: the Iceberg table specification, "Appendix C: JSON serialization".
 """
@@ -32,7 +32,7 @@ _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)")
 
 
 def schema_from_json(json: object) -> TableSchema:
-    """The schema that this JSON, already parsed, describes.
+    """Returns the schema that this parsed JSON describes.
 
     Raises:
         IngestInvalid: it does not describe one; `violations` names every place that is wrong.
@@ -49,7 +49,7 @@ def schema_from_json(json: object) -> TableSchema:
 
 
 def schema_to_json(schema: TableSchema) -> dict[str, object]:
-    """The schema as Iceberg writes it."""
+    """Returns the schema as Iceberg writes it."""
     return {
         "type": "struct",
         "schema-id": schema.schema_id,
@@ -59,7 +59,7 @@ def schema_to_json(schema: TableSchema) -> dict[str, object]:
 
 
 class _Reader:
-    """Reads on after a mistake, so that all of them are told at once."""
+    """Continues after a mistake, so that all of them are reported at once."""
 
     def __init__(self) -> None:
         self.violations: list[tuple[str, str]] = []
@@ -172,7 +172,7 @@ class _Reader:
         if isinstance(json, str) and fault is None:
             return json
         self._wrong(place, fault or "")
-        # A name of its own, so that one mistake is told once.
+        # A unique name, so that one mistake is reported once.
         return place
 
     def _flag(self, json: object, place: str) -> bool:

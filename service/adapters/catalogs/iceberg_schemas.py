@@ -1,4 +1,4 @@
-"""PyIceberg's schemas and the gateway's own, each made from the other."""
+"""Converts between PyIceberg's schemas and the gateway's own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primit
 
 
 def table_schema(schema: Schema) -> TableSchema:
-    """PyIceberg's schema in the gateway's terms."""
+    """Converts PyIceberg's schema to the gateway's."""
     return TableSchema(
         schema.schema_id,
         tuple(_field(each) for each in schema.fields),
@@ -31,7 +31,7 @@ def table_schema(schema: Schema) -> TableSchema:
 
 
 def pyiceberg_schema(schema: TableSchema) -> Schema:
-    """The gateway's schema in PyIceberg's terms. A default stays the value that stands in JSON."""
+    """Converts the gateway's schema to PyIceberg's. A default keeps its JSON value."""
     return Schema(
         *(_nested_field(each) for each in schema.columns),
         schema_id=schema.schema_id,
@@ -64,7 +64,7 @@ def _type(kind: IcebergType) -> FieldType:
 
 
 def _default(kind: IcebergType, value: Any) -> object:
-    # What came out of JSON is as it was there; only a default that was set in Python has a type of its own.
+    # A default read from JSON keeps its JSON value; only one set in Python has a type of its own.
     if isinstance(value, date | datetime | time | Decimal | UUID | bytes) and isinstance(kind, PrimitiveType):
         return to_json(kind, value)
     return value
@@ -84,7 +84,7 @@ def _nested_field(field: Field) -> NestedField:
 
 
 def pyiceberg_type(kind: FieldType) -> IcebergType:
-    """One type, with all that is inside of it."""
+    """Converts one type, with everything inside it."""
     match kind:
         case Primitive(name):
             return IcebergType.model_validate(name)

@@ -1,4 +1,4 @@
-"""An SQL catalog's address as SQLAlchemy writes it, turned into JDBC's."""
+"""Converts an SQL catalog's address from SQLAlchemy's form to JDBC's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANSWER_WITHIN_S = 60
 
 
 def jdbc_properties(name: str, uri: str) -> dict[str, str]:
-    """`uri`, `jdbc.user`, `jdbc.password`, and the driver's timeouts; no secret stands in the address.
+    """`uri`, `jdbc.user`, `jdbc.password`, and the driver's timeouts; the address contains no secret.
 
     Raises:
         CannotStart: the address is not one that both SQLAlchemy and JDBC can use.
@@ -67,7 +67,7 @@ def _postgresql(name: str, url: URL) -> dict[str, str]:
 
 
 def _timeouts(options: Mapping[str, str]) -> dict[str, str]:
-    # The driver waits for ever by default. libpq's connect_timeout bounds what are two steps in JDBC.
+    # The driver waits forever by default. JDBC connects in two steps; libpq's connect_timeout bounds each.
     connect = options.get("connect_timeout", str(CONNECT_WITHIN_S))
     return {
         "jdbc.connectTimeout": connect,

@@ -1,4 +1,4 @@
-"""PyIceberg's SQL catalog, without reading or copying again what is known of a table."""
+"""PyIceberg's SQL catalog with a cache, so that known metadata is not read or copied again."""
 
 from __future__ import annotations
 
@@ -38,44 +38,44 @@ _LOCATIONS = select(
 
 
 class KeepingSqlCatalog(SqlCatalog):
-    """Keeps tables' metadata by the place of its file, which never changes.
+    """Caches tables' metadata by the location of its file, which never changes.
 
     PyIceberg reads a table's metadata twice for each commit, and copies it value by value: with a thousand
-    snapshots in it, that is most of the time that a commit takes. Where the newest metadata lies is still
-    asked of the database each time.
+    snapshots, that takes most of the time of a commit. The location of the newest metadata is still read from
+    the database each time.
 
-    The database must not tell of metadata that a power failure takes: `sync` is called before it is told.
+    The database must not point to metadata that a power failure can lose: `sync` is called first.
     """
 
     def __init__(self, name: str, sync: Sync = sync_files, **properties: str) -> None:
         self._sync = sync
-        # By folder: what a commit has replaced is not asked for any more.
+        # By folder, because metadata that a commit has replaced is not read any more.
         self._kept: BoundedLru[str, tuple[str, TableMetadata]] = BoundedLru(KEPT_TABLES, KEPT_BYTES)
         super().__init__(name, **properties)
-        # A question by itself needs no transaction, which would be two more ways there and back.
+        # A single query needs no transaction, which would cost two more round trips.
         self._at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def location(self, namespace: str, table_name: str) -> str | None:
-        """Where the newest metadata of a table lies; None: there is no such table."""
+        """The location of a table's newest metadata; None if there is no such table."""
         asked = {"catalog": self.name, "namespace": namespace, "table": table_name}
         with self._at_once.connect() as connection:
             return connection.scalar(_LOCATION, asked)
 
     def locations(self, places: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
-        """The same of several tables, by namespace and name; without those that are not there."""
+        """The same for several tables, by namespace and name; without those that do not exist."""
         with self._at_once.connect() as connection:
             rows = connection.execute(_LOCATIONS, {"catalog": self.name, "places": list(places)}).all()
         return {(namespace, table): location for namespace, table, location in rows if location}
 
     def load_table(self, identifier: str | Identifier) -> Table:
-        """As PyIceberg's."""
+        """Overrides PyIceberg's; uses cached metadata."""
         parts = Catalog.identifier_to_tuple(identifier)
         location = self.location(Catalog.namespace_to_string(parts[:-1]), parts[-1])
         kept = self.kept(parts, location) if location else None
         return kept or super().load_table(identifier)
 
     def kept(self, identifier: Identifier, location: str) -> Table | None:
-        """The table at this place of its metadata, if that is known."""
+        """The table at this location of its metadata, if that is cached."""
         kept = self._kept.get(_folder(location), lambda kept: kept[0] == location)
         if kept is None:
             return None
@@ -117,7 +117,7 @@ def _folder(location: str) -> str:
 
 
 class _Uncopied(TableMetadataV2):
-    """Nobody changes it in place, so copies may share what they are made of."""
+    """Metadata that is never changed in place, so that copies may share its parts."""
 
     def model_copy(self, *, update: Any = None, deep: bool = False) -> Self:  # noqa: ARG002
         return super().model_copy(update=update)

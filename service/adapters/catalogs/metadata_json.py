@@ -1,6 +1,6 @@
-"""A table's metadata as JSON, of which most is as it was in the version before.
+"""Encodes a table's metadata as JSON; most parts are cached from the version before.
 
-PyIceberg calls Python for each column and each snapshot, whenever one of them is written down.
+PyIceberg calls Python code for each column and each snapshot whenever one of them is encoded.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _SNAPSHOTS_KEPT = 20_000
 
 
 def metadata_json(metadata: TableMetadata) -> str | None:
-    """What PyIceberg writes of it, in another order; None where it has to be asked."""
-    # Without a snapshot, what stands there instead depends on PyIceberg's own configuration.
+    """Returns PyIceberg's JSON in another order; None if PyIceberg itself must encode it."""
+    # Without a snapshot, the value written instead depends on PyIceberg's own configuration.
     if not isinstance(metadata, TableMetadataV2) or metadata.current_snapshot_id is None:
         return None
     rest = metadata.model_dump_json(exclude={"schemas", "snapshots"})
@@ -29,7 +29,7 @@ def metadata_json(metadata: TableMetadata) -> str | None:
 
 
 def schema_json(schema: Schema) -> str:
-    """A schema as PyIceberg writes it."""
+    """Returns a schema as PyIceberg writes it."""
     return _schema(Identity(schema))
 
 

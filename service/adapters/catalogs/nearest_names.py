@@ -1,4 +1,4 @@
-"""Which known names look most like one that is not known."""
+"""Finds the known names most similar to an unknown one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from rapidfuzz import fuzz
 
 _AT_MOST = 3
-# Below this, two names of usual length have little more in common than a few letters.
+# Below this, two names of usual length share little more than a few characters.
 _LIKE_ENOUGH = 60.0
 
 
 def nearest_names(dotted: str, full_names: Iterable[str]) -> tuple[str, ...]:
-    """At most three full names, the most alike first; a name given in part is compared with that part too.
+    """At most three full names, the most similar first; a partial name is compared with that part too.
 
     >>> nearest_names("store_return", ["lake.tpcds.store_returns", "lake.tpcds.date_dim"])
     ('lake.tpcds.store_returns',)

@@ -1,4 +1,4 @@
-"""Opening a catalog in PyIceberg, so that none can hold up its caller for ever."""
+"""Opens a catalog in PyIceberg, with bounds so that it cannot block its caller forever."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
 from service.adapters.disk.synced_files import Sync
 from service.errors import CannotStart
 
-# What PyIceberg needs for a type, beyond what the gateway itself depends on.
+# Packages that PyIceberg needs for a type, beyond the gateway's own dependencies.
 _PACKAGES: Mapping[str, str] = {"hive": "thrift", "glue": "boto3"}
 _OPTIONAL_ERRORS = (
     ("thrift.Thrift", "TException"),
@@ -36,7 +36,7 @@ _OPTIONAL_ERRORS = (
 
 
 def check_installed(name: str, properties: Mapping[str, str]) -> None:
-    """Whether PyIceberg can open a catalog of this type; says nothing if so.
+    """Checks that PyIceberg can open a catalog of this type.
 
     Raises:
         CannotStart: a Python package is missing.
@@ -47,7 +47,7 @@ def check_installed(name: str, properties: Mapping[str, str]) -> None:
 
 
 def open_catalog(name: str, properties: Mapping[str, str], timeout_s: float, sync: Sync) -> Catalog:
-    """A catalog set up by these properties alone: no configuration file or environment variable is mixed in.
+    """Opens a catalog from these properties alone, without configuration files or environment variables.
 
     `sync` is for metadata that is written here, and not by the catalog.
 
@@ -66,13 +66,13 @@ def open_catalog(name: str, properties: Mapping[str, str], timeout_s: float, syn
 
 
 def close_catalog(catalog: Catalog) -> None:
-    """Lets go of connections, where the catalog holds any."""
+    """Closes the catalog's connections, if it has any."""
     if isinstance(catalog, RestCatalog | SqlCatalog):
         catalog.close()
 
 
 def catalog_errors() -> tuple[type[Exception], ...]:
-    """What PyIceberg raises when a catalog, or the files behind it, cannot be reached or understood."""
+    """The errors of PyIceberg for a catalog, or its files, that cannot be reached or parsed."""
     optional = [
         getattr(import_module(module), error)
         for module, error in _OPTIONAL_ERRORS
@@ -96,18 +96,18 @@ def catalog_errors() -> tuple[type[Exception], ...]:
 def _sql_properties(properties: Mapping[str, str], timeout_s: float) -> dict[str, str]:
     url = make_url(properties["uri"])
     if url.get_backend_name() == "postgresql" and url.get_driver_name().startswith("psycopg"):
-        # libpq takes whole seconds, two at least; 0 would be for ever.
+        # libpq takes whole seconds, two at least; 0 means forever.
         bounds = {
             "connect_timeout": str(max(2, round(timeout_s))),
             "tcp_user_timeout": str(round(timeout_s * 1000)),
         }
         url = url.update_query_dict({key: value for key, value in bounds.items() if key not in url.query})
-    # Connections that a restarted server has dropped are found out before they are used.
+    # Detects connections that a restarted server has dropped before they are used.
     return {"pool_pre_ping": "true"} | dict(properties) | {"uri": url.render_as_string(hide_password=False)}
 
 
 class _BoundedAdapter(HTTPAdapter):
-    """Gives every request a timeout; `requests` itself waits for ever."""
+    """Gives every request a timeout; `requests` itself waits forever."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s
@@ -119,7 +119,7 @@ class _BoundedAdapter(HTTPAdapter):
 
 
 class _BoundedRestCatalog(RestCatalog):
-    """PyIceberg's, which has no setting for timeouts."""
+    """PyIceberg's REST catalog, which has no setting for timeouts."""
 
     def __init__(self, name: str, timeout_s: float, **properties: str) -> None:
         self._timeout_s = timeout_s
@@ -130,7 +130,7 @@ class _BoundedRestCatalog(RestCatalog):
         return self._bounded(session)
 
     def _create_legacy_oauth2_auth_manager(self, session: Session) -> Any:
-        # Already here a token may be asked for.
+        # A token may be requested already here.
         return super()._create_legacy_oauth2_auth_manager(self._bounded(session))
 
     def _bounded(self, session: Session) -> Session:

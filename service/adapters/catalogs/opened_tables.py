@@ -1,4 +1,4 @@
-"""Tables with what their metadata says. A metadata file never changes, so each is understood once."""
+"""Opens tables and parses their metadata. A metadata file never changes, so each is parsed once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIELD_BYTES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class OpenedTable:
-    """A table at one metadata file. Many read it at once, so nobody may change or refresh it."""
+    """A table at one metadata file. Many threads read it at once, so it must not be changed or refreshed."""
 
     table: Table
     facts: TableFacts
@@ -31,17 +31,17 @@ class OpenedTable:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """None: at this metadata file there is no such version, or it is not known how it is read."""
+    """None: this metadata file has no such version, or it is unknown how the version is read."""
 
     facts: TableFacts | None
     location: str
 
 
 class OpenedTables:
-    """Opens tables; what was opened before, at the same metadata file, is used again.
+    """Opens tables, and reuses a table opened earlier at the same metadata file.
 
-    One version of each table is cached: nobody asks for what a commit has replaced, and a table that is
-    written each second would take the room of all others.
+    One version of each table is cached: a version that a commit has replaced is not read any more, and
+    otherwise a table written each second would evict all others.
     """
 
     def __init__(self, max_entries: int, max_bytes: int) -> None:
@@ -50,14 +50,14 @@ class OpenedTables:
 
     @property
     def use(self) -> CacheUse:
-        """What is kept of tables as they are now."""
+        """The use of the cache of current tables."""
         return self._kept.use
 
     def opened(self, catalog: Catalog, name: TableName) -> OpenedTable:
-        """The table as its catalog has it now.
+        """Returns the table as its catalog has it now.
 
         Raises:
-            Exception: what PyIceberg raises when the table is not there, or cannot be read.
+            Exception: what PyIceberg raises if the table does not exist, or cannot be read.
         """
         table = None
         if isinstance(catalog, KeepingSqlCatalog):
@@ -71,10 +71,10 @@ class OpenedTables:
     def known(
         self, catalog: Catalog, names: Iterable[TableName]
     ) -> tuple[dict[TableName, OpenedTable], frozenset[TableName]]:
-        """Tables whose newest metadata is known already, and the ones that must be opened.
+        """Returns tables whose newest metadata is already cached, and those that must be opened.
 
-        In neither are those that are not there. Only a SQL catalog says where the metadata lies without
-        its being read; in others all must be opened.
+        Tables that do not exist are in neither. Only a SQL catalog reports the metadata's location without
+        reading the metadata; in other catalogs all tables must be opened.
         """
         if not isinstance(catalog, KeepingSqlCatalog):
             return {}, frozenset(names)
@@ -85,7 +85,7 @@ class OpenedTables:
         return known, frozenset(kept.keys() - known.keys())
 
     def facts_at(self, opened: OpenedTable, asked: TableAt) -> TableFacts | None:
-        """An opened table as it was at a version; None when that is not known for certain."""
+        """Returns an opened table as it was at a version; None if that is uncertain."""
         if asked.version == NOW:
             return opened.facts
         location = opened.table.metadata_location
@@ -101,24 +101,26 @@ class OpenedTables:
         return self._kept.get(name, lambda opened: opened.table.metadata_location == location)
 
     def _kept_or_new(self, name: TableName, table: Table) -> OpenedTable:
-        # A REST catalog need not say where the metadata lies; then nothing says that it is still the same.
+        # A REST catalog need not report the metadata's location; without it, nothing shows whether the
+        # metadata is the same.
         kept = self._kept_at(name, table.metadata_location) if table.metadata_location else None
         if kept is None:
             opened = OpenedTable(table, table_facts(name, table))
             if table.metadata_location:
                 self._kept.put(name, opened, _byte_count(table))
             return opened
-        # What the catalog gives for access to the files may have changed since: of the kept, only the facts.
+        # The catalog's credentials for the files may have changed since, so only the facts come from the
+        # cache.
         return OpenedTable(table, kept.facts)
 
 
 def identifier_of(name: TableName) -> Identifier:
-    """The name inside its catalog, as PyIceberg has it."""
+    """The name inside its catalog, in PyIceberg's form."""
     return name.parts[1:]
 
 
 def _place(name: TableName) -> tuple[str, str]:
-    """The name inside its catalog, as the SQL catalog's table has it."""
+    """The name inside its catalog, as in the SQL catalog's table."""
     return name.schema, name.table
 
 

@@ -1,4 +1,4 @@
-"""Which snapshot does the engine read for a version of a table, and with which columns?"""
+"""Decides which snapshot, and which columns, the engine reads for a version of a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ReadAt:
 
 
 def read_at(table: Table, version: TableVersion) -> ReadAt | None:
-    """What a read of this version finds; None when it fails, or when that is not certain.
+    """Returns what a read of this version uses; None if the read fails, or if that is uncertain.
 
     Source: Iceberg's `SparkTable.create` and `SnapshotUtil`.
     """
@@ -64,14 +64,14 @@ def _with_its_schema(table: Table, snapshot: Snapshot | None) -> ReadAt | None:
     now = table.schema()
     is_current = snapshot.snapshot_id == table.metadata.current_snapshot_id
     if is_current and snapshot.schema_id != now.schema_id:
-        # Iceberg looks its partitions up by the names that columns have now, and those in a filter are older.
+        # Iceberg finds its partitions by the columns' current names, but a filter has the older names.
         return None
     schema = table.schemas().get(snapshot.schema_id)
     return None if schema is None else ReadAt(snapshot, schema)
 
 
 def _snapshot_at(table: Table, moment_ms: int) -> Snapshot | None:
-    """The snapshot that was current then, if the log's order and its clock tell the same."""
+    """The snapshot that was current then; None unless the log's order and its timestamps agree."""
     log = [each for each in table.history() if each.timestamp_ms <= moment_ms]
     if not log:
         return None

@@ -1,4 +1,4 @@
-"""The catalogs with the engine's own beside them."""
+"""The catalogs, together with the engine's own."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _CALLS_AT_MOST = 16
 
 
 class CatalogsWithSession:
-    """Implements `service.ports.Catalogs`: names in `spark_catalog` are the engine's, all others' the rest's.
+    """Implements `service.ports.Catalogs`: `spark_catalog` is the engine's, all others are in `others`.
 
-    Whoever asks for several tables gets files that were listed half a minute ago at most: enough to weigh
-    costs by. Who asks for one gets them as they are now.
+    A request for several tables gets file listings at most half a minute old, which is enough to estimate
+    costs. A request for one table gets a current listing.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""One setting block for both: a catalog's properties as PyIceberg names them, turned into Spark's.
+"""Converts a catalog's properties from PyIceberg's names to Spark's: one setting block for both.
 
 Sources: PyIceberg's configuration page; Iceberg's pages on Spark configuration, JDBC and AWS.
 """
@@ -13,7 +13,7 @@ from service.adapters.catalogs.spark_file_io import file_io_properties
 from service.errors import CannotStart
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Manifests never change: they are read once, and kept in the driver within Iceberg's own bounds.
+# Manifests never change: they are read once, and cached in the driver within Iceberg's own bounds.
 _KEPT: Mapping[str, str] = {"io.manifest.cache-enabled": "true"}
 _RESERVED = frozenset({"spark_catalog", "system"})
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
@@ -25,7 +25,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 
 
 def spark_catalog_properties(name: str, properties: Mapping[str, str]) -> dict[str, str]:
-    """Spark's `spark.sql.catalog.<name>` properties for a catalog that is set up as PyIceberg's.
+    """Returns Spark's `spark.sql.catalog.<name>` properties for a catalog with PyIceberg's properties.
 
     Raises:
         CannotStart: the name or the type is not possible, or a property is missing or cannot be Spark's.
@@ -39,7 +39,7 @@ def spark_catalog_properties(name: str, properties: Mapping[str, str]) -> dict[s
     inner = dict(_KEPT) | _address(name, properties) | file_io_properties(name, properties)
     if warehouse := properties.get("warehouse"):
         inner["warehouse"] = warehouse
-    # A commit that is made outside must be seen by the next query.
+    # The next query must see a commit that was made outside.
     inner["cache-enabled"] = "false"
     return {prefix: "org.apache.iceberg.spark.SparkCatalog"} | {
         f"{prefix}.{key}": value for key, value in inner.items()
@@ -47,7 +47,7 @@ def spark_catalog_properties(name: str, properties: Mapping[str, str]) -> dict[s
 
 
 def check_catalog(name: str, properties: Mapping[str, str]) -> None:
-    """Whether Spark and PyIceberg can both have this catalog; says nothing if so.
+    """Checks that both Spark and PyIceberg can use this catalog.
 
     Raises:
         CannotStart: the name or the type is not possible, or a property is missing.
@@ -69,12 +69,12 @@ def _address(name: str, properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _sql(name: str, properties: Mapping[str, str]) -> dict[str, str]:
-    # Spark as the first to open the catalog would otherwise make tables in which views fail.
+    # If Spark opened the catalog first, it would otherwise create tables in which views fail.
     return {"type": "jdbc", "jdbc.schema-version": "V1"} | jdbc_properties(name, properties["uri"])
 
 
 def _rest(name: str, properties: Mapping[str, str]) -> dict[str, str]:
-    # Without them, a catalog that takes a connection and says nothing holds a query for ever.
+    # Without them, a catalog that accepts a connection and then stays silent would block a query forever.
     bounds = {
         "rest.client.connection-timeout-ms": str(CONNECT_WITHIN_S * 1000),
         "rest.client.socket-timeout-ms": str(ANSWER_WITHIN_S * 1000),

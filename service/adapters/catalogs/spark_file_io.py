@@ -1,4 +1,4 @@
-"""How Spark reaches a catalog's files, from the properties by which PyIceberg does."""
+"""Converts PyIceberg's properties for a catalog's files to those that Spark needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FILE_IO: Mapping[str, str] = {
     "abfs": "org.apache.iceberg.azure.adlsv2.ADLSFileIO",
     "abfss": "org.apache.iceberg.azure.adlsv2.ADLSFileIO",
 }
-# Iceberg's name on the left; PyIceberg's on the right, the first that is set wins, as it does there.
+# Iceberg's name on the left, PyIceberg's on the right: the first that is set wins, as in PyIceberg.
 _RENAMED: Mapping[str, tuple[str, ...]] = {
     "s3.access-key-id": ("s3.access-key-id", "client.access-key-id"),
     "s3.secret-access-key": ("s3.secret-access-key", "client.secret-access-key"),
@@ -28,7 +28,7 @@ _RENAMED: Mapping[str, tuple[str, ...]] = {
 }
 _REGIONS = ("s3.region", "client.region", "glue.region")
 _GLUE_REGIONS = ("glue.region", "client.region", "s3.region")
-# Written anew here or by `spark_catalog_properties`, or meant for PyIceberg alone.
+# Set here or by `spark_catalog_properties`, or meant for PyIceberg alone.
 _NOT_PASSED_ON = frozenset(
     {
         "type",
@@ -47,7 +47,7 @@ _GLUE_KEYS = ("glue.access-key-id", "client.access-key-id")
 
 
 def file_io_properties(name: str, properties: Mapping[str, str]) -> dict[str, str]:
-    """Everything but the catalog's own address; what has the same name in both worlds stays as it is.
+    """Returns everything but the catalog's own address; properties with the same name in both stay.
 
     Raises:
         CannotStart: Glue is given keys as properties, which Iceberg in Java cannot take.
@@ -72,7 +72,7 @@ def file_io_properties(name: str, properties: Mapping[str, str]) -> dict[str, st
 
 
 def _chosen_file_io(properties: Mapping[str, str]) -> dict[str, str]:
-    # A REST catalog chooses by each file's address, and Glue has S3 by itself.
+    # A REST catalog chooses by each file's address, and Glue uses S3 by default.
     if properties.get("type") in ("rest", "glue"):
         return {}
     chosen = _FILE_IO.get(urlsplit(properties.get("warehouse", "")).scheme)
@@ -93,7 +93,7 @@ def _addressing(properties: Mapping[str, str]) -> dict[str, str]:
     wanted = properties.get("s3.force-virtual-addressing")
     if wanted is not None:
         return {"s3.path-style-access": "false" if wanted.lower() in ("true", "1", "yes", "on") else "true"}
-    # PyIceberg writes the bucket into the path as soon as there is an endpoint of one's own.
+    # PyIceberg uses path-style access as soon as a custom endpoint is set.
     return {"s3.path-style-access": "true"} if "s3.endpoint" in properties else {}
 
 
@@ -105,7 +105,7 @@ def _region(properties: Mapping[str, str]) -> dict[str, str]:
     regions = {"client.region": region}
     if "s3.role-arn" in properties or "client.role-arn" in properties:
         regions["client.assume-role.region"] = region
-    # Iceberg in Java knows one region for Glue and S3 together.
+    # Iceberg in Java has one region for Glue and S3 together.
     if is_glue and _first(properties, _REGIONS) != region:
         regions["s3.cross-region-access-enabled"] = "true"
     return regions

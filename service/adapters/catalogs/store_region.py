@@ -1,4 +1,4 @@
-"""The region of an S3 of one's own."""
+"""The region of a custom S3 endpoint."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Mapping
 _ENDPOINT = "s3.endpoint"
 _REGIONS = ("s3.region", "client.region", "glue.region")
 _IN_ENVIRONMENT = ("AWS_REGION", "AWS_DEFAULT_REGION")
-# What stores that have no regions sign with, and AWS where nothing else is said.
+# The region with which stores without regions sign, and AWS's default.
 _DEFAULT = "us-east-1"
 
 
 def with_region(properties: Mapping[str, str], environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The properties, with a region if they name an S3 endpoint and none.
+    """Adds a region to the properties if they name an S3 endpoint and no region.
 
-    Without one PyIceberg would ask AWS where the bucket lies, and Spark would read nothing.
+    Without one, PyIceberg would ask AWS for the bucket's region, and Spark would read nothing.
 
     >>> with_region({"s3.endpoint": "http://store:9000"}, {})["s3.region"]
     'us-east-1'

@@ -1,4 +1,4 @@
-"""What PyIceberg knows of a table, in the gateway's terms."""
+"""Converts PyIceberg's view of a table to the gateway's terms."""
 
 from __future__ import annotations
 
@@ -26,19 +26,22 @@ from service.model.tables.tables import (
 )
 
 _SNAPSHOTS_AT_MOST = 100
-# Parquet has decimals of more digits as bytes.
+# Parquet stores decimals with more digits as bytes.
 _DIGITS_OF_INT64 = 18
 _SCHEMAS_KEPT = 128
 _BLOOM_FILTER_PREFIX = "write.parquet.bloom-filter-enabled.column."
 
 
 def table_facts(name: TableName, table: Table) -> TableFacts:
-    """The table as its metadata describes it; a count is 0 without a snapshot or a writer's own count."""
+    """Returns the table as its metadata describes it; unknown counts are 0.
+
+    A count is unknown without a snapshot, or if the writer did not record it.
+    """
     return _facts(name, table, ReadAt(table.current_snapshot(), table.schema()))
 
 
 def facts_at(table: Table, asked: TableAt) -> TableFacts | None:
-    """The table at a version; None when it has no such version, or it is not certain how that is read."""
+    """Returns the table at a version; None if there is no such version, or its reading is uncertain."""
     read = read_at(table, asked.version)
     return None if read is None else _facts(asked.name, table, read)
 
@@ -70,13 +73,13 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
 
 
 def has_imported_files(table: Table) -> bool:
-    """Whether files of other systems may have been added to it, which have no ids of columns."""
+    """Whether the table may have files added from other systems, which have no column ids."""
     return TableProperties.DEFAULT_NAME_MAPPING in table.properties
 
 
 @lru_cache(_SCHEMAS_KEPT)
 def _columns(schema: Identity[Schema]) -> tuple[TableColumn, ...]:
-    # A commit changes a table and leaves its schema.
+    # A commit changes a table, but not its schema.
     return tuple(
         TableColumn(each.field_id, each.name, str(each.field_type), each.required, each.doc)
         for each in schema.value.fields
@@ -93,7 +96,7 @@ def _past_partition_fields(table: Table, schema: Schema) -> tuple[PartitionField
     for spec in sorted(table.specs().values(), key=lambda each: each.spec_id, reverse=True):
         for each in spec.fields:
             layout = (each.source_id, str(each.transform))
-            # Of a column that is gone nobody can ask; `void` is how version 1 keeps a removed field.
+            # A column that is gone cannot be queried; `void` is how version 1 keeps a removed field.
             if layout in known or layout[1] == "void" or not schema.find_column_name(each.source_id):
                 continue
             known.add(layout)

@@ -1,1 +1,1 @@
-"""What changes an Iceberg table: snapshots of commit rounds, new tables, other schemas."""
+"""Commits to Iceberg tables: snapshots of commit rounds, new tables, schema changes."""

@@ -1,7 +1,7 @@
-"""Maps of column metrics in Avro, as PyIceberg writes them, and many times as fast.
+"""Writes maps of column metrics in Avro: the bytes that PyIceberg writes, many times as fast.
 
-A file of a table with hundreds of columns has a thousand entries in these maps, and PyIceberg calls functions
-for every byte of each.
+These maps have about a thousand entries for a file of a table with hundreds of columns, and PyIceberg calls
+several functions for every byte of an entry.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pyiceberg.avro.writer import BinaryWriter, IntegerWriter, MapWriter, Option
 
 
 def number(value: int) -> bytes:
-    """A whole number of 64 bits, zigzag and of variable length.
+    """Encodes a whole number of 64 bits as Avro does: zigzag, with a variable length.
 
     >>> [number(each).hex() for each in (0, -1, 1, 64, -(2**63))]
     ['00', '01', '02', '8001', 'ffffffffffffffffff01']
@@ -28,16 +28,16 @@ def number(value: int) -> bytes:
     return bytes(found)
 
 
-# Ids of columns, and counts of small files.
+# Column ids, and the counts of small files.
 _KNOWN = {each: number(each) for each in range(20_000)}
 
 
 @dataclass(frozen=True)
 class IntegerMapWriter(MapWriter):
-    """From whole numbers to whole numbers."""
+    """Writes maps from whole numbers to whole numbers."""
 
     def write(self, encoder: BinaryEncoder, val: dict[int, int]) -> None:
-        """As PyIceberg's."""
+        """See `MapWriter`."""
         try:
             content = b"".join(map(_KNOWN.__getitem__, chain.from_iterable(val.items())))
         except KeyError:
@@ -47,16 +47,16 @@ class IntegerMapWriter(MapWriter):
 
 @dataclass(frozen=True)
 class BinaryMapWriter(MapWriter):
-    """From whole numbers to bytes."""
+    """Writes maps from whole numbers to bytes."""
 
     def write(self, encoder: BinaryEncoder, val: dict[int, bytes]) -> None:
-        """As PyIceberg's."""
+        """See `MapWriter`."""
         parts = [part for key, value in val.items() for part in (number(key), number(len(value)), value)]
         _write(encoder, len(val), b"".join(parts))
 
 
 def quick(writer: Writer) -> Writer:
-    """A writer of the same bytes."""
+    """Returns a faster writer that writes the same bytes."""
     match writer:
         case StructWriter():
             return StructWriter(tuple((position, quick(each)) for position, each in writer.field_writers))

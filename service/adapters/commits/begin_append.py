@@ -1,4 +1,4 @@
-"""Beginning a snapshot that adds files to a branch."""
+"""Begins a snapshot that adds files to a branch."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ from service.adapters.commits.manifest_lists import ManifestLists
 
 
 def begin_append(table: Table, branch: str, summary: Mapping[str, str], lists: ManifestLists) -> Append:
-    """A snapshot without files yet; a branch that is not there begins with what `main` has now."""
+    """Begins a snapshot without files. A branch that does not exist starts from the head of `main`."""
     return Append(_Reading(table, _with_branch(table.metadata, branch)), table.io, branch, summary, lists)
 
 
 class _Reading(Transaction):
-    """A transaction that nothing is ever staged in.
+    """A transaction in which nothing is ever staged.
 
-    PyIceberg's own copies the metadata, every snapshot in it, each time when somebody looks at it, a dozen
-    times for each snapshot made: most of the time that a commit to a table with a hundred snapshots takes.
+    PyIceberg's own transaction copies the metadata, with every snapshot in it, on each access, and a snapshot
+    accesses it a dozen times. These copies would take most of the time of a commit to a table with a hundred
+    snapshots.
     """
 
     def __init__(self, table: Table, metadata: TableMetadata) -> None:
@@ -52,7 +53,10 @@ class _Reading(Transaction):
 
 
 class Append(_FastAppendFiles):
-    """PyIceberg's, which takes milliseconds for each file of a wide table, and for each hundred snapshots."""
+    """PyIceberg's append, faster for files of wide tables and for many snapshots.
+
+    PyIceberg takes milliseconds for each file of a wide table, and for each hundred snapshots.
+    """
 
     def __init__(
         self,
@@ -66,7 +70,7 @@ class Append(_FastAppendFiles):
         self._lists = lists
 
     def written(self) -> Snapshot:
-        """The snapshot, with its manifests and their list on the table's storage."""
+        """Writes the manifests and their list to the table's storage, and returns the snapshot."""
         metadata, parent_id = self._transaction.table_metadata, self._parent_snapshot_id
         added = self._manifests()
         sequence_number = metadata.next_sequence_number()
@@ -93,11 +97,11 @@ class Append(_FastAppendFiles):
         )
 
     def _existing_manifests(self) -> list[ManifestFile]:
-        # They stay as they are: see `ManifestLists`.
+        # `ManifestLists` adds them unchanged.
         return []
 
     def new_manifest_writer(self, spec: PartitionSpec) -> ManifestWriter:
-        """As PyIceberg's."""
+        """Overrides PyIceberg's, for the faster writer."""
         metadata = self._transaction.table_metadata
         return manifest_writer(
             metadata, spec, self.new_manifest_output(), self._snapshot_id, self._compression
@@ -111,7 +115,7 @@ def manifest_writer(
     snapshot_id: int,
     compression: AvroCompressionCodec,
 ) -> ManifestWriter:
-    """What writes a manifest of data files for a table."""
+    """Returns a writer for a manifest of a table's data files."""
     kind = _ManifestWriterV1 if metadata.format_version == 1 else _ManifestWriterV2
     return kind(spec, metadata.schema(), output, snapshot_id, compression)
 
@@ -141,7 +145,7 @@ class _ManifestWriterV2(ManifestWriterV2):
 
 
 def _meta(writer: ManifestWriter) -> dict[str, str]:
-    """PyIceberg's, without the schema being put into words each time."""
+    """PyIceberg's, without encoding the schema as JSON each time."""
     return {
         "schema": schema_json(writer._schema),
         "partition-spec": to_json(writer._spec.fields).decode(),

@@ -1,7 +1,7 @@
-"""Where a table says which commit rounds it has.
+"""How a table records which commit rounds it has.
 
-Every snapshot names its round. Snapshots expire, so the table's properties name the last round of each
-branch: a crash lies between a round's commit and the next round, never further back.
+Every snapshot names its round. Snapshots expire, so the table's properties also name the last round of each
+branch. That is enough: a crash can only happen between a round's commit and the next round.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _LAST_SNAPSHOT = "sluice.last-commit-snapshot."
 
 
 def round_properties(branch: str, round_id: UUID, snapshot_id: int) -> Mapping[str, str]:
-    """What a commit sets in the table's properties, together with its snapshot."""
+    """Returns the table properties that a commit sets together with its snapshot."""
     return {_LAST_ROUND + branch: str(round_id), _LAST_SNAPSHOT + branch: str(snapshot_id)}
 
 
 def round_summary(committable: Committable) -> dict[str, str]:
-    """What a snapshot's summary says of the round that it was made of."""
+    """Returns what a snapshot's summary says about its round."""
     batches = ",".join(committable.stream_batches)
     return {ROUND: str(committable.round_id)} | ({STREAM_BATCHES: batches} if batches else {})
 
 
 def last_round(metadata: TableMetadata, branch: str) -> UUID | None:
-    """The round that was last committed to the branch; None: none was, or what is there is no round."""
+    """The round last committed to the branch. None: there is none, or the property holds no round id."""
     try:
         return UUID(metadata.properties[_LAST_ROUND + branch])
     except (KeyError, ValueError):
@@ -39,7 +39,7 @@ def last_round(metadata: TableMetadata, branch: str) -> UUID | None:
 
 
 def snapshot_of_round(metadata: TableMetadata, branch: str, round_id: UUID) -> int | None:
-    """The snapshot that was made of the round, though it may have expired or been rolled back; None: none."""
+    """The round's snapshot, which may have expired or been rolled back. None: the round is not committed."""
     wanted = str(round_id)
     for snapshot in reversed(metadata.snapshots):
         if snapshot.summary is not None and snapshot.summary.additional_properties.get(ROUND) == wanted:

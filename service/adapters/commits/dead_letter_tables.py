@@ -1,4 +1,4 @@
-"""Tables of dead letters in the catalogs, made when the first letter comes."""
+"""Tables of dead letters in the catalogs, created for the first dead letter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIRST_PARTITION_FIELD = 1000
 
 
 class PyIcebergDeadLetterTables:
-    """Implements `service.ingest_ports.DeadLetterTables`. `schema` is that of tables which are made here.
+    """Implements `service.ingest_ports.DeadLetterTables`. New tables get the schema `schema`.
 
     They are partitioned by the day of their first column.
     """
@@ -33,10 +33,10 @@ class PyIcebergDeadLetterTables:
         self._schema = schema
 
     def opened(self, name: TableName) -> WritableTable:
-        """The table of dead letters with this name, made if it is not there.
+        """Returns the table of dead letters with this name, and creates it if it does not exist.
 
         Raises:
-            CreationInvalid: it cannot be made, since its name might mean something else.
+            CreationInvalid: the table cannot be created, because its name is ambiguous.
             CatalogDown: the catalog does not answer.
         """
         try:
@@ -54,7 +54,7 @@ class PyIcebergDeadLetterTables:
 
         def make(catalog: Catalog) -> None:
             check_unambiguous(catalog, name.schema.split("."), name.table)
-            # Another gateway may be faster.
+            # Another gateway may create it first.
             with suppress(TableAlreadyExistsError):
                 catalog.create_table(
                     identifier,

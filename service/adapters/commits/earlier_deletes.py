@@ -1,4 +1,4 @@
-"""An upsert's deletes once more, for rows that lie under earlier partition specs of the table."""
+"""Repeats an upsert's deletes for rows under earlier partition specs of the table."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ _BOUNDS = WriteBounds(buffered_bytes=16 * 1024**2)
 def earlier_deletes(
     table: Table, results: Iterable[WriteResult], specs: Iterable[PartitionSpec]
 ) -> Iterator[str]:
-    """Writes the keys of these results under each of the specs; the files, one by one, as Iceberg's JSON.
+    """Writes the keys of these results under each of the specs; yields the files as Iceberg's JSON.
 
-    An equality delete reaches files of its own spec and partition alone, and all files where its spec has no
-    partitions. The partition under an earlier spec is told by the keys, if its sources are among them.
+    An equality delete applies only to files of its own spec and partition, or to all files if its spec has no
+    partitions. The keys determine the partition under an earlier spec if its source columns are among them.
     Source: the Iceberg table specification, "Scan Planning".
 
     Raises:
-        UpsertNotPossible: they are not, of the upsert whose delete files the error names.
+        UpsertNotPossible: the source columns are not among the keys; the error names the upsert's delete
+            files.
         WrittenFileMissing, CommittableUnreadable: delete files cannot be read; the error names those of the
             upsert.
-        StorageDown: the storage does not give them.
+        StorageDown: the storage does not return them.
     """
     upserts = [each for each in results if each.delete_files]
     for spec in specs:
@@ -50,7 +51,8 @@ def _written(
         plan = FilePlan.of_deletes(replace(writer_state(table), spec=spec), target)
         files = FileSet(plan, _BOUNDS)
         try:
-            # Each file has keys of many of these partitions: together they are one file for each, mostly.
+            # Each delete file has keys of many of these partitions. Written together, they make about one
+            # file per partition.
             keys = written_batches(plan.state, plan.schema, delete_files, name)
             for each in chunks(keys, _BOUNDS.buffered_bytes):
                 files.write(plan.shape.table(each))

@@ -1,4 +1,4 @@
-"""Whether data files that were written a while ago still fit their table."""
+"""Checks that data files written a while ago still fit their table."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _WIDENED = ((IntegerType, LongType), (FloatType, DoubleType))
 
 
 def check_fits_table(metadata: TableMetadata, committable: Committable) -> None:
-    """Returns where the files may be committed.
+    """Checks that the files may be committed.
 
     Raises:
-        TableChanged: with what is otherwise now.
+        TableChanged: the table has changed; the error says how.
     """
     reason = next(_reasons(metadata, committable), None)
     if reason is not None:
@@ -41,7 +41,7 @@ def _reasons(metadata: TableMetadata, committable: Committable) -> Iterator[str]
         yield f"it has format version {metadata.format_version} now."
     if is_tag(metadata, committable.key.branch):
         yield f"{committable.key.branch} is a tag, no branch."
-    # One check for all files that were written alike, in the order in which they were.
+    # One check for all files of the same write target, in the order in which they were written.
     for target in dict.fromkeys(each.target for each in committable.write_results):
         yield from _reasons_of(metadata, target)
 
@@ -88,7 +88,8 @@ def _whole(fields: dict[int, NestedField], column_ids: tuple[int, ...]) -> Itera
 def _newly_required(
     before: dict[int, NestedField], now: dict[int, NestedField], current: Schema
 ) -> list[int]:
-    # A new field inside a struct is required only where the struct is not null, and older rows have no such.
+    # A new required field inside a struct matters only where the struct is not null. Older rows do not have
+    # the struct's field.
     columns = {each.field_id for each in current.fields}
     return [
         field_id
@@ -98,7 +99,7 @@ def _newly_required(
 
 
 def _is_readable_as(written: IcebergType, current: IcebergType) -> bool:
-    """Whether it is the same type, or one that Iceberg widens without rewriting files."""
+    """Whether the types are equal, or Iceberg widens the written one without rewriting files."""
     if not written.is_primitive or not current.is_primitive:
         return type(written) is type(current)
     if isinstance(written, DecimalType) and isinstance(current, DecimalType):

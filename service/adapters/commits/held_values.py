@@ -1,4 +1,4 @@
-"""What a file may hold in one column, as far as its metadata says."""
+"""The values that a file may hold in one column, according to its metadata."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ class HeldValues:
 
     @staticmethod
     def of(file: DataFile, field: NestedField) -> HeldValues:
-        """What the file's metadata says of a top-level column; of what it does not say, anything."""
+        """The values of a top-level column that the file's metadata allows; any, if a fact is missing."""
         null_count = (file.null_value_counts or {}).get(field.field_id)
         interval = file_interval(file, field, None)
         if interval is NoInterval.NO_VALUE and (
             null_count != file.record_count or field.initial_default is not None
         ):
-            # Files from before the column was added have its default in every row.
+            # Files written before the column was added have its default in every row.
             interval = NoInterval.UNKNOWN
         return HeldValues(interval, null_count != 0)
 
     @staticmethod
     def anything() -> HeldValues:
-        """What nothing is known of."""
+        """Any value, for a column about which nothing is known."""
         return HeldValues(NoInterval.UNKNOWN, has_nulls=True)
 
     def may_share(self, other: HeldValues) -> bool:
-        """Whether one value may be in both; NULL is a value as any other, as in equality deletes."""
+        """Whether both may hold the same value. NULL counts as a value, as in equality deletes."""
         return (self.has_nulls and other.has_nulls) or _overlap(self.interval, other.interval)
 
 
@@ -45,5 +45,5 @@ def _overlap(one: Interval | NoInterval, other: Interval | NoInterval) -> bool:
     if isinstance(one, NoInterval) or isinstance(other, NoInterval):
         return True
     (least, greatest), (other_least, other_greatest) = one, other
-    # Both are of the column's present type, so they can be compared.
+    # Both have the column's current type, so they can be compared.
     return bool(least <= other_greatest and other_least <= greatest)  # type: ignore[operator]

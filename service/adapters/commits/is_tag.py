@@ -1,4 +1,4 @@
-"""Whether a name is that of a tag, which nothing can be committed to."""
+"""Whether a name is that of a tag, to which nothing can be committed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pyiceberg.table.refs import SnapshotRefType
 
 
 def is_tag(metadata: TableMetadata, name: str) -> bool:
-    """Whether the table has a tag of that name; what is not there is none."""
+    """Whether the table has a tag of that name; False if it has no such reference."""
     ref = metadata.refs.get(name)
     return ref is not None and ref.snapshot_ref_type is not SnapshotRefType.BRANCH

@@ -1,4 +1,4 @@
-"""What the data files of a branch may hold in the columns that an upsert's keys are of."""
+"""The values that a branch's data files may hold in an upsert's key columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from service.adapters.concurrency.bounded_lru import BoundedLru
 
 _MANIFESTS_KEPT = 10_000
 _KEPT_BYTES = 16 << 20
-# Measured roughly: a file's partition, and two bounds of a column.
+# Rough measurements: a file's partition, and two bounds of a column.
 _FILE_BYTES = 300
 _COLUMN_BYTES = 300
 _UNREADABLE = (OSError, ValueError, TypeError, LookupError, ArithmeticError)
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LiveFile:
-    """A data file: its partition under its spec, and what it may hold in each of the columns asked about."""
+    """A data file: its partition under its spec, and the values it may hold in each requested column."""
 
     spec_id: int
     partition: tuple[object, ...]
@@ -39,7 +39,7 @@ class LiveFile:
 class LiveFiles:
     """Reads the manifests of a branch's newest snapshot, each once: a manifest never changes.
 
-    For many threads. Of a branch with more than `files_at_most` data files nothing is read.
+    Thread-safe. It reads nothing of a branch with more than `files_at_most` data files.
     """
 
     def __init__(self, files_at_most: int) -> None:
@@ -47,7 +47,7 @@ class LiveFiles:
         self._kept: BoundedLru[tuple[object, ...], list[LiveFile]] = BoundedLru(_MANIFESTS_KEPT, _KEPT_BYTES)
 
     def of(self, table: Table, branch: str, fields: Sequence[NestedField]) -> list[LiveFile] | None:
-        """The data files that a commit to the branch finds; None: they are too many, or cannot be read."""
+        """The data files that a commit to the branch finds. None: they are too many, or cannot be read."""
         try:
             manifests = data_manifests(table, branch)
             counts = [_file_count(each) for each in manifests]
@@ -56,7 +56,7 @@ class LiveFiles:
                 return None
             return [file for each in manifests for file in self._files(table, each, fields)]
         except _UNREADABLE as error:
-            # The deletes are written then, as if anything might be there.
+            # All deletes are then written, as if every file might hold any value.
             log.warning(
                 "live_files_unreadable",
                 table=".".join(table.name()),
@@ -76,7 +76,10 @@ class LiveFiles:
 
 
 def data_manifests(table: Table, branch: str) -> list[ManifestFile]:
-    """Those with data files that a commit to the branch finds; a new branch begins with what `main` has."""
+    """Returns the manifests whose data files a commit to the branch finds.
+
+    A new branch starts from the head of `main`.
+    """
     ref = table.metadata.refs.get(branch) or table.metadata.refs.get(MAIN_BRANCH)
     head = table.metadata.snapshot_by_id(ref.snapshot_id) if ref else None
     return [each for each in head.manifests(table.io) if _has_files(each)] if head else []
@@ -94,7 +97,7 @@ def _file_count(manifest: ManifestFile) -> int | None:
 def _read(
     io: FileIO, manifest: ManifestFile, spec: PartitionSpec, fields: Sequence[NestedField]
 ) -> list[LiveFile]:
-    # Readers take the value of such a column from the partition, whatever else the file says.
+    # Readers take such a column's value from the partition, whatever else the file says.
     sources = {each.source_id for each in spec.fields if isinstance(each.transform, IdentityTransform)}
     entries = manifest.fetch_manifest_entry(io, discard_deleted=True)
     return [_live_file(each.data_file, spec, fields, sources) for each in entries]

@@ -1,6 +1,7 @@
-"""Lists of manifests, of which each but for its first entries is the list before.
+"""Caches manifest-list entries: a new list usually extends the previous one.
 
-PyIceberg reads and writes all entries of a list for every snapshot: milliseconds for each hundred of them.
+Only the new entries are encoded. PyIceberg reads and writes all entries of a list for every snapshot, which
+takes milliseconds per hundred entries.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _KEPT_BYTES = 32 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Entries:
-    """Entries as they lie in a file of this version."""
+    """Manifest-list entries, encoded as in a file of this format version."""
 
     format_version: int
     count: int
@@ -31,9 +32,9 @@ class _Entries:
 
 
 class ManifestLists:
-    """Writes lists, and keeps what is in those that it wrote last: a file never changes. For many threads.
+    """Writes manifest lists, and caches the entries of those it wrote last: a file never changes.
 
-    A list is on the disk when it is written, and so are the manifests that are new in it.
+    Thread-safe. A written list is synced to disk, and so are the manifests that are new in it.
     """
 
     def __init__(self, sync: Sync = sync_files) -> None:
@@ -47,7 +48,7 @@ class ManifestLists:
         added: Sequence[ManifestFile],
         before: Snapshot | None,
     ) -> None:
-        """Puts the manifests into the writer's file, and behind them those before that have living files."""
+        """Writes the added manifests, and after them the manifests of `before` that have live files."""
         with writer:
             new = _encoded(writer, added)
             old = _Entries(writer._format_version, 0, b"")
@@ -67,7 +68,7 @@ class ManifestLists:
 
 
 def _is_alive(manifest: ManifestFile) -> bool:
-    # As PyIceberg's appends see it.
+    # The condition that PyIceberg's appends use.
     return manifest.has_added_files() or manifest.has_existing_files()
 
 
@@ -81,7 +82,7 @@ def _encoded(writer: ManifestListWriter, manifests: Iterable[ManifestFile]) -> _
 
 
 def _write_block(writer: ManifestListWriter, entries: _Entries) -> None:
-    """As `AvroOutputFile.write_block`, of what is encoded."""
+    """`AvroOutputFile.write_block` for entries that are already encoded."""
     file = writer._writer
     codec = file.compression_codec()
     content = entries.content if codec is None else codec.compress(entries.content)[0]

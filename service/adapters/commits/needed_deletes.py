@@ -1,4 +1,4 @@
-"""Which files with equality deletes can delete anything of what a branch has."""
+"""Finds the equality-delete files that can delete a row of a branch."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from service.adapters.commits.held_values import HeldValues
 from service.adapters.commits.live_files import LiveFile, LiveFiles
 from service.adapters.data_files.metrics.content_files import delete_file, equality_ids_of, spec_id_of
 
-# What says of itself what is no longer true, or what nobody can read, is for the commit to judge.
+# A description that is out of date or unreadable is left for the commit to reject.
 _NOT_UNDERSTOOD = (ValueError, TypeError, LookupError, ArithmeticError)
 
 
 class NeededDeletes:
-    """Decides for the snapshot that a commit is based on; whoever commits requires that it is still that one.
+    """Decides for the snapshot that a commit starts from; the commit requires that it is still the head.
 
     A delete file is needed unless the metadata of every data file rules out that it holds one of the keys:
-    it is in another partition, or the bounds of a key column do not meet. Readers decide in the same way
-    which files they apply a delete to. Where anything is not known, the delete file is needed.
+    the data file is in another partition, or the bounds of a key column do not overlap. Readers use the same
+    rule to decide to which files they apply a delete. If a fact is unknown, the delete file is needed.
     """
 
     def __init__(self, live: LiveFiles) -> None:
         self._live = live
 
     def of(self, table: Table, branch: str, files: Iterable[str]) -> list[str]:
-        """Those of these files, in Iceberg's JSON, that are needed."""
+        """Returns the needed ones among these files, as Iceberg's JSON."""
         known: dict[tuple[int, ...], list[LiveFile] | None] = {}
         return [each for each in files if self._is_needed(table, branch, each, known)]
 
@@ -61,7 +61,7 @@ def _may_have(file: LiveFile, keys: Sequence[HeldValues]) -> bool:
 
 
 def _reaches(delete: DataFile, spec: PartitionSpec, file: LiveFile) -> bool:
-    """An equality delete without partition reaches all files, another one those of its spec and partition.
+    """Whether an equality delete applies to a file: of its spec and partition, or of any if unpartitioned.
 
     Source: the Iceberg table specification, "Scan Planning".
     """
@@ -76,10 +76,10 @@ def _reaches(delete: DataFile, spec: PartitionSpec, file: LiveFile) -> bool:
 def _may_be_equal(one: object, other: object) -> bool:
     if one is None or other is None:
         return one is other
-    # What was read from two kinds of files may be one value in two types.
+    # The same value may have two types if it was read from two kinds of files.
     return type(one) is not type(other) or isinstance(one, float) or one == other
 
 
 def is_unpartitioned(spec: PartitionSpec) -> bool:
-    """Whether its files are in no partition; version 1 leaves fields behind that mean nothing."""
+    """Whether files of this spec have no partition. Format version 1 leaves void fields behind."""
     return all(isinstance(each.transform, VoidTransform) for each in spec.fields)

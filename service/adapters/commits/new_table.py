@@ -1,4 +1,4 @@
-"""A table that is to be made, in PyIceberg's terms."""
+"""A new table in PyIceberg's terms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FORMAT = {"format-version": "2"}
 
 @dataclass(frozen=True, slots=True)
 class NewTable:
-    """Made once, it may be asked for several times."""
+    """A new table, built once; `create` may be called several times."""
 
     schema: Schema
     spec: PartitionSpec
@@ -30,10 +30,10 @@ class NewTable:
 
     @classmethod
     def of(cls, creation: TableCreation) -> NewTable:
-        """The same in PyIceberg's terms.
+        """Converts the creation into PyIceberg's terms.
 
         Raises:
-            ValueError, pyiceberg.exceptions.ValidationError: Iceberg knows no such table.
+            ValueError, pyiceberg.exceptions.ValidationError: Iceberg does not allow such a table.
         """
         schema = pyiceberg_schema(creation.schema)
         layout = creation.layout
@@ -55,10 +55,10 @@ class NewTable:
         )
 
     def create(self, catalog: Catalog, identifier: Identifier) -> None:
-        """Makes it; ids are given anew.
+        """Creates the table; PyIceberg assigns new ids.
 
         Raises:
-            TableAlreadyExistsError, NoSuchNamespaceError: PyIceberg's word for either.
+            TableAlreadyExistsError, NoSuchNamespaceError: as PyIceberg raises them.
         """
-        # PyIceberg takes the format's version out of what it is given.
+        # PyIceberg removes the format version from the properties that it is given.
         catalog.create_table(identifier, self.schema, None, self.spec, self.order, dict(self.properties))

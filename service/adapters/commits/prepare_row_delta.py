@@ -1,4 +1,4 @@
-"""One snapshot of an upsert, with the files that delete what its rows replace."""
+"""Prepares one snapshot of an upsert, with the files that delete the rows it replaces."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ def prepare_row_delta(
     prepare_append: Callable[[], SnapshotAppend],
     sync: Sync,
 ) -> SnapshotAppend:
-    """Has the manifests written. A branch that is not there begins with what `main` has now.
+    """Prepares the snapshot, and has its manifests written.
 
-    Rows under earlier partition specs are reached by delete files of theirs, which are written here, and
-    belong to this snapshot as its manifests do. Delete files that can delete nothing of what the branch has
-    are left out; without any, the snapshot is an append, which `prepare_append` prepares.
+    A branch that does not exist starts from the head of `main`.
+
+    Rows under earlier partition specs need delete files of those specs. They are written here, and belong to
+    this snapshot as its manifests do. Delete files that cannot delete any row of the branch are left out. If
+    none remains, the snapshot is an append, which `prepare_append` prepares.
 
     Raises:
-        CommitFailedException: the table has changed meanwhile.
+        CommitFailedException: the table has changed in the meantime.
         UpsertNotPossible: the table holds rows that the deletes would not reach.
-        CommittableUnreadable: a file is described in a way that cannot be understood, or cannot be read.
-        PartDown: what writes the manifests is down, or the storage.
+        CommittableUnreadable: a file's description cannot be understood, or the file cannot be read.
+        PartDown: the storage is down, or the engine that writes the manifests.
     """
     branch, results = committable.key.branch, committable.write_results
     sent = [file for each in results for file in each.delete_files]
@@ -81,9 +83,10 @@ def _without(files: Iterable[str], others: Iterable[str]) -> list[str]:
 
 
 def _specs_out_of_reach(table: Table, branch: str) -> list[PartitionSpec]:
-    """Those that files of the branch are under, and the deletes of the present spec do not reach.
+    """Returns the specs of files of the branch that deletes of the current spec do not reach.
 
-    An equality delete of a partition reaches files of the same spec alone, one without partition all.
+    An equality delete with a partition applies only to files of the same spec, one without a partition to all
+    files.
 
     Source: the Iceberg table specification, "Scan Planning".
     """
@@ -95,7 +98,7 @@ def _specs_out_of_reach(table: Table, branch: str) -> list[PartitionSpec]:
 
 
 def _delete(io: FileIO, snapshot: Snapshot, own: Iterable[str]) -> None:
-    """Deletes what was written for this snapshot alone; what cannot be deleted now is an orphan."""
+    """Deletes what was written only for this snapshot. Files that cannot be deleted become orphans."""
     with suppress(OSError):
         for location in list(_written(io, snapshot)):
             io.delete(location)

@@ -36,12 +36,12 @@ from service.errors import CommittableUnreadable
 from service.model.ingest.writing import Committable
 
 ReadDataFile = Callable[[str, Schema, PartitionSpec], DataFile]
-"""A data file of Iceberg's own JSON, for a table's schema and partition spec; a ValueError if it is none."""
+"""Reads a data file from Iceberg's JSON, for a schema and a partition spec. Raises ValueError on failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotAppend:
-    """A snapshot whose manifests are written, and which is in no table yet."""
+    """A snapshot whose manifests are written, and which is not in a table yet."""
 
     snapshot_id: int
     _table: Table
@@ -55,13 +55,13 @@ class SnapshotAppend:
     def prepare(
         cls, table: Table, committable: Committable, read_data_file: ReadDataFile, lists: ManifestLists
     ) -> SnapshotAppend:
-        """Writes the manifests. The table's default partition spec must be the one of all files.
+        """Writes the manifests. All files must have the table's default partition spec.
 
-        A branch that is not there begins with what `main` has now.
+        A branch that does not exist starts from the head of `main`.
 
         Raises:
-            CommittableUnreadable: files are described in a way that cannot be committed; nothing is left.
-            Exception: what PyIceberg raises of a table or its storage; nothing is left either.
+            CommittableUnreadable: the description of some files cannot be committed; nothing is left behind.
+            Exception: what PyIceberg raises for a table or its storage; nothing is left behind either.
         """
         metadata = table.metadata
         append = begin_append(table, committable.key.branch, round_summary(committable), lists)
@@ -76,7 +76,7 @@ class SnapshotAppend:
             snapshot = append.written()
         except BaseException as error:
             append._clean_all_uncommitted()
-            # To find out takes as long as the manifests took: it is done for those that failed alone.
+            # Finding them takes as long as writing the manifests, so it is done only after a failure.
             found = undescribable_files(metadata, files, read) if isinstance(error, BAD_DESCRIPTION) else []
             if not found:
                 raise
@@ -87,7 +87,7 @@ class SnapshotAppend:
     def of(
         cls, table: Table, committable: Committable, snapshot: Snapshot, discard: Callable[[], None]
     ) -> SnapshotAppend:
-        """One whose manifests are written by somebody else, for the table as it is here."""
+        """Returns an append whose manifests are already written, based on the table as it is here."""
         metadata, branch, snapshot_id = table.metadata, committable.key.branch, snapshot.snapshot_id
         updates = (
             AddSnapshotUpdate(snapshot=in_order(snapshot, metadata)),
@@ -97,24 +97,24 @@ class SnapshotAppend:
         return cls(snapshot_id, table, discard, updates, _requirements(metadata, branch))
 
     def publish(self) -> None:
-        """Makes it the branch's newest snapshot, if table and branch are still as they were.
+        """Makes it the branch's newest snapshot, if table and branch have not changed.
 
         Raises:
-            CommitFailedException: they are not.
-            Exception: what PyIceberg raises; the snapshot may or may not be there.
+            CommitFailedException: they have changed.
+            Exception: what PyIceberg raises; the snapshot may or may not be in the table.
         """
         self._table._do_commit(self._updates, self._requirements)
 
     def leaving_out(self, files: Iterable[str]) -> SnapshotAppend:
-        """The same, of a committable with these files, in Iceberg's JSON, that it does not need."""
+        """Returns the same append, which does not need these files (Iceberg's JSON) of its round."""
         return replace(self, _left_out=(*self._left_out, *files))
 
     def owning(self, files: Iterable[str]) -> SnapshotAppend:
-        """The same, with these files, in Iceberg's JSON, that were written for it alone."""
+        """Returns the same append, which owns these files (Iceberg's JSON), written only for it."""
         return replace(self, _own=(*self._own, *files))
 
     def remove_left_out(self) -> None:
-        """Deletes the files that a snapshot which is in the table does without."""
+        """Deletes the files that the snapshot does not need. The snapshot must be in the table."""
         delete_files(self._table.io, locations_of(self._left_out))
 
     def discard(self) -> None:
@@ -125,7 +125,7 @@ class SnapshotAppend:
 
 def _branch_head(metadata: TableMetadata, branch: str, snapshot_id: int) -> SetSnapshotRefUpdate:
     before = metadata.refs.get(branch)
-    # PyIceberg's own update forgets for how long the branch and its snapshots are to be kept.
+    # PyIceberg's own update drops the retention settings of the branch and its snapshots.
     return SetSnapshotRefUpdate(
         ref_name=branch,
         type=SnapshotRefType.BRANCH,
@@ -137,7 +137,7 @@ def _branch_head(metadata: TableMetadata, branch: str, snapshot_id: int) -> SetS
 
 
 def _requirements(metadata: TableMetadata, branch: str) -> tuple[TableRequirement, ...]:
-    """Nothing that the files were checked against may be otherwise when they are committed."""
+    """Everything that the files were checked against must be unchanged when they are committed."""
     return (
         AssertTableUUID(uuid=metadata.table_uuid),
         AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
@@ -158,7 +158,7 @@ def _head_requirement(metadata: TableMetadata, branch: str) -> AssertRefSnapshot
 
 
 class _AssertNewBranch(AssertRefSnapshotId):
-    """The same to a catalog's server; PyIceberg itself refuses branches of tables without snapshots."""
+    """The same for a catalog server. PyIceberg itself rejects branches of tables without snapshots."""
 
     def validate(self, base_metadata: TableMetadata | None) -> None:  # type: ignore[override] # as PyIceberg
         if base_metadata is None or self.ref in base_metadata.refs:

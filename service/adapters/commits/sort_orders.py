@@ -1,4 +1,4 @@
-"""Sort orders between our terms and PyIceberg's, and the commit that makes them known to a table."""
+"""Converts sort orders to and from PyIceberg's terms, and adds them to a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.model.tables.tables import UNSORTED_ID, SortField, SortOrder
 
 
 def known_sort_orders(schema: Schema, orders: Iterable[iceberg.SortOrder]) -> Iterator[SortOrder]:
-    """Those whose columns the schema still has, by their names in it."""
+    """The sort orders whose columns the schema still has, with the columns' current names."""
     for order in orders:
         names = [schema.find_column_name(each.source_id) for each in order.fields]
         if order.fields and all(names):
@@ -24,10 +24,10 @@ def known_sort_orders(schema: Schema, orders: Iterable[iceberg.SortOrder]) -> It
 
 
 def iceberg_sort_fields(schema: Schema, fields: Iterable[SortField]) -> list[iceberg.SortField]:
-    """The same in PyIceberg's terms.
+    """Converts sort fields into PyIceberg's terms.
 
     Raises:
-        ValueError: the schema has no such column, or Iceberg no such transform.
+        ValueError: the schema does not have such a column, or Iceberg does not have such a transform.
     """
     return [
         iceberg.SortField(
@@ -43,10 +43,10 @@ def iceberg_sort_fields(schema: Schema, fields: Iterable[SortField]) -> list[ice
 def added_sort_orders(
     metadata: TableMetadata, orders: Sequence[tuple[SortField, ...]]
 ) -> tuple[AddSortOrderUpdate, ...]:
-    """What makes them known beside the default order, which stays.
+    """Returns the updates that add these orders to a table. Its default order stays.
 
     Raises:
-        ValueError, pyiceberg.exceptions.ValidationError: rows of the table cannot be in such an order.
+        ValueError, pyiceberg.exceptions.ValidationError: the table's rows cannot be sorted in this way.
     """
     schema = metadata.schema()
     first = max((each.order_id for each in metadata.sort_orders), default=UNSORTED_ID) + 1
@@ -60,10 +60,10 @@ def added_sort_orders(
 
 
 class AssertSortOrdersFree(AssertTableUUID):
-    """The same, and no order may have these ids yet: for catalogs that PyIceberg itself commits to.
+    """Also requires that these order ids are unused; for catalogs that PyIceberg itself commits to.
 
-    It looks for another order of the same id, but not for the same order: a table that knew it twice could be
-    read by nobody. Servers give the ids themselves.
+    PyIceberg checks for another order with the same id, but not for the same order under two ids. Nothing can
+    read a table that has an order twice. Catalog servers assign the ids themselves.
     """
 
     order_ids: frozenset[int]
@@ -72,7 +72,7 @@ class AssertSortOrdersFree(AssertTableUUID):
         """See PyIceberg.
 
         Raises:
-            CommitFailedException: somebody else has added an order meanwhile.
+            CommitFailedException: another writer has added an order in the meantime.
         """
         super().validate(base_metadata)
         known = {each.order_id for each in base_metadata.sort_orders} if base_metadata else set()

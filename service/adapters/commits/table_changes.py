@@ -1,4 +1,4 @@
-"""Makes Iceberg tables, changes their schemas and adds sort orders to them, through PyIceberg."""
+"""Creates Iceberg tables, changes their schemas and adds sort orders, through PyIceberg."""
 
 from __future__ import annotations
 
@@ -67,42 +67,42 @@ class PyIcebergTableChanges:
         self._conflicts_within_s = conflicts_within_s
 
     def check_creation(self, name: TableName, creation: TableCreation) -> None:
-        """Returns where Iceberg knows such a table, and there is such a catalog.
+        """Checks that the catalog is configured and Iceberg allows such a table.
 
         Raises:
-            CreationInvalid: one of them is not so.
+            CreationInvalid: one of the two is not so.
         """
         self._new_table(name, creation)
 
     def create(self, name: TableName, creation: TableCreation) -> bool:
-        """Makes the table, and the schemas around it that are missing; False when it is there by now.
+        """Creates the table and its missing schemas. Returns False if the table exists by now.
 
         Raises:
-            CreationInvalid: the catalog does not take such a table.
+            CreationInvalid: the catalog does not accept such a table.
             CatalogDown: the catalog does not answer.
         """
         made = self._new_table(name, creation)
         return self._catalogs.ask(name.catalog, lambda catalog: _created(catalog, name, made))
 
     def evolve(self, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
-        """Makes all changes as one commit of its own; False, and none, when the schema is another now.
+        """Makes all changes in one separate commit. Returns False, without a change, if the schema changed.
 
         Raises:
-            SchemaMismatch: the changes are none that this table can take.
-            TableNotFound: the table is gone.
-            CatalogDown: the catalog does not answer, or others commit all the time.
+            SchemaMismatch: this table cannot take the changes.
+            TableNotFound: the table does not exist any more.
+            CatalogDown: the catalog does not answer, or other commits keep conflicting.
         """
         return self._changed(table, lambda catalog: self._attempt(catalog, table, changes))
 
     def add_sort_orders(self, table: WritableTable, orders: Sequence[tuple[SortField, ...]]) -> bool:
-        """Makes these orders known to the table, as one commit of its own; its default order stays.
+        """Adds these orders to the table in one separate commit. Its default order stays.
 
-        False, and nothing is changed, when it knows one of them by now, or its schema is another one.
+        Returns False, without a change, if the table has one of them by now or its schema has changed.
 
         Raises:
-            SchemaMismatch: rows of this table cannot be in such an order.
-            TableNotFound: the table is gone.
-            CatalogDown: the catalog does not answer, or others commit all the time.
+            SchemaMismatch: this table's rows cannot be sorted in this way.
+            TableNotFound: the table does not exist any more.
+            CatalogDown: the catalog does not answer, or other commits keep conflicting.
         """
         return self._changed(table, lambda catalog: self._attempt_orders(catalog, table, orders))
 
@@ -129,7 +129,8 @@ class PyIcebergTableChanges:
             raise CreationInvalid(f"{name} cannot be made: {error}") from error
 
     def _attempt(self, catalog: Catalog, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
-        # Not the opened tables: many read those, and a commit changes the one that it is made from.
+        # Loads its own table: the opened ones have many readers, and a commit changes the table object that
+        # it is made from.
         own = catalog.load_table(identifier_of(table.key.table))
         if not _has_schema(own, table):
             return False
@@ -178,7 +179,8 @@ def _staged(table: Table, changes: Sequence[SchemaChange]) -> tuple[_Updates, _R
     except (ValueError, ValidationError) as error:
         raise SchemaMismatch(f"The schema cannot be changed so: {error}") from error
     metadata = table.metadata
-    # PyIceberg asks for the schema alone. Were it changed and changed back, an id would be given twice.
+    # PyIceberg requires only the current schema. If the schema was changed and changed back, an id would be
+    # assigned twice.
     return updates, (
         *requirements,
         AssertTableUUID(uuid=metadata.table_uuid),
@@ -213,7 +215,7 @@ def _created(catalog: Catalog, name: TableName, made: NewTable) -> bool:
 
 def _create_namespaces(catalog: Catalog, levels: tuple[str, ...]) -> None:
     for depth in range(1, len(levels) + 1):
-        # Somebody else may make it at the same time; the SQL catalog says so in its database's words.
+        # Another process may create it at the same time; the SQL catalog then raises its database's error.
         with suppress(NamespaceAlreadyExistsError, IntegrityError):
             catalog.create_namespace(levels[:depth])
 

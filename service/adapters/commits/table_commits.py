@@ -1,4 +1,4 @@
-"""Commits to Iceberg tables through PyIceberg: one snapshot for each committable, once."""
+"""Commits to Iceberg tables through PyIceberg: exactly one snapshot for each committable."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from service.model.ingest.writing import CommitResult, Committable
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
 _LONGEST_PAUSE_S = 2.0
-# These are ValueErrors, too.
+# Failures to reach the storage or the catalog; some of them are ValueErrors, too.
 _UNREACHED = (pa.ArrowException, RequestException)
 
 log = structlog.get_logger(__name__)
@@ -53,9 +53,9 @@ log = structlog.get_logger(__name__)
 class PyIcebergTableCommits:
     """The `TableCommits` port. Without `row_deltas` it takes no upserts.
 
-    Safe to call for one round from several processes at once: whoever comes second to the catalog is refused
-    by it, looks again, and finds the round in the table. PyIceberg's own retries are not used: they would
-    commit the same files again without looking, and under another partition spec.
+    Several processes may call it for the same round at once. The catalog rejects the second commit; its
+    process then looks again, and finds the round in the table. PyIceberg's own retries are not used: they
+    would commit the same files again without looking, and under another partition spec.
     """
 
     def __init__(
@@ -78,16 +78,16 @@ class PyIcebergTableCommits:
         self._needed = NeededDeletes(LiveFiles(upsert_listed_files))
 
     def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
-        """Adds all files in one snapshot, once: a round that is in the table already is not added again.
+        """Adds all files in one snapshot, once: a round that the table already has is not added again.
 
         Raises:
-            RoundEnded: the round does not wait any more; nothing was added.
+            RoundEnded: the round is not waiting any more; nothing was added.
             TableChanged: the files no longer fit the table; its partition spec or a column of theirs is gone.
             TableNotFound: the table is gone.
             UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.
-            CommittableUnreadable: these files are described in a way that cannot be committed.
-            PartDown: the catalog does not answer, others commit all the time, the table is at fault itself,
-                or the engine, which upserts need, is down; try again later.
+            CommittableUnreadable: the descriptions of these files cannot be committed.
+            PartDown: the catalog does not answer, other commits keep conflicting, the table itself is at
+                fault, or the engine, which upserts need, is down; try again later.
         """
         if self._row_deltas is None and _has_deletes(committable):
             raise ValueError("an append takes no delete files")
@@ -121,13 +121,14 @@ class PyIcebergTableCommits:
         found = snapshot_of_round(table.metadata, committable.key.branch, committable.round_id)
         if found is not None:
             return _result(committable, found, is_repeated=True)
-        # Where the table does not have it, others may have committed it long ago, and its traces be gone. The
-        # log was told before they went. What others do from here on moves the table, and is a conflict.
+        # The table does not have the round. Another process may have committed it long ago, and its traces
+        # may be gone; the log recorded the commit before they went. From here on, a commit by another process
+        # changes the table, so this one would conflict.
         if not is_open():
             raise RoundEnded
         check_fits_table(table.metadata, committable)
         append = self._prepared(table, committable)
-        # Put down first: whether a commit that is refused was made all the same is seen only in the table.
+        # Recorded first: only the table shows whether a rejected commit was made nevertheless.
         spent.append(append)
         self._published(catalog, table, append)
         append.remove_left_out()
@@ -158,7 +159,8 @@ class PyIcebergTableCommits:
 
     def _prepare_upserts(self, table: Table, committable: Committable) -> SnapshotAppend:
         assert self._row_deltas is not None
-        # What comes with equality deletes was written here, whoever's files appends are.
+        # Files that come with equality deletes were written here; those of appends may be from another
+        # writer.
         prepare_append = partial(SnapshotAppend.prepare, table, committable, data_file, self._lists)
         return prepare_row_delta(
             table, committable, self._needed, self._row_deltas, prepare_append, self._sync
@@ -171,8 +173,8 @@ class PyIcebergTableCommits:
         except (ValueError, BadRequestError) as error:
             if isinstance(error, _UNREACHED):
                 raise
-            # What is required of the table says nothing of its other branches, but its sequence numbers count
-            # them too: PyIceberg, and some servers, tell that as an invalid commit, not as a conflict.
+            # The requirements do not cover the table's other branches, but its sequence numbers do. PyIceberg
+            # and some servers report such a change as an invalid commit, not as a conflict.
             if catalog.load_table(table.name()).metadata_location != before:
                 raise CommitFailedException(f"{'.'.join(table.name())} was committed to meanwhile") from error
             raise _not_as_it_is(table, error) from error
@@ -182,7 +184,7 @@ class PyIcebergTableCommits:
 
 
 def _not_as_it_is(table: Table, error: Exception) -> PartDown:
-    """Something of the table itself is at fault, as a property of it; the catalog has answered."""
+    """Something in the table itself is at fault, for example a property. The catalog has answered."""
     return PartDown(f"{'.'.join(table.name())} cannot be committed to as it is: {error}")
 
 

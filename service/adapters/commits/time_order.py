@@ -1,8 +1,8 @@
-"""Times in a table's metadata go forward, whatever clocks do.
+"""Keeps the times in a table's metadata increasing, whatever the clocks do.
 
-Java's Iceberg, and Spark with it, refuses to read a table in which a change is more than a minute older than
-the one before. PyIceberg asks nothing and takes the clock's time: a clock that was set back, or another
-machine's that had been ahead, would make the table unreadable.
+Java's Iceberg, and therefore Spark, refuses to read a table in which a change is more than a minute older
+than the one before. PyIceberg uses the clock's time unchecked. A clock that was set back, or another
+machine's fast clock, would make the table unreadable.
 
 Source: `TableMetadata` of Iceberg, "[BUG] Expected sorted snapshot log entries".
 """
@@ -27,21 +27,21 @@ def now_ms() -> int:
 
 
 def after_all(metadata: TableMetadata, moment_ms: int) -> int:
-    """The moment; or, where the table tells of later ones, the one after the last of them."""
+    """Returns the moment; if the table has a later one, the millisecond after its latest."""
     told = [metadata.last_updated_ms, *(each.timestamp_ms for each in metadata.snapshot_log)]
     return max(moment_ms, max(told) + 1)
 
 
 def in_order(snapshot: Snapshot, metadata: TableMetadata) -> Snapshot:
-    """The snapshot, at a moment after all that the table tells of."""
+    """Returns the snapshot, at a moment after all moments in the table."""
     moment_ms = after_all(metadata, snapshot.timestamp_ms)
     return snapshot.model_copy(update={"timestamp_ms": moment_ms})
 
 
 def told_in_order(catalog: Catalog, updates: tuple[TableUpdate, ...]) -> tuple[TableUpdate, ...]:
-    """The updates, none of which adds a snapshot, so that the table's own time goes forward too.
+    """Returns the updates (none adds a snapshot) so that the table's own time increases too.
 
-    A REST catalog's server takes its own time, and knows no such update.
+    The server of a REST catalog uses its own clock, and does not know such an update.
     """
     moved: Any = _MovedOn()
     return updates if isinstance(catalog, RestCatalog) else (*updates, moved)

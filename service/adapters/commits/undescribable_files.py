@@ -1,4 +1,4 @@
-"""Which of the files that a round adds cannot be described in a manifest."""
+"""Finds the files of a round that cannot be described in a manifest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyiceberg.table.snapshots import SnapshotSummaryCollector
 from service.adapters.commits.begin_append import manifest_writer
 
 BAD_DESCRIPTION = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, struct.error)
-"""What Python and PyIceberg raise of a description; of a table, a catalog and a storage also some of them."""
+"""Errors that a bad description raises. Tables, catalogs and storages raise some of them too."""
 
 _SNAPSHOT_ID = 1
 
@@ -22,9 +22,10 @@ _SNAPSHOT_ID = 1
 def undescribable_files(
     metadata: TableMetadata, data_files: Sequence[str], read: Callable[[str], DataFile]
 ) -> list[str]:
-    """Those that by themselves cannot be read or written down, in memory; nothing else can fail there.
+    """Returns the files whose own description cannot be read or encoded in memory.
 
-    So a fault of one file is told from a fault of its table or of the storage, and from the other files.
+    Nothing else can fail there. This separates a fault of one file from a fault of its table or of the
+    storage, and from the other files.
     """
     return [each for each in data_files if not _is_readable(metadata, each, read)]
 
@@ -38,7 +39,7 @@ def _is_readable(metadata: TableMetadata, text: str, read: Callable[[str], DataF
 
 
 def _describe(metadata: TableMetadata, data_file: DataFile) -> None:
-    """All that is made of a file for a snapshot. The codec is not the table's, which may be at fault."""
+    """Makes all that a snapshot needs of a file. The codec is not the table's, which may be at fault."""
     schema, spec = metadata.schema(), metadata.spec()
     entry = ManifestEntry.from_args(
         status=ManifestEntryStatus.ADDED, snapshot_id=_SNAPSHOT_ID, data_file=data_file
@@ -51,7 +52,7 @@ def _describe(metadata: TableMetadata, data_file: DataFile) -> None:
 
 
 class _InMemory(OutputFile):
-    """A file that nobody will read."""
+    """A file that is never read."""
 
     def __init__(self) -> None:
         super().__init__("memory:")

@@ -1,4 +1,4 @@
-"""Tables as those see them who write to them, through PyIceberg."""
+"""Tables as their writers see them, through PyIceberg."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import SortOrder, TableName
 
-# What storage is reached with. A catalog's own address and password are none of a writer's business.
+# The properties needed to reach storage. A writer does not need the catalog's own address and password.
 _STORAGE_PREFIXES = ("s3.", "gcs.", "adls.", "hdfs.", "hf.", "client.", "io.")
 _STORAGE_NAMES = frozenset({"py-io-impl"})
-# Where the catalog signs each request to S3, it has to be asked.
+# If the catalog signs each S3 request, the writer has to reach it.
 _SIGNER = "s3.signer"
 _SIGNER_NAMES = frozenset({"uri", "token", "credential"})
 _KEPT_TABLES = 1_000
@@ -32,7 +32,7 @@ _FIELD_BYTES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _Described:
-    """A writer's state, and what was made of it."""
+    """A writer's state, and the values derived from it."""
 
     state: WriterState
     schema: TableSchema
@@ -43,7 +43,8 @@ class _Described:
 class PyIcebergWritableTables:
     """Implements `service.ingest_ports.WritableTables`.
 
-    What a writer must know of a table is made once: commits change the table all the time, but not that.
+    The facts that a writer needs are computed once and cached. Commits change a table all the time, but
+    rarely these facts.
     """
 
     def __init__(self, catalogs: PyIcebergCatalogs) -> None:
@@ -51,11 +52,11 @@ class PyIcebergWritableTables:
         self._described: BoundedLru[TableName, _Described] = BoundedLru(_KEPT_TABLES, _KEPT_BYTES)
 
     def writable(self, name: TableName, branch: str) -> WritableTable:
-        """The table as it is now; a branch that is not there yet is made by the first commit to it.
+        """Returns the table as it is now. The first commit to a branch creates it.
 
         Raises:
             TableAmbiguous: its name is also that of another table's metadata or version.
-            TableNotFound: there is none of that name (`nearest` is filled).
+            TableNotFound: no table has that name (`nearest` is filled).
             IngestInvalid: the branch is a tag.
             CatalogDown: the catalog does not answer.
         """
@@ -88,7 +89,7 @@ class PyIcebergWritableTables:
 
 
 def _is_same(one: WriterState, other: WriterState) -> bool:
-    # Of consecutive versions of a table, the schemas are one object mostly; to compare fields takes long.
+    # Consecutive versions of a table mostly share one schema object; comparing fields takes long.
     has_same_schema = one.schema is other.schema or (
         one.schema.schema_id == other.schema.schema_id and one.schema == other.schema
     )
@@ -102,7 +103,7 @@ def _is_same(one: WriterState, other: WriterState) -> bool:
 
 
 def writer_state(table: Table) -> WriterState:
-    """All that a writer needs of a table as PyIceberg has opened it."""
+    """Everything that a writer needs of a table that PyIceberg has loaded."""
     return WriterState(
         table.schema(),
         table.spec(),
@@ -115,7 +116,7 @@ def writer_state(table: Table) -> WriterState:
 
 
 def storage_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Those of a table's or a catalog's properties that its storage is reached with."""
+    """Selects the properties of a table or catalog that are needed to reach its storage."""
     names = _STORAGE_NAMES | (_SIGNER_NAMES if _SIGNER in properties else frozenset())
     return {
         key: str(value)

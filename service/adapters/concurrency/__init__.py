@@ -1,5 +1,5 @@
-"""Bounds for what many threads do at once.
+"""Bounds for concurrent work of many threads.
 
-In come calls that may hang and values that many threads want; out go results within a time, one call shared
-by all who wait for it, and a cache bounded by entries and bytes. The room imports only the model.
+Input: calls that may hang, and values that many threads need. Output: results within a time limit, one call
+shared by all who wait for it, and a cache bounded by entries and bytes. The room imports only the model.
 """

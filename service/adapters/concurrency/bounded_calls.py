@@ -1,4 +1,4 @@
-"""Calls that may hang, side by side, without piling up threads behind them."""
+"""Runs calls that may hang in parallel, without piling up threads behind them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ V = TypeVar("V")
 
 
 class BoundedCalls:
-    """Runs at most `at_most` calls of a lane at a time, those included that nobody waits for any more.
+    """Runs at most `at_most` calls of a lane at a time, including calls whose callers have given up.
 
-    A lane that hangs keeps no other from running. Unlike with `SingleFlight`, no answer is shared: each was
-    asked for after its caller came.
+    A lane that hangs does not block other lanes. Unlike with `SingleFlight`, no answer is shared: each call
+    starts after its caller asked.
     """
 
     def __init__(self, at_most: int, errors: tuple[type[Exception], ...]) -> None:
@@ -27,10 +27,10 @@ class BoundedCalls:
     def answers(
         self, calls: Mapping[K, Callable[[], V]], lane_of: Callable[[K], str], within_s: float
     ) -> dict[K, V]:
-        """What was answered in time; calls that failed, or found no thread, are left out."""
+        """Returns the answers given in time; calls that failed, or found no thread, are left out."""
         deadline = time.monotonic() + within_s
         running: dict[K, Future[V]] = {}
-        # Those that must wait for a thread come last, so that they hold up nobody.
+        # Calls that must wait for a thread come last, so that they delay no other.
         for wait_until in (time.monotonic(), deadline):
             for key in calls.keys() - running.keys():
                 if self._is_free(lane_of(key), wait_until):
@@ -44,7 +44,7 @@ class BoundedCalls:
 
     def _started(self, call: Callable[[], V], lane: str) -> Future[V]:
         future: Future[V] = Future()
-        # A daemon, since a call that hangs must not keep the process from ending.
+        # A daemon, because a call that hangs must not keep the process from ending.
         threading.Thread(target=self._run, args=(call, lane, future), name=f"ask-{lane}", daemon=True).start()
         return future
 
@@ -55,7 +55,7 @@ class BoundedCalls:
             future.set_exception(error)
         finally:
             self._free[lane].release()
-            # Only after an error that nobody named; those who wait must not wait for ever.
+            # Only after an error that is not in `errors`: the waiting callers must not wait forever.
             if future.cancel():
                 future.set_running_or_notify_cancel()
 

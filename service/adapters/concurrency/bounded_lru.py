@@ -1,4 +1,4 @@
-"""What was used last is kept, within a number of entries and of bytes."""
+"""An LRU cache, bounded by the number of entries and by bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ V = TypeVar("V")
 
 
 class BoundedLru(Generic[K, V]):
-    """Keeps values by key; the one that was not asked for the longest makes room. For several threads.
+    """Caches values by key, and evicts the least recently used. Thread-safe.
 
     >>> cache = BoundedLru[str, int](max_entries=2, max_bytes=100)
     >>> for key in "abc": cache.put(key, ord(key), byte_count=10)
@@ -32,13 +32,13 @@ class BoundedLru(Generic[K, V]):
 
     @property
     def use(self) -> CacheUse:
-        """As it is now."""
+        """The current use."""
         with self._lock:
             byte_count = int(self._entries.currsize)
             return CacheUse(len(self._entries), byte_count, self._max_bytes, self._hits, self._misses)
 
     def get(self, key: K, is_current: Callable[[V], bool] = lambda _: True) -> V | None:
-        """The cached value. One that is not current any more counts as missing; `put` replaces it."""
+        """Returns the cached value. A value that is not current counts as missing; `put` replaces it."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None or not is_current(entry[0]):
@@ -48,7 +48,7 @@ class BoundedLru(Generic[K, V]):
             return entry[0]
 
     def put(self, key: K, value: V, byte_count: int) -> None:
-        """Keeps the value; one that is larger than all bytes together is not kept."""
+        """Caches the value, unless it is larger than the whole cache may be."""
         with self._lock:
             self._entries.pop(key, None)
             if byte_count > self._max_bytes:

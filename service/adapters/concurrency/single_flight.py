@@ -1,4 +1,4 @@
-"""Waiting for something that may never end, without piling up threads behind it."""
+"""Waits for calls that may never end, without piling up threads behind them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class SingleFlight(Generic[T]):
-    """Asks about many keys at once, within a bound; one call per key runs at a time, whoever asks."""
+    """Asks about many keys at once, within a bound; only one call per key runs at a time."""
 
     def __init__(self, ask: Callable[[str], T], errors: tuple[type[Exception], ...]) -> None:
         self._ask = ask
@@ -20,7 +20,7 @@ class SingleFlight(Generic[T]):
         self._running: dict[str, Future[T]] = {}
 
     def answers(self, keys: Iterable[str], within_s: float) -> Iterator[tuple[str, T | None]]:
-        """Each key with its answer, or None where one of `errors` was raised or the time was up."""
+        """Yields each key with its answer; None if one of `errors` was raised or the time was up."""
         asked = {key: self._start(key) for key in keys}
         in_time, _ = wait(asked.values(), timeout=within_s)
         for key, future in asked.items():
@@ -32,7 +32,7 @@ class SingleFlight(Generic[T]):
             if running := self._running.get(key):
                 return running
             future = self._running[key] = Future()
-        # A daemon, since a call that hangs must not keep the process from ending.
+        # A daemon, because a call that hangs must not keep the process from ending.
         threading.Thread(target=self._run, args=(key, future), name=f"ask-{key}", daemon=True).start()
         return future
 
@@ -44,6 +44,6 @@ class SingleFlight(Generic[T]):
         finally:
             with self._lock:
                 del self._running[key]
-            # Only after an error that nobody named; those who wait must not wait for ever.
+            # Only after an error that is not in `errors`: the waiting callers must not wait forever.
             if future.cancel():
                 future.set_running_or_notify_cancel()

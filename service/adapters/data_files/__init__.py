@@ -1,1 +1,1 @@
-"""Data files of Iceberg tables, written without a catalog: here, or on any machine that has this package."""
+"""Writes data files of Iceberg tables without a catalog: here, or on any machine with this package."""

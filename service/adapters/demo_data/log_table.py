@@ -1,4 +1,4 @@
-"""The demo's log table: 500 columns, of which each log type fills some."""
+"""The demo's log table: 500 columns; each log type fills some of them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _BY_DAY = PartitionSpec(PartitionField(1, 1000, DayTransform(), "event_day"))
 
 
 def make_log_table(catalog: Catalog, name: str) -> None:
-    """Makes the table, if it is not there; by day.
+    """Creates the table, partitioned by day, if it does not exist.
 
     Raises:
-        CreationInvalid: its name might mean something else.
+        CreationInvalid: its name is ambiguous.
     """
     if catalog.table_exists(name):
         return
@@ -34,7 +34,7 @@ def make_log_table(catalog: Catalog, name: str) -> None:
 
 
 def log_schema() -> Schema:
-    """What all types have, then each type's own: `http_00` is a text, `http_01` a number, and so on.
+    """Returns the shared columns, then each type's own: `http_00` is a string, `http_01` a number, and so on.
 
     >>> len(log_schema().fields)
     500

@@ -12,21 +12,21 @@ POLL_S = 0.05
 
 
 class FileLock:
-    """A lock on a file. The operating system drops it when its holder dies, `kill -9` included."""
+    """A lock on a file. The operating system releases it when its holder dies, even by `kill -9`."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("a")
 
     def try_exclusive(self) -> bool:
-        """Whether nobody else holds the lock; if so, it is ours alone now."""
+        """Takes the lock exclusively; False if another process holds it."""
         return self._try(fcntl.LOCK_EX)
 
     def try_shared(self) -> bool:
-        """Whether nobody holds the lock alone; if so, we are one of its holders now."""
+        """Takes the lock as one of its holders; False if another process holds it exclusively."""
         return self._try(fcntl.LOCK_SH)
 
     def close(self) -> None:
-        """Lets the lock go. May be called again."""
+        """Releases the lock. May be called again."""
         self._file.close()
 
     def _try(self, mode: int) -> bool:
@@ -39,10 +39,10 @@ class FileLock:
 
 @contextmanager
 def exclusive(path: Path, wait_s: float) -> Iterator[None]:
-    """Holds the file's lock alone for the length of the block.
+    """Holds the file's lock exclusively during the block.
 
     Raises:
-        TimeoutError: somebody else held it all the time.
+        TimeoutError: another process held it all the time.
     """
     lock = FileLock(path)
     deadline = time.monotonic() + wait_s

@@ -41,8 +41,8 @@ class _Kept:
 class LocalResultStore:
     """The `ResultStore` port: one Arrow IPC file for each result, one record batch for each chunk.
 
-    All results together take at most `total_bytes`, of which the oldest make room. The files end with this
-    process; those of earlier ones are removed at start.
+    All results together take at most `total_bytes`; the oldest are evicted. The files end with this process;
+    those of earlier processes are removed at start.
 
     Raises:
         CannotStart: the directory cannot be used.
@@ -75,7 +75,7 @@ class LocalResultStore:
 
     @property
     def use(self) -> CacheUse:
-        """What is kept now."""
+        """The disk space that results take now."""
         with self._lock:
             byte_count = sum(each.byte_count for each in self._kept.values())
             return CacheUse(len(self._kept), byte_count, self._total_bytes)
@@ -86,7 +86,7 @@ class LocalResultStore:
         """Keeps the rows, cut into chunks of at most `chunk_rows` rows and about `chunk_bytes` bytes.
 
         Raises:
-            ResultTooLarge: it is larger than all results may be.
+            ResultTooLarge: it is larger than all results together may be.
             NoRoomForResult: the disk is full.
             QueryFailed: the disk cannot be written.
         """
@@ -102,7 +102,7 @@ class LocalResultStore:
         return Manifest(columns, rows.num_rows, rows.nbytes, chunks, is_truncated)
 
     def chunk(self, query_id: UUID, index: int) -> pa.Table:
-        """The rows of one chunk; the same on every read.
+        """Returns the rows of one chunk; the same on every read.
 
         Raises:
             ResultExpired: the result is gone.
@@ -115,21 +115,21 @@ class LocalResultStore:
         try:
             reader = pa.ipc.open_file(pa.memory_map(str(kept.path)))
         except FileNotFoundError as error:
-            # Dropped since we looked.
+            # Dropped since the check.
             raise ResultExpired() from error
         if not 0 <= index < reader.num_record_batches:
             raise ChunkNotFound()
         return pa.Table.from_batches([reader.get_batch(index)])
 
     def drop(self, query_id: UUID) -> None:
-        """Forgets a result, if it is there. Who reads it just now keeps what was read."""
+        """Removes a result, if it is there. A reader keeps what it has already read."""
         with self._lock:
             kept = self._kept.pop(query_id, None)
         if kept:
             kept.path.unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Drops the results whose time to live has ended."""
+        """Removes the results whose time to live has ended."""
         now = self._clock.elapsed_ms()
         with self._lock:
             expired = [query_id for query_id, kept in self._kept.items() if kept.expires_at_ms <= now]
@@ -179,7 +179,7 @@ class LocalResultStore:
 
     def _write(self, rows: pa.Table, cuts: list[tuple[int, int]]) -> _Kept:
         path = self._scratch.path / f"{uuid4()}.arrow"
-        # One dictionary for the whole file: the file format has no room for a new one in each batch.
+        # One dictionary for the whole file: the file format does not allow a new one in each batch.
         unified = rows.unify_dictionaries()
         try:
             with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, unified.schema) as writer:

@@ -1,4 +1,4 @@
-"""A directory of one process; what a dead process left behind is removed."""
+"""A directory of one process; directories of dead processes are removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WAIT_S = 30.0
 
 
 class ScratchDirectory:
-    """`path` is ours until `remove`, or until this process ends; it is readable by this user alone."""
+    """`path` belongs to this process until `remove` or its end; only this user can read it."""
 
     def __init__(self, path: Path, lock: FileLock) -> None:
         self.path = path
@@ -22,12 +22,12 @@ class ScratchDirectory:
 
     @classmethod
     def claim(cls, parent: Path, before_removal: Callable[[Path], None] | None = None) -> ScratchDirectory:
-        """Makes a new directory in `parent`, after removing those that no live process holds.
+        """Creates a new directory in `parent`, after removing those that no live process holds.
 
-        `before_removal` is given each abandoned directory first.
+        `before_removal` is called with each abandoned directory first.
 
         Raises:
-            OSError: it cannot be made; TimeoutError among them, if another process stands in the way.
+            OSError: it cannot be created; a TimeoutError if another process holds the lock for too long.
         """
         parent.mkdir(parents=True, exist_ok=True)
         with exclusive(parent / ".lock", WAIT_S):
@@ -40,7 +40,7 @@ class ScratchDirectory:
         return cls(path, lock)
 
     def remove(self) -> None:
-        """Removes the directory with all that is in it. May be called again."""
+        """Removes the directory with everything in it. May be called again."""
         shutil.rmtree(self.path, ignore_errors=True)
         self._lock.close()
 

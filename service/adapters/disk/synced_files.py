@@ -1,4 +1,4 @@
-"""Files on a disk are there after a power failure too, once they have been synced."""
+"""Syncs files, so that they survive a power failure."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from pathlib import Path
 from pyiceberg.io.pyarrow import PyArrowFileIO
 
 _AT_ONCE = 8
-# In a process that computes, threads take longer to begin than a few small files take to be synced.
+# In a busy process, starting threads takes longer than syncing a few small files.
 _FEW = 8
-# What no entry has come to for so long is on the disk by the kernel's own doing, which takes half a minute.
+# A folder without a new entry for this long is already on the disk: the kernel writes it within half a
+# minute.
 _OLD_S = 3600
-# The next entry may come within the same tick of the file system's clock, and then changes no time.
+# The next entry may come within the same tick of the file system's clock, and then does not change the time.
 _TICK_S = 3
 _FOLDERS_KEPT = 4096
 
 
 Fsync = Callable[[int], None]
 Sync = Callable[[Iterable[str]], None]
-"""Returns once these files, which are complete, outlast a power failure; raises OSError."""
+"""Returns once these complete files survive a power failure; raises OSError."""
 
 
 def sync_files(
@@ -33,14 +34,15 @@ def sync_files(
 ) -> None:
     """Returns once complete files, and the folders that lead to them, are on the disk.
 
-    What does not lie on a disk of this machine, its storage has made durable when it was closed.
+    Files that are not on a disk of this machine were made durable by their storage when they were closed.
 
     Raises:
-        OSError: the disk does not take them.
+        OSError: the disk does not accept them.
     """
     paths = [path for each in locations if (path := path_on_disk(each)) is not None]
     if len(paths) > _FEW:
-        # A disk takes many at once in about the time of one; to hand them out one by one would cost as much.
+        # A disk syncs many files at once in about the time of one; handing them out one by one would cost as
+        # much.
         shares = [paths[start::_AT_ONCE] for start in range(_AT_ONCE)]
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sync") as pool:
             list(pool.map(lambda share: _sync_each(share, fsync), shares))
@@ -49,7 +51,7 @@ def sync_files(
     changed = _changed_folders(paths)
     for folder in sorted(changed, reverse=True):
         state = changed[folder]
-        # Each new entry changes this time, which nobody can set.
+        # Each new entry changes this time, which no program can set.
         if state.st_ctime < now_s() - _TICK_S:
             _sync_folder_once(folder, state.st_dev, state.st_ino, state.st_ctime_ns, fsync)
         else:
@@ -57,17 +59,17 @@ def sync_files(
 
 
 def not_synced(locations: Iterable[str]) -> None:
-    """Leaves it to the kernel when they get to the disk."""
+    """Does nothing: the kernel decides when the files get to the disk."""
 
 
 def path_on_disk(location: str) -> Path | None:
-    """The path of what lies on a disk of this machine; None: it lies elsewhere."""
+    """Returns the path of a file on a disk of this machine. None: it is elsewhere."""
     scheme, _, path = PyArrowFileIO.parse_location(location)
     return Path(path) if scheme == "file" else None
 
 
 def _changed_folders(paths: Iterable[Path]) -> Mapping[Path, os.stat_result]:
-    """The files' folders, and those above each of them up to one that had no new entry for long."""
+    """The files' folders, and those above each of them up to one without a new entry for long."""
     found: dict[Path, os.stat_result] = {}
     for path in paths:
         for folder in path.parents:
@@ -82,7 +84,7 @@ def _changed_folders(paths: Iterable[Path]) -> Mapping[Path, os.stat_result]:
 
 @lru_cache(_FOLDERS_KEPT)
 def _sync_folder_once(folder: Path, _device: int, _inode: int, _changed_ns: int, fsync: Fsync) -> None:
-    # What is kept is that it came to its end: nothing has come to the folder since.
+    # The cache records only that the sync succeeded: the folder has not changed since.
     _sync_folder(folder, fsync)
 
 
@@ -100,7 +102,8 @@ def _sync(path: Path, fsync: Fsync) -> None:
 
 
 def _sync_folder(folder: Path, fsync: Fsync) -> None:
-    # Who may write into a folder far above need not be allowed to list it; and not all file systems sync any.
+    # A user who may write into a folder may lack the right to list those far above it, and not all file
+    # systems can sync folders.
     with suppress(PermissionError):
         try:
             _sync(folder, fsync)

@@ -1,1 +1,1 @@
-"""Servers that live with the gateway: PostgreSQL and Valkey, without installation or administrator."""
+"""Servers that run with the gateway: PostgreSQL and Valkey, without installation or administrator."""

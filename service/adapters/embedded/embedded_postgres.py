@@ -1,4 +1,4 @@
-"""A real PostgreSQL that lives with the gateway: no installation, no administrator."""
+"""A real PostgreSQL that runs with the gateway: no installation, no administrator."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ log = structlog.get_logger(__name__)
 class EmbeddedPostgres:
     """The running server. It stops when the last process that started it has stopped.
 
-    One that dies is started again at the same address, by any of the processes that use it.
-    Only this user can read its password, and only who knows the password can connect.
+    If it dies, any of the processes that use it starts it again at the same address. Only this user can read
+    its password, and only with the password can a client connect.
     """
 
     def __init__(self, directory: PostgresDirectory, port: int, password: str, in_use: FileLock) -> None:
@@ -48,10 +48,10 @@ class EmbeddedPostgres:
 
     @classmethod
     def start(cls, data_dir: Path, databases: Sequence[str] = ("sluice", "lake")) -> EmbeddedPostgres:
-        """Starts the server on `data_dir`, or joins the one that runs on it already.
+        """Starts the server on `data_dir`, or joins the one that already runs on it.
 
-        What a killed gateway left behind, a running server included, is put right. Started by root, the
-        server runs as a user of its own, who is let through the directories above `data_dir`.
+        It cleans up after a killed gateway, including a server that still runs. If root starts it, the server
+        runs as a user of its own, which is allowed to pass through the directories above `data_dir`.
 
         Raises:
             CannotStart: with the cure.
@@ -98,7 +98,7 @@ class EmbeddedPostgres:
 
     def _start_again(self) -> None:
         with exclusive(self._directory.path / START_LOCK, STARTS_WAIT_S):
-            # All who use the server know no other port.
+            # All users of the server know only this port.
             if _port_of_running(self._directory, self.password) is None:
                 self._directory.launch(self.port)
 
@@ -112,7 +112,7 @@ class EmbeddedPostgres:
             raise
 
     def _leave(self) -> None:
-        # Under the start lock: nobody can join a server that is about to stop.
+        # Under the start lock: no process can join a server that is about to stop.
         try:
             if self._in_use.try_exclusive() and self._directory.running_port() is not None:
                 self._directory.shut_down()
@@ -138,7 +138,7 @@ def _started(path: Path) -> EmbeddedPostgres:
 
 
 def _port_of_running(directory: PostgresDirectory, password: str) -> int | None:
-    # One that starts, recovers or stops just now is waited for.
+    # Waits for a server that is starting, recovering or stopping.
     deadline = time.monotonic() + ANSWER_WITHIN_S
     while (port := directory.running_port()) is not None:
         try:

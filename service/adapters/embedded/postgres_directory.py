@@ -1,4 +1,4 @@
-"""One PostgreSQL on disk: its data, its password, its port, its log."""
+"""One PostgreSQL on disk: its data, password, port and log."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ USER = "postgres"
 ATTEMPTS = 5
 STOP_WITHIN_S = 5
 PORTS = range(20_000, 30_000)
-# TCP on the loopback only, since Spark's JVM speaks nothing else; no Unix socket, whose path may be too long.
+# TCP on the loopback only, because Spark's JVM supports nothing else; no Unix socket, whose path may be too
+# long.
 OPTIONS = f"-c listen_addresses={HOST} -c unix_socket_directories= -c max_connections=200"
 
 
 class PostgresDirectory:
-    """What has to be done in the directory. Whoever calls holds the start lock."""
+    """The operations on the directory. The caller holds the start lock."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -37,23 +38,23 @@ class PostgresDirectory:
         """Closes the directory to all but the user that PostgreSQL runs as.
 
         Raises:
-            OSError: it cannot be owned.
+            OSError: its owner or mode cannot be changed.
         """
         self._programs.open_the_way_to(self.path)
         self._programs.own(self.path)
         self.path.chmod(0o700)
 
     def password(self) -> str:
-        """The superuser's password; made at the first start, readable by its user alone.
+        """The superuser's password; created at the first start, readable only by its user.
 
         Raises:
-            CannotStart: there are data, but no password to them.
+            CannotStart: there is data, but its password is missing.
         """
         path = self.path / "password"
         if not path.exists():
             if self._data.exists():
                 raise CannotStart(f"{path} is missing; put it back, or remove {self.path} and all its data.")
-            # Written beside and renamed, so that a start that is cut off here leaves no half password.
+            # Written to another file and renamed, so that an interrupted start leaves no partial password.
             new = self.path / "password.new"
             new.touch(0o600)
             new.write_text(secrets.token_urlsafe(32))
@@ -62,16 +63,16 @@ class PostgresDirectory:
         return path.read_text()
 
     def initialize(self) -> None:
-        """Makes an empty server that lets nobody in without the password, unless there is one.
+        """Creates an empty server that requires the password, unless there is one.
 
         Raises:
-            ProgramFailed: it cannot be made.
+            ProgramFailed: it cannot be created.
         """
         if self._data.exists():
             return
         for each in self.path.glob("data.new.*"):
             shutil.rmtree(each, ignore_errors=True)
-        # Made under a name of its own and renamed, so that a start that is cut off leaves no half server.
+        # Created under another name and renamed, so that an interrupted start leaves no partial server.
         new = self.path / f"data.new.{secrets.token_hex(4)}"
         who = ("--auth=scram-sha-256", f"--pwfile={self.path / 'password'}", f"--username={USER}")
         text = ("--encoding=UTF8", "--no-locale", "--set=timezone=UTC", "--set=log_timezone=UTC")
@@ -79,28 +80,28 @@ class PostgresDirectory:
         new.rename(self._data)
 
     def running_port(self) -> int | None:
-        """The port of the server that runs on this directory, if one does."""
+        """The port of the server that runs on this directory; None if none does."""
         lines = _read(self._process_file).splitlines()
         if len(lines) < 4 or not lines[0].isdigit():
             return None
         try:
             process = psutil.Process(int(lines[0]))
-            # After a reboot the number may belong to any process: only PostgreSQL on this directory counts.
+            # After a reboot the id may belong to any process: only PostgreSQL on this directory counts.
             is_ours = str(self._data) in process.cmdline() and process.status() != psutil.STATUS_ZOMBIE
         except psutil.Error:
             return None
         return int(lines[3]) if is_ours else None
 
     def launch(self, port: int | None = None) -> int:
-        """Starts the server, which does not run yet, and waits until it is ready; its port.
+        """Starts the server, which does not run yet, waits until it is ready, and returns its port.
 
         Args:
-            port: the one that it must have; without it, one that is free.
+            port: the port that it must have; without it, a free one.
 
         Raises:
             ProgramFailed: with what the server logged.
         """
-        # A port may be taken after we chose it, and the backends of a killed server take a moment to go.
+        # A port may be taken after it was chosen, and the backends of a killed server take a moment to end.
         for _ in range(ATTEMPTS - 1):
             try:
                 return self._launch_once(port)
@@ -111,9 +112,9 @@ class PostgresDirectory:
         return self._launch_once(port)
 
     def shut_down(self) -> None:
-        """Stops the server: connections are closed, data are written. One that takes too long stops at once.
+        """Stops the server: closes connections and writes data. If that takes too long, it stops at once.
 
-        Nothing is lost by that: the next start recovers from the log that was written before each answer.
+        Nothing is lost by that: the next start recovers from the log, which is written before each answer.
 
         Raises:
             ProgramFailed: it does not stop.
@@ -141,8 +142,9 @@ class PostgresDirectory:
         return port
 
     def _free_port(self) -> int:
-        # The port of the last time, if it is free, so that those who still know it find the server again.
-        # Otherwise one that the system does not give to clients: trying to connect, they could get it.
+        # The previous port, if it is free, so that clients that still know it find the server again.
+        # Otherwise a port that the system does not give to clients: a client that tries to connect could get
+        # it.
         remembered = _read(self.path / "port")
         earlier = [int(remembered)] if remembered.isdigit() else []
         for port in [*earlier, *random.sample(PORTS, 50), 0]:

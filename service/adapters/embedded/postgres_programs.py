@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs, from the wheel that brings them, and as whom they run."""
+"""PostgreSQL's own programs, from the wheel that ships them, and the user they run as."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ log = structlog.get_logger(__name__)
 
 
 class ProgramFailed(Exception):
-    """A program ended with an error; the text is what it wrote."""
+    """A program ended with an error; the text is its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostgresPrograms:
-    """Runs PostgreSQL's programs as `owner`, a user that is not root: PostgreSQL refuses root."""
+    """Runs PostgreSQL's programs as `owner`, a user that is not root: PostgreSQL rejects root."""
 
     directory: Path
     owner: pwd.struct_passwd
 
     @classmethod
     def find(cls, data: Path) -> PostgresPrograms:
-        """The programs of the wheel, run as the owner of `data`, if that is there.
+        """Returns the programs of the wheel, run as the owner of `data`, if that exists.
 
         Raises:
-            CannotStart: there is no user to run them as, or no wheel.
+            CannotStart: there is no user to run them as, or the wheel is not installed.
         """
         spec = importlib.util.find_spec(WHEEL)
         if spec is None or not spec.submodule_search_locations:
@@ -70,7 +70,7 @@ class PostgresPrograms:
         Raises:
             ProgramFailed: it ended with an error, or not in time.
         """
-        # A pipe would be inherited by the server and stay open for as long as it runs; a file does not block.
+        # The server would inherit a pipe, and keep it open for as long as it runs; a file does not block.
         with tempfile.TemporaryFile("w+", errors="replace") as output:
             try:
                 subprocess.run(
@@ -83,7 +83,7 @@ class PostgresPrograms:
                     stderr=subprocess.STDOUT,
                     timeout=timeout_s,
                     check=True,
-                    # None: as whoever we are.
+                    # None: as the current user.
                     user=self.owner.pw_uid if is_root() else None,
                     group=self.owner.pw_gid if is_root() else None,
                     extra_groups=[] if is_root() else None,
@@ -93,14 +93,14 @@ class PostgresPrograms:
                 raise ProgramFailed(output.read() or str(error)) from error
 
     def own(self, path: Path) -> None:
-        """Makes `path` the property of the user that the programs run as."""
+        """Gives `path` to the user that the programs run as."""
         if is_root():
             os.chown(path, self.owner.pw_uid, self.owner.pw_gid)
 
     def open_the_way_to(self, path: Path) -> None:
-        """Started by root, lets the programs' user reach `path` and the programs.
+        """If root started it, lets the programs' user reach `path` and the programs.
 
-        It may pass through the directories above, which is not to list them, and read the wheel's files.
+        The user may pass through the directories above, without listing them, and read the wheel's files.
         """
         if not is_root():
             return
@@ -109,7 +109,7 @@ class PostgresPrograms:
         installed = self.directory.parent
         if not (self.directory / "postgres").stat().st_mode & stat.S_IXOTH:
             for each in [installed, *installed.rglob("*")]:
-                # What its owner may read and run, others may too.
+                # Others may read and run what its owner may.
                 _allow(each, (each.stat().st_mode & (stat.S_IRUSR | stat.S_IXUSR)) >> 6)
 
 
@@ -119,7 +119,7 @@ def is_root() -> bool:
 
 
 def cure(text: str) -> str:
-    """One sentence on what to do about what a program, or the operating system, wrote."""
+    """Returns one sentence on how to fix what a program, or the operating system, reported."""
     known = (sentence for sign, sentence in CURES.items() if sign in text)
     return next(known, f"The reason: {_telling_line(text)}")
 
@@ -146,10 +146,10 @@ def _owner_of(data: Path) -> pwd.struct_passwd:
 
 
 def system_user(name: str) -> pwd.struct_passwd:
-    """The user of this name, made if there is none; several processes may ask at once.
+    """Returns the user of this name, and creates it if it does not exist. Safe for several processes.
 
     Raises:
-        CannotStart: there is none, and none could be made.
+        CannotStart: the user does not exist, and could not be created.
     """
     with suppress(KeyError):
         return pwd.getpwnam(name)
@@ -163,8 +163,8 @@ def system_user(name: str) -> pwd.struct_passwd:
 
 
 def _made_once(name: str) -> pwd.struct_passwd:
-    # useradd looks whether the name is taken before it locks the list: of two at once, the second would put
-    # its own user in the place of the first's, whose data then belongs to nobody.
+    # useradd checks the name before it locks the list. If two ran at once, the second would replace the
+    # first's user, whose data would then belong to no user.
     with _alone_in(USER_LISTS):
         with suppress(KeyError):
             return pwd.getpwnam(name)
@@ -175,7 +175,7 @@ def _made_once(name: str) -> pwd.struct_passwd:
 
 @contextmanager
 def _alone_in(directory: Path) -> Iterator[None]:
-    """One of our processes at a time; the system lets go of the lock when its holder dies."""
+    """Lets one of our processes in at a time; the system releases the lock when its holder dies."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

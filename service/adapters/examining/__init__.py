@@ -1,4 +1,4 @@
-"""What `sluice doctor` asks stores and tries on storage, once: addresses come in, plain values go out.
+"""The checks of `sluice doctor` on stores and storage: addresses come in, plain values go out.
 
-May import the other adapters. Nothing that the gateway serves by imports this room.
+This room may import the other adapters. No code that serves requests imports it.
 """

@@ -1,4 +1,4 @@
-"""The ingest log beside the tables that it was committed to: is one of them older than the other?"""
+"""Compares the ingest log with the tables it was committed to: is one of them older than the other?"""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _GONE = (NoSuchTableError, NoSuchIcebergTableError, NoSuchNamespaceError)
 
 
 def compare_log(url: str, load: Callable[[TableName], TableMetadata | None]) -> LogComparison:
-    """Compares the rounds that the log has with those that the tables say they have; changes nothing.
+    """Compares the log's rounds with those recorded in the tables; changes nothing.
 
-    Tables for which something waits come first, then those that were committed to last. `load` gives None
-    where the table cannot be asked. A gateway that commits meanwhile makes no difference.
+    Tables with waiting ingests come first, then those committed to last. `load` returns None if the table
+    cannot be loaded. A gateway may commit at the same time.
 
     Raises:
         MetricsStoreDown: the log does not answer.
@@ -48,7 +48,7 @@ def compare_log(url: str, load: Callable[[TableName], TableMetadata | None]) -> 
 def of_catalogs(
     names: Sequence[str], ask: Callable[[str, Callable[..., TableMetadata]], TableMetadata]
 ) -> Callable[[TableName], TableMetadata | None]:
-    """Loads tables of these catalogs by the question `ask`."""
+    """Returns a function that loads tables of these catalogs through `ask`."""
 
     def load(name: TableName) -> TableMetadata | None:
         if name.catalog not in names:
@@ -77,7 +77,7 @@ def _compared(connection: Connection, load: Callable[[TableName], TableMetadata 
         compared += 1
         if of_table == last.get(key):
             continue
-        # After the table: a round is in the log before it is in the table.
+        # Asked after the table, because a round is in the log before it is in the table.
         if not _is_known(connection, of_table):
             (doubtful if key in waiting else unknown).append(_spelled(key))
         elif _is_behind(connection, key, of_table):
@@ -110,7 +110,7 @@ def _is_known(connection: Connection, round_id: UUID) -> bool:
 
 
 def _is_behind(connection: Connection, key: TableKey, round_id: UUID) -> bool:
-    """Whether a later round than this one has ended; not so one that was given and has not ended."""
+    """Whether a later round than this one has ended. It does not count a round that has not ended."""
     row = CommitRoundRow
     ended_at = select(row.ended_at).where(row.round_id == round_id).scalar_subquery()
     later = (

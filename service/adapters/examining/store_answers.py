@@ -1,4 +1,4 @@
-"""Stores that are asked for their version, their clock and their bounds; nothing in them is changed."""
+"""Asks stores for their version, clock and bounds; changes nothing in them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _ONE_IS_GONE = "Bring back the server that does not answer: with one more lost, 
 
 
 def ask_metrics_store(url: str, clock: Clock) -> StoreAnswer:
-    """What PostgreSQL answers within some seconds.
+    """Returns PostgreSQL's version, round trip and clock offset, asked within some seconds.
 
     Raises:
-        MetricsStoreDown: it does not answer, or lets nobody in.
+        MetricsStoreDown: it does not answer, or rejects the login.
     """
     engine = store_engine(
         url, _BOUNDS, silent_at_most_s=ANSWER_WITHIN_S, poolclass=NullPool, isolation_level="AUTOCOMMIT"
@@ -62,7 +62,9 @@ def ask_metrics_store(url: str, clock: Clock) -> StoreAnswer:
 
 
 def ask_filter_cache(url: str, clock: Clock) -> StoreAnswer:
-    """What a Redis-protocol server answers within some seconds.
+    """Returns a Redis-protocol server's version, round trip, clock offset and memory bounds.
+
+    It is asked within some seconds.
 
     Raises:
         FilterCacheDown: it does not answer, or refuses to.
@@ -103,7 +105,7 @@ def _encryption(connection: Connection) -> str:
 
 
 def _of_several(url: str, connection: Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Where the URL has several servers: how many answer, and what to do about those that do not."""
+    """If the URL has several servers: how many answer, and what to do about those that do not."""
     options = connection_options(url, _BOUNDS)
     hosts, ports = str(options.get("host", "")).split(","), str(options.get("port", "")).split(",")
     if len(hosts) == 1:
@@ -126,7 +128,7 @@ def _answers(options: dict[str, Any]) -> bool:
 
 
 def _one_server(client: redis.Redis) -> tuple[redis.Redis, tuple[str, ...]]:
-    """The server, or one of a cluster's."""
+    """The server, or one of a cluster's servers."""
     cluster = cast(object, client)
     if not isinstance(cluster, RedisCluster):
         return client, ()
@@ -159,7 +161,7 @@ def _knows(sentinel: redis.Redis, master: str) -> bool:
 
 
 def _info(client: redis.Redis) -> dict[str, Any]:
-    # Who may read and write keys need not be allowed to look at the server.
+    # A login that may read and write keys need not be allowed to inspect the server.
     found: dict[str, Any] = {}
     for section in ("server", "memory"):
         with suppress(redis.ResponseError):
@@ -168,7 +170,7 @@ def _info(client: redis.Redis) -> dict[str, Any]:
 
 
 def _compared(now: Callable[[], datetime], clock: Clock) -> tuple[float, float]:
-    """The shortest round trip of some, and how far the other clock was ahead in the middle of it."""
+    """The shortest of some round trips, and how far the other clock was ahead in the middle of it."""
     rounds = []
     for _ in range(ROUNDS):
         began_ms, before = clock.elapsed_ms(), clock.now()

@@ -1,4 +1,4 @@
-"""An ingest up to its commit, at a location that no table knows."""
+"""A trial ingest without the commit, at a location that belongs to no table."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ _ROWS = pa.RecordBatch.from_pydict({"id": pa.array([1, 2, 3], pa.int64()), "name
 
 
 def scratch_location(catalog: Catalog, properties: Mapping[str, str]) -> str | None:
-    """A new location in the catalog's warehouse, or in a namespace's; None: neither has an address."""
+    """A new location in the catalog's warehouse, or in a namespace's; None if neither has an address."""
     warehouse = properties.get("warehouse", catalog.properties.get("warehouse", ""))
     parent = warehouse if _is_address(warehouse) else _namespace_location(catalog)
     return None if parent is None else f"{parent.rstrip('/')}/{FOLDER}/{uuid4().hex}"
 
 
 def trial_ingest(catalog: Catalog, location: str, sync: Sync) -> int:
-    """Writes one small Parquet file by the ingest's own writer, reads it back and deletes it; its bytes.
+    """Writes a small Parquet file with the ingest's writer, reads it back and deletes it; returns its bytes.
 
-    No table is made or changed, and nothing is left at the location, whatever happens.
+    It does not create or change a table, and leaves nothing at the location, whatever happens.
 
     Raises:
-        StorageDown: the storage does not take the file, gives other rows, or does not delete it.
+        StorageDown: the storage does not accept the file, returns other rows, or does not delete it.
     """
     state = WriterState(
         _SCHEMA,
@@ -92,11 +92,11 @@ def _check_gone(state: WriterState, path: str) -> None:
 
 
 def _remove_folders(location: str) -> None:
-    """Storage on a disk has folders, which stay when their files go."""
+    """Removes folders, which remain on a disk when their files are deleted."""
     path = path_on_disk(location)
     if path is not None:
         shutil.rmtree(path, ignore_errors=True)
-        # Another doctor may be at work beside this one.
+        # Another `sluice doctor` may run at the same time.
         with suppress(OSError):
             path.parent.rmdir()
 

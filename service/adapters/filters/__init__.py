@@ -1,1 +1,1 @@
-"""What the filter cache is made of."""
+"""The filter cache: a Redis-protocol server, with a layer in this process in front of it."""

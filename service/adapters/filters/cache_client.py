@@ -1,4 +1,4 @@
-"""The client for a filter cache that is one server, or behind sentinels, or a cluster."""
+"""The client for a filter cache: one server, a server behind sentinels, or a cluster."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from redis.sentinel import Sentinel
 from service.model.operations.cache_address import CacheAddress, CacheKind, cache_address
 
 CONNECTIONS = 32
-# A pool of sentinels' cannot wait for a connection that is free: it has more, and the callers are few.
+# A sentinel pool cannot wait for a free connection, so it may have more; there are few callers.
 CONNECTIONS_WITHOUT_WAITING = 512
 
-# The client has no types for what makes these.
+# The client has no types for these constructors.
 _BlockingPool: Any = redis.BlockingConnectionPool
 _Node: Any = ClusterNode
 _Cluster: Any = RedisCluster
 
 
 def cache_client(url: str, within_s: float) -> redis.Redis:
-    """A client whose every step takes `within_s` at most, and that tries nothing twice.
+    """Returns a client that takes at most `within_s` for each step, and never retries.
 
-    Nothing is asked yet, but of a cluster: its nodes say who has which keys.
+    It does not connect yet, except to a cluster, whose nodes must report which of them holds which keys.
 
     Raises:
         redis.RedisError, RedisClusterException: no node of the cluster answers.
@@ -44,10 +44,10 @@ def cache_client(url: str, within_s: float) -> redis.Redis:
 
 
 def ping(client: redis.Redis) -> None:
-    """Asks whether it answers; of a cluster, each node that takes keys.
+    """Checks that the cache answers; in a cluster, each node that takes keys.
 
     Raises:
-        redis.RedisError, RedisClusterException: it does not.
+        redis.RedisError, RedisClusterException: it does not answer.
     """
     if isinstance(cast(object, client), RedisCluster):
         client.ping(target_nodes=RedisCluster.PRIMARIES)
@@ -56,7 +56,7 @@ def ping(client: redis.Redis) -> None:
 
 
 def close(client: redis.Redis) -> None:
-    """Closes all connections, those to sentinels too."""
+    """Closes all connections, also those to sentinels."""
     client.close()
     asked = getattr(getattr(client, "connection_pool", None), "sentinel_manager", None)
     if isinstance(asked, Sentinel):
@@ -64,10 +64,10 @@ def close(client: redis.Redis) -> None:
 
 
 class SafeSentinel(Sentinel):
-    """Sentinels that several threads may ask: the one that answered is asked first the next time."""
+    """Sentinels for several threads. The one that answered last is asked first the next time."""
 
     def discover_master(self, service_name: str) -> tuple[str, int]:
-        """See there. It swaps two places of a list, in which threads that do so at once lose a sentinel."""
+        """See the base class, which swaps two entries of a list: concurrent swaps would lose a sentinel."""
         alone: Any = copy.copy(self)
         alone.sentinels = list(self.sentinels)
         found: tuple[str, int] = cast(Any, Sentinel).discover_master(alone, service_name)
@@ -79,8 +79,8 @@ _Sentinels: Any = SafeSentinel
 
 
 def sentinels(address: CacheAddress, within_s: float) -> SafeSentinel:
-    """Clients of the sentinels, and of what they say is the master."""
-    # No sentinel may cost what the server may: several are asked, one after the other.
+    """Returns clients of the sentinels, which also connect to the master that these report."""
+    # A sentinel gets less time than the server: several are asked one after the other.
     to_sentinels = _options(address, within_s / 2) | _credentials(
         address.sentinel_username, address.sentinel_password
     )
@@ -113,22 +113,22 @@ def _of_sentinels(address: CacheAddress, within_s: float) -> redis.Redis:
 
 def _of_cluster(address: CacheAddress, within_s: float) -> redis.Redis:
     options = _options(address, within_s) | _credentials(address.username, address.password)
-    # It takes its own.
+    # The cluster client has its own argument for it.
     retry = options.pop("retry")
     cluster = _Cluster(
         startup_nodes=[_Node(host, port) for host, port in address.nodes],
-        # Their names stay, where the addresses that a cluster tells may be another pod's after a while.
+        # Keeps the configured names: the addresses that a cluster reports may belong to another pod later.
         dynamic_startup_nodes=False,
         retry=retry,
         max_connections=address.options.get("max_connections", CONNECTIONS_WITHOUT_WAITING),
         **options,
     )
-    # It has all commands that are used here, each for keys of one slot; UNLINK and SCAN for any.
+    # It has all commands used here, each for keys of one slot; UNLINK and SCAN work for any keys.
     return cast(redis.Redis, cluster)
 
 
 def _options(address: CacheAddress, within_s: float) -> dict[str, Any]:
-    """Without those of a pool: which one there is, is not the URL's to say."""
+    """Returns the URL's options without those of a pool: the URL does not choose the pool."""
     given = {
         name: value for name, value in address.options.items() if name not in ("max_connections", "timeout")
     }
@@ -136,7 +136,7 @@ def _options(address: CacheAddress, within_s: float) -> dict[str, Any]:
 
 
 def _bounds(within_s: float) -> dict[str, Any]:
-    # No retry: health has a second, and a filter that is not there is only a slower query.
+    # No retry: a health check has one second, and without a filter a query is only slower.
     return {
         "socket_connect_timeout": within_s,
         "socket_timeout": within_s,

@@ -1,4 +1,4 @@
-"""Lets a server rest that has just failed, so that its silence costs one call in a while and not each."""
+"""Pauses calls to a server that has just failed, so that only one call in a while waits for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REST_MS = 1000
 
 
 class Circuit:
-    """Open for a second after a failure; then one call tries, and the others wait for what it finds."""
+    """Open for a second after a failure; then one call tries, and others are rejected until it succeeds."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -18,7 +18,7 @@ class Circuit:
         self._resting_until_ms: int | None = None
 
     def lets_through(self) -> bool:
-        """Whether the server may be asked by this call."""
+        """Whether this call may ask the server."""
         if self._resting_until_ms is None:
             return True
         with self._lock:
@@ -29,10 +29,10 @@ class Circuit:
             return True
 
     def note_failure(self) -> None:
-        """The server did not answer."""
+        """Records that the server did not answer."""
         with self._lock:
             self._resting_until_ms = self._clock.elapsed_ms() + REST_MS
 
     def note_answer(self) -> None:
-        """The server answered."""
+        """Records that the server answered."""
         self._resting_until_ms = None

@@ -1,6 +1,6 @@
-"""A filter's keys as one value: a head in JSON, then the keys as a compressed Arrow stream.
+"""Encodes a filter's keys as one value: a head in JSON, then the keys as a compressed Arrow stream.
 
-The value begins with a mark, the head's checksum and the head's length; the head has the keys' checksum.
+The value begins with a marker, the head's checksum and the head's length; the head has the keys' checksum.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from service.adapters.filters.key_types import Uncacheable, key_type
 from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, Key
 
 HEAD_BYTES = 32 * 1024
-"""No mark and head together are longer."""
+"""The maximum length of marker and head together."""
 
 _MARK = b"SLFK"
 _PREFIX = struct.Struct(">4s16sI")
@@ -26,7 +26,7 @@ _COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
 
 @dataclass(frozen=True, slots=True)
 class StoredKeys:
-    """Keys as they lie in the cache, where they take `byte_count`."""
+    """Keys as stored in the cache, where they take `byte_count`."""
 
     data: DynamicFilteringData
     byte_count: int
@@ -36,10 +36,10 @@ class StoredKeys:
 def encode(
     wanted: DynamicFilter, data: DynamicFilteringData, created_at: datetime, time_to_live: timedelta
 ) -> tuple[bytes, StoredKeys]:
-    """The value that `decode` reads again, and what it will read.
+    """Returns the value, and the keys that `decode` will read from it.
 
     Raises:
-        Uncacheable: a key is not of its column's type, or that is no type of keys.
+        Uncacheable: a key does not have its column's type, or keys of that type are not cached.
     """
     ends = tuple((end,) for each in data.ranges for end in each)
     keys = _stored_keys(wanted.key_types, (*data.values, *ends))
@@ -50,7 +50,7 @@ def encode(
 
 
 def decode(value: bytes, wanted: DynamicFilter) -> StoredKeys:
-    """The keys that were stored for this filter.
+    """Returns the keys that were stored for this filter.
 
     Raises:
         Rubbish: the value is something else, or damaged.
@@ -64,7 +64,7 @@ def decode(value: bytes, wanted: DynamicFilter) -> StoredKeys:
 
 
 def decode_head(beginning: bytes) -> EntryHead:
-    """What a value says of itself, from its first `HEAD_BYTES`.
+    """Returns a value's head, read from its first `HEAD_BYTES`.
 
     Raises:
         Rubbish: the value is something else, or damaged.
@@ -73,7 +73,7 @@ def decode_head(beginning: bytes) -> EntryHead:
 
 
 def _described(head: EntryHead) -> bytes:
-    """The head's text; what only people read gives way first."""
+    """Returns the head's text; if it is too long, without the sample, which is only informative."""
     for each in (head, head.without_sample()):
         text = each.to_json()
         if _PREFIX.size + len(text) <= HEAD_BYTES:
@@ -82,7 +82,7 @@ def _described(head: EntryHead) -> bytes:
 
 
 def _restored(head: EntryHead, rows: tuple[Key, ...]) -> DynamicFilteringData:
-    """The values, and after them the ranges: the two ends of each as two rows. NULL is told by the head."""
+    """The values, and after them the ranges, each as two rows. The head says whether there is a NULL."""
     value_count = head.shown.value_count - head.shown.has_null
     values, ends = rows[:value_count], [each[0] for each in rows[value_count:]]
     if (len(values), len(ends)) != (value_count, 2 * head.shown.range_count):

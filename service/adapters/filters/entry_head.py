@@ -1,4 +1,4 @@
-"""The readable part of a cached value: what it is, without its keys."""
+"""The readable head of a cached value: its description, without its keys."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SHOWN_CHARACTERS = 2000
 
 
 class Rubbish(Exception):
-    """This is no value of this version, or not the one that was asked for."""
+    """The value is not of this version, or not the one that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryHead:
-    """`checksum` is of the keys as they are stored."""
+    """The head of a cached value. `checksum` is of the keys as they are stored."""
 
     shown: CachedFilter
     type_names: tuple[str, ...]
@@ -31,11 +31,11 @@ class EntryHead:
     checksum: str
 
     def without_sample(self) -> EntryHead:
-        """A shorter head, of the same keys."""
+        """Returns a shorter head of the same keys."""
         return replace(self, shown=replace(self.shown, sample=NO_SAMPLE))
 
     def to_json(self) -> bytes:
-        """The head as it is stored."""
+        """Returns the head as it is stored."""
         shown = self.shown
         return json.dumps(
             {
@@ -55,7 +55,7 @@ class EntryHead:
                 "createdAt": shown.created_at.isoformat(),
                 "expiresAt": shown.expires_at.isoformat(),
                 "checksum": self.checksum,
-                # Former versions pass over these, and have neither: so the version stays.
+                # Former versions ignore these and do not write them, so the version number stays.
                 "form": shown.form,
                 "sample": asdict(shown.sample),
             }
@@ -63,10 +63,10 @@ class EntryHead:
 
     @classmethod
     def from_json(cls, text: bytes) -> EntryHead:
-        """The head that was stored so.
+        """Reads a stored head.
 
         Raises:
-            Rubbish: it is none of this version.
+            Rubbish: it is not a head of this version.
         """
         try:
             stored = json.loads(text)
@@ -86,7 +86,7 @@ def head_of(
     created_at: datetime,
     time_to_live: timedelta,
 ) -> EntryHead:
-    """The head of these keys; a long predicate is cut."""
+    """Returns the head of these keys; a long predicate is cut."""
     shown = CachedFilter(
         fingerprint=wanted.fingerprint,
         tables=wanted.build.tables,

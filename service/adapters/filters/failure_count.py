@@ -1,4 +1,4 @@
-"""How often the server failed those who asked it."""
+"""Counts the server's failures."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from enum import StrEnum
 
 
 class FailureKind(StrEnum):
-    """Whether the server said no, or said nothing that makes sense."""
+    """How the server failed: it refused, or gave no valid answer."""
 
     REFUSED = "REFUSED"
     NO_ANSWER = "NO_ANSWER"
 
 
 class FailureCount:
-    """Counts from its making. Any thread may call any method."""
+    """Counts from its creation on. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts = dict.fromkeys(FailureKind, 0)
 
     def add(self, kind: FailureKind) -> None:
-        """Counts one."""
+        """Counts one failure."""
         with self._lock:
             self._counts[kind] += 1
 
     def by_kind(self) -> Mapping[str, int]:
-        """All of them."""
+        """All counts, by kind."""
         with self._lock:
             return {kind.value: count for kind, count in self._counts.items()}

@@ -31,7 +31,7 @@ NAME = "filterCache"
 
 @dataclass(frozen=True, slots=True)
 class FilterCacheBounds:
-    """How long keys are stored, how large they may be there, and how much this process keeps of them."""
+    """How long keys are stored, how large a value may be, and how many bytes of keys this process caches."""
 
     time_to_live: timedelta = timedelta(hours=24)
     value_bytes: int = 33 * 1024 * 1024
@@ -45,18 +45,18 @@ class RedisFilterCache:
         self._server = FilterServer(url, clock)
         self._local = LocalLayer(bounds.local_bytes, self._server, clock)
         self._shared = SharedKeys(self._server, clock, bounds.time_to_live, bounds.value_bytes)
-        # How one query ended says nothing of the keys that another one waits for.
+        # Such an end of one query says nothing about the keys that another query waits for.
         personal = (QueryCanceled, QueryTimedOut, FilterCollectionTimedOut)
         self._calls: SharedCalls[FoundKeys] = SharedCalls(personal)
 
     @property
     def failures(self) -> Mapping[str, int]:
-        """How often the server has failed since the start, by how."""
+        """How often the server has failed since the start, by kind."""
         return self._server.failures.by_kind()
 
     @property
     def kept(self) -> CacheUse:
-        """What this process keeps of it."""
+        """The use of this process's local layer."""
         return self._local.use
 
     def obtain(
@@ -95,7 +95,7 @@ class RedisFilterCache:
         try:
             return self._server.forget(fingerprint)
         finally:
-            # Again: meanwhile a value may have been read that is deleted now.
+            # Again: in the meantime a value may have been read that is deleted now.
             self._local.forget()
 
     def entries(self, limit: int) -> Sequence[CachedFilter]:
@@ -103,7 +103,7 @@ class RedisFilterCache:
         return sorted(islice(self._shown(), limit), key=lambda each: each.created_at, reverse=True)
 
     def health(self) -> PartHealth:
-        """Asks the server, within a second."""
+        """Checks within a second whether the server answers."""
         try:
             self._server.ping()
         except FilterCacheDown as down:
@@ -115,7 +115,7 @@ class RedisFilterCache:
         self._server.close()
 
     def _shown(self) -> Iterator[CachedFilter]:
-        # One may be named twice, when others are stored while they are listed.
+        # An entry may be listed twice if others are stored during the listing.
         listed: set[str] = set()
         for each in self._server.beginnings(HEAD_BYTES):
             with suppress(Rubbish):
@@ -127,7 +127,7 @@ class RedisFilterCache:
     def _find(
         self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
     ) -> FoundKeys:
-        # The call that ended just before this one began has left its keys here.
+        # A call that ended just before this one began has left its keys here.
         kept = self._local.get(wanted.fingerprint)
         if kept is not None:
             return FoundKeys(kept)

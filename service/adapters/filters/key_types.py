@@ -1,4 +1,4 @@
-"""Key columns in Arrow: each of Iceberg's types has one, and values come back as they went in."""
+"""Key columns in Arrow: one Arrow type for each of Iceberg's, so that values come back unchanged."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class KeyType:
     python: type
 
     def stored(self, values: Sequence[KeyValue]) -> pa.Array:
-        """The values as a column.
+        """Returns the values as a column.
 
         Raises:
-            Uncacheable: one is of another type than the column, or does not fit into it.
+            Uncacheable: a value does not have the column's type, or does not fit into it.
         """
-        # Arrow would cut a datetime to a date, and take a time without a zone for UTC.
+        # Arrow would truncate a datetime to a date, and take a time without a zone as UTC.
         if not all(map(self._is_of_this_type, values)):
             raise Uncacheable("The keys are not of their column's type.")
         try:
@@ -41,11 +41,11 @@ class KeyType:
             raise Uncacheable("The keys do not fit into their column's type.") from error
 
     def restored(self, column: pa.ChunkedArray) -> list[KeyValue]:
-        """The column's values as they were stored; times with a zone in UTC."""
+        """Returns the column's values as they were stored; times with a zone are in UTC."""
         if not self._has_zone:
             values: list[KeyValue] = column.to_pylist()
             return values
-        # Arrow's own zones are slower, and another class.
+        # Arrow's own time zones are slower, and of another class.
         moments: list[datetime] = column.cast(pa.timestamp("us")).to_pylist()
         return [each.replace(tzinfo=UTC) for each in moments]
 
@@ -71,7 +71,7 @@ _FIXED = {
 
 
 def key_type(type_name: str) -> KeyType:
-    """The type that Iceberg spells so.
+    """Returns the type with this Iceberg name.
 
     >>> key_type("decimal(7, 2)").arrow
     Decimal128Type(decimal128(7, 2))

@@ -1,4 +1,4 @@
-"""The right to collect certain keys, held by one replica at a time."""
+"""The right to collect certain keys, which one replica holds at a time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from redis.lock import Lock
 
 from service.errors import FilterCacheDown
 
-# A holder that dies leaves the others waiting for what is left of this.
+# If its holder dies, the others wait for the rest of this time.
 LEASE_S = 3.0
 RENEWAL_S = 1.0
 
 
 class Lease:
-    """Renewed while it is held. Losing it is no harm: the same keys are collected twice."""
+    """Renewed while it is held. Losing it is harmless: the same keys are then collected twice."""
 
     def __init__(self, lock: Lock, asking: Callable[[], AbstractContextManager[None]]) -> None:
         self._lock = lock
@@ -25,7 +25,7 @@ class Lease:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keeps the lease for the length of the block, and lets it go."""
+        """Holds the lease during the block, and releases it at the end."""
         done = threading.Event()
         threading.Thread(target=self._renew, args=(done,), name="filter-lease", daemon=True).start()
         try:
@@ -35,13 +35,13 @@ class Lease:
             self.release()
 
     def release(self) -> None:
-        """Lets it go, if it is still ours. Never raises."""
+        """Releases the lease if this replica still holds it. Never raises."""
         with suppress(FilterCacheDown, LockError), self._asking():
             self._lock.release()
 
     def _renew(self, done: threading.Event) -> None:
         with suppress(LockError):
             while not done.wait(RENEWAL_S):
-                # A server that is down now may be back before the lease has run out.
+                # The server may be back before the lease has expired.
                 with suppress(FilterCacheDown), self._asking():
                     self._lock.reacquire()

@@ -1,4 +1,4 @@
-"""The keys that this process used last, as they are used; in step with what is deleted on the server."""
+"""The keys that this process used last, in memory; deletions on the server apply here too."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from service.model.filters.filtering import DynamicFilteringData
 from service.model.operations.usage import CacheUse
 from service.ports import Clock
 
-# Bytes bound the layer; this many of the smallest sets need some 100 MB.
+# The layer is bounded by bytes; this many of the smallest sets need some 100 MB.
 MAX_ENTRIES = 100_000
 LOOK_EVERY_MS = 1000
 _ENTRY_BYTES = 500
 
 
 class LocalLayer:
-    """Bounded by bytes; zero bytes keep nothing."""
+    """An in-memory cache bounded by bytes; with zero bytes it caches nothing."""
 
     def __init__(self, max_bytes: int, server: FilterServer, clock: Clock) -> None:
         self._max_bytes = max_bytes
@@ -33,25 +33,25 @@ class LocalLayer:
 
     @property
     def use(self) -> CacheUse:
-        """As it is now; what was counted begins anew when everything is forgotten."""
+        """The current use; the counts restart when everything is forgotten."""
         return self._shelf.entries.use
 
     def get(self, fingerprint: str) -> StoredKeys | None:
-        """The keys, if they are kept and not past their time."""
+        """Returns the keys if they are cached and have not expired."""
         self._follow_the_server()
         kept = self._shelf.entries.get(fingerprint)
         return kept if kept is not None and kept.expires_at > self._clock.now() else None
 
     def shelf(self) -> _Shelf:
-        """Where to put what is read from now on; after a `forget` in between, nobody looks there."""
+        """Returns the store for keys read from now on; a `forget` in between makes it unused."""
         return self._shelf
 
     def forget(self) -> None:
-        """Keeps nothing of what it has now."""
+        """Drops everything cached so far."""
         self._shelf = _Shelf(self._max_bytes)
 
     def _follow_the_server(self) -> None:
-        # One looks for all; entries are addressed by their content, so a late look makes nothing wrong.
+        # One thread checks for all. Entries are addressed by their content, so a late check is harmless.
         if not self._looking.acquire(blocking=False):
             return
         try:
@@ -73,14 +73,14 @@ class LocalLayer:
 
 
 class _Shelf:
-    """What was kept between two times of forgetting."""
+    """The entries cached between two calls of `forget`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self.entries: BoundedLru[str, StoredKeys] = BoundedLru(MAX_ENTRIES, max_bytes)
 
     def put(self, fingerprint: str, kept: StoredKeys) -> None:
-        """Keeps the keys, unless they alone are larger than the whole layer."""
+        """Caches the keys, unless they alone are larger than the whole layer."""
         byte_count = _memory(kept.data)
         if byte_count <= self._max_bytes:
             self.entries.put(fingerprint, kept, byte_count)

@@ -1,4 +1,4 @@
-"""Which values were stored last: an index beside them, so that a list does not walk all keys."""
+"""An index of the values stored last, so that listing them does not scan all keys."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from redis.client import Pipeline
 
 NEWEST = "sluice:filter-newest:1"
 INDEXED = 10_000
-"""Of so many values that were stored last, those that are there still can be listed."""
+"""Only this many of the values stored last can be listed, and only if they still exist."""
 LISTED_AT_ONCE = 100
 
 
 class NewestValues:
-    """Names are added, and make room; those of values that are gone are left to that."""
+    """An index of names. New names evict the oldest; names of values that are gone stay until then."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
 
     def add(self, pipeline: Pipeline, fingerprint: str, at: datetime, time_to_live: timedelta) -> None:
-        """Appends to the pipeline what notes that this value was stored."""
+        """Appends to the pipeline the commands that record this value as stored."""
         pipeline.zadd(NEWEST, {fingerprint: at.timestamp()})
         pipeline.zremrangebyrank(NEWEST, 0, -INDEXED - 1)
         pipeline.pexpire(NEWEST, time_to_live)
 
     def mend(self, answers: Sequence[object]) -> None:
-        """After the pipeline has run: whatever else lies under the index's name is taken away."""
+        """After the pipeline has run: removes a key of another type that has the index's name."""
         if any(isinstance(each, redis.ResponseError) and is_of_another_type(each) for each in answers):
             self._client.unlink(NEWEST)
 
     def fingerprints(self) -> Iterator[Sequence[str]]:
-        """All that are indexed, the newest first, some at a time."""
+        """Yields all indexed fingerprints, the newest first, some at a time."""
         for start in count(step=LISTED_AT_ONCE):
             found = self._from(start)
             if not found:
@@ -51,5 +51,5 @@ class NewestValues:
 
 
 def is_of_another_type(refusal: redis.ResponseError) -> bool:
-    """Whether something else lies under the name."""
+    """Whether a key of another type has the name."""
     return str(refusal).startswith("WRONGTYPE")

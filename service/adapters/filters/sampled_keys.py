@@ -1,4 +1,4 @@
-"""What the list of filters shows of the keys."""
+"""The sample of keys that the list of filters shows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from service.model.filters.key_sample import KeySample, ShownKey
 
 SAMPLED_KEYS = 10
 SAMPLED_CHARACTERS = 64
-"""Of one value."""
+"""Characters of one value."""
 
 
 def sampled_keys(data: DynamicFilteringData) -> KeySample:
-    """The first keys, a NULL of a single key column before all others, or the first ranges.
+    """Returns the first keys, or the first ranges. The NULL of a single key column comes first.
 
     >>> sampled_keys(DynamicFilteringData(((1, "a"), (2, "b")), is_filtering=True)).highest
     ('2', 'b')
@@ -31,7 +31,7 @@ def sampled_keys(data: DynamicFilteringData) -> KeySample:
 
 
 def stored_form(data: DynamicFilteringData) -> FilterForm:
-    """As what the keys are cached; a query may still render a set as ranges."""
+    """The form in which the keys are cached; a query may still render a set as ranges."""
     if not data.is_filtering:
         return FilterForm.NONE
     if data.ranges or data.exceeds_threshold:
@@ -41,7 +41,7 @@ def stored_form(data: DynamicFilteringData) -> FilterForm:
 
 def _keys(data: DynamicFilteringData) -> tuple[ShownKey, ...]:
     shown = tuple(map(_texts, data.values[:SAMPLED_KEYS]))
-    # Among too many keys a NULL is taken for granted; of several columns it is not known which one has it.
+    # With too many keys, NULL is assumed, not seen; with several columns, it is unknown which one is NULL.
     is_null_seen = data.has_null and not data.exceeds_threshold and {*map(len, shown)} <= {1}
     null: tuple[ShownKey, ...] = ((None,),) if is_null_seen else ()
     return (null + shown)[:SAMPLED_KEYS]

@@ -1,4 +1,4 @@
-"""The Redis-protocol server that holds the keys: each call is short, and says in one way that it failed."""
+"""The Redis-protocol server that holds the keys. Each call is short, and fails in one way."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from service.adapters.filters.newest import NewestValues, is_of_another_type
 from service.errors import FilterCacheDown
 from service.ports import Clock
 
-# The number is the version of the values: replicas of two versions share nothing.
+# The number is the version of the values: replicas of two versions do not share them.
 VALUES = "sluice:filter:1:"
 LEASES = "sluice:filter-lease:1:"
 GENERATION = "sluice:filter-generation:1"
@@ -28,15 +28,15 @@ GENERATION = "sluice:filter-generation:1"
 ANSWER_WITHIN_S = 0.4
 SCANNED_AT_ONCE = 1000
 
-# What the client stumbles over when something answers that speaks another language.
+# Errors that the client raises if the other side speaks another protocol.
 _NONSENSE = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
 _FAILURES = (redis.RedisError, RedisClusterException, OSError, *_NONSENSE)
-# Refusals that another server, or the same one soon, would not give: it is no master, or lacks a majority.
+# Errors that another server, or the same one soon, would not give: it is not a master, or lacks a majority.
 _AWAY = (redis.ReadOnlyError, ClusterDownError)
 
 
 class FilterServer:
-    """Every method but `ping` and `close` raises FilterCacheDown, at once if the server has just failed."""
+    """Every method but `ping` and `close` raises FilterCacheDown; at once if the server has just failed."""
 
     def __init__(self, url: str, clock: Clock) -> None:
         self.failures = FailureCount()
@@ -48,7 +48,7 @@ class FilterServer:
 
     @property
     def _client(self) -> redis.Redis:
-        # Not before it is asked: a cluster's client cannot be made without the cluster.
+        # Created on first use: a cluster's client cannot be created without the cluster.
         if self._opened is None:
             with self._opening:
                 if self._opened is None:
@@ -61,7 +61,7 @@ class FilterServer:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Speaks of every failure of the block as FilterCacheDown, but lets a lost lease's LockError pass."""
+        """Turns every failure of the block into FilterCacheDown, except LockError for a lost lease."""
         if not self._circuit.lets_through():
             raise FilterCacheDown(self._last_failure)
         try:
@@ -87,7 +87,7 @@ class FilterServer:
         return FilterCacheDown(self._last_failure)
 
     def read(self, fingerprint: str) -> bytes | None:
-        """The value; empty when something else lies there."""
+        """Returns the value; empty if a key of another type has the name."""
         with self.asking():
             try:
                 value = self._client.get(VALUES + fingerprint)
@@ -98,7 +98,7 @@ class FilterServer:
         return _raw(value)
 
     def write(self, fingerprint: str, value: bytes, at: datetime, time_to_live: timedelta) -> None:
-        """Stores the value, over whatever lies there."""
+        """Stores the value, and replaces whatever is there."""
         with self.asking(), self._client.pipeline(transaction=False) as pipeline:
             pipeline.set(VALUES + fingerprint, value, px=time_to_live)
             self._newest.add(pipeline, fingerprint, at, time_to_live)
@@ -108,7 +108,7 @@ class FilterServer:
             self._newest.mend(indexed)
 
     def claim(self, fingerprint: str) -> Lease | None:
-        """The right to collect these keys, unless another replica has it."""
+        """Returns the right to collect these keys, unless another replica has it."""
         with self.asking():
             lock = self._client.lock(
                 LEASES + fingerprint, timeout=LEASE_S, blocking=False, thread_local=False
@@ -116,23 +116,23 @@ class FilterServer:
             return Lease(lock, self.asking) if lock.acquire() else None
 
     def forget(self, fingerprint: str | None) -> int:
-        """Deletes one value, or all; how many there were."""
+        """Deletes one value, or all, and returns how many there were."""
         with self.asking():
             if fingerprint is not None:
                 count = int(self._client.unlink(VALUES + fingerprint))
             else:
                 count = sum(int(self._client.unlink(*each)) for each in self._batches())
-            # Last: a replica that sees the new generation finds none of the deleted values any more.
+            # Last: a replica that sees the new generation does not find any of the deleted values.
             self._client.set(GENERATION, secrets.token_bytes(16))
         return count
 
     def generation(self) -> bytes | None:
-        """Another one after each `forget` of any replica."""
+        """A token that changes after each `forget` of any replica."""
         with self.asking():
             return _raw(self._client.get(GENERATION))
 
     def beginnings(self, length: int) -> Iterator[bytes]:
-        """So many first bytes of each value, the one that was stored last first; read as far as asked for."""
+        """Yields the first `length` bytes of each value, the latest value first, and reads lazily."""
         fingerprints: Iterator[Sequence[str]] | None = None
         while True:
             with self.asking():
@@ -151,10 +151,10 @@ class FilterServer:
         return [each for each in answers if isinstance(each, bytes) and each]
 
     def ping(self) -> None:
-        """Asks whether it is there, whatever happened before.
+        """Checks whether it answers, even after a failure.
 
         Raises:
-            FilterCacheDown: it is not, and why.
+            FilterCacheDown: it does not answer; the error says why.
         """
         try:
             ping(self._client)
@@ -168,9 +168,9 @@ class FilterServer:
             close(self._opened)
 
     def _drop_resting(self, failure: Exception) -> None:
-        """Closes what rests in the pool, where the end of an answer that made no sense may lie still.
+        """Closes idle connections, which may still hold the rest of an invalid answer.
 
-        Connections to what was the master go too: a new one is made to what the address means now.
+        Connections to a former master are closed too: a new one goes to the server behind the address now.
         """
         # A cluster's client closes its own.
         pool = getattr(self._opened, "connection_pool", None)
@@ -192,7 +192,7 @@ class FilterServer:
 
 
 def _raw(value: object) -> bytes | None:
-    """Bytes, as the client decodes nothing; whatever else it gives is no value of ours."""
+    """Returns bytes, because the client decodes nothing; anything else is not a value of this cache."""
     return value if value is None or isinstance(value, bytes) else b""
 
 

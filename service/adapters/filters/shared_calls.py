@@ -1,4 +1,4 @@
-"""One call at a time for each key; whoever comes meanwhile shares what it gives."""
+"""Single flight: one call at a time for each key; concurrent callers share its result."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 class SharedCalls(Generic[T]):
-    """Runs calls in the threads of those who asked first.
+    """Runs each call in the thread of its first caller.
 
-    `personal` errors concern the one who made the call, not what it was made for: those who waited for it
-    start anew, and one of them makes the next call.
+    `personal` errors concern only the caller, not the call's key: the callers that waited start again, and
+    one of them makes the next call.
     """
 
     def __init__(self, personal: tuple[type[Exception], ...]) -> None:
@@ -26,10 +26,10 @@ class SharedCalls(Generic[T]):
         self._running: dict[str, Future[T]] = {}
 
     def join(self, key: str, call: Callable[[], T], within_s: float) -> tuple[T, bool]:
-        """What the call gave, and whether it was this one that was made.
+        """Returns the call's result, and whether this caller made the call.
 
         Raises:
-            Exception: what the call raised, this one or the one that was waited for.
+            Exception: what the call raised, made by this caller or by another.
             FilterCollectionTimedOut: another's call did not end in time.
         """
         deadline = time.monotonic() + within_s
@@ -62,6 +62,6 @@ class SharedCalls(Generic[T]):
         return result
 
     def _forget(self, key: str) -> None:
-        # Before the result is told: who starts anew must not find the call that has just ended.
+        # Before the result is set: a caller that starts again must not find the call that has just ended.
         with self._lock:
             del self._running[key]

@@ -1,4 +1,4 @@
-"""Keys on the server: found there, waited for, or collected by the one replica whose turn it is."""
+"""Keys on the server: found there, awaited, or collected by the one replica whose turn it is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LONGEST_PAUSE_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class FoundKeys:
-    """Keys, whether they were collected now, and why the cache was of no use, if so."""
+    """Keys, whether they were collected now, and why the cache could not be used, if so."""
 
     keys: StoredKeys
     is_collected: bool = False
@@ -40,14 +40,14 @@ class FoundKeys:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """It is ours to collect: under a lease, or with no server to share the keys by."""
+    """The turn to collect: under a lease, or without a server through which keys could be shared."""
 
     lease: Lease | None
     note: str
 
 
 class SharedKeys:
-    """Stores what was collected, unless it is too large; a server that fails only leaves a note."""
+    """Stores collected keys, unless they are too large. A failing server only leaves a note."""
 
     def __init__(self, server: FilterServer, clock: Clock, time_to_live: timedelta, value_bytes: int) -> None:
         self._server = server
@@ -56,7 +56,7 @@ class SharedKeys:
         self._value_bytes = value_bytes
 
     def find(self, wanted: DynamicFilter) -> tuple[StoredKeys | None, str]:
-        """The keys from the server, if they are there, and why the cache was of no use, if so."""
+        """Returns the keys from the server, if they are there, and why the cache could not be used, if so."""
         try:
             return self._read(wanted)
         except FilterCacheDown as down:
@@ -65,7 +65,9 @@ class SharedKeys:
     def find_or_collect(
         self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
     ) -> FoundKeys:
-        """The keys from the server, as soon as they are there, or else from `collect`, which hears why.
+        """Returns the keys from the server once they are there, or else from `collect`.
+
+        `collect` receives the reason why the cache could not be used.
 
         Raises:
             Exception: whatever `collect` raised.
@@ -93,14 +95,14 @@ class SharedKeys:
         return found
 
     def _look(self, wanted: DynamicFilter) -> StoredKeys | _Turn | None:
-        """What is stored, or the turn to collect it; None while another replica does that."""
+        """Returns the stored keys, or the turn to collect them; None while another replica collects."""
         found, _ = self._read(wanted)
         if found is not None:
             return found
         lease = self._server.claim(wanted.fingerprint)
         if lease is None:
             return None
-        # Between the look and the claim, another may have stored the keys and gone.
+        # Between the read and the claim, another replica may have stored the keys and released its lease.
         found, note = self._read(wanted)
         if found is None:
             return _Turn(lease, note)
@@ -115,7 +117,7 @@ class SharedKeys:
             keys = decode(value, wanted)
         except Rubbish:
             return None, "What lay in the filter cache could not be read."
-        # The server forgets by its own clock, perhaps a little later.
+        # The server expires keys by its own clock, perhaps a little later.
         return (keys if keys.expires_at > self._clock.now() else None), ""
 
     def _store(self, wanted: DynamicFilter, data: DynamicFilteringData, turn: _Turn) -> FoundKeys:
@@ -129,7 +131,7 @@ class SharedKeys:
         return FoundKeys(keys, is_collected=True, note=note)
 
     def _write(self, fingerprint: str, value: bytes, at: datetime) -> str:
-        """Why it was not stored, if so."""
+        """Returns why it was not stored; an empty string if it was."""
         if len(value) > self._value_bytes:
             return "The keys are larger than the filter cache takes."
         try:

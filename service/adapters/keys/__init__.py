@@ -1,1 +1,1 @@
-"""Keys of dynamic filters, read from the build's files by PyIceberg and Arrow."""
+"""Reads keys of dynamic filters from the build's files, with PyIceberg and Arrow."""

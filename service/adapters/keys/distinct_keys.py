@@ -1,4 +1,4 @@
-"""The distinct rows of columns that arrive in pieces."""
+"""Collects the distinct rows of columns that arrive in pieces."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import pyarrow as pa
 
 from service.model.filters.filtering import Key
 
-# What a key takes in memory at least, once it is a value of Python.
+# The least memory that a key takes as a Python value.
 KEY_BYTES = 16
 _ROWS_BEFORE_MERGING = 65_536
 
 
 class DistinctKeys:
-    """Collects keys of one or more columns, each once, and none with a NULL in it: that tells `has_null`."""
+    """Collects distinct keys of one or more columns. Keys with a NULL are only noted in `has_null`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -21,18 +21,18 @@ class DistinctKeys:
         self.has_null = False
 
     def add(self, keys: pa.Table) -> bool:
-        """Takes some more, always of the same columns; False when there are too many by now."""
+        """Adds a piece, always of the same columns. Returns False if there are too many keys by now."""
         whole = keys.drop_null()
         self.has_null |= whole.num_rows < keys.num_rows
         self._pieces.append(_distinct(whole))
         merged_count = 0 if self._merged is None else self._merged.num_rows
-        # As many again before they are merged: so each is looked at a few times only.
+        # Merges once the pieces are as large as the merged keys, so each key is merged only a few times.
         if sum(each.num_rows for each in self._pieces) < max(_ROWS_BEFORE_MERGING, merged_count):
             return True
         return _byte_count(self._merge()) <= self._max_bytes
 
     def sorted_keys(self) -> tuple[Key, ...] | None:
-        """All of them in order; None when there are too many."""
+        """Returns all keys in order; None if there are too many."""
         merged = self._merge()
         if _byte_count(merged) > self._max_bytes:
             return None

@@ -1,4 +1,4 @@
-"""Rows that arrive in pieces, kept for as long as they are few."""
+"""Collects rows that arrive in pieces, as long as they are few."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from service.model.filters.relations import RelationBounds
 
 
 class FewRows:
-    """Keeps the pieces; drops them all once they are more than the bounds allow."""
+    """Collects pieces, and drops them all once they exceed the bounds."""
 
     def __init__(self, schema: pa.Schema, bounds: RelationBounds) -> None:
         self._schema = schema
@@ -19,7 +19,7 @@ class FewRows:
         self._are_few = True
 
     def add(self, piece: pa.Table) -> None:
-        """Takes some more, of the schema's columns."""
+        """Adds a piece with the schema's columns."""
         self._row_count += piece.num_rows
         self._byte_count += piece.nbytes
         if self._row_count > self._bounds.max_rows or self._byte_count > self._bounds.max_bytes:
@@ -29,7 +29,7 @@ class FewRows:
             self._pieces.append(piece)
 
     def rows(self) -> pa.Table | None:
-        """All of them; None when they are not few."""
+        """Returns all rows; None if they exceed the bounds."""
         if not self._are_few:
             return None
         return pa.concat_tables(self._pieces) if self._pieces else self._schema.empty_table()

@@ -1,4 +1,4 @@
-"""Keys of dynamic filters, read from the build table's files without the engine."""
+"""Reads keys of dynamic filters from the build table's files, without the engine."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from service.ports import KeysAndRows
 log = structlog.get_logger(__name__)
 R = TypeVar("R")
 
-# What reading raises on metadata or files that PyIceberg does not expect, besides what it names.
+# Errors on metadata or files that PyIceberg does not expect, besides its own errors.
 _NOT_READABLE = (CatalogDown, TableAmbiguous, TableNotFound, LookupError, TypeError, ArithmeticError)
-# Versions after it have defaults for missing columns and other delete files.
+# Later versions have defaults for missing columns and other delete files.
 _FORMAT_VERSION_AT_MOST = 2
 
 
 class ArrowKeyCollector:
     """Implements `service.ports.KeyCollector` with PyIceberg and Arrow.
 
-    It takes builds of one table, with conditions that mean the same to PyIceberg as to the engine:
-    milliseconds where a job of the engine takes a hundred. May be used from several threads at once.
+    It accepts builds of one table, with conditions that mean the same to PyIceberg as to the engine. It takes
+    milliseconds; a job of the engine takes a hundred. Thread-safe.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class ArrowKeyCollector:
     def collect(
         self, wanted: DynamicFilter, parameters: Parameters, is_canceled: Callable[[], bool]
     ) -> DynamicFilteringData | None:
-        """The keys, as the build's snapshot has them; None when only the engine can collect them.
+        """Returns the keys in the build's snapshot; None if only the engine can collect them.
 
         Raises:
-            QueryCanceled: on the way.
+            QueryCanceled: the query was canceled during the read.
         """
         query = key_query(wanted.filtering_query)
         if query is None:
@@ -79,7 +79,7 @@ class ArrowKeyCollector:
         """See `service.ports.KeyCollector`.
 
         Raises:
-            QueryCanceled: on the way.
+            QueryCanceled: the query was canceled during the read.
         """
         query, rows_query = key_query(wanted.filtering_query), row_query(relation.sql)
         if query is None or rows_query is None or relation.rows_of.tables != wanted.build.tables:
@@ -97,7 +97,7 @@ class ArrowKeyCollector:
                     yield piece.select([each.name for each in keys])
 
             found = self._collected(keys_of_each(), is_canceled, wanted.is_null_safe)
-            # Of too many keys, not all rows were read.
+            # With too many keys, not all rows were read.
             return KeysAndRows(found, rows.rows() if found.is_filtering else None)
 
         return self._read(wanted, query, read)
@@ -111,7 +111,7 @@ class ArrowKeyCollector:
         except NotTranslatable:
             return None
         except self._errors as error:
-            # The engine reads by other ways, and says what is wrong if it cannot either.
+            # The engine reads in another way, and reports the fault if it cannot read either.
             log.info("keys_not_read", fingerprint=wanted.fingerprint, error=type(error).__name__)
             return None
 
@@ -131,10 +131,11 @@ class ArrowKeyCollector:
 
 
 def _is_readable(table: Table, snapshot_id: int, max_files: int) -> bool:
-    """Whether PyIceberg reads this snapshot as the engine does, and soon.
+    """Whether PyIceberg reads this snapshot as the engine does, and fast enough.
 
-    It binds filters to the table's schema, the engine to the snapshot's; and it knows no equality deletes. Of
-    an imported file it reads the column that the file has, where the engine takes the partition's value.
+    PyIceberg binds filters to the table's schema, the engine to the snapshot's, and PyIceberg does not
+    support equality deletes. In an imported file PyIceberg reads the file's column, but the engine takes the
+    partition's value.
     """
     snapshot = table.snapshot_by_id(snapshot_id)
     if snapshot is None or snapshot.summary is None:

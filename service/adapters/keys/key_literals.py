@@ -1,4 +1,4 @@
-"""Literals and parameters of a query as values of a column's own type."""
+"""Converts literals and parameters of a query to values of a column's type."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _CAST_TO_DATE = (exp.Cast, exp.TryCast)
 
 
 class NotTranslatable(Exception):
-    """Something in the query is not known to mean the same here; somebody else must run it."""
+    """Something in the query may mean something else here, so the engine must run it."""
 
 
 def literal_value(node: exp.Expr, type_: IcebergType, parameters: Parameters) -> LiteralValue:
-    """The literal as a value of exactly this type: nothing is rounded, padded or widened.
+    """Returns the literal as a value of exactly this type: nothing is rounded, padded or widened.
 
     >>> literal_value(exp.Literal.number(7), LongType(), ())
     7
 
     Raises:
-        NotTranslatable: it is no literal, or one of another type.
+        NotTranslatable: it is not a literal, or one of another type.
     """
     node = node.unnest()
     if isinstance(node, exp.Placeholder):
@@ -80,7 +80,7 @@ def _integer(node: exp.Expr) -> int:
 
 
 def _small(number: int) -> int:
-    """So small that no sum of a few is out of INT, where engines differ in what becomes of it."""
+    """Rejects numbers whose sums might leave INT, where engines differ."""
     if abs(number) >= _INT // 1024:
         raise NotTranslatable
     return number
@@ -94,7 +94,7 @@ def _within(number: int, type_: IntegerType | LongType) -> int:
 
 
 def _string(node: exp.Expr) -> str:
-    # Escapes are where two readers of a text differ first.
+    # Engines are most likely to differ in how they read escapes.
     if not (isinstance(node, exp.Literal) and node.is_string) or set(node.name) & set("\\'\""):
         raise NotTranslatable
     return node.name

@@ -1,4 +1,4 @@
-"""Reading the queries for keys, and for rows, where they ask one table for columns of it."""
+"""Parses queries for keys and for rows if they select only columns of one table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TABLE_PARTS = {"this", "db", "catalog", "version", "alias"}
 class KeyQuery:
     """`SELECT DISTINCT <columns> FROM <a table> VERSION AS OF <snapshot_id> WHERE <condition>`.
 
-    One for rows is the same without DISTINCT.
+    A query for rows is the same without DISTINCT.
     """
 
     columns: tuple[exp.Column, ...]
@@ -26,7 +26,7 @@ class KeyQuery:
 
 
 def key_query(sql: str) -> KeyQuery | None:
-    """What the query asks for; None when it is of any other shape.
+    """Parses a query for keys; None if it has any other shape.
 
     >>> query = key_query("SELECT DISTINCT a.k AS k0 FROM s.t VERSION AS OF 7 AS a WHERE a.v = 1")
     >>> query.columns[0].name, query.table_alias, query.snapshot_id, query.condition.sql()
@@ -37,7 +37,7 @@ def key_query(sql: str) -> KeyQuery | None:
 
 
 def row_query(sql: str) -> KeyQuery | None:
-    """What the query asks for that reads the rows of a small table; None when it is of any other shape.
+    """Parses a query that reads the rows of a small table; None if it has any other shape.
 
     >>> row_query("SELECT a.k, a.v FROM s.t VERSION AS OF 7 AS a").condition
     >>> row_query("SELECT DISTINCT a.k FROM s.t VERSION AS OF 7 AS a")
@@ -46,7 +46,7 @@ def row_query(sql: str) -> KeyQuery | None:
 
 
 def have_same_rows(keys: KeyQuery, rows: KeyQuery, is_null_safe: bool) -> bool:
-    """Whether both read the same rows, but for those without a key where NULL is none.
+    """Whether both read the same rows, apart from rows without a key if NULL is not a key.
 
     >>> source = "FROM t VERSION AS OF 7 AS t0 WHERE"
     >>> keys = key_query(f"SELECT DISTINCT t0.k {source} t0.v = 1 AND NOT t0.k IS NULL")

@@ -1,4 +1,4 @@
-"""A SQL condition as a PyIceberg row filter, where both keep exactly the same rows."""
+"""Translates a SQL condition to a PyIceberg row filter, if both keep exactly the same rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sqlglot import exp
 from service.adapters.keys.key_literals import LiteralValue, NotTranslatable, literal_value
 from service.model.query.query import Parameters
 
-# To the type checker they take other arguments than they do.
+# Their type annotations differ from the arguments that they accept.
 _Predicate = Callable[..., BooleanExpression]
 _in: _Predicate = In
 _not_in: _Predicate = NotIn
@@ -65,7 +65,7 @@ _MIRRORED: Mapping[_Predicate, _Predicate] = {
     GreaterThanOrEqual: LessThanOrEqual,
 }
 
-# sqlglot keeps NOT in some nodes, SYMMETRIC in others: a part that is not looked at here changes the meaning.
+# sqlglot stores NOT in some nodes and SYMMETRIC in others: ignoring a part would change the meaning.
 _PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
     exp.Between: frozenset({"this", "low", "high"}),
     exp.In: frozenset({"this", "expressions"}),
@@ -76,17 +76,17 @@ _USUAL_PARTS = frozenset({"this", "expression"})
 
 @dataclass(frozen=True, slots=True)
 class RowFilters:
-    """Translates conditions over one table; `fields` by their names in lower case."""
+    """Translates conditions over one table; `fields` are by their names in lower case."""
 
     table_alias: str
     fields: Mapping[str, NestedField]
     parameters: Parameters
 
     def field(self, column: exp.Expr) -> NestedField:
-        """The field that a column of the query names.
+        """Returns the field that a column of the query refers to.
 
         Raises:
-            NotTranslatable: it is no column of the table.
+            NotTranslatable: it is not a column of the table.
         """
         if not isinstance(column, exp.Column) or column.args.get("db"):
             raise NotTranslatable
@@ -96,13 +96,13 @@ class RowFilters:
         return field
 
     def row_filter(self, condition: exp.Expr, is_negated: bool = False) -> BooleanExpression:
-        """Keeps the rows for which the condition (its negation) is true; not those where it is NULL.
+        """Keeps the rows for which the condition (or its negation) is true, and not those where it is NULL.
 
-        NOT before a comparison becomes the opposite one; each of them asks for a value besides, since to
-        PyIceberg NULL is unequal to everything.
+        NOT before a comparison becomes the opposite comparison. Each comparison also requires a value,
+        because to PyIceberg NULL is unequal to everything.
 
         Raises:
-            NotTranslatable: something in it may mean something else to PyIceberg.
+            NotTranslatable: a part of it may mean something else to PyIceberg.
         """
         if not _has_only_known_parts(condition):
             raise NotTranslatable
@@ -112,10 +112,11 @@ class RowFilters:
             case exp.Not():
                 return self.row_filter(condition.this, not is_negated)
             case exp.And() | exp.Or() if is_negated:
-                # Of a partition's NULL, the engine with Iceberg 1.12 makes true what SQL makes NULL.
+                # For a NULL partition value, the engine with Iceberg 1.12 evaluates to true what is NULL in
+                # SQL.
                 raise NotTranslatable
             case exp.Or() if any(map(_is_unequal, condition.walk())):
-                # The same of `<>` and its like, where nothing else asks for a value.
+                # The same happens for `<>` and similar comparisons if no other predicate requires a value.
                 raise NotTranslatable
             case exp.And() | exp.Or():
                 sides = [self.row_filter(each) for each in (condition.left, condition.right)]

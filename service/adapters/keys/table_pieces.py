@@ -1,4 +1,4 @@
-"""The rows that a query asks of one table, as they come from its files."""
+"""Yields the rows that a query selects from one table, as they come from its files."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from service.adapters.keys.row_filter import RowFilters, has_value
 from service.model.query.query import Parameters
 
 _KEY_TYPES = (BooleanType, DateType, DecimalType, IntegerType, LongType, StringType)
-# What Arrow hands to the engine is, of these types, what the engine reads from the file itself.
+# For these types, Arrow passes to the engine the same values that the engine reads from the file.
 _ROW_TYPES = (*_KEY_TYPES, BinaryType, DoubleType, FloatType, TimestampType, TimestamptzType)
 
 
 def key_pieces(
     table: Table, query: KeyQuery, parameters: Parameters, is_null_safe: bool
 ) -> Iterator[pa.Table]:
-    """The rows of a query for keys; those without a key only where NULL is one.
+    """Yields the rows of a query for keys; rows without a key only if NULL is a key.
 
     Raises:
-        NotTranslatable: only the engine can say what it means.
+        NotTranslatable: only the engine can interpret the query.
     """
     filters = RowFilters(query.table_alias, _fields(table), parameters)
     keys = _keys(query, filters)
@@ -53,10 +53,10 @@ def key_pieces(
 def row_pieces(
     table: Table, query: KeyQuery, rows_query: KeyQuery, parameters: Parameters
 ) -> tuple[Sequence[NestedField], Sequence[NestedField], Iterator[pa.Table]]:
-    """The fields of the keys, those of the rows, and all rows, also those without a key.
+    """Returns the fields of the keys, those of the rows, and all rows, also those without a key.
 
     Raises:
-        NotTranslatable: only the engine can say what it means, or the rows would not be as it reads them.
+        NotTranslatable: only the engine can interpret the query, or it would read the rows differently.
     """
     filters = RowFilters(query.table_alias, _fields(table), parameters)
     keys, fields = _keys(query, filters), [filters.field(each) for each in rows_query.columns]
@@ -69,7 +69,7 @@ def row_pieces(
 
 def _keys(query: KeyQuery, filters: RowFilters) -> Sequence[NestedField]:
     keys = [filters.field(each) for each in query.columns]
-    # One column that is two keys is one of the files' columns, however it is asked for.
+    # One column that is used as two keys is only one column of the files.
     if len({each.field_id for each in keys}) != len(keys):
         raise NotTranslatable
     if not all(isinstance(each.field_type, _KEY_TYPES) for each in keys):
@@ -84,15 +84,15 @@ def _scanned(
     fields: Sequence[NestedField],
     row_filter: BooleanExpression,
 ) -> Iterator[pa.Table]:
-    """The fields of the rows that meet the query's condition, and the row filter besides."""
+    """Yields the fields of the rows that meet both the query's condition and the row filter."""
     compared: list[NestedField] = []
     if query.condition is not None:
         row_filter = And(row_filter, filters.row_filter(query.condition))
         compared = [filters.field(each) for each in query.condition.find_all(exp.Column)]
-    # All files are read: PyIceberg 0.12 cannot plan a comparison where the value of a partition is NULL.
+    # All files are read: PyIceberg 0.12 cannot plan a comparison if a partition value is NULL.
     tasks = table.scan(snapshot_id=query.snapshot_id).plan_files()
-    # A column may be the partition's alone: PyIceberg 0.12 finds its value there only if the column is asked
-    # for, and else takes it for NULL.
+    # A column may exist only as a partition value. PyIceberg 0.12 finds the value only if the column is read,
+    # and otherwise takes it as NULL.
     read = Schema(*{each.field_id: each for each in (*fields, *compared)}.values())
     scan = ArrowScan(table.metadata, table.io, read, row_filter)
     wanted = schema_to_pyarrow(Schema(*fields), include_field_ids=False)
@@ -103,19 +103,19 @@ def _scanned(
 
 
 def _fields(table: Table) -> dict[str, NestedField]:
-    """The top-level fields that may be asked for, by their names in lower case."""
+    """The top-level fields that a query may use, by their names in lower case."""
     fields = table.schema().fields
     names = [each.name.lower() for each in fields]
     return {
         each.name.lower(): each
         for each in fields
-        # A dotted name would be one inside a struct to PyIceberg.
+        # PyIceberg would take a dotted name for a field inside a struct.
         if names.count(each.name.lower()) == 1 and "." not in each.name and _has_one_type(table, each)
     }
 
 
 def _has_one_type(table: Table, field: NestedField) -> bool:
-    """Files from before a type was widened compare with literals that their own type may not hold."""
+    """Files written before a type was widened would be compared with literals that do not fit their type."""
     return {
         str(each.field_type)
         for schema in table.metadata.schemas

@@ -1,1 +1,1 @@
-"""Runs, jobs and datasets as OpenLineage has them, and the ways by which events leave the gateway."""
+"""OpenLineage's runs, jobs and datasets, and the transports that send events."""

@@ -1,4 +1,4 @@
-"""What tables and files are called in events.
+"""Names of tables and files in events.
 
 Source: OpenLineage, "Naming Conventions".
 """
@@ -13,27 +13,27 @@ from service.model.tables.tables import TableName
 
 _SAME_STORE = {"s3a": "s3", "s3n": "s3"}
 _CONTAINERS = frozenset({"abfs", "abfss", "wasb", "wasbs"})
-"""In addresses of these stores, the container stands where others have a user."""
+"""In these stores' addresses, the container takes the place of the user."""
 _LONGEST = 4096
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class DatasetName:
-    """A dataset's name, which is one of its own in the namespace."""
+    """A dataset's name, unique in its namespace."""
 
     namespace: str
     name: str
 
 
 class DatasetNames:
-    """Names of tables, by the properties of their catalogs. No name has a user, a password or a parameter."""
+    """Names of tables, from their catalogs' properties. No name contains a user, password or parameter."""
 
     def __init__(self, catalogs: Mapping[str, Mapping[str, str]], namespace: str) -> None:
         self._namespaces = {name: catalog_namespace(each) or namespace for name, each in catalogs.items()}
         self._namespace = namespace
 
     def of(self, table: TableName) -> DatasetName:
-        """The table: its full name, where its catalog is.
+        """Returns the table's full name, in the namespace of its catalog.
 
         >>> rest = {"type": "rest", "uri": "https://ann:secret@catalog.example/api?token=x"}
         >>> DatasetNames({"lake": rest}, "sluice").of(TableName("lake", "shop", "sales"))
@@ -43,9 +43,9 @@ class DatasetNames:
 
 
 def catalog_namespace(properties: Mapping[str, str]) -> str | None:
-    """Where a catalog is; None where its properties do not say it.
+    """Returns where a catalog is; None if its properties do not say.
 
-    A catalog in a database is where its warehouse is: the database may move.
+    A catalog in a database is named by its warehouse, because the database may move.
 
     >>> catalog_namespace({"type": "hive", "uri": "thrift://one:9083,thrift://two:9083"})
     'hive://one:9083'
@@ -69,7 +69,7 @@ def catalog_namespace(properties: Mapping[str, str]) -> str | None:
 
 
 def public_address(address: str) -> str | None:
-    """An address without what may be secret; None where nothing is left.
+    """Removes from an address what may be secret; None if nothing is left.
 
     >>> public_address("/data/warehouse"), public_address("file:///data/warehouse/")
     ('file:///data/warehouse', 'file:///data/warehouse')
@@ -84,7 +84,7 @@ def public_address(address: str) -> str | None:
 
 
 def file_dataset(address: str) -> DatasetName | None:
-    """A file or folder: its path, where its store is; None where the address says neither.
+    """Names a file or folder by its store and path; None if the address does not have both.
 
     >>> file_dataset("s3a://lake/shop/sales"), file_dataset("/data/shop")
     (DatasetName(namespace='s3://lake', name='shop/sales'), DatasetName(namespace='file', name='/data/shop'))
@@ -106,7 +106,7 @@ def _split(address: str) -> SplitResult:
     try:
         return urlsplit(address.strip())
     except ValueError:
-        # It names no host that anybody could reach.
+        # It does not name a reachable host.
         return SplitResult("", "", "", "", "")
 
 

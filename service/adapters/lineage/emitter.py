@@ -1,4 +1,4 @@
-"""Events on their way out, which nobody waits for."""
+"""Sends events in the background; no request waits for them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from service.model.query.query import QueryRecord
 from service.ports import Clock
 
 LARGEST_EVENT = 900_000
-"""Kafka's own bound is a million bytes. A larger event goes without schemas and column lineage."""
+"""Kafka's own bound is a million bytes. A larger event is sent without schemas and column lineage."""
 WAITING_BYTES = 32 << 20
 _OVERHEAD_BYTES = 2_000
 _FIRST_PAUSE_S = 0.1
@@ -33,21 +33,21 @@ log = structlog.get_logger(__name__)
 
 
 class LineageMeters(Protocol):
-    """Counts what became of events. Nothing blocks, nothing raises."""
+    """Counts what became of events. No method blocks or raises."""
 
     def sent(self, count: int) -> None:
-        """Counts events that are there."""
+        """Counts delivered events."""
 
     def dropped(self, count: int) -> None:
-        """Counts what was not kept, as too much waited."""
+        """Counts events that were dropped because the queue was full."""
 
     def undelivered(self, count: int) -> None:
-        """Counts events that did not get there."""
+        """Counts events that could not be delivered."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmitterBounds:
-    """How much waits, how long an event is tried, and how long the end may take."""
+    """The size of the queue, how long an event is retried, and how long closing may take."""
 
     queue_events: int = 10_000
     timeout_s: float = 5.0
@@ -61,10 +61,10 @@ class _Waiting:
 
 
 class LineageEmitter:
-    """The `Lineage` port: a bounded queue, and one thread that makes events of what waits and sends them.
+    """The `Lineage` port: a bounded queue, and one thread that builds and sends events from it.
 
-    What comes while the queue is full is dropped. An event that does not get there is tried again for
-    `timeout_s`, and dropped then. The stop sends what waits, as far as its bound allows.
+    An entry that arrives while the queue is full is dropped. An event that cannot be delivered is retried for
+    `timeout_s`, and then dropped. `close` sends what is queued, as far as its bound allows.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class LineageEmitter:
 
     @property
     def is_followed(self) -> bool:
-        """Somebody is told."""
+        """True: events are sent."""
         return True
 
     def query_taken(self, record: QueryRecord) -> None:
@@ -103,7 +103,7 @@ class LineageEmitter:
     def query_ended(self, record: QueryRecord) -> None:
         """See `service.lineage_ports.Lineage`."""
         now = self._clock.now()
-        # What the events have no use for would take the most room.
+        # Drops the fields that events do not use, which would take the most memory.
         kept = replace(record, spark_plan="", rewritten_sql=None, rewrites=())
         self._put(lambda: [self._queries.ended(kept, now)], len(record.sql))
 
@@ -122,7 +122,7 @@ class LineageEmitter:
         self._put(lambda: self._writes.maintained(record, now))
 
     def close(self) -> None:
-        """Sends what waits, within a bound. May be called again."""
+        """Sends what is queued, within a bound. May be called again."""
         self._closing.set()
         with self._changed:
             self._changed.notify_all()
@@ -189,7 +189,7 @@ class LineageEmitter:
                 return
 
     def _tell(self, reason: str) -> None:
-        """One line a minute: the log must not fill up in turn."""
+        """Logs at most one line a minute, so that the log does not fill up."""
         with self._changed:
             self._untold += 1
             now_ms = self._clock.elapsed_ms()
@@ -201,7 +201,7 @@ class LineageEmitter:
 
 
 def as_json(event: RunEvent) -> bytes:
-    """The event in one line; without its largest facets, if it is too large with them."""
+    """Returns the event as one line; without its largest facets if it would be too large."""
     content: bytes = Serde.to_json(event).encode()
     if len(content) <= LARGEST_EVENT:
         return content

@@ -1,4 +1,4 @@
-"""Facets of OpenLineage from our values, and the facets that OpenLineage does not have."""
+"""Converts the gateway's values to OpenLineage facets, and defines facets that OpenLineage lacks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from service.adapters.lineage.known_tables import KnownTable
 from service.model.query.pruning import ScanRecord, Selection
 
 SCHEMAS = "urn:sluice:lineage"
-"""Where the schemas of our own facets are: files of these names in docs/reference/lineage."""
+"""The namespace of our own facets' schemas: files of these names in docs/reference/lineage."""
 MOST_FIELDS = 5_000
 
 
@@ -47,7 +47,7 @@ set_producer(f"urn:sluice:gateway:{VERSION}")
 
 @attr.define
 class PrunedScansInputDatasetFacet(InputDatasetFacet):
-    """What a query's scans of one table read of how much."""
+    """How much of one table a query's scans read, selected of total."""
 
     partitions: dict[str, int]
     manifests: dict[str, int]
@@ -63,7 +63,7 @@ class PrunedScansInputDatasetFacet(InputDatasetFacet):
 
 @attr.define
 class WriteSchemasOutputDatasetFacet(OutputDatasetFacet):
-    """Which columns the new data files hold, write schema by write schema."""
+    """The columns that the new data files hold, for each write schema."""
 
     writeSchemas: list[dict[str, object]]  # noqa: N815
 
@@ -74,7 +74,7 @@ class WriteSchemasOutputDatasetFacet(OutputDatasetFacet):
 
 @attr.define
 class CommittedIngestsRunFacet(RunFacet):
-    """Which ingests a commit round took."""
+    """The ingests that a commit round took."""
 
     count: int
     ingestIds: list[str]  # noqa: N815
@@ -85,12 +85,12 @@ class CommittedIngestsRunFacet(RunFacet):
 
 
 def job_facets(job_type: str) -> dict[str, JobFacet]:
-    """What kind of job it is."""
+    """Returns the facet for the kind of job."""
     return {"jobType": job_type_job.JobTypeJobFacet("BATCH", "SLUICE", job_type)}
 
 
 def run_facets(tags: Mapping[str, str], error_code: str | None = None) -> dict[str, RunFacet]:
-    """Who ran it, for whom, and why it failed. An error's text may have values in it: its code has none."""
+    """Returns who ran it, for whom, and why it failed: the error's code, as its text may contain values."""
     engine = processing_engine_run.ProcessingEngineRunFacet(VERSION, "Sluice", version("openlineage-python"))
     facets: dict[str, RunFacet] = {"processing_engine": engine}
     if tags:
@@ -104,7 +104,7 @@ def run_facets(tags: Mapping[str, str], error_code: str | None = None) -> dict[s
 
 
 def clean(text: str) -> str:
-    r"""A caller's text as every receiver can read it.
+    r"""Makes a caller's text readable for every receiver.
 
     >>> clean("half \ud800")
     'half ?'
@@ -115,7 +115,7 @@ def clean(text: str) -> str:
 def table_facets(
     name: DatasetName, known: KnownTable | None, snapshot_id: int | None
 ) -> dict[str, DatasetFacet]:
-    """The table as it was read or written: its schema, version, and its other names."""
+    """Returns the table's schema, version and other names, as it was read or written."""
     facets: dict[str, DatasetFacet] = {"datasetType": dataset_type_dataset.DatasetTypeDatasetFacet("TABLE")}
     if snapshot_id is not None:
         facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(str(snapshot_id))
@@ -127,7 +127,7 @@ def table_facets(
 
 
 def schema_facet(columns: Iterable[tuple[str, str, str | None]]) -> dict[str, DatasetFacet]:
-    """Columns by name, type and description; none at all where there are too many for an event."""
+    """Returns columns by name, type and description; nothing if they are too many for an event."""
     fields = [
         schema_dataset.SchemaDatasetFacetFields(name, type_name, doc, position, None)
         for position, (name, type_name, doc) in enumerate(columns, start=1)
@@ -136,7 +136,7 @@ def schema_facet(columns: Iterable[tuple[str, str, str | None]]) -> dict[str, Da
 
 
 def input_facets(scans: Sequence[ScanRecord]) -> dict[str, InputDatasetFacet]:
-    """What scans of one table read: in all, and of how much."""
+    """Returns what scans of one table read, and the totals from which they selected."""
     if not scans:
         return {}
     metrics = [each.metrics for each in scans]
@@ -159,13 +159,13 @@ def input_facets(scans: Sequence[ScanRecord]) -> dict[str, InputDatasetFacet]:
 def output_statistics(
     row_count: int, byte_count: int, file_count: int | None
 ) -> dict[str, OutputDatasetFacet]:
-    """What was written."""
+    """Returns how much was written."""
     facet = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet
     return {"outputStatistics": facet(row_count, byte_count, file_count)}
 
 
 def _other_names(name: DatasetName, location: str) -> list[symlinks_dataset.Identifier]:
-    """What OpenLineage's integration for Spark calls an Iceberg table: by its folder, and in its catalog."""
+    """The table's names in OpenLineage's integration for Spark: its folder, and its name in the catalog."""
     folder = file_dataset(location)
     in_catalog = name.name.partition(".")[2]
     names = [symlinks_dataset.Identifier(name.namespace, in_catalog, "TABLE")]

@@ -1,4 +1,4 @@
-"""Names of jobs: what is run again and again has one, whatever values it is run with."""
+"""Names of jobs: a repeated query or write has one job name, whatever its values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGITS = 16
 
 
 def query_job(record: QueryRecord) -> str:
-    """The job of a query: its tag `job`, if it has a plain one, and a hash of its text without values."""
+    """The job of a query: a hash of its text without values, with its tag `job` if that is plain."""
     shape = " ".join((text_shape(record.sql), str(record.catalog), str(record.schema)))
     digits = hashlib.sha256(shape.encode(errors="replace")).hexdigest()[:_DIGITS]
     tag = record.tags.get(TAG, "")
@@ -29,7 +29,7 @@ def query_job(record: QueryRecord) -> str:
 
 
 def text_shape(sql: str) -> str:
-    r"""The text without values, comments and line breaks; of what cannot be read, the text in one line.
+    r"""Returns the text without values, comments and line breaks; if it cannot be parsed, as one line.
 
     >>> text_shape("SELECT a FROM t -- the first\nWHERE b = 'secret' AND c > 1.5")
     'select a from t where b = ? and c > ?'
@@ -47,7 +47,7 @@ def text_shape(sql: str) -> str:
 
 
 def table_job(kind: str, key: TableKey) -> str:
-    """The job of what is done to a table again and again: `ingest`, `commit`, `maintain`.
+    """The job of a repeated operation on a table: `ingest`, `commit`, `compact`.
 
     >>> from service.model.tables.tables import TableName
     >>> table_job("commit", TableKey(TableName("lake", "shop", "sales"), "audit"))

@@ -1,4 +1,4 @@
-"""A journal that tells of the queries that pass through it."""
+"""A journal that reports the queries that pass through it."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from service.ports import Journal
 
 
 class LineageJournal:
-    """The `Journal` port over another one: every query's record comes by here, once."""
+    """The `Journal` port around another one: every query's record passes here once."""
 
     def __init__(self, journal: Journal, lineage: Lineage) -> None:
         self._journal = journal
         self._lineage = lineage
 
     def append(self, record: QueryRecord) -> None:
-        """Tells of the query and hands its record on, without what only those who are told want."""
+        """Reports the query and passes its record on, without the part that only lineage needs."""
         self._lineage.query_ended(record)
         self._journal.append(replace(record, lineage=None))
 
     def find(self, query_id: UUID) -> QueryRecord | None:
-        """A record that still waits to be written."""
+        """Returns a record that still waits to be written."""
         return self._journal.find(query_id)
 
     def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
-        """The same, by the id that this caller gave the request."""
+        """Returns the same, by the id that this caller gave the request."""
         return self._journal.find_request(caller, request_id)
 
     def close(self) -> None:
-        """Closes the other one."""
+        """Closes the other journal."""
         self._journal.close()

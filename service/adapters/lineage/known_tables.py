@@ -1,4 +1,4 @@
-"""What events say of tables, asked of the catalogs by the thread that makes the events."""
+"""Facts about tables for events, read from the catalogs by the thread that builds the events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from service.model.tables.tables import (
 from service.ports import Catalogs
 
 Read = tuple[TableName, int | None]
-"""A table, and the snapshot that was read of it or made."""
+"""A table, and the snapshot that was read or made."""
 
 _KEPT_S = 60.0
 _KEPT_COLUMNS = 100_000
@@ -28,21 +28,21 @@ _COLUMNS_OF_AN_ENTRY = 10
 
 @dataclass(frozen=True, slots=True)
 class KnownTable:
-    """A table as events tell it."""
+    """The facts about a table that events contain."""
 
     columns: tuple[TableColumn, ...]
     location: str
 
 
 class KnownTables:
-    """Asks for a table at a snapshot once a minute at most. For one thread."""
+    """Asks for a table at a snapshot at most once a minute. For one thread."""
 
     def __init__(self, catalogs: Catalogs) -> None:
         self._catalogs = catalogs
         self._kept: TTLCache[Read, KnownTable] = TTLCache(_KEPT_COLUMNS, _KEPT_S, getsizeof=_size)
 
     def of(self, reads: Iterable[Read]) -> Mapping[Read, KnownTable]:
-        """Those of which the catalogs say something in time."""
+        """Returns the tables for which the catalogs answer in time."""
         asked = list(dict.fromkeys(reads))
         known = {each: kept for each in asked if (kept := self._kept.get(each)) is not None}
         found = self._asked([each for each in asked if each not in known])
@@ -52,7 +52,7 @@ class KnownTables:
         return known | found
 
     def _asked(self, reads: list[Read]) -> dict[Read, KnownTable]:
-        """As the tables are now; those that are at another snapshot by now, as they were at theirs."""
+        """The tables as they are now; those with another snapshot by now, as they were at theirs."""
         if not reads:
             return {}
         now = self._catalogs.facts_of([TableAt(name) for name, _ in reads])

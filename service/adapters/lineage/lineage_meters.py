@@ -1,4 +1,4 @@
-"""Counts lineage events, in this process, from its start."""
+"""Counts lineage events in this process, from its start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SENT, DROPPED, UNDELIVERED = OUTCOMES = ("SENT", "DROPPED", "UNDELIVERED")
 
 
 class RegisteredLineageMeters:
-    """Counts over a registry that others use, too. Any thread may call any method."""
+    """Counts in a registry shared with others. Thread-safe."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._events = Counter(
@@ -21,13 +21,13 @@ class RegisteredLineageMeters:
             self._events.labels(outcome)
 
     def sent(self, count: int) -> None:
-        """Counts events that are there."""
+        """Counts delivered events."""
         self._events.labels(SENT).inc(count)
 
     def dropped(self, count: int) -> None:
-        """Counts events that were not kept, as too many waited."""
+        """Counts events that were dropped because the queue was full."""
         self._events.labels(DROPPED).inc(count)
 
     def undelivered(self, count: int) -> None:
-        """Counts events that did not get there."""
+        """Counts events that could not be delivered."""
         self._events.labels(UNDELIVERED).inc(count)

@@ -36,7 +36,7 @@ from service.model.tables.tables import TableName
 
 CALLER = "caller"
 RESULTS = "inmemory://"
-"""Where OpenLineage has datasets that nobody keeps."""
+"""OpenLineage's namespace for datasets that are not stored."""
 _ENDS = {
     QueryState.SUCCEEDED: RunState.COMPLETE,
     QueryState.FAILED: RunState.FAIL,
@@ -46,7 +46,7 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class QueryEvents:
-    """Makes events of queries. `is_sql_told`: with their texts, in which callers' values may stand."""
+    """Builds events of queries. `is_sql_told`: with their texts, which may contain callers' values."""
 
     namespace: str
     names: DatasetNames
@@ -54,11 +54,11 @@ class QueryEvents:
     is_sql_told: bool = False
 
     def taken(self, record: QueryRecord) -> RunEvent:
-        """A query was taken in."""
+        """Returns the event of an accepted query."""
         return self._event(record, RunState.START, record.submitted_at)
 
     def ended(self, record: QueryRecord, at: datetime) -> RunEvent:
-        """A query has ended: what it read, and what came of it."""
+        """Returns the event of a query that has ended: what it read, and its result."""
         event = self._event(record, _ENDS.get(record.state, RunState.OTHER), at)
         scans: dict[TableName, list[ScanRecord]] = defaultdict(list)
         for each in record.scans:
@@ -113,7 +113,7 @@ class QueryEvents:
         if lineage.origins is None:
             return {}
         tables = {str(each): self.names.of(each) for each in read}
-        # The engine's names of what it has in memory are in lower case.
+        # The engine's names for local relations are in lower case.
         tables |= {alias.lower(): tables[table] for alias, table in lineage.held_tables if table in tables}
         fields: dict[str, list[Source]] = defaultdict(list)
         for column in lineage.origins.columns:
@@ -128,7 +128,7 @@ class QueryEvents:
 def _fields(
     sources: Iterable[Source], tables: Mapping[str, DatasetName]
 ) -> list[column_lineage_dataset.InputField]:
-    """Each column once, with all that becomes of it; those of what is no table are left out."""
+    """Returns each column once, with all its influences; sources that are not tables are left out."""
     found: dict[tuple[DatasetName, str], set[tuple[Influence, bool]]] = defaultdict(set)
     for each in sources:
         if each.table in tables:
@@ -150,7 +150,7 @@ def _fields(
 
 
 def _of_filters(filters: Iterable[FilterRecord]) -> Iterator[Source]:
-    """What keys were joined by: the join itself may be gone from the text that ran."""
+    """Yields the join keys of filters: the join itself may be eliminated from the text that ran."""
     for each in filters:
         if not each.is_applied or not each.is_candidate:
             continue

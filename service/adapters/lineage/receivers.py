@@ -1,4 +1,4 @@
-"""Whether a receiver of lineage is there; it is sent no event."""
+"""Checks that a receiver of lineage answers, without sending it an event."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from service.adapters.lineage.transports import NotDelivered, post_url
 
 
 def asked_http(url: str, api_key: str | None, within_s: float) -> int:
-    """The status of a HEAD where events are posted. No redirect is followed, as none is for events.
+    """Returns the status of a HEAD request to the event address. Redirects are not followed, as for events.
 
     Raises:
-        NotDelivered: nobody answers.
+        NotDelivered: there is no answer.
     """
     headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
     try:
@@ -27,10 +27,10 @@ def asked_http(url: str, api_key: str | None, within_s: float) -> int:
 
 
 def has_topic(servers: str, topic: str, options: Mapping[str, str], within_s: float) -> bool:
-    """Whether the servers have the topic. They are asked for all: a question for one may make it.
+    """Whether the servers have the topic. It lists all topics: asking for one might create it.
 
     Raises:
-        NotDelivered: they do not answer, or do not let it log in.
+        NotDelivered: they do not answer, or reject the login.
     """
     try:
         admin = AdminClient(

@@ -1,4 +1,4 @@
-"""Where events go: one call a delivery, each with a bound."""
+"""Delivers events: one call for each delivery, each with a bound."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BUSY = frozenset({408, 425, 429})
 
 
 class NotDelivered(Exception):
-    """An event did not get there. `may_try_again`: another try may help."""
+    """An event was not delivered. `may_try_again`: another attempt may succeed."""
 
     def __init__(self, reason: str, *, may_try_again: bool = True) -> None:
         super().__init__(reason)
@@ -26,18 +26,18 @@ class Transport(Protocol):
     """Delivers events, one after the other. For one thread."""
 
     def send(self, event: bytes, key: str) -> None:
-        """Returns once the event, JSON in one line, is there. Events of one key keep their order.
+        """Returns once the event, JSON in one line, is delivered. Events of one key keep their order.
 
         Raises:
-            NotDelivered: it is not there, as far as is known.
+            NotDelivered: it was not delivered, as far as is known.
         """
 
     def close(self) -> None:
-        """Lets go of what it holds."""
+        """Releases its resources."""
 
 
 class FileTransport:
-    """Appends a line an event. The file is opened for each, so that it may be moved away at any time."""
+    """Appends one line for each event. It opens the file each time, so that the file may be moved away."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -46,7 +46,7 @@ class FileTransport:
         """See `Transport`."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # In one write: several gateways may have one file.
+            # In one write: several gateways may share a file.
             with self._path.open("ab", buffering=0) as file:
                 file.write(event + b"\n")
         except OSError as failure:
@@ -57,13 +57,13 @@ class FileTransport:
 
 
 def post_url(url: str) -> httpx.URL:
-    """Where events are posted."""
+    """Returns the address to which events are posted."""
     address = httpx.URL(url)
     return address.copy_with(path=DEFAULT_PATH) if address.path in ("", "/") else address
 
 
 class HttpTransport:
-    """Posts each event, and follows no redirect: it would take the key along."""
+    """Posts each event. It does not follow redirects, which would receive the key too."""
 
     def __init__(self, url: str, api_key: str | None, timeout_s: float) -> None:
         self._url = post_url(url)
@@ -75,7 +75,7 @@ class HttpTransport:
     def send(self, event: bytes, key: str) -> None:  # noqa: ARG002
         """See `Transport`."""
         try:
-            # Of the answer, its head is enough: who sends a body without an end holds up nobody.
+            # The head of the answer is enough: a server that sends an endless body blocks nothing.
             with self._client.stream("POST", self._url, content=event) as answer:
                 status = answer.status_code
         except httpx.HTTPError as failure:
@@ -99,7 +99,7 @@ class KafkaTransport:
                 "client.id": "sluice-lineage",
                 "message.timeout.ms": round(timeout_s * 1000),
                 "linger.ms": 0,
-                # It would write to the error stream past the log.
+                # It would write to the error stream, bypassing the log.
                 "log_level": 0,
                 **options,
                 "bootstrap.servers": servers,

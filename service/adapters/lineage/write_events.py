@@ -33,16 +33,16 @@ MOST_COLUMNS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class WriteEvents:
-    """Makes events of what is written. Each run has a START and an end, told together."""
+    """Builds events of writes. Each run has a START and an end, sent together."""
 
     namespace: str
     names: DatasetNames
     tables: KnownTables
 
     def accepted(self, record: IngestRecord, read_from: str) -> list[RunEvent]:
-        """An ingest is durable: its files are written, and no snapshot has them yet.
+        """Returns the events of a durable ingest: its files are written, but not in a snapshot yet.
 
-        An ingest of several tables is one run, of the job of the first.
+        An ingest of several tables is one run, of the first table's job.
         """
         if not record.commits:
             return []
@@ -59,7 +59,7 @@ class WriteEvents:
         return _run(run, job, RunState.COMPLETE, began_at, record.accepted_at, inputs, outputs)
 
     def committed(self, ended: EndedRound, at: datetime) -> list[RunEvent]:
-        """A commit round has made a snapshot, or was refused."""
+        """Returns the events of a commit round that has made a snapshot, or was rejected."""
         read: Read = (ended.key.table, ended.snapshot_id)
         output = self._output(ended.key, ended.targets, ended.snapshot_id, self.tables.of([read]).get(read))
         if ended.error_code is not None:
@@ -79,7 +79,7 @@ class WriteEvents:
         )
 
     def maintained(self, record: MaintenanceRecord, at: datetime) -> list[RunEvent]:
-        """A table was compacted; other maintenance changes no rows and is not told."""
+        """Returns the events of a compaction; other maintenance changes no rows and is not reported."""
         if MaintenanceOperation.COMPACT not in record.request.operations:
             return []
         key = record.request.key
@@ -141,7 +141,7 @@ def _run(
 
 
 def _write_schemas(targets: Iterable[WrittenTarget], known: KnownTable | None) -> list[dict[str, object]]:
-    """Each write schema once, with what was written under it."""
+    """Returns each write schema once, with what was written under it."""
     grouped: dict[tuple[int, ...] | None, list[WrittenTarget]] = defaultdict(list)
     for each in targets:
         grouped[each.column_ids].append(each)
@@ -160,7 +160,7 @@ def _write_schemas(targets: Iterable[WrittenTarget], known: KnownTable | None) -
 
 
 def _columns(column_ids: tuple[int, ...] | None, names: Mapping[int, str]) -> dict[str, object]:
-    """By name, where each of them is a column of the table as it is known; fields of structs have none."""
+    """Columns by name, if all are known columns of the table; fields of structs have no names here."""
     if column_ids is None or not set(column_ids) <= names.keys() or len(column_ids) > MOST_COLUMNS:
         return {"columnCount": len(names) if column_ids is None else len(column_ids)}
     return {"columnCount": len(column_ids), "columns": [names[each] for each in column_ids]}

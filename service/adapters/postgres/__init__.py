@@ -1,1 +1,1 @@
-"""What PostgreSQL keeps: queries and what was pruned, the ingest log, maintenance, streams."""
+"""PostgreSQL's stores: query records and their pruning, the ingest log, maintenance, streams."""

@@ -1,1 +1,1 @@
-"""What a probe's columns can hold, from the table's manifests."""
+"""Values that a probe's columns can hold, from the table's manifests."""

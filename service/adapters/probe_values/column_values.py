@@ -1,4 +1,4 @@
-"""What a column holds, put together from the intervals of its files."""
+"""Combines the intervals of a column's files into the values that the column holds."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from service.adapters.probe_values.manifest_intervals import HeldIntervals
 from service.model.filters.column_values import ColumnValues, FileOverlap, NotKnown
 from service.model.filters.file_sizes import FileSizes
 
-# A value lies in so large a share of the files at most, on average; or, where these are few, in hardly more
-# than one, and in two of four and more, as each file's end may be the next one's beginning.
+# A column is clustered if a value is, on average, in at most this share of the files. With few files, the
+# limit is hardly more than one file, or two of four and more, because one file's end may be the next one's
+# beginning.
 _TIGHT_SHARE = 0.1
 _TIGHT_FILES = 1.25
 _TIGHT_NEIGHBOURS = 2.0
-# Of very many files, so many at least tell how much all overlap.
+# Very many files are sampled: at least this many, to estimate how much all overlap.
 _LOOKED_AT = 1_000
 
 
 def column_values(held: HeldIntervals, *, is_sample: bool = False) -> ColumnValues | NotKnown:
-    """The values, when each file has one only; the bounds of all; and whether files overlap little.
+    """Returns the values if each file has only one, the bounds of all, and whether files overlap little.
 
-    Files without bounds may hold anything, and so may those that a sample leaves out: then a read may find
+    Files without bounds may hold anything, and so may those that a sample leaves out: a read may then find
     other values.
 
     >>> from collections import Counter
@@ -32,7 +33,7 @@ def column_values(held: HeldIntervals, *, is_sample: bool = False) -> ColumnValu
     ColumnValues(values=None, lower=1, upper=9, is_tight=True)
     """
     counts, unbounded = held.counts, held.unbounded
-    # Values of one column can be compared with each other, which their common type does not say.
+    # Values of one column can be compared with each other, although their common type does not say so.
     files: Sequence[tuple[Any, Any]] = list(counts.elements())
     lowers = sorted(lower for lower, _ in files)
     uppers = sorted(upper for _, upper in files)
@@ -42,7 +43,7 @@ def column_values(held: HeldIntervals, *, is_sample: bool = False) -> ColumnValu
     has_one_value_each = is_pinned and all(lower == upper for lower, upper in counts)
     values = tuple(sorted({lower for lower, _ in files})) if has_one_value_each else None
     is_tight = _is_tight(lowers, uppers, unbounded)
-    # Where each value is in most of very many files, their sizes take long to sort, and say little.
+    # If each value is in most of very many files, their sizes take long to sort, and say little.
     has_sizes = is_pinned and (is_tight or values is not None or len(files) <= _LOOKED_AT)
     return ColumnValues(
         values,
@@ -63,7 +64,7 @@ def _sizes(held: HeldIntervals) -> FileSizes | None:
 
 
 def _is_tight(lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int) -> bool:
-    """Looks for each file's least value, and counts the files that may hold it."""
+    """Whether few files may hold a value, on average; it checks each file's least value."""
     count = len(lowers) + unbounded
     if len(lowers) < 2:
         return False
@@ -76,7 +77,7 @@ def _is_tight(lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int) -> b
 def _overlap(
     files: Sequence[tuple[Any, Any]], lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int
 ) -> FileOverlap:
-    """A file without bounds overlaps all others. Of very many files, it is about so many."""
+    """A file without bounds overlaps all others. The count is an estimate if there are very many files."""
     looked_at = _some(files)
     meeting = (_meeting(lowers, uppers, lower, upper) + unbounded for lower, upper in looked_at)
     share = sum(each > 1 for each in meeting) / len(looked_at)

@@ -1,4 +1,4 @@
-"""Between which two values a data file lies in one column, as its table's metadata has it."""
+"""The interval of a data file's values in one column, according to its table's metadata."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from pyiceberg.types import (
 from service.model.filters.filtering import KeyValue
 
 Interval: TypeAlias = tuple[KeyValue, KeyValue]
-"""The least and the greatest value, both inclusive; or less and more than those."""
+"""Inclusive bounds of the values: the least and the greatest value, or looser ones."""
 
-# Floating point is not among them: -0.0 and NaN are where readers differ.
+# Without floating point: readers differ in -0.0 and NaN.
 _TYPES = (
     BooleanType,
     DateType,
@@ -39,7 +39,7 @@ _TYPES = (
     TimestampType,
     TimestamptzType,
 )
-# Bounds written under another type, text that is none, a day after the year 9999.
+# Errors for bounds written under another type, for invalid text, and for days after the year 9999.
 NOT_UNDERSTOOD = (struct.error, ValueError, OverflowError, TypeError, ArithmeticError, LookupError)
 
 
@@ -49,7 +49,7 @@ def has_intervals(field: NestedField) -> bool:
 
 
 class NoInterval(Enum):
-    """Why there is none."""
+    """Why there is no interval."""
 
     NO_VALUE = "the file holds nothing but NULL"
     UNKNOWN = "the file may hold anything"
@@ -58,10 +58,10 @@ class NoInterval(Enum):
 def file_interval(
     file: DataFile, field: NestedField, partition_position: int | None
 ) -> Interval | NoInterval:
-    """The interval of a top-level column.
+    """Returns the interval of a top-level column.
 
-    `partition_position` is where the file's partition has the column's own value (`identity`): readers give
-    that value to every row, whatever else the file says.
+    `partition_position` is the position of the column's own value (`identity`) in the file's partition.
+    Readers give that value to every row, whatever else the file says.
     """
     if file.record_count == 0:
         return NoInterval.NO_VALUE
@@ -75,7 +75,7 @@ def file_interval(
 
 
 def interval_of_bounds(lower: bytes | None, upper: bytes | None, type_: IcebergType) -> Interval | NoInterval:
-    """The interval between two bounds, as Iceberg writes single values."""
+    """Returns the interval between two bounds in Iceberg's single-value serialization."""
     if lower is None or upper is None or not isinstance(type_, _TYPES):
         return NoInterval.UNKNOWN
     try:
@@ -100,10 +100,10 @@ def _read(bound: bytes, type_: PrimitiveType) -> KeyValue:
 
 
 def value_of(raw: Any, type_: IcebergType) -> KeyValue:
-    """A value as Iceberg has it in memory, of one of these types.
+    """Converts a value from Iceberg's in-memory form; it must have one of the types above.
 
     Raises:
-        TypeError: it is of another.
+        TypeError: it has another type.
     """
     value: KeyValue
     match type_:

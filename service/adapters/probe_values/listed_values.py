@@ -1,4 +1,4 @@
-"""What the partitions of tables without snapshots hold, as their listings tell."""
+"""Partition values of tables without snapshots, from their listings."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from service.ports import ProbeValues
 
 _MIB = 1024**2
 _KEPT_AT_MOST = 10_000
-# Measured: a value, and its place in a tuple; a text takes its letters besides.
+# Measured: a value, and its slot in a tuple; a string takes its characters in addition.
 _VALUE_BYTES = 64
 
 
 class ListedValues:
-    """Implements `service.ports.ProbeValues`: tables with snapshots are the others' to tell of.
+    """Implements `service.ports.ProbeValues`; it passes tables with snapshots on to `others`.
 
-    It lists nothing. Whoever lists a table for its facts tells what was found by the way. May be used from
-    several threads at once.
+    It lists nothing itself: `listed` receives the values found while a table is listed for its facts.
+    Thread-safe.
     """
 
     def __init__(self, others: ProbeValues, kept_bytes: int = 32 * _MIB) -> None:
@@ -31,7 +31,7 @@ class ListedValues:
         self._kept: BoundedLru[TableName, Mapping[str, ColumnValues]] = BoundedLru(_KEPT_AT_MOST, kept_bytes)
 
     def listed(self, facts: TableFacts, texts: Mapping[str, Sequence[str | None]]) -> None:
-        """Keeps the values that the partitions have in each column, None for NULL, and forgets all before."""
+        """Caches the partitions' values by column, None for NULL, and replaces earlier ones."""
         types = {each.name: each.type_name for each in facts.columns}
         found = {column: _column_values(types.get(column), each) for column, each in texts.items()}
         known = {column: each for column, each in found.items() if each is not None}
@@ -59,9 +59,9 @@ class ListedValues:
 
 
 def _column_values(type_name: str | None, texts: Sequence[str | None]) -> ColumnValues | None:
-    """None for what is not understood, and for types that are spelled in more than one way."""
+    """None for values that cannot be parsed, and for types with more than one spelling of a value."""
     try:
-        # Values of one column can be compared with each other, which their common type does not say.
+        # Values of one column can be compared with each other, although their common type does not say so.
         values: list[Any] = sorted({_value(type_name, each) for each in texts if each is not None})
     except ValueError:
         return None

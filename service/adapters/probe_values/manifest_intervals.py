@@ -22,7 +22,7 @@ from service.adapters.probe_values.file_interval import (
 
 @dataclass(frozen=True, slots=True)
 class HeldIntervals:
-    """How many files have which interval, and how many bytes those have; None when nobody looked.
+    """How many files have each interval, and their bytes; None if the bytes were not read.
 
     `unbounded` files may hold anything: their metadata has no bounds.
     """
@@ -33,18 +33,18 @@ class HeldIntervals:
 
 
 def data_manifests(table: Table, snapshot: Snapshot) -> list[ManifestFile]:
-    """Those with data files. Delete files only take rows away, so no value is to be found through them."""
+    """Returns the manifests with data files. Delete files only remove rows, so they add no values."""
     return [each for each in snapshot.manifests(table.io) if each.content == ManifestContent.DATA]
 
 
 def file_count(manifests: Iterable[ManifestFile]) -> int | None:
-    """How many data files the manifests have; None when one of them does not say."""
+    """How many data files the manifests have; None if a manifest does not say."""
     counts = [count for each in manifests for count in (each.added_files_count, each.existing_files_count)]
     return None if None in counts else sum(count or 0 for count in counts)
 
 
 def data_files(table: Table, manifest: ManifestFile) -> list[DataFile]:
-    """Those that the manifest has. Reads it."""
+    """Reads the manifest, and returns its data files."""
     entries = manifest.fetch_manifest_entry(table.io)
     return [each.data_file for each in entries if each.data_file.content == DataFileContent.DATA]
 
@@ -52,7 +52,7 @@ def data_files(table: Table, manifest: ManifestFile) -> list[DataFile]:
 def intervals_of_files(
     table: Table, manifest: ManifestFile, files: Sequence[DataFile], fields: Sequence[NestedField]
 ) -> list[HeldIntervals]:
-    """Of each column, those of the manifest's data files."""
+    """Returns, for each column, the intervals of the manifest's data files."""
     return [_held(files, each, _identity_position(table, manifest, each)) for each in fields]
 
 
@@ -71,9 +71,9 @@ def _held(files: Iterable[DataFile], field: NestedField, position: int | None) -
 
 
 def interval_of_partitions(manifest: ManifestFile, field: NestedField, table: Table) -> HeldIntervals | None:
-    """The interval of all the manifest's files together, without reading it; None when that is not known.
+    """The interval of all the manifest's files, without reading it; None if it is unknown.
 
-    Only a column that is a partition field itself is summarized in the list of manifests.
+    The list of manifests summarizes only columns that are identity partition fields.
     """
     position = _identity_position(table, manifest, field)
     if position is None or manifest.partitions is None:
@@ -86,7 +86,7 @@ def interval_of_partitions(manifest: ManifestFile, field: NestedField, table: Ta
 
 
 def together(held: Sequence[HeldIntervals]) -> HeldIntervals:
-    """Those of all; of the bytes nothing, unless all tell them."""
+    """Combines them all; the bytes are None unless all have them."""
     counts: Counter[Interval] = Counter()
     byte_counts: Counter[Interval] = Counter()
     for each in held:

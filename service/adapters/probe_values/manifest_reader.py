@@ -1,4 +1,4 @@
-"""Reads each manifest once, for all columns of its table that anybody asked about."""
+"""Reads each manifest once, for all columns of its table that were requested."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from service.adapters.probe_values.manifest_intervals import (
 from service.adapters.probe_values.partition_values import PartitionValues, partition_values
 from service.model.tables.tables import TableName
 
-# Measured: two values, and a place in two dictionaries, or in two orders with their sums.
+# Measured: two values, and a slot in two dictionaries, or in two sorted lists with their sums.
 INTERVAL_BYTES = 320
-# A value, and its place in a tuple.
+# A value, and its slot in a tuple.
 TUPLE_BYTES = 100
 _MANIFEST_BYTES = 1_000
 _KEPT_AT_MOST = 100_000
@@ -37,10 +37,10 @@ _Field: TypeAlias = tuple[int, str]
 
 
 class ManifestReader:
-    """Manifests never change: what was read of one stays true under its path and length.
+    """Caches manifests by path and length: they never change.
 
-    So a new snapshot costs its list of manifests and the new ones in it. Several threads that need one
-    manifest wait for the first of them. Memory is bounded; what was forgotten is read again.
+    So a new snapshot costs its list of manifests and the new manifests in it. If several threads need the
+    same manifest, they wait for the first of them. Memory is bounded; evicted entries are read again.
     """
 
     def __init__(self, kept_bytes: int) -> None:
@@ -54,17 +54,17 @@ class ManifestReader:
         self._turns: dict[str, threading.Lock] = {}
 
     def want(self, table: TableName, column: str) -> None:
-        """From now on, each manifest of the table that is read is read for this column as well."""
+        """From now on, each manifest of the table is also read for this column."""
         with self._lock:
             others = [each for each in self.wanted(table) if each != column]
             self._wanted.put(table, (*others, column)[-_COLUMNS_AT_MOST:], 1)
 
     def wanted(self, table: TableName) -> tuple[str, ...]:
-        """The columns that were asked about last, so many at most."""
+        """The columns that were requested last; their number is bounded."""
         return self._wanted.get(table) or ()
 
     def manifests(self, table: Table, snapshot: Snapshot) -> list[ManifestFile]:
-        """The manifests of the snapshot's data files."""
+        """Returns the manifests of the snapshot's data files."""
         kept = self._lists.get(snapshot.manifest_list)
         if kept is None:
             with self._turn(snapshot.manifest_list):
@@ -77,7 +77,7 @@ class ManifestReader:
     def intervals(
         self, table: Table, manifest: ManifestFile, field: NestedField, others: Sequence[NestedField]
     ) -> HeldIntervals:
-        """What the manifest's files hold in the column; if it has to be read, it is for the others too."""
+        """The column's intervals in the manifest's files. If it must be read, it is read for `others` too."""
         key = (_manifest(manifest), _field(field))
         kept = self._read.get(key)
         if kept is None:
@@ -88,7 +88,7 @@ class ManifestReader:
         return kept
 
     def partitions(self, manifest: ManifestFile) -> PartitionValues | None:
-        """What the partitions of the manifest's files are, if it was read and that was not forgotten."""
+        """The partition values of the manifest's files, if it was read and they are still cached."""
         return self._partitions.get(_manifest(manifest))
 
     def _read_now(

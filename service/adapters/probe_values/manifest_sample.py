@@ -1,4 +1,4 @@
-"""Which of very many manifests are looked at."""
+"""Chooses a sample of very many manifests."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pyiceberg.manifest import ManifestFile
 
 
 def manifest_sample(manifests: Sequence[ManifestFile], max_files: int) -> list[ManifestFile]:
-    """Manifests with so many files at most; one at least, unless none are to be looked at.
+    """Returns manifests with at most `max_files` files; at least one, unless `max_files` is zero.
 
-    They are chosen by their paths alone. So a new snapshot of a table has almost the sample of the one
-    before, and few manifests are read for it.
+    They are chosen only by their paths. So a new snapshot has almost the same sample as the one before, and
+    few manifests are read for it.
     """
     chosen: list[ManifestFile] = []
     left = max_files

@@ -1,4 +1,4 @@
-"""The combinations of values that the partitions of data files have."""
+"""The combinations of partition values in data files."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from service.model.filters.partition_tuples import PartitionTuples
 
 @dataclass(frozen=True, slots=True)
 class PartitionValues:
-    """Of one manifest: columns whose own values the partitions have, by their ids, and those as written."""
+    """One manifest's partitions: ids of columns with an identity partition field, and their raw values."""
 
     source_ids: tuple[int, ...]
     tuples: frozenset[tuple[Any, ...]]
 
 
 def partition_values(table: Table, manifest: ManifestFile, files: Iterable[DataFile]) -> PartitionValues:
-    """Of files of the manifest, which have one partition spec."""
+    """Returns the values of files of the manifest, which have one partition spec."""
     spec = table.specs()[manifest.partition_spec_id]
     places = {
         each.source_id: place
@@ -44,7 +44,7 @@ def partition_values(table: Table, manifest: ManifestFile, files: Iterable[DataF
 def partition_tuples(
     held: Sequence[PartitionValues | None], fields: Mapping[int, NestedField]
 ) -> PartitionTuples | None:
-    """Of all manifests of a snapshot that has these columns; None where one of them is not known."""
+    """Combines all manifests of a snapshot with these columns; None if one of them is unknown."""
     known = [each for each in held if each is not None]
     if not known or len(known) < len(held):
         return None

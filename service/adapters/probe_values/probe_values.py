@@ -1,4 +1,7 @@
-"""What the columns of a table hold, read from its manifests beside the queries that wait a little for it."""
+"""Reads the values of a table's columns from its manifests, in the background.
+
+Queries wait only a little for them.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ log = structlog.get_logger(__name__)
 _MIB = 1024**2
 _PENDING_AT_MOST = 1_000
 _KEPT_AT_MOST = 100_000
-# Enough to tell whether the files of a column overlap.
+# Enough to decide whether the files of a column overlap.
 _SAMPLED_SHARE = 8
 
 _Column: TypeAlias = tuple[TableName, int, str]
@@ -46,18 +49,18 @@ _Found: TypeAlias = ColumnValues | NotKnown
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One that runs, or waits for a thread."""
+    """A search that runs, or waits for a thread."""
 
     future: Future[_Found]
     began_s: float
 
 
 class ManifestProbeValues:
-    """Implements `service.ports.ProbeValues`. May be used from several threads at once.
+    """Implements `service.ports.ProbeValues`. Thread-safe.
 
-    Manifests never change: of a new snapshot only those are read that no earlier one had. Of tables with more
-    than `max_files` data files a sample of the manifests is read, or, for a column that they are partitioned
-    by, their list alone. The threads of a catalog that hangs are its own.
+    Manifests never change: for a new snapshot, only new manifests are read. For tables with more than
+    `max_files` data files a sample of the manifests is read, or only their list if the column is a partition
+    field. Each catalog has its own threads, so one that hangs blocks no other.
     """
 
     def __init__(
@@ -84,7 +87,7 @@ class ManifestProbeValues:
 
     @property
     def kept(self) -> CacheUse:
-        """What is in memory of columns' values."""
+        """The memory used by cached column values."""
         return self._answers.use
 
     def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:
@@ -121,7 +124,7 @@ class ManifestProbeValues:
         return None if known is None else known.of(columns)
 
     def _awaited(self, search: _Search, table: TableName, within_s: float) -> _Found:
-        """Nobody waits longer than others did for the same, or for what took longer before."""
+        """Waits until `within_s` after the search began; not at all if the table's last one took longer."""
         left_s = within_s - (time.monotonic() - search.began_s)
         if left_s > 0 and (self._took_s.get(table) or 0.0) <= within_s:
             wait([search.future], timeout=left_s)
@@ -129,13 +132,13 @@ class ManifestProbeValues:
         return search.future.result() if is_there else NotKnown.PENDING
 
     def _search(self, asked: _Column) -> _Search | None:
-        """The one that runs, or a new one; None where there is no room for it."""
+        """Returns the running search, or a new one; None if there is no room for it."""
         with self._lock:
             running = self._searches.get(asked)
             if running is not None or len(self._searches) >= _PENDING_AT_MOST:
                 return running
             try:
-                # It cannot end before it is noted: for that it needs the lock.
+                # It cannot end before it is recorded, because ending needs the lock.
                 future = self._executor_of(asked[0].catalog).submit(self._find, asked)
             except RuntimeError:
                 # The gateway is being stopped.
@@ -149,9 +152,9 @@ class ManifestProbeValues:
         try:
             found = self._values(asked)
         except (CatalogDown, TableNotFound):
-            # Asked again, it may be there again.
+            # A later request may succeed.
             found = NotKnown.PENDING
-        except Exception as error:  # noqa: BLE001 — the outermost edge of a worker; not to know is no failure.
+        except Exception as error:  # noqa: BLE001 — the outermost edge of a worker; an unknown value is not a failure.
             log.info("column_values_unknown", table=str(table), column=column, error=type(error).__name__)
             found = NotKnown.UNAVAILABLE
         self._took_s.put(table, time.monotonic() - began_s, 1)
@@ -183,7 +186,7 @@ class ManifestProbeValues:
     def _keep_partitions(
         self, asked: _Column, manifests: Sequence[ManifestFile], fields: Iterable[NestedField]
     ) -> None:
-        """What was read of all manifests by the way."""
+        """Caches the partition values that were read together with the manifests."""
         held = [self._reader.partitions(each) for each in manifests]
         found = partition_tuples(held, {each.field_id: each for each in fields})
         if found is not None:
@@ -206,7 +209,7 @@ class ManifestProbeValues:
 
 
 def _as_of_earlier(found: ColumnValues) -> ColumnValues:
-    """What is left of it for later snapshots, in as many bytes for each column."""
+    """The part that is kept for later snapshots, with a fixed size for each column."""
     return replace(found, values=None, sizes=None, is_pinned=False, is_current=False)
 
 

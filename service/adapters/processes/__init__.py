@@ -1,5 +1,5 @@
-"""Processes of the gateway's own that end at a deadline: functions go in, results come out.
+"""Child processes with a deadline: functions go in, results come out.
 
-Compiled code holds Python's lock for as long as it runs, and no thread can be ended from outside. So what may
-take long by what a caller sends runs in a process that can be killed. Imports the errors and nothing else.
+Compiled code holds Python's lock for as long as it runs, and a thread cannot be ended from outside. So work
+that may take long because of a caller's input runs in a process that can be killed. Imports only the errors.
 """

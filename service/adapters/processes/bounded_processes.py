@@ -1,4 +1,4 @@
-"""Some processes that run functions, for all threads."""
+"""A pool of processes that run functions for all threads."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ MEMORY_BYTES = 1536 * 1024**2
 class BoundedProcesses:
     """Implements `service.ports.BoundedCalls`.
 
-    Processes start in the background. One that was killed is replaced; meanwhile the others serve.
+    Processes start in the background. A process that was killed is replaced; in the meantime the others
+    serve.
 
     Args:
         count: how many calls run at once.
         within_s: how long a call may take, and how long it may wait for its turn before.
-        warm: made once by each process that starts, so that its modules are there.
+        warm: called once by each process that starts, so that its modules are loaded.
         memory_bytes: address space of a process.
     """
 
@@ -51,7 +52,7 @@ class BoundedProcesses:
 
     @property
     def use(self) -> PoolUse:
-        """As it is now; one that is being started is busy."""
+        """The current use; a process that is starting counts as busy."""
         return PoolUse(max(self._count - self._idle.qsize(), 0), self._count)
 
     def call(self, function: Callable[..., R], *arguments: object, answer: Answer = no_answer) -> R:
@@ -64,7 +65,7 @@ class BoundedProcesses:
         try:
             result = process.call(function, arguments, answer, self._within_s)
         except BaseException:
-            # It is in the midst of something, whatever that is.
+            # The process may be in the middle of a call, so it is replaced.
             self._forget(process)
             self._start()
             raise
@@ -72,7 +73,7 @@ class BoundedProcesses:
         return cast(R, result)
 
     def close(self) -> None:
-        """Ends all processes, whatever they do."""
+        """Ends all processes, whatever they are doing."""
         with self._lock:
             self._is_closed = True
             processes, self._all = self._all, set()
@@ -80,7 +81,7 @@ class BoundedProcesses:
             each.end()
 
     def _start_missing(self) -> None:
-        """Those that did not start, as when the machine had no room for them."""
+        """Starts processes that failed to start, for example because the machine had no memory for them."""
         with self._lock:
             missing = self._count - len(self._all) - self._starting
         for _ in range(missing):

@@ -1,4 +1,4 @@
-"""The process on the other side: runs functions that it is sent, one after the other."""
+"""The child process: runs the functions that it receives, one after the other."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 CALL, ASK, DONE, FAILED = "call", "ask", "done", "failed"
-# Trees are as deep as texts are nested, and are written and read by recursion.
+# Syntax trees are as deep as the nesting of their text, and pickling them is recursive.
 _STACK_BYTES = 256 * 1024**2
 _DEEPEST = 50_000
 
 
 def serve(connection: Connection, cpu_s: int, memory_bytes: int) -> None:
-    """Answers until the other side is gone. A call that takes more CPU time ends the process."""
+    """Answers until the other side is gone. A call that exceeds its CPU time ends the process."""
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     while True:
         try:
@@ -37,21 +37,21 @@ def _outcome(connection: Connection, function: Callable[..., object], arguments:
     try:
         return pickle.dumps((DONE, function(ask, *arguments), ()), pickle.HIGHEST_PROTOCOL)
     except Exception:  # noqa: BLE001
-        # The outermost edge of this process: the other side tells what it is.
+        # The outermost edge of this process: the other side reports the error.
         return pickle.dumps((FAILED, traceback.format_exc(limit=-5), ()))
 
 
 def _limit_cpu(seconds: int) -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
     limit = int(used.ru_utime + used.ru_stime) + 1 + seconds
-    # Were the gateway killed meanwhile, nobody else would end it.
+    # If the gateway was killed in the meantime, nothing else would end this process.
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 def main() -> None:
-    """Serves the file descriptor that the first argument names."""
+    """Serves the file descriptor in the first argument."""
     descriptor, cpu_s, memory_bytes = map(int, sys.argv[1:4])
-    # Whoever stops the gateway from a terminal stops it in its own order.
+    # Ctrl-C in a terminal is for the gateway, which stops this process in its own order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.setrecursionlimit(_DEEPEST)
     threading.stack_size(_STACK_BYTES)

@@ -1,4 +1,4 @@
-"""One process that runs functions, as its owner sees it."""
+"""One child process that runs functions, as its owner sees it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from service.adapters.processes import worker
 from service.adapters.processes.worker import ASK, CALL, FAILED
 from service.ports import Answer, CallGivenUp
 
-# What comes back is made into objects here, where every other thread waits for it.
+# Results are unpickled here, where every other thread waits for it.
 _LONGEST_RESULT_BYTES = 8 * 1024**2
 _START_S = 60.0
 
 
 class WorkerProcess:
-    """For one thread at a time. After a `CallGivenUp` it is of no use any more."""
+    """For one thread at a time. After a `CallGivenUp` it cannot be used any more."""
 
     def __init__(self, cpu_s: int, memory_bytes: int) -> None:
         ours, theirs = socket.socketpair()
@@ -37,10 +37,10 @@ class WorkerProcess:
         self._connection = Connection(ours.detach())
 
     def warm(self, function: Callable[..., object], *arguments: object) -> None:
-        """Returns when the process has started, and made this call.
+        """Returns once the process has started and made this call.
 
         Raises:
-            CallGivenUp: it has not.
+            CallGivenUp: it did not.
         """
         self.call(function, arguments, _nothing_to_ask, _START_S)
 
@@ -75,7 +75,7 @@ class WorkerProcess:
             self._connection.send_bytes(answered)
 
     def end(self) -> None:
-        """Ends it, whatever it does."""
+        """Ends the process, whatever it is doing."""
         self._connection.close()
         self._process.kill()
         self._process.wait()

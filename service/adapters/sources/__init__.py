@@ -1,1 +1,1 @@
-"""Files that callers want read: found by the gateway, opened wherever they are read."""
+"""Files that callers want read: the gateway finds them, and they are opened where they are read."""

@@ -1,4 +1,4 @@
-"""The files that an address means."""
+"""Finds the files that an address matches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from service.ports import Clock
 
 
 class FoundSources:
-    """Implements `service.ingest_ports.Sources`. May be used from several threads at once."""
+    """Implements `service.ingest_ports.Sources`. Thread-safe."""
 
     def __init__(self, access: SourceAccess, bounds: SourceBounds, clock: Clock | None = None) -> None:
         self._access = access
@@ -25,15 +25,15 @@ class FoundSources:
         self._clock = clock or SystemClock()
 
     def files(self, uri: str, is_canceled: Callable[[], bool] = never) -> tuple[SourceFile, ...]:
-        """The files that the address means now, in the order of their names.
+        """Returns the files that the address matches now, ordered by name.
 
         Raises:
-            SourceInvalid: it is no address, or means no file, or more than may be read at once, or it takes
-                too long to find them.
-            IngestCanceled: nobody waits for them any more.
+            SourceInvalid: the address is not valid, matches no file or more than may be read at once, or the
+                search takes too long.
+            IngestCanceled: the ingest was canceled.
             SourceNotAllowed: the operator has not allowed it.
             SourceChanged: a file was deleted at that moment.
-            SourceDenied: the storage refuses the gateway.
+            SourceDenied: the storage denies the gateway access.
             StorageDown: the storage does not answer.
         """
         parsed = self.checked(uri)
@@ -49,10 +49,10 @@ class FoundSources:
         return found
 
     def checked(self, uri: str) -> SourceUri:
-        """The address, if it may be read.
+        """Returns the parsed address, if it may be read.
 
         Raises:
-            SourceInvalid: it is no address.
+            SourceInvalid: it is not a valid address.
             SourceNotAllowed: the operator has not allowed it.
         """
         try:
@@ -64,7 +64,7 @@ class FoundSources:
 
 
 class _Search:
-    """One look for the files of one address."""
+    """One search for the files of one address."""
 
     def __init__(self, access: SourceAccess, bounds: SourceBounds, budget: SearchBudget) -> None:
         self._access = access
@@ -110,7 +110,7 @@ class _Search:
 
 
 def _address(uri: SourceUri) -> str:
-    """What executors are told to read; a name that is found may be one that no address can have.
+    """The address that executors read; a name found in storage may not be a valid one.
 
     >>> _address(SourceUri("s3", "b", ("a [1].json",)))
     's3://b/a [1].json'

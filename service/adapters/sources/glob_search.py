@@ -1,4 +1,4 @@
-"""The walk that finds the files of an address with globs."""
+"""Finds the files of an address with globs."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from service.model.ingest.source_uris import ANY_DEPTH, NameMatch, SourceUri, na
 
 _DEPTH_AT_MOST = 100
 Positions = frozenset[int]
-"""Which segments of the pattern the names in a folder may be matched with."""
+"""Segments of the pattern that names in a folder may match."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundEntry:
-    """A file that the pattern means, and its address."""
+    """A file that matches the pattern, and its address."""
 
     uri: SourceUri
     entry: Entry
 
 
 class GlobSearch:
-    """One search below a folder. Each folder is listed once, however many ways of the pattern lead there.
+    """One search below a folder. It lists each folder once, however many ways of the pattern lead there.
 
-    Without that, a pattern of forty `**/` lists a folder once for each way to divide its path among them.
+    Otherwise a pattern of forty `**/` would list a folder once for each way to divide its path among them.
     """
 
     def __init__(self, access: SourceAccess, segments: tuple[str, ...], budget: SearchBudget) -> None:
@@ -39,11 +39,11 @@ class GlobSearch:
         self._visible = name_match("*")
 
     def files(self, start: SourceUri) -> Iterator[FoundEntry]:
-        """The files that are meant, in no order.
+        """Yields the matching files, in no order.
 
         Raises:
             SourceInvalid: the budget is spent.
-            IngestCanceled: nobody waits for them any more.
+            IngestCanceled: the ingest was canceled.
             SourceNotAllowed: a folder leads out of what may be read.
             OSError: the storage does not answer.
         """
@@ -66,19 +66,19 @@ class GlobSearch:
         return last in positions and match is not None and match(name)
 
     def _inside(self, folder: Entry, positions: Positions, depth: int) -> Positions:
-        """Where the pattern goes on in a folder; nothing if it does not."""
+        """Returns the segments that continue in a folder; nothing if none does."""
         found = {each for position in positions for each in self._steps(folder, position, depth)}
         return self._with_next(frozenset(found))
 
     def _steps(self, folder: Entry, position: int, depth: int) -> Iterator[int]:
         match = self._matches[position]
         if match is None:
-            # Links may lead around in circles.
+            # Links may form a circle.
             if not folder.is_link and depth < _DEPTH_AT_MOST and self._visible(folder.name):
                 yield position
         elif position + 1 < len(self._matches) and match(folder.name):
             yield position + 1
 
     def _with_next(self, positions: Positions) -> Positions:
-        """The same with what follows each `**`, which may stand for no folder at all. No two are in a row."""
+        """Adds the segment after each `**`, which may match no folder at all. Two are never in a row."""
         return positions | {each + 1 for each in positions if self._matches[each] is None}

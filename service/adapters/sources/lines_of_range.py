@@ -1,4 +1,4 @@
-"""The lines that begin within a range of bytes."""
+"""Reads the lines that begin within a range of bytes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _NEWLINE = b"\n"
 
 
 class LinesOfRange(io.RawIOBase):
-    r"""Of a file that can be sought, all lines that begin from `start` on and before `end`, to their ends.
+    r"""All lines of a seekable file that begin from `start` on and before `end`, each to its end.
 
-    So of ranges that lie side by side each line is in exactly one.
+    So each line is in exactly one of several adjacent ranges.
 
     >>> text = b"one\ntwo\nthree"
     >>> [LinesOfRange(io.BytesIO(text), start, end).read() for start, end in ((0, 4), (4, 5), (5, 13))]
@@ -22,7 +22,7 @@ class LinesOfRange(io.RawIOBase):
     def __init__(self, file: Any, start: int, end: int) -> None:
         super().__init__()
         self._file = file
-        # A line begins behind the end of another one.
+        # A line begins after the end of another one.
         self._position = max(start - 1, 0)
         self._end = end
         self._left = b""
@@ -32,11 +32,11 @@ class LinesOfRange(io.RawIOBase):
             self._skip_line()
 
     def readable(self) -> bool:
-        """It is."""
+        """Always True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """The next bytes; 0 after the last one."""
+        """Reads the next bytes; 0 after the last one."""
         block = self._next(len(buffer))
         buffer[: len(block)] = block
         return len(block)
@@ -61,7 +61,7 @@ class LinesOfRange(io.RawIOBase):
                 self._left = block[found + 1 :]
                 self._position -= len(self._left)
                 break
-        # The first line from here on may be another range's already.
+        # The first line from here on may belong to another range.
         self._has_ended = self._position >= self._end
 
     def _read(self, size: int) -> bytes:

@@ -11,7 +11,7 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from service.errors import GatewayError, SourceDenied, StorageDown
 
 _SYSTEMS_KEPT = 64
-# What PyArrow's file systems have no error of its own for: S3's words, HTTP's, gRPC's, Azure's.
+# Errors for which PyArrow's file systems have no type: S3's words, HTTP's, gRPC's, Azure's.
 _DENIED = re.compile(
     r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|INVALID_CLIENT_TOKEN_ID|SIGNATURE_DOES_NOT_MATCH|EXPIRED_TOKEN"
     r"|HTTP status 40[13]\b|PERMISSION_DENIED|UNAUTHENTICATED|AuthorizationFailure|AuthenticationFailed"
@@ -21,10 +21,10 @@ Properties = tuple[tuple[str, str], ...]
 
 @lru_cache(_SYSTEMS_KEPT)
 def file_system(properties: Properties, scheme: str, authority: str) -> Any:
-    """PyArrow's file system for these properties of PyIceberg's `FileIO`; with its connections, it is kept.
+    """PyArrow's file system for these properties of PyIceberg's `FileIO`, cached with its connections.
 
     Raises:
-        OSError: there is none, or it cannot be reached.
+        OSError: there is no such file system, or it cannot be reached.
     """
     try:
         return PyArrowFileIO(dict(properties)).fs_by_scheme(scheme, authority)
@@ -33,7 +33,7 @@ def file_system(properties: Properties, scheme: str, authority: str) -> Any:
 
 
 def is_denied(error: OSError) -> bool:
-    """Whether the storage refuses who asks, so that to ask again is of no use.
+    """Whether the storage denies access, so that another attempt would not help.
 
     >>> is_denied(OSError("AWS Error ACCESS_DENIED during ListObjectsV2 operation"))
     True
@@ -44,7 +44,10 @@ def is_denied(error: OSError) -> bool:
 
 
 def in_gateway_terms(uri: str, error: OSError) -> GatewayError:
-    """What the caller is told; the storage's own words may name accounts and hosts, and are for the log."""
+    """Returns the error for the caller.
+
+    The storage's own message may name accounts and hosts, so only the log gets it.
+    """
     if is_denied(error):
         return SourceDenied(
             f"The storage of {uri} refuses the gateway. Ask the operator: its credentials there may not "

@@ -1,4 +1,4 @@
-"""A part of a source's file as a stream of bytes, as it was when it was listed, or not at all."""
+"""Opens a part of a source's file as a byte stream: exactly as listed, or not at all."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class SplitsOfStorage:
 
 @contextmanager
 def opened_split(split: SourceSplit, access: SourceAccess) -> Iterator[BinaryIO]:
-    """The bytes of the split, from its first line to its last.
+    """Yields the bytes of the split, from its first line to its last.
 
     Raises:
-        SourceChanged: the file is not the one that was listed, before it was read or after.
-        SourceNotAllowed: a link that has been put there since leads elsewhere.
-        SourceDenied: the storage refuses who reads.
-        StorageDown: the storage does not give it.
+        SourceChanged: the file is not the one that was listed, before or after it was read.
+        SourceNotAllowed: a link created in the meantime leads elsewhere.
+        SourceDenied: the storage denies access.
+        StorageDown: the storage does not return it.
     """
     uri = SourceUri.parse(split.file.uri)
     _check_same(split.file, uri, access)
@@ -68,7 +68,7 @@ def _raw(file: SourceFile, uri: SourceUri, access: SourceAccess) -> Iterator[Any
     with told(file.uri):
         opened = open(uri.path, "rb", buffering=0, opener=_no_link)  # noqa: SIM115
     with opened as raw:
-        # Between the look at the name and the opening, somebody may have put a link into the way.
+        # Between the check of the name and the opening, another process may have created a link.
         access.check_open(uri, raw.fileno())
         yield raw
 
@@ -79,9 +79,10 @@ def _no_link(path: str, flags: int) -> int:
 
 @contextmanager
 def _same_object(file: SourceFile, uri: SourceUri, access: SourceAccess) -> Iterator[Any]:
-    """An object, of which each piece is asked for by itself: all of one and the same, or an error.
+    """An object that is read piece by piece: all pieces are of one version, or there is an error.
 
-    Its time has whole seconds only, in which it might have been replaced by one of the same size.
+    Its modification time has only whole seconds, within which an object of the same size may have replaced
+    it.
     """
     with told(file.uri):
         opened = access.file_system(uri).open_input_file(uri.path)

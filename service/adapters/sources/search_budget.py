@@ -1,4 +1,4 @@
-"""How much one search for files may do."""
+"""The budget of one search for files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.ports import Clock
 
 
 class SearchBudget:
-    """Counts what a search looks at, and ends it when that is too much, or when nobody waits for it."""
+    """Counts the names that a search checks, and ends it if they are too many or the ingest is canceled."""
 
     def __init__(self, bounds: SourceBounds, clock: Clock, is_canceled: Callable[[], bool]) -> None:
         self._bounds = bounds
@@ -21,11 +21,11 @@ class SearchBudget:
         self.steps = 0
 
     def take_folder(self) -> None:
-        """Counts a folder that is to be listed.
+        """Counts a folder that is about to be listed.
 
         Raises:
-            IngestCanceled: nobody waits any more.
-            SourceInvalid: the search has taken as long as it may.
+            IngestCanceled: the ingest was canceled.
+            SourceInvalid: the search has used up its time.
         """
         if self._is_canceled():
             raise IngestCanceled
@@ -37,11 +37,11 @@ class SearchBudget:
             )
 
     def take_name(self, steps: int) -> None:
-        """Counts a name, which is compared with so many segments of the pattern.
+        """Counts a name, which is compared with `steps` segments of the pattern.
 
         Raises:
-            IngestCanceled: nobody waits any more.
-            SourceInvalid: that makes too many names or comparisons.
+            IngestCanceled: the ingest was canceled.
+            SourceInvalid: there are too many names or comparisons.
         """
         self.names += 1
         self.steps += steps

@@ -1,4 +1,4 @@
-"""The storages that sources lie on, as PyArrow's file systems."""
+"""The storages of sources, as PyArrow's file systems."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from service.errors import SourceNotAllowed
 from service.model.ingest.source_uris import FILE, SourceUri
 
 _SECOND_NS = 1_000_000_000
-# No such name, a file where a folder would be, a name longer than there are any, links in a circle.
+# No such name, a file in place of a folder, a name that is too long, and links in a circle.
 _NOTHING_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 
 
 @dataclass(frozen=True, slots=True)
 class SourceAccess:
-    """What may be read, and what it is reached with; travels to executors.
+    """The prefixes that may be read, and the properties to reach them; it travels to executors.
 
-    `properties` are those of PyIceberg's `FileIO`. What they do not say, such as credentials, the environment
-    of the process that reads says. They may be secrets, so no text shows them.
+    `properties` are those of PyIceberg's `FileIO`. Missing ones, such as credentials, come from the
+    environment of the reading process. They may be secrets, so its repr omits them.
     """
 
     prefixes: tuple[str, ...]
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def file_system(self, uri: SourceUri) -> Any:
-        """PyArrow's file system for the address.
+        """Returns PyArrow's file system for the address.
 
         Raises:
-            OSError: there is none, or it cannot be reached.
+            OSError: there is no such file system, or it cannot be reached.
         """
         if uri.scheme == FILE:
             return pafs.LocalFileSystem()
         return file_system(tuple(sorted(self.properties.items())), uri.scheme, uri.authority)
 
     def check(self, uri: SourceUri) -> None:
-        """Whether the address may be read, by its name.
+        """Checks by its name that the address may be read.
 
         Raises:
-            SourceNotAllowed: it may not.
+            SourceNotAllowed: it may not be read.
         """
         if not self.prefixes:
             raise SourceNotAllowed(
@@ -57,24 +57,24 @@ class SourceAccess:
             )
 
     def check_real(self, uri: SourceUri) -> None:
-        """Whether a file or folder on a disk is where its name says, and not behind a link to elsewhere.
+        """Checks that a file or folder on a disk is where its name says, and not behind a link to elsewhere.
 
         Raises:
-            SourceNotAllowed: it lies outside of what may be read.
+            SourceNotAllowed: it is outside of what may be read.
         """
         if uri.scheme == FILE and not self._is_inside(os.path.realpath(uri.path)):
             raise SourceNotAllowed(f"{uri} leads out of what may be read here.")
 
     def check_open(self, uri: SourceUri, descriptor: int) -> None:
-        """The same of a file that is open, which nobody can replace any more.
+        """Checks the same for an open file, which cannot be replaced any more.
 
         Raises:
-            SourceNotAllowed: it lies outside of what may be read.
+            SourceNotAllowed: it is outside of what may be read.
         """
         try:
             real = os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115
         except OSError:
-            # No Linux; the look at the name has to do.
+            # Not Linux: the check of the name has to be enough.
             return
         if not self._is_inside(real):
             raise SourceNotAllowed(f"{uri} leads out of what may be read here.")
@@ -87,7 +87,7 @@ class SourceAccess:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a folder has under a name."""
+    """A folder's entry of one name."""
 
     name: str
     is_folder: bool
@@ -97,7 +97,7 @@ class Entry:
 
 
 def entries(access: SourceAccess, folder: SourceUri) -> Iterator[Entry]:
-    """What lies right in the folder; nothing if it is not there.
+    """Yields the direct entries of the folder; nothing if it does not exist.
 
     Raises:
         OSError: the storage does not answer.
@@ -110,7 +110,7 @@ def entries(access: SourceAccess, folder: SourceUri) -> Iterator[Entry]:
 
 
 def entry(access: SourceAccess, uri: SourceUri) -> Entry | None:
-    """What is at this very address; None: nothing.
+    """Returns the entry at exactly this address. None: there is nothing.
 
     Raises:
         OSError: the storage does not answer.
@@ -124,10 +124,10 @@ def entry(access: SourceAccess, uri: SourceUri) -> Entry | None:
 
 
 def tag(access: SourceAccess, uri: SourceUri) -> str:
-    """What the store calls this version of the object; disks have no such names.
+    """Returns the store's name for this version of the object; empty on disks, which have no such names.
 
     Raises:
-        OSError: the storage does not answer, or has it no more.
+        OSError: the storage does not answer, or does not have it any more.
     """
     if uri.scheme == FILE:
         return ""
@@ -136,7 +136,7 @@ def tag(access: SourceAccess, uri: SourceUri) -> str:
 
 
 def tag_of(file: Any) -> str:
-    """The same of an object that is open."""
+    """Returns the same for an open object."""
     found: bytes = (file.metadata() or {}).get("ETag", b"")
     return found.decode()
 
@@ -152,7 +152,7 @@ def _on_disk(path: str) -> Iterator[Entry]:
         for each in found:
             status = _status(each.stat)
             if status is None:
-                # A link to nothing, or a file that has just gone.
+                # A link to nothing, or a file that has just been deleted.
                 continue
             yield Entry(each.name, _is_folder(status), *_state(status), each.is_symlink())
 
@@ -167,7 +167,7 @@ def _status(asked: Callable[[], os.stat_result]) -> os.stat_result | None:
 
 
 def _is_folder(status: os.stat_result) -> bool:
-    # Pipes and devices are no files that end, and nothing to look into either.
+    # Pipes and devices are not files with an end, and cannot be listed either.
     return not stat.S_ISREG(status.st_mode)
 
 
@@ -184,5 +184,5 @@ def _named(infos: Sequence[Any]) -> Iterator[Entry]:
 
 
 def _whole_seconds(moment_ns: int) -> int:
-    # Some stores tell milliseconds where they list, and none where one object is asked for.
+    # Some stores report milliseconds in listings, but not for single objects.
     return moment_ns // _SECOND_NS * _SECOND_NS

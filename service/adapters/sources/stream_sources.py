@@ -1,4 +1,4 @@
-"""Where streams may read."""
+"""Checks from where streams may read."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from service.model.ingest.sources import SourceFile
 from service.model.ingest.streams import DirectorySource, KafkaSource, StreamSource
 
 _OWN = "__"
-# Where it stands in what a caller sends.
+# Its place in the caller's request.
 _GLOB = "/source/glob"
 _NO_ADDRESS = "Its name has characters that no address has: put it there again under another one."
-# Object stores take their time for each.
+# Object stores are slow for each file.
 _AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedTopics:
-    """What may be read from Kafka: from these servers, topics with these names, `*` for any part."""
+    """Allowed Kafka topics: on these servers, with these names; `*` matches any part."""
 
     servers: tuple[str, ...] = ()
     names: tuple[str, ...] = ("*",)
 
     def check(self, source: KafkaSource) -> None:
-        """Whether the topic may be read.
+        """Checks that the topic may be read.
 
         Raises:
-            SourceNotAllowed: it may not.
+            SourceNotAllowed: it may not be read.
         """
         if not set(source.bootstrap_servers.split(",")) <= set(self.servers):
             raise SourceNotAllowed(
                 f"Streams may not read from {source.bootstrap_servers} here: see the setting"
                 " stream_kafka_servers."
             )
-        # Kafka's own topics begin so; they are not meant unless they are spelled out.
+        # Kafka's own topics begin with this; they are allowed only if they are spelled out.
         names = [each for each in self.names if each.startswith(_OWN) or not source.topic.startswith(_OWN)]
         if not any(fnmatchcase(source.topic, each) for each in names):
             raise SourceNotAllowed(
@@ -67,16 +67,16 @@ class AllowedStreamSources:
         self._topics = topics
 
     def check(self, source: StreamSource) -> None:
-        """Whether a stream may read there.
+        """Checks that a stream may read there.
 
         Raises:
             SourceNotAllowed: it may not.
-            SourceInvalid, StreamInvalid: it is no source for a stream.
+            SourceInvalid, StreamInvalid: it cannot be a stream's source.
         """
         match source:
             case DirectorySource():
                 folder = self._found.checked(source.uri)
-                # Spark has braces as well.
+                # Spark also supports braces.
                 if folder.fixed != folder.segments or set(source.uri) & set("{}"):
                     raise StreamInvalid("A stream's directory has no globs; `glob` is for the names in it.")
                 if "/" in (source.glob or ""):
@@ -87,11 +87,13 @@ class AllowedStreamSources:
                 self._topics.check(source)
 
     def files(self, uris: Sequence[str]) -> FoundFiles:
-        """These very files of a folder, as they are now, and those that are gone or have no address.
+        """Returns exactly these files of a folder as they are now; missing ones are listed separately.
+
+        A file is missing if it is gone, or if its name cannot be in an address.
 
         Raises:
-            SourceNotAllowed: one lies outside of what may be read.
-            StreamSourceDown: one is gone, and so is the folder.
+            SourceNotAllowed: a file is outside of what may be read.
+            StreamSourceDown: a file is gone, and so is the folder.
             StorageDown: the storage does not answer.
         """
         with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -105,7 +107,7 @@ class AllowedStreamSources:
         try:
             uri = self._found.checked(address)
         except SourceInvalid as invalid:
-            # The address of its folder is one: so it is the name.
+            # The address of its folder is valid, so the name is at fault.
             return UnfoundFile(UnreadableFile(address, _NO_ADDRESS), invalid)
         self._access.check_real(uri)
         found = self._entry(uri)
@@ -113,7 +115,7 @@ class AllowedStreamSources:
             return SourceFile(address, found.byte_count, found.modified_ns)
         folder = SourceUri(uri.scheme, uri.authority, uri.segments[:-1])
         if self._entry(folder) is None:
-            # As when a disk is not mounted: nothing is said of the file by that.
+            # For example, the disk is not mounted: this says nothing about the file.
             raise StreamSourceDown(f"There is no folder {folder}. The stream goes on as soon as there is.")
         gone = f"{uri} is not there any more. Nothing was accepted: put it back, and resume the stream."
         return UnfoundFile(UnreadableFile(address, "It is not there any more."), SourceChanged(gone))

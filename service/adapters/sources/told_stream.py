@@ -1,4 +1,4 @@
-"""A source's bytes, with errors that say it was the source: whoever reads them also writes somewhere else."""
+"""A source's bytes, with errors that blame the source: their reader also writes to another storage."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from service.errors import SourceChanged
 
 
 class ToldStream(io.RawIOBase):
-    """A file that can be sought.
+    """A seekable file.
 
     Raises:
-        SourceChanged: it is not there any more.
-        SourceDenied: the storage refuses who reads.
-        StorageDown: the storage does not give it.
+        SourceChanged: the file does not exist any more.
+        SourceDenied: the storage denies access.
+        StorageDown: the storage does not return it.
     """
 
     def __init__(self, file: Any, uri: str) -> None:
@@ -26,31 +26,31 @@ class ToldStream(io.RawIOBase):
         self._uri = uri
 
     def readable(self) -> bool:
-        """It is."""
+        """Always True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """Always True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """The next bytes; 0 after the last one."""
+        """Reads the next bytes; 0 after the last one."""
         with told(self._uri):
             return int(self._file.readinto(buffer))
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """The new position."""
+        """Moves to the position, and returns it."""
         with told(self._uri):
             return int(self._file.seek(offset, whence))
 
     def tell(self) -> int:
-        """The position."""
+        """Returns the position."""
         return int(self._file.tell())
 
 
 @contextmanager
 def told(uri: str) -> Iterator[None]:
-    """Turns what a storage raises into the gateway's own errors."""
+    """Turns a storage's errors into the gateway's own."""
     try:
         yield
     except FileNotFoundError as error:

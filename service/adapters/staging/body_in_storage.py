@@ -1,4 +1,4 @@
-"""A body that was put into a storage, with errors that say it was the storage, and not the body."""
+"""A body staged in a storage, with errors that blame the storage, and not the body."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _BUFFER_BYTES = 1 << 20
 
 
 def opened_body(location: str, io_properties: Mapping[str, str]) -> BinaryIO:
-    """All of it; it can be sought.
+    """Opens the whole body; it is seekable.
 
     Raises, also while it is read:
-        StorageDown: the storage does not give it.
+        StorageDown: the storage does not return it.
     """
     with _told():
         file = load_file_io(dict(io_properties), location).new_input(location).open()
@@ -39,7 +39,7 @@ class _StoredBody(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        # Damaged data may name a place behind the end, which a storage would take for a mistake.
+        # Damaged data may point beyond the end, which a storage would report as an error.
         if self._position >= self._size:
             return 0
         with _told():

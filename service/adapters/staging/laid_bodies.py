@@ -1,4 +1,4 @@
-"""Bodies where executors find them, for as long as they are read."""
+"""Stages bodies where executors find them, for as long as they are read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from service.model.ingest.ingest import StreamedRecords
 from service.model.ingest.writing import WritableTable
 
 _COPIED_BYTES = 4 * 1024**2
-# What is so small travels with the tasks.
+# A body of this size travels with the tasks.
 _IN_MESSAGE_BYTES = 1024**2
 
 
@@ -30,8 +30,8 @@ _IN_MESSAGE_BYTES = 1024**2
 class LaidBodies:
     """Implements `service.ingest_ports.LaidBodies`. `sees_disk`: executors see the gateway's own disk.
 
-    Where they do not, a body is put below the table's location, as it was sent; what a crash leaves there is
-    an orphan, as data files are.
+    If they do not, a body is written below the table's location, as it was sent. If a crash leaves it there,
+    it is an orphan, as a data file would be.
     """
 
     sees_disk: bool
@@ -71,7 +71,7 @@ class BodyOnDisk:
 
 @dataclass(frozen=True, slots=True)
 class BodyInMessage:
-    """Implements `service.ingest_ports.LaidBody` for what is so small that it travels itself."""
+    """Implements `service.ingest_ports.LaidBody` for a body small enough to travel in the message."""
 
     data: bytes
 

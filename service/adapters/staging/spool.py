@@ -1,4 +1,4 @@
-"""Bodies on their way: in memory while they are small, then in a file of their own."""
+"""Spools bodies: in memory while they are small, then in a file of their own."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ IN_MEMORY_BYTES = 1024**2
 
 
 class SpoolDirectory:
-    """Implements `service.ingest_ports.Spools`. What a killed process left here goes at the next start.
+    """Implements `service.ingest_ports.Spools`. The next start removes what a killed process left here.
 
-    All together take no more than `max_bytes` of the disk.
+    All spools together take at most `max_bytes` of the disk.
 
     Raises:
-        CannotStart: the folder cannot be made.
+        CannotStart: the folder cannot be created.
     """
 
     def __init__(self, parent: Path, max_bytes: int) -> None:
@@ -36,15 +36,15 @@ class SpoolDirectory:
 
     @property
     def use(self) -> CacheUse:
-        """What all of them take of the disk."""
+        """The disk space that all spools take."""
         return self._room.use
 
     def new(self) -> FileSpool:
-        """An empty one."""
+        """Returns an empty spool."""
         return FileSpool(self._directory.path, self._room)
 
     def close(self) -> None:
-        """Removes all that is left."""
+        """Removes everything that is left."""
         self._directory.remove()
 
 
@@ -60,11 +60,11 @@ class FileSpool:
         self.path: Path | None = None
 
     def write(self, data: bytes | bytearray) -> None:
-        """Adds to the end.
+        """Appends the data.
 
         Raises:
-            TooManyIngests, IngestInvalid: it would be more than all of them may take.
-            StorageDown: the disk takes no more.
+            TooManyIngests, IngestInvalid: all spools together would exceed their bound.
+            StorageDown: the disk does not accept more.
         """
         try:
             self._write(data)
@@ -72,7 +72,7 @@ class FileSpool:
             raise StorageDown("The gateway's own disk takes no more of the body.") from error
 
     def open(self) -> BinaryIO:
-        """All of it, from its beginning."""
+        """Opens the whole spool, from its beginning."""
         if self._memory is not None:
             return io.BytesIO(self._memory.getvalue())
         assert self._file is not None
@@ -81,7 +81,7 @@ class FileSpool:
         return self.path.open("rb")
 
     def close(self) -> None:
-        """Lets go of it; nothing is left on the disk. May be called again."""
+        """Releases the spool, and leaves nothing on the disk. May be called again."""
         self._memory = io.BytesIO()
         if self._file is not None:
             with suppress(OSError):
@@ -118,7 +118,7 @@ class FileSpool:
 
 
 class _Room:
-    """What all of them take of the disk; any thread may call."""
+    """The disk space that all spools take. Thread-safe."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes

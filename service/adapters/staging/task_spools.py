@@ -1,4 +1,4 @@
-"""What a task of Spark unpacks, where Spark itself puts what is too large for memory."""
+"""Spools of a Spark task's unpacked data, in the folder where Spark itself spills."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from service.errors import StorageDown
 
-# Spark tells its Pythons so; these folders are its own, and go with it.
+# Spark passes this to its Python workers; these folders are its own, and are removed with it.
 _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 
 
@@ -17,20 +17,20 @@ _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 class TaskSpools:
     """Implements `service.ingest_ports.Spools` for executors; it is picklable.
 
-    Files have no name: a task that is killed leaves none.
+    The files have no name, so a killed task leaves none.
     """
 
     def new(self) -> TaskSpool:
-        """An empty one.
+        """Returns an empty spool.
 
         Raises:
-            StorageDown: the disk takes none.
+            StorageDown: the disk does not accept it.
         """
         return TaskSpool(os.environ.get(_LOCAL_DIRS, "").split(",")[0] or None)
 
 
 class TaskSpool:
-    """Implements `service.ingest_ports.Spool`; in Python's folder for temporary files where none is named."""
+    """Implements `service.ingest_ports.Spool`; without a directory it uses Python's temporary folder."""
 
     def __init__(self, directory: str | None) -> None:
         try:
@@ -39,10 +39,10 @@ class TaskSpool:
             raise _full() from error
 
     def write(self, data: bytes | bytearray) -> None:
-        """Adds to the end.
+        """Appends the data.
 
         Raises:
-            StorageDown: the disk takes no more.
+            StorageDown: the disk does not accept more.
         """
         rest = memoryview(data)
         try:
@@ -53,13 +53,13 @@ class TaskSpool:
             raise _full() from error
 
     def open(self) -> BinaryIO:
-        """All of it, from its beginning; only the last one that was opened may be read."""
+        """Opens the whole spool, from its beginning; only the latest opened stream may be read."""
         opened = os.fdopen(os.dup(self._file.fileno()), "rb")
         opened.seek(0)
         return opened
 
     def close(self) -> None:
-        """Lets go of it; nothing is left on the disk. May be called again."""
+        """Releases the spool, and leaves nothing on the disk. May be called again."""
         self._file.close()
 
 

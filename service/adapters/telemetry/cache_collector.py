@@ -1,4 +1,4 @@
-"""Caches, and what else is kept within bounds."""
+"""Caches, and other bounded stores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CacheCollector(Collector):
         self._caches: dict[str, Callable[[], CacheUse]] = {}
 
     def add(self, name: str, use: Callable[[], CacheUse]) -> None:
-        """One more cache. `use` is asked whenever somebody wants the numbers, and must not block."""
+        """Adds a cache. `use` is called whenever the numbers are requested, and must not block."""
         self._caches[name] = use
 
     def collect(self) -> Iterable[Metric]:

@@ -1,4 +1,4 @@
-"""Room on the disk that the gateway writes to."""
+"""Space on the disk that the gateway writes to."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class DiskRoom:
 
 
 def disk_room(folder: Path) -> DiskRoom:
-    """That of the file system which the folder lies on. Blocks where that hangs."""
+    """Returns the space of the folder's file system. Blocks if the file system hangs."""
     found = os.statvfs(folder)
     return DiskRoom(found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize)
 
 
 class DiskCollector(Collector):
-    """`room` is that of the last look at it, some seconds ago; None: nobody has looked yet, or it hangs."""
+    """`room` was sampled some seconds ago; None: it was not sampled yet, or sampling hangs."""
 
     def __init__(self, room: Callable[[], DiskRoom | None]) -> None:
         self._room = room

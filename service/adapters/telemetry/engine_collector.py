@@ -1,4 +1,4 @@
-"""The engine and its JVM, as the last trial query found them."""
+"""The engine and its JVM, as of the last trial query."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from service.adapters.telemetry.families import counters, gauges
 from service.model.operations.engine_signs import EngineSigns, JvmSample
 
 _NO_PROCESS = 0
-"""An id that no process has."""
+"""A process id that does not exist."""
 
 
 class EngineCollector(Collector):
-    """Asks neither the engine nor its JVM: while they hang, the numbers are those of before."""
+    """Calls neither the engine nor its JVM: while they hang, the numbers are the earlier ones."""
 
     def __init__(self, signs: Callable[[], EngineSigns]) -> None:
         self._signs = signs

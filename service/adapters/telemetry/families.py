@@ -1,4 +1,4 @@
-"""Gauges with the values of now."""
+"""Gauges and counters with current values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 
 
 def gauges(name: str, says: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
-    """One gauge with a label, by its values.
+    """Returns a gauge with a label, one sample for each of its values.
 
     >>> [each.value for each in gauges("free", "Free.", "of", {"a": 1, "b": 2}).samples]
     [1, 2]
@@ -20,7 +20,7 @@ def gauges(name: str, says: str, label: str, values: Mapping[str, float]) -> Gau
 
 
 def counters(name: str, says: str, label: str, values: Mapping[str, float]) -> CounterMetricFamily:
-    """The same of a counter."""
+    """Returns a counter with a label, one sample for each of its values."""
     family = CounterMetricFamily(name, says, labels=[label])
     for value, number in values.items():
         family.add_metric([value], number)

@@ -1,4 +1,4 @@
-"""How often the filter cache was of no use."""
+"""Failed calls of the filter cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.adapters.telemetry.families import counters
 
 
 class FilterCacheCollector(Collector):
-    """`failures` are calls that failed since the start, by how."""
+    """`failures` counts the calls that failed since the start, by kind."""
 
     def __init__(self, failures: Callable[[], Mapping[str, int]]) -> None:
         self._failures = failures

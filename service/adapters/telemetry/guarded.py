@@ -1,4 +1,4 @@
-"""A fault in one collector costs its own numbers, and not those of all others."""
+"""Isolates collectors: a fault in one costs only its own numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ log = structlog.get_logger(__name__)
 
 
 class Guarded(Collector):
-    """Collects what another one does, or nothing. Its first fault is logged, and those after it are not."""
+    """Collects what another collector does, or nothing if it fails. Only its first fault is logged."""
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
@@ -22,7 +22,7 @@ class Guarded(Collector):
         """See `Collector`."""
         try:
             return list(self._collector.collect())
-        except Exception:  # the outermost edge: whoever watches the gateway must not become blind
+        except Exception:  # the outermost edge: monitoring must not fail as a whole
             if not self._has_failed:
                 log.exception("metrics_not_collected", collector=type(self._collector).__name__)
             self._has_failed = True

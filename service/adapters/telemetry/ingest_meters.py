@@ -1,4 +1,4 @@
-"""Counts what is ingested, in this process, from its start."""
+"""Counts ingests in this process, from its start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEMBERS_OF_A_ROUND = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000)
 
 
 class RegisteredIngestMeters:
-    """The `IngestMeters` port over a registry that others use, too. Any thread may call any method."""
+    """The `IngestMeters` port in a registry shared with others. Thread-safe."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._ingests = Counter(
@@ -80,7 +80,7 @@ class RegisteredIngestMeters:
         self._writes.observe(record.write_ms / 1000)
 
     def refused(self, code: str) -> None:
-        """Counts a request of which nothing was accepted."""
+        """Counts a request from which nothing was accepted."""
         self._refused.labels(code).inc()
 
     def rejected(self, record_count: int) -> None:
@@ -88,26 +88,26 @@ class RegisteredIngestMeters:
         self._rejected.inc(record_count)
 
     def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:
-        """Counts a commit round, and its ingests unless it was refused, with an `error_code`."""
+        """Counts a commit round, and its ingests unless it was rejected, with an `error_code`."""
         if error_code is None:
             self._ingests.labels(IngestState.COMMITTED.value).inc(len(committable.ingest_ids))
         self._rounds.count(committable, error_code, took_ms)
 
     def round_postponed(self, code: str) -> None:
-        """Counts a commit round that is tried again, by the code of the error that was in its way."""
+        """Counts a commit round that is tried again, by the code of the error that prevented it."""
         self._rounds.postponed.labels(code).inc()
 
     def committed_after(self, lags_ms: Sequence[int]) -> None:
-        """Counts how long ingests have waited from their acceptance until they were in a table."""
+        """Records how long ingests waited from their acceptance until they were in a table."""
         for each in lags_ms:
             self._lags.observe(each / 1000)
 
     def failed(self, ingest_count: int) -> None:
-        """Counts accepted ingests that one of their tables has refused."""
+        """Counts accepted ingests that one of their tables rejected."""
         self._ingests.labels(IngestState.FAILED.value).inc(ingest_count)
 
     def backlog(self, backlog: IngestBacklog) -> None:
-        """Sets what waits now."""
+        """Sets the current backlog."""
         self._waiting.set(backlog.ingest_count)
         self._waiting_tables.set(backlog.key_count)
         self._oldest.set(backlog.oldest_ms / 1000)

@@ -1,4 +1,4 @@
-"""Query records on their way to the metrics store, which may be down for a while."""
+"""Buffers query records for the metrics store, which may be down for a while."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ log = structlog.get_logger(__name__)
 class BufferedJournal:
     """The `Journal` port: a bounded buffer, and one thread that writes it out in batches.
 
-    It holds at most `capacity` records, and about `capacity_bytes` of text: plans can be long.
-    While the store is down the records wait here and the thread tries again, ever more slowly. The same
-    thread forgets what is older than `retention`, at start and hourly.
+    It holds at most `capacity` records, and about `capacity_bytes` of text: plans can be long. While the
+    store is down the records wait here, and the thread tries again with growing pauses. The same thread
+    deletes records older than `retention`, at start and hourly.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class BufferedJournal:
 
     @property
     def use(self) -> RecordsUse:
-        """What waits, and what was given up."""
+        """How many records wait, and how many were dropped."""
         with self._changed:
             return RecordsUse(len(self._waiting), self._capacity, self._dropped)
 
@@ -77,36 +77,36 @@ class BufferedJournal:
 
     @property
     def dropped(self) -> int:
-        """How many records were given up since the start: to make room, or because the store refused them."""
+        """How many records were dropped since the start: to make room, or because the store rejected them."""
         with self._changed:
             return self._dropped
 
     def append(self, record: QueryRecord) -> None:
-        """Keeps the record until it is written. Never blocks, never raises; the oldest makes room."""
+        """Keeps the record until it is written. Never blocks, never raises; the oldest is dropped if full."""
         with self._changed:
             before = self._dropped
             if record.query_id not in self._waiting:
                 self._waiting[record.query_id] = record
                 self._waiting_bytes += _size(record)
                 if record.request_id is not None:
-                    # As in the store: of two queries under one requestId, the first is the one that counts.
+                    # As in the store: if two queries have the same requestId, the first counts.
                     self._by_request.setdefault((record.caller, record.request_id), record)
             while len(self._waiting) > 1 and self._is_over_full():
                 self._forget(next(iter(self._waiting)))
                 self._dropped += 1
             dropped = self._dropped
             self._changed.notify()
-        # One line for the first and then for every thousandth: the log must not fill up in turn.
+        # One line for the first and then for every thousandth, so that the log does not fill up.
         if before < dropped and (before == 0 or before // 1000 < dropped // 1000):
             log.warning("oldest_records_dropped", dropped=dropped)
 
     def find(self, query_id: UUID) -> QueryRecord | None:
-        """A record that still waits to be written."""
+        """Returns a record that still waits to be written."""
         with self._changed:
             return self._waiting.get(query_id)
 
     def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
-        """The same, by the id that this caller gave the request."""
+        """Returns the same, by the id that this caller gave the request."""
         with self._changed:
             return self._by_request.get((caller, request_id))
 
@@ -125,7 +125,7 @@ class BufferedJournal:
             self._purge_if_due()
             with self._changed:
                 self._changed.wait_for(self._has_work, timeout=LOOK_AROUND_S)
-            # One transaction for all that comes within a moment, instead of one for each query.
+            # One transaction for all records that arrive within a moment, instead of one for each query.
             self._closing.wait(LINGER_S)
         self._write_all()
 
@@ -144,11 +144,11 @@ class BufferedJournal:
             while self.waiting:
                 retrying(self._write_batch)
         except RetryError:
-            # Only when closing: what is left is counted there.
+            # Only when closing: the rest is counted there.
             return
 
     def _write_batch(self) -> None:
-        # Taken anew for each attempt: the oldest may have been dropped since.
+        # Taken again for each attempt: the oldest may have been dropped since.
         with self._changed:
             oldest = list(islice(self._waiting.values(), BATCH))
         batch = _of_bounded_size(oldest)
@@ -166,7 +166,10 @@ class BufferedJournal:
                 self._forget(each.query_id)
 
     def _write_one_by_one(self, records: Sequence[QueryRecord]) -> None:
-        """Drops what the store refuses while it takes others; one that takes none has a fault of its own."""
+        """Drops records that the store rejects while it accepts others.
+
+        If it accepts none, the store itself is at fault.
+        """
         refused: list[QueryRecord] = []
         for each in records:
             try:
@@ -212,7 +215,7 @@ class BufferedJournal:
         try:
             forgotten = self._store.forget_before(self._clock.now() - self._retention)
         except MetricsStoreDown:
-            # Due still, and tried again when there is something to write, or a minute later.
+            # Still due: it is tried again when there is something to write, or a minute later.
             return
         self._next_purge_ms = self._clock.elapsed_ms() + PURGE_EVERY_MS
         if forgotten:
@@ -220,7 +223,7 @@ class BufferedJournal:
 
 
 def _of_bounded_size(records: Sequence[QueryRecord]) -> list[QueryRecord]:
-    """The first ones, up to `BATCH_SIZE` characters together; one at least."""
+    """The first records, up to `BATCH_SIZE` characters together; at least one."""
     ends = accumulate(_size(each) for each in records)
     return [each for each, end in zip(records, ends, strict=True) if end <= BATCH_SIZE] or list(records[:1])
 

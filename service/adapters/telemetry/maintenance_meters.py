@@ -1,4 +1,4 @@
-"""Counts what was done to keep tables in shape, by this process, from its start."""
+"""Counts table maintenance by this process, from its start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OUTCOMES = (MaintenanceState.SUCCEEDED.value, MaintenanceState.FAILED.value, POS
 
 
 class RegisteredMaintenanceMeters:
-    """The `MaintenanceMeters` port over a registry that others use, too."""
+    """The `MaintenanceMeters` port in a registry shared with others."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._runs = Counter(
@@ -34,11 +34,11 @@ class RegisteredMaintenanceMeters:
             self._durations.labels(operation.value)
 
     def ended(self, record: MaintenanceRecord) -> None:
-        """Counts one that has ended, with its operations."""
+        """Counts a maintenance that has ended, with its operations."""
         self._runs.labels(record.state.value).inc()
         for each in record.results:
             self._durations.labels(each.operation.value).observe(each.took_ms / 1000)
 
     def postponed(self) -> None:
-        """Counts one that stays open, since a part that it needs is down."""
+        """Counts a maintenance that stays open because a part that it needs is down."""
         self._runs.labels(POSTPONED).inc()

@@ -1,4 +1,4 @@
-"""A journal that counts what passes through it."""
+"""A journal that counts the records that pass through it."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from service.ports import Journal, Meters
 
 
 class MeteredJournal:
-    """The `Journal` port over another one: every query's record comes by here, once."""
+    """The `Journal` port around another one: every query's record passes here once."""
 
     def __init__(self, journal: Journal, meters: Meters) -> None:
         self._journal = journal
         self._meters = meters
 
     def append(self, record: QueryRecord) -> None:
-        """Counts the record and hands it on."""
+        """Counts the record and passes it on."""
         self._meters.count(record)
         self._journal.append(record)
 
     def find(self, query_id: UUID) -> QueryRecord | None:
-        """A record that still waits to be written."""
+        """Returns a record that still waits to be written."""
         return self._journal.find(query_id)
 
     def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
-        """The same, by the id that this caller gave the request."""
+        """Returns the same, by the id that this caller gave the request."""
         return self._journal.find_request(caller, request_id)
 
     def close(self) -> None:
-        """Closes the other one."""
+        """Closes the other journal."""
         self._journal.close()

@@ -1,4 +1,4 @@
-"""Counts what passes, in this process, from its start."""
+"""Counts events in this process, from its start."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
 
 
 class RecordMeters:
-    """The `Meters` port over a registry that all others here share. Any thread may call any method.
+    """The `Meters` port, with a registry that all other metrics here share. Thread-safe.
 
-    What is read at each `exposition` is watched: a collector there must not block.
+    Collectors added by `watch` are read at each `exposition`, and must not block.
     """
 
     def __init__(self, classes: CallerClasses | None = None) -> None:
-        # In this text format nobody reads since when a series is counted, and it would be half of the answer.
+        # In this text format the creation time of a series is not used, and would be half of the output.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         registry = CollectorRegistry()
         self._registry = registry
@@ -103,7 +103,7 @@ class RecordMeters:
         self._bytes = _Skipped("bytes", "Bytes of data files", registry)
 
     def watch(self, collector: Collector) -> None:
-        """Shows what the collector has, too."""
+        """Adds the collector's numbers to the output."""
         self._registry.register(Guarded(collector))
 
     def count(self, record: QueryRecord) -> None:
@@ -121,7 +121,7 @@ class RecordMeters:
             self._bytes.add(scan.metrics.bytes)
 
     def exposition(self, open_queries: Mapping[QueryState, int], vitals: Vitals | None = None) -> bytes:
-        """All numbers as they are now."""
+        """Returns all numbers as they are now."""
         if vitals is not None:
             self._vitals.set(vitals)
         for state, count in open_queries.items():

@@ -1,4 +1,4 @@
-"""Which parts are up, as `/readyz` names them."""
+"""Which parts are up, with the names that `/readyz` uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.model.operations.health import PartHealth, PartState
 
 
 class PartCollector(Collector):
-    """`parts` are those of the last look at them, some seconds ago; None: nobody has looked yet."""
+    """`parts` were checked some seconds ago; None: they were not checked yet."""
 
     def __init__(self, parts: Callable[[], Sequence[PartHealth] | None]) -> None:
         self._parts = parts

@@ -1,4 +1,4 @@
-"""Threads, processes and connections of bounded number."""
+"""Bounded pools of threads, processes and connections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PoolCollector(Collector):
         self._pools: dict[str, Callable[[], PoolUse]] = {}
 
     def add(self, name: str, use: Callable[[], PoolUse]) -> None:
-        """One more pool. `use` is asked whenever somebody wants the numbers, and must not block."""
+        """Adds a pool. `use` is called whenever the numbers are requested, and must not block."""
         self._pools[name] = use
 
     def collect(self) -> Iterable[Metric]:

@@ -1,4 +1,4 @@
-"""How long queries take, and where that time goes."""
+"""How long queries take, and in which phases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.model.query.query import QueryRecord
 
 
 class QueryTimes:
-    """Four histograms over the same bounds: the whole, and its three parts."""
+    """Four histograms with the same bounds: the whole time, and its three parts."""
 
     def __init__(self, registry: CollectorRegistry, bounds_s: Sequence[float]) -> None:
         self._whole = Histogram(
@@ -39,7 +39,7 @@ class QueryTimes:
         )
 
     def observe(self, record: QueryRecord) -> None:
-        """Counts a query that has ended; one that no worker took has neither planned nor run."""
+        """Records a query that has ended; a query without a worker has neither planned nor run."""
         self._whole.observe((record.queued_ms + record.planning_ms + record.running_ms) / 1000)
         self._queued.observe(record.queued_ms / 1000)
         if record.planning_ms or record.running_ms:

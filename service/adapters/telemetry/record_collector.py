@@ -1,4 +1,4 @@
-"""Records of queries on their way to PostgreSQL."""
+"""Query records on their way to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 @dataclass(frozen=True, slots=True)
 class RecordsUse:
-    """How many records wait, how many may, and how many were given up since the start."""
+    """How many records wait, how many may wait, and how many were dropped since the start."""
 
     waiting: int
     capacity: int
@@ -19,7 +19,7 @@ class RecordsUse:
 
 
 class RecordCollector(Collector):
-    """What waits while PostgreSQL is down, and what that has cost."""
+    """The records that wait while PostgreSQL is down, and those that were dropped."""
 
     def __init__(self, use: Callable[[], RecordsUse]) -> None:
         self._use = use

@@ -1,4 +1,4 @@
-"""What takes time to find out, found out beside those who want to know."""
+"""Samples slow values in the background, so that readers need not wait."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ T = TypeVar("T")
 
 SAMPLED_EVERY_S = 10.0
 KEPT_SAMPLES = 6
-"""For how many intervals a sample is told; after that, whoever takes it hangs."""
+"""For how many intervals a sample is valid; after that, sampling is taken to hang."""
 
 
 class Sampled(Generic[T]):
-    """Calls a function again and again, in a thread of its own, which may hang. Any thread may ask."""
+    """Calls a function periodically in its own thread, which may hang. `latest` is thread-safe."""
 
     def __init__(self, name: str, take: Callable[[], T], every_s: float = SAMPLED_EVERY_S) -> None:
         self._take = take
@@ -25,19 +25,19 @@ class Sampled(Generic[T]):
         self._worker = PeriodicWorker(f"sample-{name}", self._sample, every_s)
 
     def start(self) -> None:
-        """Begins."""
+        """Starts sampling."""
         self._worker.start()
 
     @property
     def latest(self) -> T | None:
-        """What it gave last; None before the first time, and where that is too long ago. At once."""
+        """The latest sample, without waiting; None before the first one, and if it is too old."""
         latest = self._latest
         if latest is None or time.monotonic() - latest[0] > KEPT_SAMPLES * self._every_s:
             return None
         return latest[1]
 
     def close(self) -> None:
-        """Takes no further sample; one that hangs is not waited for."""
+        """Stops sampling; it does not wait for a sample that hangs."""
         self._worker.close()
 
     def _sample(self) -> None:

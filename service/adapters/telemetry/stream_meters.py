@@ -1,4 +1,4 @@
-"""Counts what streams do in this process, from its start, and tells how they stand."""
+"""Counts what streams do in this process, from its start, and reports their state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.model.ingest.stream_standing import StreamStanding
 
 
 class RegisteredStreamMeters:
-    """The `StreamMeters` port over a registry that others use, too. Any thread may call any method."""
+    """The `StreamMeters` port in a registry shared with others. Thread-safe."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._batches = Counter(
@@ -36,7 +36,7 @@ class RegisteredStreamMeters:
 
 
 class StreamCollector(Collector):
-    """How the streams stand, as far as this process knows. Asks nobody."""
+    """The state of the streams, as far as this process knows; it calls no other part."""
 
     def __init__(self, standing: Callable[[], StreamStanding]) -> None:
         self._standing = standing

@@ -8,7 +8,7 @@ from service.model.operations.health import PartState, Vitals
 
 
 class VitalMeters:
-    """Gauges that are set when somebody asks for the numbers."""
+    """Gauges that are set when the numbers are requested."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._is_up = Gauge("sluice_engine_up", "1 while the engine answers queries.", registry=registry)
@@ -24,7 +24,7 @@ class VitalMeters:
         )
 
     def set(self, vitals: Vitals) -> None:
-        """Takes over what is known now."""
+        """Sets the gauges to what is known now."""
         self._is_up.set(vitals.engine.state is PartState.UP)
         self._engine.set(vitals.engine.given_up_count)
         self._workers.set(vitals.given_up_workers)

@@ -1,4 +1,5 @@
-"""Rows of a round that a later upsert of the same round replaces, found by their keys and left out.
+"""Leaves out rows of a round that a later upsert of the same round replaces, found by their keys.
 
-In come the write results of a round, in the order in which they count; out go the same without those rows.
+Input: the write results of a round, in the order in which they apply. Output: the same results without those
+rows.
 """

@@ -1,4 +1,4 @@
-"""The keys in files of a round: what a row has in the equality fields of an upsert."""
+"""Reads keys from files of a round: each row's values in the equality fields of an upsert."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.read_back.written_rows import written_batches
 from service.errors import CommittableUnreadable, WrittenFileMissing
 
-# Few, so that long texts do not take much more memory than the bound that batches are gathered within.
+# Few, so that long strings do not exceed by much the bound within which batches are collected.
 BATCH_ROWS = 1_024
 _BAD_DESCRIPTION = (ValueError, LookupError, TypeError)
 
 
 @dataclass(frozen=True, slots=True)
 class KeyColumns:
-    """The equality fields as the table has them now, whatever type a file has them in."""
+    """The equality fields with the table's current types, whatever types a file has."""
 
     state: WriterState
     schema: Schema
@@ -32,20 +32,20 @@ class KeyColumns:
 
     @staticmethod
     def of(table: Table, field_ids: tuple[int, ...]) -> KeyColumns:
-        """Those with these ids; the table must have them."""
+        """Returns the columns with these ids, which the table must have."""
         state = writer_state(table)
         schema = file_schema(state.schema, field_ids)
         kinds = tuple(_stored_type(each.type) for each in schema_to_pyarrow(schema, include_field_ids=False))
         return KeyColumns(state, schema, kinds, ".".join(table.name()))
 
     def batches(self, file: str) -> Iterator[list[pa.Array]]:
-        """The file's keys in the order of its rows, a column for each field.
+        """Yields the file's keys in row order, one column for each field.
 
-        A column that the file does not have is what it reads back as: NULL, or its initial default.
+        A column that the file does not have reads as NULL, or as its initial default.
 
         Raises:
-            WrittenFileMissing, CommittableUnreadable: the file is at fault, which the error names.
-            StorageDown: the storage does not give it.
+            WrittenFileMissing, CommittableUnreadable: the file is at fault; the error names it.
+            StorageDown: the storage does not return the file.
         """
         try:
             for batch in written_batches(self.state, self.schema, [file], self.table, BATCH_ROWS):

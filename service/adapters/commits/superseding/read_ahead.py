@@ -1,4 +1,4 @@
-"""The keys of many files, of which small ones are read several at once: a storage takes long to begin."""
+"""Reads the keys of many files, several small files at once, because each read starts slowly."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Batch = list[pa.Array]
 
 
 def read_ahead(columns: KeyColumns, files: Sequence[str]) -> Iterator[tuple[int, Iterable[Batch]]]:
-    """The place of each file among them, and its keys; 16 batches more are in memory at most.
+    """Yields each file's position in `files` and its keys; at most 16 further batches are in memory.
 
     Raises, while it is iterated:
-        WrittenFileMissing, CommittableUnreadable: a file is at fault, which the error names.
-        StorageDown: the storage does not give it.
+        WrittenFileMissing, CommittableUnreadable: a file is at fault; the error names it.
+        StorageDown: the storage does not return the file.
     """
     ahead: deque[tuple[int, Future[list[Batch]] | None]] = deque()
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="keys") as pool:
@@ -47,7 +47,7 @@ def _read(columns: KeyColumns, file: str) -> list[Batch]:
 
 
 def _is_small(file: str) -> bool:
-    """Whether it is one batch. Of what cannot be understood, whoever reads it tells."""
+    """Whether the file is one batch. A description that cannot be parsed is left for its reader to report."""
     try:
         return int(orjson.loads(file)["record-count"]) <= BATCH_ROWS
     except (ValueError, LookupError, TypeError):

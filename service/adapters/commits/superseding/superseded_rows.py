@@ -1,4 +1,4 @@
-"""Which rows of a round a later upsert of the same round replaces."""
+"""Finds the rows of a round that a later upsert of the same round replaces."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from service.model.ingest.writing import WriteResult
 def superseded_rows(
     table: Table, results: Sequence[WriteResult], buffered_bytes: int
 ) -> Mapping[str, pa.Int64Array]:
-    """The positions, by data file, of rows whose key is among those of an upsert that comes after them.
+    """Returns, by data file, the positions of rows whose key is in a later upsert.
 
-    The results are in the order in which they count. NULL is a value as any other, as in equality deletes.
-    Twice `buffered_bytes` of keys are in memory at once, and 16 bytes for each row that is found.
+    The results are in the order in which they apply. NULL counts as a value, as in equality deletes. At most
+    twice `buffered_bytes` of keys are in memory at once, and 16 bytes for each row found.
 
     Raises:
-        WrittenFileMissing, CommittableUnreadable: a file is at fault, which the error names.
-        StorageDown: the storage does not give the files.
+        WrittenFileMissing, CommittableUnreadable: a file is at fault; the error names it.
+        StorageDown: the storage does not return the files.
     """
     found: dict[str, list[pa.Array]] = defaultdict(list)
     for field_ids in dict.fromkeys(each.target.equality_field_ids for each in results[1:] if _deletes(each)):
@@ -78,7 +78,7 @@ def _batch(
     number: int | None = None,
     start: int = 0,
 ) -> pa.RecordBatch:
-    """Keys `by` an upsert, or keys of rows: the write that they are `of`, and where they lie."""
+    """Keys `by` an upsert, or keys of rows: the write that they are part `of`, and where they are."""
     count = len(keys[0])
     told = [pa.repeat(pa.scalar(each, pa.int64()), count) for each in (by, of, number)]
     positions = pa.array(range(start, start + count), pa.int64())
@@ -89,11 +89,11 @@ def _batch(
 def _superseded(
     keys: Sequence[pa.RecordBatch], rows: Sequence[pa.RecordBatch]
 ) -> Iterator[tuple[int, pa.Array]]:
-    """The number of each file with such rows, and their positions in it."""
+    """Yields the number of each file with replaced rows, and their positions in it."""
     both = pa.Table.from_batches([*keys, *rows]).combine_chunks()
     codes = group_codes([_array(each) for each in both.columns[:-4]])
     by = pa.table({"code": codes, "by": both.column("by")}).group_by("code").aggregate([("by", "max")])
-    # Each code is there, so that in their order the place of each is the code itself.
+    # Every code occurs, so after sorting the position of each is the code itself.
     last = by.sort_by("code").column("by_max").combine_chunks()
     is_superseded = pc.fill_null(pc.less(both.column("of"), last.take(codes)), False)
     places = both.select(["file", "row"]).filter(is_superseded).group_by("file").aggregate([("row", "list")])

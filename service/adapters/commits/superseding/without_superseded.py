@@ -1,4 +1,4 @@
-"""A round whose writes may be one snapshot, since none of its rows is replaced by another one of it."""
+"""Makes a round committable as one snapshot: none of its rows is replaced by another row of it."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ _BOUNDS = WriteBounds(buffered_bytes=16 * 1024**2)
 
 @dataclass(frozen=True, slots=True)
 class WithoutSuperseded:
-    """The round to commit. `written` are files of it that belong to it alone, in the place of `left_out`."""
+    """The round to commit. `written` are files written only for it; they replace `left_out`."""
 
     committable: Committable
     written: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
     def discard(self, io: FileIO) -> None:
-        """Deletes what was written, for a round that is not committed."""
+        """Deletes the files written for a round that is not committed."""
         delete_files(io, locations_of(self.written))
 
 
 def without_superseded(table: Table, committable: Committable, sync: Sync) -> WithoutSuperseded:
-    """The round without the rows that a later upsert of it replaces; the table must take its files.
+    """Returns the round without the rows that a later upsert of it replaces.
 
-    Iceberg's equality deletes reach older snapshots only. So a data file with such rows is written again
-    without them, and one that has no others is left out. Deletes stay, also those of an upsert whose rows are
-    all gone: they are for what the table has.
+    The table must accept its files. Iceberg's equality deletes apply only to older snapshots. So a data file
+    with such rows is written again without them, and left out if no row remains. Deletes stay, even those of
+    an upsert without remaining rows: they apply to rows that the table already has.
 
     Raises:
-        WrittenFileMissing, CommittableUnreadable: a file is at fault, which the error names.
-        StorageDown: the storage does not give the files, or does not take them.
+        WrittenFileMissing, CommittableUnreadable: a file is at fault; the error names it.
+        StorageDown: the storage does not return the files, or does not accept them.
     """
     results = committable.write_results
     if not any(each.target.is_upsert for each in results[1:]):
@@ -94,7 +94,7 @@ def _without(table: Table, result: WriteResult, superseded: Mapping[str, pa.Int6
 
 
 def _target_now(table: Table, target: WriteTarget) -> WriteTarget:
-    """The same columns of the schema that the table has now, as rows without deletes."""
+    """The same columns under the table's current schema, as rows without deletes."""
     column_ids = target.write_schema_column_ids
     if column_ids is None and target.schema_id != table.schema().schema_id:
         column_ids = tuple(each.field_id for each in table.schemas()[target.schema_id].fields)

@@ -1,5 +1,5 @@
-"""Rows in the order and the shape that data files have.
+"""Brings rows into the order and the types of data files.
 
-In come batches of Arrow and a table's schema, partition spec and sort order; out go the same rows in the
-types of a file, split by partition and sorted. The room imports only the model and the catalogs' schemas.
+Input: batches of Arrow, and a table's schema, partition spec and sort order. Output: the same rows in a
+file's types, split by partition and sorted. The room imports only the model and the catalogs' schemas.
 """

@@ -1,4 +1,4 @@
-"""Arrow's types of a file, and batches brought into them."""
+"""A file's Arrow types, and the conversion of batches into them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pyiceberg.schema import Schema, sanitize_column_names
 from service.adapters.data_files.layout.is_alike import is_alike
 from service.errors import IngestInvalid, RecordsInvalid
 
-# Batches with so many rows are not worth a copy of them all.
+# Batches with this many rows are not worth copying.
 _MANY_ROWS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class _ShapedColumn:
-    """One column's types. `is_plain`: what is given in its type can be filed as it is."""
+    """One column's types. `is_plain`: values in the type `given` can be written as they are."""
 
     name: str
     given: pa.DataType
@@ -35,7 +35,7 @@ class _ShapedColumn:
     def fitted(self, array: pa.Array) -> pa.Array:
         if self.is_required and array.null_count:
             raise RecordsInvalid(f"A value of the required column {self.name} is missing.")
-        # A cast lets go of the interpreter for other threads, also where there is nothing to do.
+        # A cast releases the interpreter lock to other threads, even if there is nothing to cast.
         if self.is_plain and array.type.equals(self.given):
             return array
         if not is_alike(array.type, self.given):
@@ -49,11 +49,11 @@ class _ShapedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ArrowShape:
-    """What batches look like (`given`), and what lies in the file (`filed`).
+    """The schema of incoming batches (`given`), and that of the file (`filed`).
 
-    The latter has field ids, nothing optional that the table requires, and the names that Iceberg's own
-    writers give to columns in files. `short` is the same for texts with offsets of 32 bits, which many
-    senders have; None where there are no texts. Both are one file.
+    The latter has field ids, declares required what the table requires, and uses the names that Iceberg's own
+    writers give to columns in files. `short` is the same shape with 32-bit string offsets, which many senders
+    use; None if there are no strings. Both produce the same file.
     """
 
     given: pa.Schema
@@ -63,10 +63,10 @@ class ArrowShape:
 
     @staticmethod
     def of(schema: Schema) -> ArrowShape:
-        """The shape of a file with these fields.
+        """Returns the shape of a file with these fields.
 
         Raises:
-            IngestInvalid: two of them would have one name in it.
+            IngestInvalid: two of them would have the same name in the file.
         """
         given = pa.schema([_optional(each) for each in schema_to_pyarrow(schema, include_field_ids=False)])
         try:
@@ -83,19 +83,22 @@ class ArrowShape:
         return ArrowShape(given, filed, tuple(_ShapedColumn.of(*pair) for pair in pairs))
 
     def nearest(self, schema: pa.Schema) -> ArrowShape:
-        """This shape, or its short one where the first text of these columns is short; others are cast."""
+        """Returns the short shape if the first string column of `schema` has short offsets, else this one.
+
+        Other string columns are cast.
+        """
         if self.short is None:
             return self
         place = next(place for place, each in enumerate(self.columns) if pa.types.is_large_string(each.given))
-        # Columns that are too few are refused when their rows are looked at.
+        # Missing columns are rejected when their rows are converted.
         is_short = place < len(schema) and pa.types.is_string(schema.field(place).type)
         return self.short if is_short else self
 
     def table(self, batches: Iterable[pa.RecordBatch]) -> pa.Table:
-        """The batches' rows in the file's types, small batches joined to larger chunks.
+        """Converts the batches' rows into the file's types, and joins small batches to larger chunks.
 
         Raises:
-            RecordsInvalid: columns are others, or a value does not fit its column.
+            RecordsInvalid: the columns are different, or a value does not fit its column.
         """
         return pa.concat_tables([self._fitted(each) for each in _joined(batches)])
 
@@ -107,7 +110,7 @@ class ArrowShape:
 
 
 def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Small neighbours of one schema as one batch: each costs something, as does a copy of large ones."""
+    """Joins small adjacent batches of one schema: each batch has a cost, as has a copy of large ones."""
     for schema, group in groupby(batches, key=lambda each: each.schema):
         found = list(group)
         if len(found) > 1 and sum(each.num_rows for each in found) < _MANY_ROWS * len(found):
@@ -117,7 +120,7 @@ def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _retyped(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    # A view has the same bytes; it checks that what is required is there, and gives fields their ids.
+    # A view has the same bytes. It checks that required values are present, and adds field ids.
     return array if array.type.equals(kind, check_metadata=True) else array.view(kind)
 
 

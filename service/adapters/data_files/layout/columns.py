@@ -1,4 +1,4 @@
-"""Finding a field's values in a table of Arrow, also inside structs."""
+"""Finds a field's values in an Arrow table, also inside structs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pyiceberg.types import NestedField, PrimitiveType, StructType
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlace:
-    """Where a primitive field lies: positions from the top level down through structs."""
+    """The path to a primitive field: positions from the top level down through structs."""
 
     field: NestedField
     kind: PrimitiveType
     positions: tuple[int, ...]
 
     def values(self, table: pa.Table) -> pa.Array:
-        """One value for each row; NULL where a struct around it is."""
+        """Returns one value for each row; NULL if an enclosing struct is NULL."""
         top, *inner = self.positions
         chunked = table.column(top)
         column = chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
@@ -31,7 +31,7 @@ class ColumnPlace:
 
 
 def column_places(schema: Schema) -> dict[int, ColumnPlace]:
-    """Every primitive field that has one value in each row, by its id."""
+    """Returns, by id, every primitive field that has one value in each row."""
     return {each.field.field_id: each for each in _places(schema.fields, ())}
 
 

@@ -1,4 +1,4 @@
-"""Which of a table's fields a data file holds, and in which order."""
+"""Selects the fields of a table that a data file holds, and their order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pyiceberg.types import IcebergType, ListType, MapType, NestedField, StructT
 
 
 def file_schema(schema: Schema, column_ids: tuple[int, ...] | None) -> Schema:
-    """The fields with these ids, in their order; all of them for None.
+    """Returns the fields with these ids, in their order; all fields for None.
 
-    A struct, also one in a list or in a map's values, is written in part where ids of its fields are given;
-    it stands where the first of them does.
+    A struct is written in part if ids of its fields are given, also in a list or in a map's values. It takes
+    the position of the first of them.
 
     Raises:
         ValueError: an id is not in the schema, is given twice, or lies inside a field that is given whole.
@@ -37,7 +37,7 @@ def _chosen(fields: Iterable[NestedField], ranks: Mapping[int, int]) -> list[_Ch
 
 
 def _chosen_field(field: NestedField, ranks: Mapping[int, int]) -> _Chosen | None:
-    """Its rank, what of it is written, and the ids that asked for that."""
+    """Returns the field's rank, the part of it to write, and the ids that selected the part."""
     if field.field_id in ranks:
         return ranks[field.field_id], field, (field.field_id,)
     kind = field.field_type
@@ -55,7 +55,7 @@ def _chosen_field(field: NestedField, ranks: Mapping[int, int]) -> _Chosen | Non
             element = ListType(kind.element_id, part[1].field_type, kind.element_required)
             return part[0], _with_type(field, element), part[2]
         case MapType():
-            # Of a key nothing can be left out.
+            # A key is always written whole.
             part = _chosen_field(kind.value_field, ranks)
             if part is None:
                 return None

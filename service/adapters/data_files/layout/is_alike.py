@@ -1,4 +1,4 @@
-"""Whether values of one Arrow type may stand where another one is wanted."""
+"""Whether values of one Arrow type can be used where another type is expected."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pyarrow as pa
 
 
 def is_alike(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether they differ in width, unit or names of lists' elements at most.
+    """Whether the types differ at most in width, unit or the names of list elements.
 
-    Arrow's own casts would read numbers out of texts, and take a time without a zone for one in UTC.
+    Arrow's own casts would parse numbers from strings, and take a time without a zone as UTC.
 
     >>> is_alike(pa.int8(), pa.int64()), is_alike(pa.string(), pa.int64())
     (True, False)

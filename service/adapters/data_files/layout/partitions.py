@@ -1,4 +1,4 @@
-"""Rows taken apart by the partition that they belong to."""
+"""Splits rows by the partition that they belong to."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from service.errors import IngestInvalid, RecordsInvalid
 from service.model.tables.transforms import is_partition_of
 
 PartitionValues = tuple[object, ...]
-"""One partition: a value for each field of its spec, as Iceberg keeps them; days are numbers, for example."""
+"""One partition: a value for each field of its spec, as Iceberg stores it; for example, a day is a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partitioning:
-    """A spec whose sources are all in the file.
+    """A spec whose source columns are all in the file.
 
     Raises:
-        IngestInvalid: a source is not, or a transform cannot be computed here.
+        IngestInvalid: a source column is missing, or a transform cannot be computed here.
     """
 
     spec: PartitionSpec
@@ -32,15 +32,16 @@ class Partitioning:
 
     def __post_init__(self) -> None:
         for field in self.spec.fields:
-            # What a removed field leaves behind in version 1; its source may be gone, and is not needed.
+            # A removed field leaves `void` behind in format version 1. Its source may be gone, and is not
+            # needed.
             if not isinstance(field.transform, VoidTransform):
                 self._check(field)
 
     def parts(self, table: pa.Table) -> Iterator[tuple[PartitionValues, pa.Table]]:
-        """Each partition of these rows once, with its rows in the order that they have.
+        """Yields each partition of these rows once, with its rows in their original order.
 
         Raises:
-            RecordsInvalid: a partition would have no value that can be written down, such as NaN.
+            RecordsInvalid: a partition value cannot be written, for example NaN.
         """
         if not self.spec.fields:
             yield (), table
@@ -75,12 +76,12 @@ class Partitioning:
             return _stored(values)
         if pc.any(pc.invert(pc.is_finite(values))).as_py():
             raise RecordsInvalid(f"Column {place.field.name}: NaN and infinity cannot be partition values.")
-        # The zeros are equal, so they are one partition: this makes both the positive one.
+        # The two zeros are equal, so they are one partition: this makes both positive.
         return pc.add(values, pa.scalar(0.0, values.type))
 
 
 def _is_wrapped(field: PartitionField, given: pa.Array, values: pa.Array) -> bool:
-    """Whether a truncated integer lies beyond the least of its type, and so is a large one."""
+    """Whether a truncated integer is below its type's minimum, and has wrapped to a large number."""
     if not isinstance(field.transform, TruncateTransform) or not pa.types.is_integer(values.type):
         return False
     return bool(pc.any(pc.greater(values, given)).as_py())
@@ -98,7 +99,7 @@ def _stored(values: pa.Array) -> pa.Array:
 
 
 def grouped(keys: Sequence[pa.Array]) -> tuple[pa.Array, list[int]]:
-    """Row numbers, group by group and in their order, and where each group ends in them. NULLs are equal."""
+    """Row numbers by group, in row order within a group, and the end of each group. NULLs are equal."""
     codes = group_codes(keys)
     order = pc.sort_indices(codes)
     runs = pc.run_end_encode(codes.take(order), run_end_type=pa.int64())
@@ -106,10 +107,10 @@ def grouped(keys: Sequence[pa.Array]) -> tuple[pa.Array, list[int]]:
 
 
 def group_codes(keys: Sequence[pa.Array]) -> pa.Array:
-    """A number for each row, the same for rows with equal keys; all from 0 on are there. NULLs are equal."""
+    """A number for each row, equal for rows with equal keys, without gaps from 0 on. NULLs are equal."""
     codes = _codes(keys[0])
     for key in keys[1:]:
-        # Dense after every step: never larger than the number of rows, squared.
+        # Dense after every step, so never larger than the square of the number of rows.
         further = _codes(key)
         width = pa.scalar((pc.max(further).as_py() or 0) + 1, pa.int64())
         codes = _codes(pc.add(pc.multiply(codes, width), further))

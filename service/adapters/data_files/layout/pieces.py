@@ -1,4 +1,4 @@
-"""Rows in pieces that memory, files and row groups can take."""
+"""Splits rows into pieces that fit memory, files and row groups."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 BATCH_BYTES = 1024
-"""What a batch takes in memory for itself, however few rows it has."""
+"""The memory that a batch takes by itself, however few rows it has."""
 
 
 def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int) -> Iterator[list[pa.RecordBatch]]:
-    """The batches, so many together as fit; one that is too large by itself is taken apart."""
+    """Groups batches so that each group fits; a batch that is too large by itself is split."""
     buffered: list[pa.RecordBatch] = []
     byte_count = 0
     for batch in batches:
@@ -27,14 +27,15 @@ def chunks(batches: Iterable[pa.RecordBatch], max_bytes: int) -> Iterator[list[p
 
 
 def measured_pieces(batch: pa.RecordBatch, max_bytes: int) -> Iterator[tuple[pa.RecordBatch, int]]:
-    """The batch's pieces, with what each takes in memory: to measure one takes longer than to cut it."""
+    """The batch's pieces with the memory that each takes. Measuring takes longer than slicing."""
     for piece, byte_count in _measured(batch, max_bytes, batch.num_rows):
         yield piece, max(byte_count, BATCH_BYTES)
 
 
 def pieces(rows: pa.Table, max_bytes: int, max_rows: int) -> Iterator[pa.Table]:
     """Pieces of about equal size, none without rows."""
-    # What its buffers take is all that there is of it in memory, and told fifty times as fast as its share.
+    # The buffers' size is all the memory that the rows take, and is computed fifty times as fast as their
+    # share of it.
     if 0 < rows.num_rows <= max_rows and rows.get_total_buffer_size() <= max_bytes:
         return iter((rows,))
     return (piece for piece, _ in _measured(rows, max_bytes, max_rows))

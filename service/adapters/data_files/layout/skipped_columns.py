@@ -1,4 +1,4 @@
-"""Which fields are certainly NULL in every row of a file, because the file does not have them."""
+"""Finds fields that are certainly NULL in every row of a file, because the file lacks them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pyiceberg.types import NestedField, StructType
 
 
 def null_field_ids(schema: Schema, written: Schema, spec: PartitionSpec) -> frozenset[int]:
-    """Ids of fields that read as NULL, whoever reads the file.
+    """Ids of fields that every reader reads as NULL.
 
-    Not among them are fields with an initial default, which read as that; what lies in lists and maps, of
-    which nobody knows how many there are; and sources of partitions, whose value readers may know without
-    the file, unless `void` has left nothing of it.
+    It excludes fields with an initial default, which read as that default; fields in lists and maps, whose
+    number of values is unknown; and sources of partitions, whose value readers may know without the file,
+    unless the transform is `void`.
     """
     held = frozenset(index_by_id(written))
     sources = frozenset(
@@ -35,7 +35,7 @@ def _null_ids(fields: Iterable[NestedField], held: frozenset[int]) -> Iterator[i
 
 
 def _has_default(field: NestedField) -> bool:
-    # A reader may make a struct that is missing out of its fields' defaults.
+    # A reader may build a missing struct from its fields' defaults.
     if not isinstance(field.field_type, StructType):
         return False
     return any(each.initial_default is not None or _has_default(each) for each in field.field_type.fields)

@@ -1,6 +1,6 @@
-"""Rows in a table's sort order.
+"""Sorts rows in a table's sort order.
 
-Source: the Iceberg table specification, "Sort Orders": NULLs where the order says, -0.0 before 0.0, NaN last.
+Source: the Iceberg table specification, "Sort Orders": NULLs as the order says, -0.0 before 0.0, NaN last.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from service.model.tables.transforms import is_made_of
 
 
 def is_sortable(order: SortOrder, places: Mapping[int, ColumnPlace]) -> bool:
-    """Whether rows with these columns can be brought into this order, and there is one."""
+    """Whether there is an order, and rows with these columns can be sorted by it."""
     return not order.is_unsorted and all(
         (place := places.get(each.source_id)) is not None and is_made_of(str(each.transform), str(place.kind))
         for each in order.fields
@@ -25,7 +25,7 @@ def is_sortable(order: SortOrder, places: Mapping[int, ColumnPlace]) -> bool:
 
 
 def sorted_rows(table: pa.Table, order: SortOrder, places: Mapping[int, ColumnPlace]) -> pa.Table:
-    """The same rows in order; rows that are equal stay in the order that they have."""
+    """Returns the same rows, sorted. The sort is stable."""
     keys = [key for each in order.fields for key in _keys(table, each, places[each.source_id])]
     names = [str(index) for index in range(len(keys))]
     directions = [direction for _, direction in keys]
@@ -35,7 +35,8 @@ def sorted_rows(table: pa.Table, order: SortOrder, places: Mapping[int, ColumnPl
 
 def _keys(table: pa.Table, field: SortField, place: ColumnPlace) -> list[tuple[pa.Array, str]]:
     values = transformed(field.transform, place.kind, place.values(table))
-    # Arrow has one place for the NULLs of all keys, and puts NaN beside them; so both become keys here.
+    # Arrow has one setting for the NULLs of all keys, and puts NaN beside them. So NULLs become keys of their
+    # own, and floats are ranked.
     nulls = pc.is_null(values).cast(pa.int8())
     nulls_at = "descending" if field.null_order == NullOrder.NULLS_FIRST else "ascending"
     values_at = "ascending" if field.direction == SortDirection.ASC else "descending"
@@ -49,7 +50,7 @@ def _comparable(values: pa.Array) -> pa.Array:
 
 
 def _ranked(values: pa.Array) -> pa.Array:
-    """Whole numbers that are ordered as these are: their bits, turned round for negative ones."""
+    """Returns integers with the order of these floats: their bits, inverted for negative ones."""
     kind = pa.int32() if values.type == pa.float32() else pa.int64()
     nan = pa.scalar(float("nan"), values.type)
     bits = pc.if_else(pc.is_nan(values), nan, values).view(kind)

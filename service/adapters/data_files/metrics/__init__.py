@@ -1,5 +1,5 @@
-"""What a data file's metadata says about its columns.
+"""Column metrics in a data file's metadata.
 
-In come the footer of a Parquet file and its partition; out go counts, sizes and bounds of each column, and
+Input: the footer of a Parquet file and its partition. Output: counts, sizes and bounds of each column, and
 the file's entry in Iceberg's JSON. The room imports `layout`.
 """

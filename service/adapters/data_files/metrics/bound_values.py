@@ -1,4 +1,4 @@
-"""Bounds of a column, from the values in Parquet's statistics to the bytes in Iceberg's metadata.
+"""Converts a column's bounds from Parquet's statistics to the bytes in Iceberg's metadata.
 
 Source: the Iceberg table specification, "Appendix D: Single-value serialization".
 """
@@ -20,12 +20,12 @@ _LAST_CODE_POINT = 0x10FFFF
 
 @dataclass(frozen=True, slots=True)
 class BoundForm:
-    """How bounds of a column are written; its type is asked once, and not again for each file.
+    """How bounds of a column are written. It is built once per column, not once per file.
 
-    `comparable` takes a value as Parquet stores it, and gives a form whose order is the column's own. `lower`
-    takes the least of those, and gives a value that none in the column is below; `upper` takes the greatest,
-    and gives one that none is above, or None where no short one is. Of texts and bytes both have `length`
-    characters at most, if that is given.
+    `comparable` takes a value as Parquet stores it, and returns a form that sorts as the column does. `lower`
+    takes the least such form, and returns a value that is not above any value in the column. `upper` takes
+    the greatest, and returns a value that is not below any, or None if there is no short one. Bounds of
+    strings and bytes have at most `length` characters, if that is given.
 
     >>> BoundForm.of(StringType(), 3).upper("zebra")
     b'zec'
@@ -37,7 +37,7 @@ class BoundForm:
 
     @staticmethod
     def of(kind: PrimitiveType, length: int | None) -> BoundForm:
-        """The form for columns of this type."""
+        """Returns the form for columns of this type."""
         match kind:
             case StringType():
                 return BoundForm(
@@ -80,7 +80,7 @@ def _text_above(prefix: str) -> str | None:
     for end in range(len(prefix), 0, -1):
         point = ord(prefix[end - 1]) + 1
         if point in _SURROGATES:
-            # Not characters by themselves; the next one lies behind them.
+            # Surrogates are not characters by themselves; the next character follows them.
             point = _SURROGATES.stop
         if point <= _LAST_CODE_POINT:
             return prefix[: end - 1] + chr(point)

@@ -1,7 +1,7 @@
-"""Data files in Iceberg's JSON, which every Iceberg library can commit, and back from it.
+"""Converts data files to and from Iceberg's JSON, which every Iceberg library can commit.
 
 Source: Iceberg's `ContentFileParser`, as of 1.12; "Appendix D: Single-value serialization" of the table
-specification for the values of partitions.
+specification for partition values.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from service.adapters.data_files.metrics.file_metrics import FileMetrics
 from service.model.identity import Identity
 
 _TYPES_KEPT = 64
-# What stands before it, the content's kind and the spec's number, has no such text in it.
+# The fields before it, the content's kind and the spec's number, cannot contain this text.
 _FILE_PATH = re.compile(r'"file-path"\s*:\s*(?=")')
 _DECODER = json.JSONDecoder()
 
@@ -42,7 +42,7 @@ def content_file_json(
     metrics: FileMetrics,
     equality_field_ids: Sequence[int] = (),
 ) -> str:
-    """A data file, or with the ids of equality fields one of equality deletes.
+    """Describes a data file, or, if ids of equality fields are given, a file of equality deletes.
 
     `partition` has JSON values, one for each field of the spec: see `partition_json`.
     """
@@ -67,7 +67,7 @@ def content_file_json(
 
 
 def locations_of(files: Iterable[str]) -> list[str]:
-    """Where these files lie. What else is said of them, a thousand numbers in wide tables, is not read."""
+    """Returns these files' locations. The rest, a thousand numbers in wide tables, is not parsed."""
     return [_text_at(each, _FILE_PATH.search(each)) for each in files]
 
 
@@ -79,20 +79,20 @@ def _text_at(content: str, key: re.Match[str] | None) -> str:
 
 
 def partition_json(spec: PartitionSpec, schema: Schema, values: PartitionValues) -> list[object]:
-    """A partition's values as they stand in the JSON.
+    """Converts a partition's values to JSON values.
 
     Raises:
-        ValueError: one of them cannot be written there.
+        ValueError: one of them cannot be written as JSON.
     """
     fields = _partition_type(Identity(spec), Identity(schema)).fields
     return [_partition_value_json(each, value) for each, value in zip(fields, values, strict=True)]
 
 
 def data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
-    """The data file that this JSON describes, with its spec id, as PyIceberg commits it.
+    """Returns the data file that this JSON describes, with its spec id, as PyIceberg commits it.
 
     Raises:
-        ValueError: this is no data file, or one of another spec.
+        ValueError: the JSON does not describe a data file, or describes one of another spec.
     """
     content = orjson.loads(text)
     if (content["spec-id"], content["content"].lower()) != (spec.spec_id, "data"):
@@ -103,10 +103,10 @@ def data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
 
 
 def delete_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
-    """The file with equality deletes that this JSON describes.
+    """Returns the file with equality deletes that this JSON describes.
 
     Raises:
-        ValueError: this is none, or one of another spec.
+        ValueError: the JSON does not describe one, or describes one of another spec.
     """
     content = orjson.loads(text)
     if (content["spec-id"], content["content"].lower()) != (spec.spec_id, "equality-deletes"):
@@ -115,19 +115,19 @@ def delete_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
 
 
 def equality_ids_of(text: str) -> tuple[int, ...]:
-    """The ids of the fields that the keys of a file with equality deletes are of.
+    """Returns the field ids of the keys in a file with equality deletes.
 
     Raises:
-        LookupError, ValueError: this is none.
+        LookupError, ValueError: the JSON does not describe such a file.
     """
     return tuple(orjson.loads(text)["equality-ids"])
 
 
 def spec_id_of(text: str) -> int:
-    """The partition spec that a file is under.
+    """Returns the id of a file's partition spec.
 
     Raises:
-        LookupError, ValueError: this is no file.
+        LookupError, ValueError: the JSON does not describe a file.
     """
     return int(orjson.loads(text)["spec-id"])
 
@@ -149,7 +149,7 @@ def _file(content: Mapping[str, Any], kind: DataFileContent, schema: Schema, spe
         split_offsets=content.get("split-offsets"),
         sort_order_id=content.get("sort-order-id"),
     )
-    # PyIceberg drops the argument of this name.
+    # PyIceberg ignores the argument of this name.
     read.spec_id = spec.spec_id
     return read
 
@@ -161,7 +161,7 @@ def _partition_fields(spec: PartitionSpec, schema: Schema) -> list[PrimitiveType
 
 @lru_cache(_TYPES_KEPT)
 def _partition_type(spec: Identity[PartitionSpec], schema: Identity[Schema]) -> StructType:
-    # PyIceberg makes it anew each time, which takes as long as a column of the file does.
+    # PyIceberg builds it again each time, which takes as long as a column of the file.
     return spec.value.partition_type(schema.value)
 
 
@@ -174,7 +174,8 @@ def _partition_value_json(field: NestedField, value: object) -> object:
     if value is not None:
         return _value_json(field.field_type, value)
     if field.required:
-        # As PyIceberg sees it, when the source is required, though the struct around it or `void` makes NULL.
+        # PyIceberg requires a value if the source is required, though an enclosing struct or `void` can
+        # produce NULL.
         raise ValueError(
             f"NULL in the partition field {field.name}, whose source is required, cannot be committed."
         )
@@ -183,7 +184,8 @@ def _partition_value_json(field: NestedField, value: object) -> object:
 
 def _value_json(kind: IcebergType, value: Any) -> object:
     try:
-        # So a manifest has it: a transform may lead out of the type of its source, as `truncate` of -999.99.
+        # A manifest encodes it in this way. A transform may leave the type of its source, for example
+        # `truncate` of -999.99.
         to_bytes(cast(PrimitiveType, kind), value)
         if isinstance(kind, UUIDType):
             return str(UUID(bytes=value))

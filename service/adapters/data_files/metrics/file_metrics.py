@@ -1,4 +1,4 @@
-"""What a data file's metadata says of its columns, taken from the footer of its Parquet file.
+"""Column metrics of a data file, computed from the footer of its Parquet file.
 
 Source: the Iceberg table specification, "Manifests".
 """
@@ -33,7 +33,7 @@ class FileMetrics:
 
 @dataclass(frozen=True, slots=True)
 class MetricsPlan:
-    """What is kept for the columns of a file, in Parquet's order, and what is known without looking into it.
+    """The metrics of a file's columns, in Parquet's order, and those known without its footer.
 
     `null_ids` are fields that the file does not have and that are NULL in every row.
     """
@@ -43,14 +43,14 @@ class MetricsPlan:
 
     @staticmethod
     def of(schema: Schema, properties: Mapping[str, str], skipped: Iterable[tuple[int, str]]) -> MetricsPlan:
-        """As `write.metadata.metrics.*` say it; skipped fields are ids and full names."""
+        """Follows `write.metadata.metrics.*`. `skipped` are ids and full names of fields the file lacks."""
         columns = tuple(_KeptColumn.of(each) for each in _collectors(schema, dict(properties)).values())
         prefix = "write.metadata.metrics.column."
         none = {field_id for field_id, name in skipped if _is_none(properties.get(prefix + name))}
         return MetricsPlan(columns, frozenset(field_id for field_id, _ in skipped) - none)
 
     def metrics(self, footer: Any, own: OwnStatistics) -> FileMetrics:
-        """The metrics of a file with this footer, a `pyarrow.parquet.FileMetaData`."""
+        """Returns the metrics of a file with this footer, a `pyarrow.parquet.FileMetaData`."""
         rows: int = footer.num_rows
         groups = [footer.row_group(index) for index in range(footer.num_row_groups)]
         found = [
@@ -75,7 +75,7 @@ class MetricsPlan:
 
 @dataclass(frozen=True, slots=True)
 class _KeptColumn:
-    """What is kept of one column beside its size. A file has hundreds: all that can be asked once is."""
+    """The metrics of one column beside its size. A file has hundreds, so all lookups are done once."""
 
     field_id: int
     has_counts: bool
@@ -93,10 +93,10 @@ class _KeptColumn:
 
 
 class _Chunk(NamedTuple):
-    """One column in one or more row groups, read from the footer once: each look at it makes new objects.
+    """One column in one or more row groups. The footer is read once: each access creates objects.
 
-    `ends` are the least and the greatest value, in the form whose order is the column's; None where there is
-    none, and where the footer does not say, as with long texts.
+    `ends` are the least and the greatest value, in the form that sorts as the column does. They are None if
+    there is no value, and if the footer has none, as with long strings.
     """
 
     byte_count: int
@@ -133,7 +133,7 @@ class _Chunk(NamedTuple):
 
 def _nan_counts(counted: Mapping[int, _Chunk], own: OwnStatistics) -> dict[int, int]:
     counts = {each: own.numbers[each].nan_count for each in counted if each in own.numbers}
-    # Of a file with NaN alone Iceberg takes it that nothing in it is above a number, which NaN is for Spark.
+    # For a file of only NaN, Iceberg assumes that no value is above a number. For Spark, NaN is.
     return {each: count for each, count in counts.items() if count != counted[each].value_count}
 
 
@@ -162,7 +162,7 @@ def _collectors(schema: Schema, properties: dict[str, str]) -> dict[int, Statist
     try:
         return compute_statistics_plan(schema, properties)
     except ValueError:
-        # A mode that nobody knows; the file is worth more than its metrics.
+        # The mode is unknown; the file is worth more than its metrics.
         return compute_statistics_plan(schema, {})
 
 

@@ -1,4 +1,4 @@
-"""What is known of a column of floating-point numbers."""
+"""Statistics of a column of floating-point numbers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pyarrow.compute as pc
 
 @dataclass(frozen=True, slots=True)
 class NumberStatistics:
-    """`numbers` are the least and the greatest, each once; nothing as long as there is none but NaN."""
+    """`numbers` holds the least and the greatest; it is empty until there is a value other than NaN."""
 
     nan_count: int = 0
     numbers: tuple[float, ...] = ()
 
     def with_values(self, values: pa.Array) -> NumberStatistics:
-        """The same with more values.
+        """Returns the statistics with more values added.
 
         >>> NumberStatistics(1).with_values(pa.array([0.5, None, 2.5, float("nan")]))
         NumberStatistics(nan_count=2, numbers=(0.5, 2.5))
@@ -31,10 +31,10 @@ class NumberStatistics:
 
     @property
     def least(self) -> float | None:
-        """No number is below it; of the zeros, which not all readers take for equal, it is the lower."""
+        """A lower bound of the numbers: -0.0 for a zero, because some readers distinguish the zeros."""
         return (min(self.numbers) or -0.0) if self.numbers else None
 
     @property
     def greatest(self) -> float | None:
-        """No value is above it; None with NaN, which is above every number for some."""
+        """An upper bound of the values; None if there is NaN, which some engines sort above every number."""
         return (max(self.numbers) or 0.0) if self.numbers and not self.nan_count else None

@@ -1,8 +1,8 @@
-"""Statistics of columns whose own in Parquet would be misunderstood, so that files have none for them.
+"""Statistics of columns for which files have none, because readers would misread Parquet's.
 
-Parquet leaves NaN out and says nothing of it, which Iceberg's readers take for certain: with 1.0 and NaN in a
-row group, they skip it for `x > 5`, though for Spark NaN is greater. UUIDs are ordered by unsigned bytes in
-Parquet, and by signed halves in Iceberg's Java library.
+Parquet leaves NaN out of its statistics and does not say so, but Iceberg's readers trust them. With 1.0 and
+NaN in a row group, they skip it for `x > 5`, though for Spark NaN is greater. UUIDs are ordered by unsigned
+bytes in Parquet, and by signed halves in Iceberg's Java library.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from service.adapters.data_files.metrics.number_statistics import NumberStatisti
 
 
 def has_own_statistics(kind: PrimitiveType) -> bool:
-    """Whether Parquet's are not to be had for columns of this type."""
+    """Whether columns of this type have no Parquet statistics."""
     return isinstance(kind, FloatType | DoubleType | UUIDType)
 
 
 class OwnStatistics:
-    """Grows with a file. UUIDs have no bounds at all."""
+    """Collects statistics while a file grows. UUIDs have no bounds at all."""
 
     def __init__(self, places: Iterable[ColumnPlace]) -> None:
         self._places = tuple(each for each in places if has_own_statistics(each.kind))
@@ -33,7 +33,7 @@ class OwnStatistics:
         self.numbers = {each.field.field_id: NumberStatistics() for each in floats}
 
     def add(self, rows: pa.Table) -> None:
-        """Counts these rows too."""
+        """Adds these rows to the statistics."""
         for place in self._places:
             field_id, values = place.field.field_id, place.values(rows)
             self.null_counts[field_id] += values.null_count
@@ -41,6 +41,6 @@ class OwnStatistics:
                 self.numbers[field_id] = self.numbers[field_id].with_values(values)
 
     def ends(self, field_id: int, found: tuple[Any, Any] | None) -> tuple[Any, Any]:
-        """The least and the greatest value of a field, for which Parquet found these; None where unknown."""
+        """A field's least and greatest value, given those that Parquet found; None if unknown."""
         numbers = self.numbers.get(field_id)
         return (numbers.least, numbers.greatest) if numbers is not None else found or (None, None)

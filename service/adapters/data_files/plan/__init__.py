@@ -1,5 +1,5 @@
 """Everything that is decided before the first row is written.
 
-In come a table's state, which travels to executors, and its properties; out goes a plan of what the files
-of one target look like and where they lie. Plans are cached. The room imports `metrics` and `layout`.
+Input: a table's state, which also travels to executors, and its properties. Output: a plan for the format and
+the locations of one target's files. Plans are cached. The room imports `metrics` and `layout`.
 """

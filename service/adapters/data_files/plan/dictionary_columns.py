@@ -1,4 +1,4 @@
-"""Which texts of a file have a dictionary."""
+"""Chooses the string columns of a file that get a dictionary."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _SAMPLED_ROWS = 4_096
-# Of fewer, to look costs more than it saves.
+# With fewer rows, sampling costs more than it saves.
 _FEWEST_ROWS = 1_000
 
 
 def dictionary_columns(paths: Sequence[str], rows: pa.Table) -> list[str]:
-    """Those among the paths whose values repeat in these rows, which are a file's first.
+    """Returns the paths whose values repeat in these rows, the first rows of a file.
 
-    Ids, of which no two are alike, are smaller without, and quicker to write.
+    Unique ids are smaller without a dictionary, and faster to write.
     """
     if rows.num_rows < _FEWEST_ROWS:
         return list(paths)
     sample = rows.slice(0, _SAMPLED_ROWS)
-    # What lies in structs and lists is not looked at.
+    # Columns in structs and lists are not sampled.
     tops = frozenset(rows.column_names)
     return [each for each in paths if each not in tops or _is_repeating(sample.column(each))]
 

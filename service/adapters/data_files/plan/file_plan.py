@@ -1,4 +1,4 @@
-"""All that is decided before the first row: what files of one target look like."""
+"""Everything that is decided before the first row: how the files of one target look."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors import IngestInvalid
 from service.model.ingest.writing import WriteTarget
 
-# Equal to itself is not what everybody thinks of NaN, nor of the two zeros.
+# Engines disagree whether NaN equals itself, and whether the two zeros are equal.
 _NO_KEYS = (FloatType, DoubleType)
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
-    """Files of one target. Rows are sorted when all columns of the sort order are written.
+    """The plan of one target's files. Rows are sorted if all columns of the sort order are written.
 
-    Files with equality fields delete: they hold keys, and nothing else.
+    Files with equality fields are delete files: they hold only keys.
     """
 
     state: WriterState
@@ -44,7 +44,7 @@ class FilePlan:
 
     @staticmethod
     def of(state: WriterState, target: WriteTarget) -> FilePlan:
-        """The plan for a target of this very state of the table.
+        """Returns the plan for a target of exactly this state of the table.
 
         Raises:
             IngestInvalid: the target belongs to another schema or spec, or no files can be written for it.
@@ -64,10 +64,10 @@ class FilePlan:
 
     @staticmethod
     def of_deletes(state: WriterState, target: WriteTarget) -> FilePlan:
-        """The plan for the files that delete what the target's rows replace.
+        """Returns the plan for the files that delete the rows replaced by the target's rows.
 
         Raises:
-            IngestInvalid: the keys of this target can be in no such file.
+            IngestInvalid: equality deletes cannot hold the keys of this target.
         """
         ids = target.equality_field_ids
         schema = _file_schema(state, ids)
@@ -88,17 +88,17 @@ class FilePlan:
 
     @property
     def is_sorted(self) -> bool:
-        """Whether the files are in any order."""
+        """Whether the files have a sort order."""
         return not self.sort_order.is_unsorted
 
 
 def _is_key(place: ColumnPlace | None) -> bool:
-    # By fields in structs, Iceberg's readers delete other rows than have their values.
+    # If a key field is in a struct, Iceberg's readers delete other rows than those with its values.
     return place is not None and len(place.positions) == 1 and not isinstance(place.kind, _NO_KEYS)
 
 
 def _sort_order(state: WriterState, target: WriteTarget, places: Mapping[int, ColumnPlace]) -> SortOrder:
-    """The order that was asked for, or else the table's; none where the rows cannot be brought into it."""
+    """The requested order, or the table's; unsorted if the rows cannot be sorted by it."""
     try:
         order = state.order(target.sort_order_id)
     except ValueError as error:
@@ -108,7 +108,7 @@ def _sort_order(state: WriterState, target: WriteTarget, places: Mapping[int, Co
 
 def _written_schema(state: WriterState, target: WriteTarget) -> Schema:
     if target.is_upsert:
-        # Without the deletes that belong to them, the rows would be there twice: see `UpsertFiles`.
+        # Without their deletes, the rows would exist twice: see `UpsertFiles`.
         raise IngestInvalid("An upsert's rows cannot be written without its deletes.")
     if (target.schema_id, target.spec_id) != (state.schema.schema_id, state.spec.spec_id):
         raise IngestInvalid(

@@ -1,4 +1,4 @@
-"""The way to a table's storage, which small writes need not look for anew each time."""
+"""A cached file IO for a table's storage, so that small writes need not create one each time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEPT = 64
 
 
 def kept_io(state: WriterState) -> FileIO:
-    """What reads and writes files of this very state of a table, for any number of threads."""
+    """Returns the file IO for exactly this state of a table; any number of threads may use it."""
     return _io(Identity(state))
 
 

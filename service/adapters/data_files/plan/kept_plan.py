@@ -1,4 +1,4 @@
-"""Plans for files are made once: small ingests come again and again with the same few write schemas."""
+"""Caches file plans: small ingests arrive again and again with the same few write schemas."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _PLANS_KEPT = 256
 
 
 def kept_plan(state: WriterState, target: WriteTarget) -> FilePlan:
-    """The plan for a target of this very state of the table.
+    """Returns the plan for a target of exactly this state of the table.
 
     Raises:
         IngestInvalid: the target belongs to another schema or spec, or no files can be written for it.
     """
-    # `WriterState.decoded` gives one object for the same bytes.
+    # `WriterState.decoded` returns the same object for the same bytes.
     return _plan(Identity(state), target)
 
 
 def kept_plan_of_deletes(state: WriterState, target: WriteTarget) -> FilePlan:
-    """The plan for the files that delete what the target's rows replace.
+    """Returns the plan for the files that delete the rows replaced by the target's rows.
 
     Raises:
-        IngestInvalid: the keys of this target can be in no such file.
+        IngestInvalid: equality deletes cannot hold the keys of this target.
     """
     return _plan_of_deletes(Identity(state), target)
 

@@ -1,7 +1,7 @@
-"""Where a data file lies.
+"""Chooses the location of a data file.
 
-Source: Iceberg's `LocationProviders`. A class that a table's properties name is not loaded: who may set
-properties must not choose what code runs here.
+Source: Iceberg's `LocationProviders`. A class named in a table's properties is not loaded: a caller who may
+set properties must not choose the code that runs here.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from service.model.tables.partition_rules import FolderBounds
 
 _WITH_FOLDERS = ("", "file", "hdfs")
 _LONGEST_FOLDER = 255
-# Keys of object stores have 1024 bytes at most, of which the table's location takes some.
+# Keys of object stores have at most 1024 bytes, and the table's location takes some of them.
 _LONGEST_PATH = 900
 _FOLDERS_KEPT, _STATES_KEPT = 1024, 32
 
 
 class Locations:
-    """Names files as no other write does."""
+    """Gives each file a unique name."""
 
     def __init__(self, state: WriterState, write_id: UUID) -> None:
         self._state = state
@@ -39,7 +39,7 @@ class Locations:
         self._count = 0
 
     def new(self, partition: PartitionValues) -> str:
-        """The address of the next file, which holds rows of this partition.
+        """Returns the address of the next file, which holds rows of this partition.
 
         Raises:
             ValueError: the partition's value is too long for the name of a folder.
@@ -58,7 +58,7 @@ class Locations:
         if folder is None:
             folder = self._state.spec.partition_to_path(Record(*partition), self._state.schema)
             if len(known) >= _FOLDERS_KEPT:
-                # Others may look into it at this moment: each has its own answer in hand.
+                # Safe for other threads that read it now: each already has its result.
                 known.clear()
             known[partition] = folder
         return folder
@@ -66,12 +66,12 @@ class Locations:
 
 @lru_cache(_STATES_KEPT)
 def _folders(_state: Identity[WriterState]) -> dict[PartitionValues, str]:
-    """Small ingests come to the same few partitions again and again."""
+    """Caches folder names: small ingests write to the same few partitions again and again."""
     return {}
 
 
 def folder_bounds(state: WriterState) -> FolderBounds | None:
-    """How long the folders of partitions may be; None where there are none."""
+    """The longest allowed partition folders; None if there are no folders."""
     if _has_hashes(state) and not _is_true(state, "write.object-storage.partitioned-paths", "true"):
         return None
     is_on_disk = urlsplit(state.location).scheme in _WITH_FOLDERS
@@ -79,7 +79,7 @@ def folder_bounds(state: WriterState) -> FolderBounds | None:
 
 
 def _check_length(folder: str, bounds: FolderBounds) -> None:
-    """Before a storage refuses it in words that could mean anything. What is no ASCII is escaped."""
+    """Checks before a storage rejects it with an unclear error. Non-ASCII characters are escaped."""
     longest = max(map(len, folder.split("/")))
     if len(folder) > bounds.together or (bounds.each is not None and longest > bounds.each):
         raise ValueError("its value is too long for the name of a folder")

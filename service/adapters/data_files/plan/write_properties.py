@@ -1,4 +1,4 @@
-"""What a table's properties say about its files. One that makes no sense counts as not set."""
+"""A table's properties for its files. An invalid property counts as not set."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _PATHS_KEPT = 512
 _BLOOM_FILTER = "write.parquet.bloom-filter-enabled.column."
 _PARAMETERS = signature(pq.ParquetWriter).parameters
 _HAS_BLOOM_FILTERS = "bloom_filter_options" in _PARAMETERS
-# Where pages cannot be bounded by their rows, they end with a batch of so many at the earliest.
+# If the rows of a page cannot be bounded, a page ends at the earliest after a batch of this many rows.
 _PAGE_ROWS = "max_rows_per_page" if "max_rows_per_page" in _PARAMETERS else "write_batch_size"
-# What the split blocks of Parquet's filters take for each distinct value, at one false positive in a hundred.
+# The bits per distinct value of Parquet's split-block filters, at one false positive in a hundred.
 _BLOOM_BITS = 11
 _WITHOUT_BLOOM_FILTER = (BooleanType, FloatType, DoubleType)
 
@@ -48,44 +48,44 @@ class WriteProperties:
 
     @property
     def target_file_bytes(self) -> int:
-        """A file that is larger gets no more rows."""
+        """A larger file gets no more rows."""
         return self._number("write.target-file-size-bytes", 512 * _MIB)
 
     @property
     def row_group_bytes(self) -> int:
-        """How much of memory one row group takes at most, before it is encoded."""
+        """The most memory that one row group takes before it is encoded."""
         return self._number("write.parquet.row-group-size-bytes", 128 * _MIB)
 
     @property
     def row_group_rows(self) -> int:
-        """How many rows one row group has at most."""
+        """The most rows of one row group."""
         return self._number("write.parquet.row-group-limit", 1_048_576)
 
     def parquet_options(self, schema: Schema, filed: pa.Schema, rows: pa.Table) -> dict[str, Any]:
-        """Arguments of `pyarrow.parquet.ParquetWriter` for a file of this schema, `filed` in Arrow's terms.
+        """Arguments of `pyarrow.parquet.ParquetWriter` for a file of this schema; `filed` is it in Arrow.
 
-        It begins with these rows, and its row groups have about as many.
+        The file begins with these rows, and its row groups have about as many.
         """
         codec = _CODECS.get(self.properties.get("write.parquet.compression-codec", "").lower(), "zstd")
         return {
             "compression": codec,
             "compression_level": self._level(codec),
-            # A third smaller and faster than dictionaries on all columns, as Parquet has it by itself.
+            # A third smaller and faster than dictionaries on all columns, which is Parquet's default.
             "use_dictionary": dictionary_columns(_paths(filed, _is_text), rows) or False,
-            # Where they would be misunderstood there are none: see `own_statistics`.
+            # None for columns whose statistics readers would misread: see `own_statistics`.
             "write_statistics": _paths(filed, _has_statistics) or False,
             "data_page_size": self._number("write.parquet.page-size-bytes", _MIB),
             "dictionary_pagesize_limit": self._number("write.parquet.dict-size-bytes", 2 * _MIB),
             _PAGE_ROWS: self._number("write.parquet.page-row-limit", 20_000),
             "store_decimal_as_integer": True,
-            # Iceberg's readers go by ids and by the table's types; of Arrow's they would know nothing.
+            # Iceberg's readers use ids and the table's types; they do not know Arrow's.
             "store_schema": False,
         } | self._bloom_filters(schema, filed, rows.num_rows)
 
     def _bloom_filters(self, schema: Schema, filed: pa.Schema, row_count: int) -> dict[str, Any]:
         if not any(name.startswith(_BLOOM_FILTER) for name in self.properties):
             return {}
-        # There are no more values than rows, whatever the property says.
+        # There cannot be more values than rows, whatever the property says.
         most = min(row_count, self._number("write.parquet.bloom-filter-max-bytes", _MIB) * 8 // _BLOOM_BITS)
         filters = {
             path: {
@@ -98,7 +98,7 @@ class WriteProperties:
         return {"bloom_filter_options": filters} if filters and _HAS_BLOOM_FILTERS else {}
 
     def _has_bloom_filter(self, name: str, kind: PrimitiveType) -> bool:
-        # Of the two zeros, which are equal, a filter finds one; of truth values Parquet has none.
+        # A filter finds only one of the two zeros, which are equal. Parquet has no filters for booleans.
         is_possible = not isinstance(kind, _WITHOUT_BLOOM_FILTER)
         return is_possible and self.properties.get(_BLOOM_FILTER + name, "").lower() == "true"
 
@@ -122,7 +122,10 @@ class WriteProperties:
 def _single_values(
     fields: Iterable[NestedField], filed: Iterable[pa.Field], name: str = "", path: str = ""
 ) -> Iterator[tuple[str, str, PrimitiveType]]:
-    """Iceberg's name, Parquet's, and the type of what has one value in a row; scans ask no list."""
+    """Yields the Iceberg name, Parquet path and type of fields with one value per row; lists are excluded.
+
+    Scans do not use filters on lists.
+    """
     for field, column in zip(fields, filed, strict=True):
         kind = field.field_type
         if isinstance(kind, StructType):
@@ -133,13 +136,13 @@ def _single_values(
 
 
 def _paths(schema: pa.Schema, is_wanted: Callable[[pa.DataType], bool]) -> list[str]:
-    """Parquet's names of the columns whose type is wanted."""
+    """Returns the Parquet paths of the columns whose type is wanted."""
     return list(_known_paths(Identity(schema), is_wanted))
 
 
 @lru_cache(_PATHS_KEPT)
 def _known_paths(schema: Identity[pa.Schema], is_wanted: Callable[[pa.DataType], bool]) -> tuple[str, ...]:
-    # Plans of files are kept, and their schemas with them.
+    # File plans are cached, and their schemas with them.
     return tuple(path for field in schema.value for path in _paths_below(field.type, field.name, is_wanted))
 
 

@@ -1,4 +1,4 @@
-"""All that a writer must know of a table, in a form that travels; its snapshots are not part of it."""
+"""Everything that a writer must know of a table, in a serializable form; without its snapshots."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STATES_KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class WriterState:
-    """A table at one metadata file. `io_properties` may hold credentials, so no text of this shows them."""
+    """A table at one metadata file. `io_properties` may hold credentials, so its repr omits them."""
 
     schema: Schema
     spec: PartitionSpec
@@ -31,13 +31,13 @@ class WriterState:
     properties: Mapping[str, str]
     io_properties: Mapping[str, str] = field(repr=False)
     sort_orders: tuple[SortOrder, ...] = ()
-    """All that the table knows; `sort_order` is its default one."""
+    """All sort orders of the table; `sort_order` is its default."""
 
     def order(self, order_id: int | None) -> SortOrder:
-        """The order with this id; without one the default.
+        """Returns the order with this id; the default order for None.
 
         Raises:
-            ValueError: the table knows none.
+            ValueError: the table does not have such an order.
         """
         if order_id is None or order_id == self.sort_order.order_id:
             return self.sort_order
@@ -49,7 +49,7 @@ class WriterState:
         return found
 
     def encoded(self) -> bytes:
-        """The bytes that `decoded` understands."""
+        """Returns the bytes that `decoded` reads."""
         content = {
             "version": _VERSION,
             "schema": schema_to_json(table_schema(self.schema)),
@@ -65,7 +65,7 @@ class WriterState:
     @staticmethod
     @lru_cache(_STATES_KEPT)
     def decoded(state: bytes) -> WriterState:
-        """What was encoded; the same object for the same bytes: each target of a request has them.
+        """Decodes a state; the same object for the same bytes, because each target of a request has them.
 
         Raises:
             ValueError: another version of the gateway encoded it.

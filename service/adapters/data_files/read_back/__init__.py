@@ -1,5 +1,5 @@
-"""Rows read out of data files that belong to no table yet.
+"""Reads rows from data files that do not belong to a table yet.
 
-In come files that a write has left; out go their rows, with columns found by field id. Rewriting files for
-a commit needs them. The room imports `plan` and `layout`.
+Input: files that a write has left. Output: their rows, with columns found by field id. They are needed to
+rewrite files for a commit. The room imports `plan` and `layout`.
 """

@@ -1,6 +1,6 @@
-"""Columns of a file as a table has them now: found by their ids, whatever they are called by now.
+"""Projects a file's columns to a table's current schema: they are found by id, despite renames.
 
-PyIceberg's own projection makes empty lists of lists that are NULL, where structs are in them.
+PyIceberg's own projection turns NULL lists into empty lists if they contain structs.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pyiceberg.types import IcebergType, ListType, MapType, NestedField, Primiti
 
 
 def projected_columns(batch: pa.RecordBatch, found: Schema, wanted: Schema) -> pa.RecordBatch:
-    """The wanted columns, in their order and with their names. Types of values stay those of the file.
+    """Returns the wanted columns, in their order and with their names, in the file's value types.
 
-    A field that is not found is what it reads back as: its initial default, or else NULL.
+    A field that is not in the file reads as its initial default, or else as NULL.
     """
     places = {each.field_id: place for place, each in enumerate(found.fields)}
     arrays = [
@@ -52,7 +52,7 @@ def _projected(array: pa.Array, found: NestedField, wanted: NestedField) -> pa.A
 def _struct(array: pa.StructArray, before: StructType, now: StructType) -> pa.StructArray:
     places = {each.field_id: place for place, each in enumerate(before.fields)}
     arrays = [
-        # Not with the NULLs of the struct in it: a required field has none, and they are kept by the mask.
+        # Without the struct's own NULLs: a required field has none, and the mask keeps them.
         _projected(array.field(place), before.fields[place], each)
         if (place := places.get(each.field_id)) is not None
         else _missing(each, len(array))
@@ -63,7 +63,7 @@ def _struct(array: pa.StructArray, before: StructType, now: StructType) -> pa.St
 
 
 def _from_its_start(array: pa.Array) -> pa.Array:
-    # A slice has the values of what it was cut from, and offsets into those.
+    # A slice shares the values of its origin, with offsets into them.
     return array.take(pa.array(range(len(array)), pa.int64()))
 
 
@@ -81,7 +81,7 @@ def _missing(field: NestedField, count: int) -> pa.Array:
 
 
 def _names(kind: IcebergType) -> object:
-    """What two types have in common when nothing has to be moved or renamed."""
+    """The part of a type that is equal in two types if nothing has to be moved or renamed."""
     match kind:
         case StructType():
             return tuple((each.field_id, each.name, _names(each.field_type)) for each in kind.fields)

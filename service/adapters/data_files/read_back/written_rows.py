@@ -1,4 +1,4 @@
-"""Rows read back out of data files that belong to no table yet, batch by batch."""
+"""Reads rows, batch by batch, from data files that do not belong to a table yet."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _BATCH_ROWS = 16_384
 
 
 class ParquetWrittenRows:
-    """Implements `service.ingest_ports.WrittenRows`. May be used from several threads at once."""
+    """Implements `service.ingest_ports.WrittenRows`. Thread-safe."""
 
     def columns(self, table: WritableTable, data_file: str) -> tuple[Field, ...]:
-        """The fields that a file has in it, with the ids and types of when it was written.
+        """Returns the fields of a file, with their ids and types when it was written.
 
         Raises:
-            WrittenFileMissing: the file is not there.
-            CommittableUnreadable: it is none.
-            StorageDown: the table's storage does not give it.
+            WrittenFileMissing: the file does not exist.
+            CommittableUnreadable: it is not a data file.
+            StorageDown: the table's storage does not return it.
         """
         with _opened(WriterState.decoded(table.state), data_file, str(table.key.table)) as (parquet, _):
             return table_schema(_schema(parquet)).columns
@@ -41,14 +41,14 @@ class ParquetWrittenRows:
     def batches(
         self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
-        """The rows of these files, with the target's columns as the table has them now, in its order.
+        """Yields the rows of these files, with the target's columns as the table has them now, in its order.
 
-        Columns are found by their ids; what a file does not have is NULL.
+        Columns are found by their ids; a column that a file does not have reads as NULL.
 
         Raises:
-            WrittenFileMissing: a file is not there.
-            CommittableUnreadable: one has other rows than it was said to have.
-            StorageDown: the table's storage does not give it.
+            WrittenFileMissing: a file does not exist.
+            CommittableUnreadable: a file has other rows than its description says.
+            StorageDown: the table's storage does not return it.
         """
         state = WriterState.decoded(table.state)
         try:
@@ -61,14 +61,14 @@ class ParquetWrittenRows:
 def written_batches(
     state: WriterState, wanted: Schema, files: Iterable[str], table: str, batch_rows: int = _BATCH_ROWS
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of a table's data files, or keys of its delete files, with the wanted columns in their order.
+    """Yields rows of a table's data files, or keys of its delete files, with the wanted columns in order.
 
     Other columns are not read.
 
     Raises:
-        WrittenFileMissing: a file is not there.
-        CommittableUnreadable: one has other rows than it was said to have.
-        StorageDown: the table's storage does not give it.
+        WrittenFileMissing: a file does not exist.
+        CommittableUnreadable: a file has other rows than its description says.
+        StorageDown: the table's storage does not return it.
     """
     for each in files:
         with _opened(state, each, table) as (parquet, record_count):
@@ -90,7 +90,7 @@ def _schema(parquet: pq.ParquetFile) -> Schema:
 
 @contextmanager
 def _opened(state: WriterState, file: str, table: str) -> Iterator[tuple[Any, int]]:
-    """The file, and the number of rows that it was said to have."""
+    """The open file, and the number of rows that its description states."""
     content = json.loads(file)
     try:
         with (

@@ -1,5 +1,5 @@
-"""Rows into data files: the gateway and every executor run it.
+"""Writes rows into data files; the gateway and every executor run it.
 
-In come Arrow batches by target and bounds of memory; out go data files and, for upserts, files of deletes,
-each described in Iceberg's JSON. The room imports `plan`, `metrics` and `layout`.
+Input: Arrow batches by target, and bounds of memory. Output: data files and, for upserts, delete files, each
+described in Iceberg's JSON. The room imports `plan`, `metrics` and `layout`.
 """

@@ -23,7 +23,7 @@ from service.errors import IngestInvalid, RecordsInvalid
 
 
 class FileSet:
-    """Files that are complete, and a bounded number that are open, one for each partition at most.
+    """Complete files, and a bounded number of open ones, at most one for each partition.
 
     `open_at_most` may be changed between writes.
     """
@@ -44,26 +44,26 @@ class FileSet:
         return len(self._open)
 
     def close_oldest(self) -> None:
-        """Completes the open file that was written to longest ago."""
+        """Completes the least recently written open file."""
         self._close(next(iter(self._open)))
 
     def write(self, rows: pa.Table) -> None:
-        """Puts the rows into files of their partitions, in the plan's order as far as these rows go.
+        """Writes the rows into files of their partitions; if the plan is sorted, these rows are sorted.
 
         Raises:
-            RecordsInvalid: a value is none for a partition.
-            IngestInvalid: they are more files than may be.
+            RecordsInvalid: a value cannot be a partition value.
+            IngestInvalid: the rows would need more files than allowed.
         """
         for partition, part in self._plan.partitioning.parts(rows):
             if self._plan.is_sorted:
                 self._write_part(partition, sorted_rows(part, self._plan.sort_order, self._plan.places))
-                # What comes next is in order by itself only.
+                # The next rows are sorted only among themselves.
                 self._close(partition)
             else:
                 self._write_part(partition, part)
 
     def close(self) -> list[WrittenFile]:
-        """Completes what is open, and gives all files."""
+        """Completes the open files, and returns all files."""
         for partition in list(self._open):
             self._close(partition)
         return self._written
@@ -71,7 +71,7 @@ class FileSet:
     def delete(self) -> None:
         """Deletes every file of this write, complete or not."""
         for each in self._open.values():
-            # Whatever it says: what failed before is what has to be told.
+            # Its error is ignored: the earlier failure is the one to report.
             with suppress(OSError, ValueError, pa.ArrowException):
                 each.give_up()
         delete_files(self._io, self._started)
@@ -105,18 +105,18 @@ class FileSet:
     def _close(self, partition: PartitionValues) -> None:
         if partition in self._open:
             self._written.append(self._open[partition].close())
-            # Open until now, so that it is given up if that failed.
+            # Open until now, so that a failed file is given up.
             del self._open[partition]
 
     def _row_groups(self, rows: pa.Table) -> Iterator[pa.Table]:
         properties = self._plan.properties
-        # Not larger than a file may be, so that the table's target is exceeded by less than its double.
+        # Not larger than a file may be, so that a file stays below twice the table's target.
         most = min(properties.row_group_bytes, properties.target_file_bytes)
         yield from pieces(rows, most, properties.row_group_rows)
 
 
 def delete_files(io: FileIO, locations: Iterable[str]) -> None:
-    """Deletes what can be deleted now; what cannot is left to the removal of orphan files."""
+    """Deletes these files. A file that cannot be deleted now is left to the removal of orphan files."""
     for location in locations:
         with suppress(OSError):
             io.delete(location)

@@ -1,4 +1,4 @@
-"""Rows of an upsert by the part that their keys belong to, so that many can write it at once."""
+"""Splits an upsert's rows by their keys, so that many processes can write it at once."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _FACTOR = 1_000_003
 def key_parts(
     state: WriterState, target: WriteTarget, rows: pa.RecordBatch, count: int
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows in their order, by the number of a part below `count`.
+    """Yields the rows in their order, with the number of a part, which is below `count`.
 
-    Rows whose keys are equal are in one part, wherever and whenever this is asked, of whatever batches.
+    Rows with equal keys are always in the same part, in every process, call and batch.
 
     Raises:
-        IngestInvalid: the keys of this target tell no rows apart.
+        IngestInvalid: the keys of this target cannot distinguish rows.
         RecordsInvalid: a value does not fit its column.
     """
     if rows.num_rows == 0:
@@ -47,19 +47,19 @@ def key_parts(
 
 
 def _codes(plan: FilePlan, keys: pa.Table, count: int) -> pa.Array:
-    """Made of what has an Iceberg bucket, which depends on its value alone; without any, all is one part."""
+    """Combines Iceberg buckets, which depend only on values. Keys without any are all in one part."""
     codes: pa.Array = pa.array([0] * keys.num_rows, pa.int64())
     transform: BucketTransform[Any] = BucketTransform(_HASHES)
     for field_id in plan.equality_field_ids:
         place = plan.places[field_id]
         if is_made_of(str(transform), str(place.kind)):
             buckets = transformed(transform, place.kind, place.values(keys))
-            # NULL is a value as any other.
+            # NULL is a value like any other.
             number = buckets.cast(pa.int64()).fill_null(0)
             codes = _modulo(pc.add(pc.multiply(codes, _FACTOR), number), _HASHES)
     return _modulo(codes, count)
 
 
 def _modulo(values: pa.Array, count: int) -> pa.Array:
-    # Arrow has no remainder of its own; none of these is negative.
+    # Arrow has no remainder function. None of these numbers is negative.
     return pc.subtract(values, pc.multiply(pc.divide(values, count), count))

@@ -1,4 +1,4 @@
-"""Which rows of a target may be written together, so that writes keep the order in which they count."""
+"""Decides which rows of a target may be written together, so that writes apply in order."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from service.model.ingest.writing import TableKey, WriteTarget
 
 
 class LaneOrder:
-    """Numbers for what is written together, in the order in which it begins.
+    """Numbers groups of rows that are written together, in the order in which the groups begin.
 
-    Appends to a table and branch may change places with each other. An upsert replaces rows of what came
-    before it and of nothing that comes after, so it changes places with no other write.
+    Appends to the same table and branch may change order. An upsert replaces rows of earlier writes and not
+    of later ones, so it keeps its position relative to all other writes.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class LaneOrder:
         self._last_upsert: dict[TableKey, int] = {}
 
     def lane_of(self, target: WriteTarget) -> int:
-        """The number for the next rows of this target.
+        """Returns the group number for the next rows of this target.
 
         >>> from service.model.tables.tables import TableName
         >>> key = TableKey(TableName("lake", "shop", "items"))

@@ -27,7 +27,7 @@ class WrittenFile:
 
 
 class OpenFile:
-    """Takes rows, row group by row group, from `first` on, until it is closed or given up."""
+    """Takes row groups, starting with `first`, until it is closed or given up."""
 
     def __init__(
         self, plan: FilePlan, io: FileIO, location: str, partition: Sequence[object], first: pa.Table
@@ -38,13 +38,13 @@ class OpenFile:
         self._statistics = OwnStatistics(plan.places.values())
         self._schema = plan.shape.nearest(first.schema).filed
         options = plan.properties.parquet_options(plan.schema, self._schema, first)
-        # Nothing is there; to say so spares the storage the question.
+        # Nothing exists there yet; `overwrite` saves the storage a check.
         with out_of_turn():
             self._stream: Any = io.new_output(location).create(overwrite=True)
         try:
             self._writer = pq.ParquetWriter(self._stream, self._schema, **options)
         except pa.ArrowNotImplementedError as error:
-            # Such as a struct without fields, which other writers may have put into the schema.
+            # For example a struct without fields, which another writer may have added to the schema.
             self._stream.close()
             raise IngestInvalid(f"Parquet cannot hold these columns: {error!s:.300}") from error
         except BaseException:
@@ -53,19 +53,19 @@ class OpenFile:
 
     @property
     def is_full(self) -> bool:
-        """Whether it has reached the size that the table wants."""
+        """Whether it has reached the table's target size."""
         return bool(self._stream.tell() >= self._plan.properties.target_file_bytes)
 
     def write(self, row_group: pa.Table) -> None:
         """Adds these rows as one row group."""
         if not row_group.schema.equals(self._schema):
-            # Rows that came later may have shorter or longer texts than the first.
+            # Later rows may have shorter or longer string offsets than the first.
             row_group = row_group.cast(self._schema)
         self._writer.write_table(row_group, row_group_size=row_group.num_rows)
         self._statistics.add(row_group)
 
     def close(self) -> WrittenFile:
-        """Completes the file, and says what is in it."""
+        """Completes the file, and returns its description."""
         self._writer.close()
         footer = self._writer.writer.metadata
         byte_count = self._stream.tell()
@@ -84,7 +84,7 @@ class OpenFile:
         return WrittenFile(content, metrics.record_count, byte_count)
 
     def give_up(self) -> None:
-        """Lets go of the file as it is; what is there of it has to be deleted."""
+        """Closes the file as it is; its remains must be deleted."""
         try:
             self._writer.close()
         finally:

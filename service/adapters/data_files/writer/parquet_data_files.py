@@ -1,4 +1,4 @@
-"""Data files in Parquet, on the storage that a table lies on."""
+"""Data files in Parquet, on the table's storage."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from service.model.ingest.writing import Destination, WritableTable, WriteResult
 
 
 class ParquetDataFiles:
-    """Implements `service.ingest_ports.DataFiles`. May be used from several threads at once.
+    """Implements `service.ingest_ports.DataFiles`. Thread-safe.
 
-    `sync` sees to it that files are there after a power failure, too, before they are told.
+    `sync` makes files durable, so that they survive a power failure, before they are reported.
     """
 
     def __init__(self, bounds: WriteBounds, sync: Callable[[Iterable[str]], None] = sync_files) -> None:
@@ -34,10 +34,10 @@ class ParquetDataFiles:
     def write(
         self, table: WritableTable, target: WriteTarget, batches: Iterable[pa.RecordBatch]
     ) -> WriteResult:
-        """Puts the rows, which have the target's columns in its order, into files of the target's own.
+        """Writes rows, which have the target's columns in its order, into files for this target alone.
 
         Raises:
-            StorageDown: the table's storage does not take them.
+            StorageDown: the table's storage does not accept them.
             IngestInvalid: no files can be written for this target.
             RecordsInvalid: a value does not fit its column.
         """
@@ -46,16 +46,16 @@ class ParquetDataFiles:
             self._sync([written], {target: table})
             return written
         except OSError as error:
-            # What the storage says may name accounts and hosts; it is kept for the log alone.
+            # The storage's message may name accounts and hosts, so only the log gets it.
             raise StorageDown(f"The storage of {table.key.table} does not take files.") from error
 
     def write_all(self, rows: Iterable[tuple[Destination, pa.RecordBatch]]) -> list[WriteResult]:
-        """The same for several targets at once, in one bound of memory: one result for each that has rows.
+        """Writes several targets at once within one memory bound; one result for each target with rows.
 
-        The rows of a target keep their order. Either all files of all targets are there, or none.
+        The rows of a target keep their order. If it fails, no file of any target is left.
 
         Raises:
-            StorageDown: a table's storage does not take them.
+            StorageDown: a table's storage does not accept them.
             IngestInvalid: no files can be written for a target.
             RecordsInvalid: a value does not fit its column.
         """
@@ -68,22 +68,22 @@ class ParquetDataFiles:
             raise StorageDown("The storage of the tables does not take files.") from error
 
     def target_bytes(self, table: WritableTable) -> int:
-        """How large the table wants its files."""
+        """The file size that the table asks for."""
         return WriteProperties(WriterState.decoded(table.state).properties).target_file_bytes
 
     def key_parts(
         self, destination: Destination, rows: pa.RecordBatch, count: int
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """The rows of an upsert in their order, each with the part, below `count`, that its key belongs to.
+        """Yields an upsert's rows in order, each batch with the part, below `count`, that its keys belong to.
 
         Raises:
-            IngestInvalid: the keys of this target tell no rows apart.
+            IngestInvalid: the keys of this target cannot distinguish rows.
             RecordsInvalid: a value does not fit its column.
         """
         return key_parts(WriterState.decoded(destination.table.state), destination.target, rows, count)
 
     def discard(self, table: WritableTable, result: WriteResult) -> None:
-        """Deletes files that will never be committed, as far as that is possible now."""
+        """Deletes files that will never be committed, as far as possible now."""
         state = WriterState.decoded(table.state)
         delete_files(load_file_io(dict(state.io_properties), state.location), _locations([result]))
 

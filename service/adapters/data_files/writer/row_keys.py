@@ -1,4 +1,4 @@
-"""What tells an upsert's rows apart: which row of a key is the last, and what its key deletes."""
+"""Keys of an upsert's rows: the last row of each key, and the key's deletes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from service.adapters.data_files.plan.file_plan import FilePlan
 
 @dataclass(frozen=True, slots=True)
 class RowKeys:
-    """Keys of rows that are written as `written` says; `plan` is that of the files with equality deletes.
+    """Keys of rows with the schema `written`; `plan` is that of the files with equality deletes.
 
-    NULL is a value as any other, as in equality deletes themselves: two rows without a value have the same
-    key.
+    NULL is a value like any other, as in equality deletes: two rows without a value have the same key.
     """
 
     written: Schema
     plan: FilePlan
 
     def deletes(self, rows: pa.Table) -> pa.Table:
-        """The rows' keys, as files with equality deletes hold them."""
+        """Returns the rows' keys, as files with equality deletes hold them."""
         places = {field.field_id: place for place, field in enumerate(self.written.fields)}
         columns = [rows.column(places[each.field_id]) for each in self.plan.schema.fields]
         return pa.Table.from_arrays(columns, schema=self.plan.shape.filed)
 
     def last(self, rows: pa.Table) -> pa.Table:
-        """The rows of which no later one has the key, in the order that they have."""
+        """Returns the last row of each key, in their original order."""
         if rows.num_rows < 2:
             return rows
         order, ends = grouped([_values(each) for each in self.deletes(rows).columns])

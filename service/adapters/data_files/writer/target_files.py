@@ -1,4 +1,4 @@
-"""The files of one target while they are written."""
+"""The files of one target while they are being written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.model.ingest.writing import WriteResult, WriteTarget
 
 
 def target_files(state: WriterState, target: WriteTarget, bounds: WriteBounds) -> TargetFiles | UpsertFiles:
-    """What takes the rows of this target.
+    """Returns the writer for the rows of this target.
 
     Raises:
         IngestInvalid: no files can be written for it.
@@ -24,7 +24,7 @@ def target_files(state: WriterState, target: WriteTarget, bounds: WriteBounds) -
 
 
 class TargetFiles:
-    """Takes rows until it is finished, or its files are deleted.
+    """Accepts rows until it is finished, or its files are deleted.
 
     Raises:
         IngestInvalid: no files can be written for this target.
@@ -41,24 +41,24 @@ class TargetFiles:
         return self._files.open_count
 
     def allow_open(self, count: int) -> None:
-        """Lets no more than so many be open from now on."""
+        """Bounds the number of open files from now on."""
         self._files.open_at_most = count
 
     def close_oldest(self) -> None:
-        """Completes the open file that was written to longest ago."""
+        """Completes the least recently written open file."""
         self._files.close_oldest()
 
     def write(self, batches: Sequence[pa.RecordBatch]) -> None:
-        """Puts the rows into files of their partitions, in the target's order as far as these rows go.
+        """Writes the rows into files of their partitions; if the target is sorted, these rows are sorted.
 
         Raises:
             RecordsInvalid: a value does not fit its column.
-            OSError: the storage does not take the files.
+            OSError: the storage does not accept the files.
         """
         self._files.write(self._plan.shape.nearest(batches[0].schema).table(batches))
 
     def finish(self) -> WriteResult:
-        """Completes what is open, and gives all files."""
+        """Completes the open files, and returns all files."""
         written = self._files.close()
         return WriteResult(
             self.target,

@@ -1,4 +1,4 @@
-"""Threads that compute take turns; those that wait for a storage do not count."""
+"""Threads that compute take turns; threads that wait for a storage do not count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_WAIT_S = 60.0
 
 
 class _Turn:
-    """One thread's turn, which it has or not."""
+    """One thread's turn, which it may or may not have now."""
 
     def __init__(self, free: Semaphore, wait_s: float) -> None:
         self._free = free
@@ -34,11 +34,11 @@ _held: ContextVar[_Turn | None] = ContextVar("_held", default=None)
 
 
 class Turns:
-    """Lets so many threads compute at once; the others wait in line, for `wait_s` at most.
+    """Lets `count` threads compute at once; the others queue, for at most `wait_s`.
 
-    Python runs one thread at a time. With a dozen that want to, each call of Arrow that lets go of the
-    interpreter costs the caller a place at the end of the line: eight small ingests at once were fewer in a
-    second than two.
+    Python runs one thread at a time. If a dozen threads want to run, each Arrow call that releases the
+    interpreter lock sends its thread to the end of the queue: eight concurrent small ingests had a lower
+    throughput than two.
     """
 
     def __init__(self, count: int, wait_s: float = LONGEST_WAIT_S) -> None:
@@ -50,7 +50,7 @@ class Turns:
         """Returns when it is the thread's turn.
 
         Raises:
-            TooManyIngests: that was not so in time.
+            TooManyIngests: it did not get its turn in time.
         """
         turn = _Turn(self._free, self._wait_s)
         if not turn.take():
@@ -65,9 +65,9 @@ class Turns:
 
 @contextmanager
 def out_of_turn() -> Iterator[None]:
-    """Lets another thread compute meanwhile; for threads that have no turn it does nothing.
+    """Lets another thread compute during the block; without effect for threads that have no turn.
 
-    Who cannot have its turn again in time goes on without one: its files are half written.
+    A thread that does not get its turn back in time continues without one: its files are half written.
     """
     held = _held.get()
     if held is None:

@@ -1,4 +1,4 @@
-"""All files of one upsert: its rows, and what deletes the rows that they replace."""
+"""All files of one upsert: its rows, and the deletes of the rows that they replace."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from service.model.ingest.writing import WriteResult, WriteTarget
 
 
 class UpsertFiles:
-    """Takes rows in the order in which they count: the last one of each key is written, at the end.
+    """Takes rows in the order in which they apply, and at the end writes the last one of each key.
 
-    Within one snapshot no delete reaches a row, so all rows of a target have to come here.
+    Within one snapshot, deletes do not apply to the snapshot's own rows, so all rows of a target must come
+    here.
 
     Raises:
         IngestInvalid: no files can be written for this target.
@@ -37,27 +38,27 @@ class UpsertFiles:
 
     @property
     def kept_bytes(self) -> int:
-        """What the rows take that are kept in memory until the end."""
+        """The memory of the rows that are buffered until the end."""
         return 0 if self._kept is None else int(self._kept.nbytes)
 
     @property
     def open_count(self) -> int:
-        """How many files are open: none, before the end."""
+        """How many files are open: none before the end."""
         return 0
 
     def allow_open(self, count: int) -> None:
-        """Lets no more than so many be open from now on."""
+        """Bounds the number of open files from now on."""
         self._files.open_at_most = self._deletes.open_at_most = count
 
     def close_oldest(self) -> None:
-        """Nothing is open before the end."""
+        """Does nothing: no file is open before the end."""
 
     def write(self, batches: Sequence[pa.RecordBatch]) -> None:
-        """Keeps these rows, and of earlier ones those that have other keys.
+        """Buffers these rows; they replace buffered rows with the same keys.
 
         Raises:
             RecordsInvalid: a value does not fit its column.
-            UpsertTooLarge: the rows of all keys need more memory than they may have.
+            UpsertTooLarge: the rows of all keys need more memory than allowed.
         """
         rows = self._plan.shape.table(batches)
         both = rows if self._kept is None else pa.concat_tables([self._kept, rows]).combine_chunks()
@@ -65,10 +66,10 @@ class UpsertFiles:
         check_kept(self.kept_bytes, self._bounds)
 
     def finish(self) -> WriteResult:
-        """Writes what was kept, and gives all files."""
+        """Writes the buffered rows, and returns all files."""
         if self._kept is not None:
             self._files.write(self._kept)
-        # Before the next ones are opened.
+        # Closed before the next ones are opened.
         files = self._files.close()
         if self._kept is not None:
             self._deletes.write(self._keys.deletes(self._kept))
@@ -88,7 +89,7 @@ class UpsertFiles:
 
 
 def check_kept(kept_bytes: int, bounds: WriteBounds) -> None:
-    """Returns where rows of so many bytes may be kept.
+    """Checks that rows of this many bytes may be buffered.
 
     Raises:
         UpsertTooLarge: they are too many.

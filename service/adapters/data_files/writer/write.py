@@ -1,4 +1,4 @@
-"""Rows into data files: the one function that the gateway and every executor run."""
+"""Writes rows into data files: the one function that the gateway and every executor run."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from service.model.ingest.writing import WriteResult, WriteTarget
 def write_data_files(
     state: WriterState, target: WriteTarget, batches: Iterable[pa.RecordBatch], bounds: WriteBounds
 ) -> WriteResult:
-    """Puts rows, which have the target's columns in its order, into files that no table knows of yet.
+    """Writes rows, which have the target's columns in its order, into files that no table knows of yet.
 
-    Of an upsert, the last row of each key is written, with files that delete what earlier snapshots have of
-    these keys. Either all files are there in the end, or none. Without rows there is no file.
+    For an upsert it writes the last row of each key, and files that delete the rows of these keys in earlier
+    snapshots. If it fails, no file is left. Without rows it writes no file.
 
     Raises:
-        IngestInvalid: no files can be written for this target, or an upsert has too many rows for one.
+        IngestInvalid: no files can be written for this target, or an upsert has too many rows.
         RecordsInvalid: a value does not fit its column.
-        OSError: the storage does not take the files.
+        OSError: the storage does not accept the files.
     """
     files = target_files(state, target, bounds)
     try:

@@ -1,4 +1,4 @@
-"""How much memory writing takes, and how much of it goes on at once."""
+"""Bounds of a write: memory, files, and concurrent writers."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _MIB = 1024**2
 
 @dataclass(frozen=True, slots=True)
 class WriteBounds:
-    """How much memory a write takes: about three times `buffered_bytes`, and what `open_files` hold back.
+    """Bounds of a write: it takes about three times `buffered_bytes`, plus what `open_files` hold back.
 
-    Rows are put in order, and brought together by partition, within as much as is buffered. An upsert holds
-    the last row of each key, `upsert_bytes` of them at most, and takes about three times that.
+    Rows are sorted, and grouped by partition, within the buffered bytes. An upsert holds the last row of each
+    key, at most `upsert_bytes` of them, and takes about three times that.
 
-    A write makes `files` for each target at most: with a partition for each row there would be no end. Of a
-    write with many targets, `writers` are written at once where their rows fit into the buffer.
+    A write makes at most `files` for each target: a partition for each row would make the number unbounded.
+    In a write with many targets, `writers` targets are written at once if their rows fit into the buffer.
     """
 
     buffered_bytes: int = 64 * _MIB

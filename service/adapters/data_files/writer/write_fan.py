@@ -1,4 +1,7 @@
-"""Rows of many targets into data files at once, within one bound: the gateway and every executor run it."""
+"""Writes rows of many targets into data files at once, within one bound.
+
+The gateway and every executor run it.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,16 @@ from service.model.ingest.writing import Destination, WriteResult
 
 
 def write_fan(rows: Iterable[tuple[Destination, pa.RecordBatch]], bounds: WriteBounds) -> list[WriteResult]:
-    """Puts each target's rows, which have its columns in its order, into files that no table knows of yet.
+    """Writes each target's rows, which have its columns in order, into files that no table knows of yet.
 
-    Targets are those that rows come with, as they come. Of upserts the last row of each key is written, as in
-    `write_data_files`. Where an upsert comes between rows of a target for the same table and branch, they are
-    two results: results are in the order in which they count. Either all files are there in the end, or none.
+    The targets come with the rows. For upserts it writes the last row of each key, as in `write_data_files`.
+    If an upsert comes between rows of a target for the same table and branch, the target has two results:
+    results are in the order in which they apply. If it fails, no file is left.
 
     Raises:
         IngestInvalid: no files can be written for a target.
         RecordsInvalid: a value does not fit its column.
-        OSError: a storage does not take the files.
+        OSError: a storage does not accept the files.
     """
     fan = _Fan(bounds)
     try:
@@ -42,7 +45,7 @@ def write_fan(rows: Iterable[tuple[Destination, pa.RecordBatch]], bounds: WriteB
 
 @dataclass(slots=True)
 class _Lane:
-    """One target's files, and the rows that wait for them. Lanes that began later have greater numbers."""
+    """One target's files, and the rows that wait for them. Later lanes have greater numbers."""
 
     number: int
     files: TargetFiles | UpsertFiles
@@ -53,7 +56,7 @@ class _Lane:
 class _Fan:
     def __init__(self, bounds: WriteBounds) -> None:
         self._bounds = bounds
-        # Those that were written to last come last.
+        # Ordered by their last write, the latest last.
         self._lanes: OrderedDict[int, _Lane] = OrderedDict()
         self._order = LaneOrder()
         self._upserts: list[UpsertFiles] = []
@@ -64,7 +67,7 @@ class _Fan:
         lane = self._lanes.get(number) or self._new_lane(number, destination)
         for piece, piece_bytes in measured_pieces(batch, self._bounds.buffered_bytes):
             while self._buffered_bytes and self._buffered_bytes + piece_bytes > self._bounds.buffered_bytes:
-                # The largest, so that files are few and their row groups large.
+                # The largest lane, so that files are few and their row groups large.
                 self._flush(max(self._lanes.values(), key=lambda each: each.byte_count))
             lane.batches.append(piece)
             lane.byte_count += piece_bytes
@@ -72,7 +75,7 @@ class _Fan:
 
     def close(self) -> list[WriteResult]:
         lanes = [self._lanes[number] for number in sorted(self._lanes)]
-        # Those of which the first rows are in files already: what is open of them counts for all.
+        # Lanes whose first rows are already in files; their open files count towards the common bound.
         begun = [each for each in lanes if each.files.open_count]
         for lane in begun:
             self._flush(lane)
@@ -96,13 +99,13 @@ class _Fan:
         return lane
 
     def _finished_at_once(self, lanes: Sequence[_Lane]) -> Sequence[WriteResult]:
-        """Writes what waits for these targets, of which nothing is open, several of them side by side."""
+        """Writes the waiting rows of these targets, several at once. None of them has an open file."""
         writers = min(self._bounds.writers, self._bounds.open_files, len(lanes))
         if writers < 2:
             return [self._finished(each, self._bounds.open_files) for each in lanes]
         may_open = self._bounds.open_files // writers
         with ThreadPoolExecutor(writers, thread_name_prefix="write") as pool:
-            # The first failure keeps those from being begun that were not yet; the others come to their end.
+            # After the first failure no further lane is begun; those already begun run to their end.
             return list(pool.map(lambda lane: self._finished(lane, may_open), lanes))
 
     def _finished(self, lane: _Lane, may_open: int) -> WriteResult:
@@ -127,7 +130,7 @@ class _Fan:
         check_kept(sum(each.kept_bytes for each in self._upserts), self._bounds)
 
     def _make_room(self, lane: _Lane) -> int:
-        """Closes files of other lanes until one more may be open; how many of theirs still are."""
+        """Closes files of other lanes until one more may be open; returns how many of theirs still are."""
         others = [each.files for each in self._lanes.values() if each is not lane]
         open_count = sum(each.open_count for each in others)
         for each in others:

@@ -29,10 +29,10 @@ COMPRESSION = "zstd"
 def append_daily_files(transaction: Transaction, rows: pa.Table) -> None:
     """Adds the rows in one snapshot, one file for each value of the single identity partition field.
 
-    PyIceberg's own `append` takes twice the time for a fact of 1,800 small files, and filters all rows
-    once for each of them: a minute for three million rows. What a failed call wrote is removed.
+    PyIceberg's own `append` takes twice the time for a fact of 1,800 small files, and filters all rows once
+    for each of them: a minute for three million rows. The files of a failed call are removed.
     """
-    # PyIceberg has no public way to the files of a table that is not committed yet.
+    # PyIceberg has no public access to the files of a table that is not committed yet.
     writer = _DailyWriter(transaction.table_metadata, transaction._table.io)
     try:
         with ThreadPoolExecutor() as pool:
@@ -46,7 +46,7 @@ def append_daily_files(transaction: Transaction, rows: pa.Table) -> None:
 
 
 class _DailyWriter:
-    """Writes Parquet files as the table's schema, spec and location ask for them."""
+    """Writes Parquet files with the table's schema, spec and location."""
 
     def __init__(self, metadata: TableMetadata, file_io: FileIO) -> None:
         self._file_io = file_io
@@ -60,7 +60,7 @@ class _DailyWriter:
         self._paths: list[str] = []
 
     def days(self, rows: pa.Table) -> Iterator[tuple[PartitionKey, pa.Table]]:
-        """The rows of each day, in order of the days; those of no day come last."""
+        """Yields the rows of each day, ordered by day; rows without a day come last."""
         (field,) = self._spec.fields
         column = self._schema.find_field(field.source_id).name
         ordered = rows.sort_by(column)
@@ -71,7 +71,7 @@ class _DailyWriter:
             start += run["counts"]
 
     def write(self, key: PartitionKey, rows: pa.Table) -> DataFile:
-        """One file; several threads may write at once."""
+        """Writes one file. Thread-safe."""
         path = self._locations.new_data_location(self._name, key)
         self._paths.append(path)
         output = self._file_io.new_output(path)
@@ -97,7 +97,7 @@ class _DailyWriter:
         return data_file
 
     def remove_all(self) -> None:
-        """Removes what was written."""
+        """Removes the files written so far."""
         for path in self._paths:
             with suppress(OSError):
                 self._file_io.delete(path)

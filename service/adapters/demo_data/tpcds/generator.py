@@ -1,4 +1,4 @@
-"""Runs the TPC-DS generator, a table at a time, so that the text of few tables lies on the disk at once."""
+"""Runs the TPC-DS generator table by table, so that the text of few tables is on the disk at once."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Generator:
     folder: Path
 
     def texts(self, tables: Sequence[str], scale: float) -> Iteration[tuple[str, Sequence[Path]]]:
-        """Each table's files, in order; they are gone when the next table is asked for.
+        """Yields each table's files, in order; they are removed when the next table is requested.
 
-        While the caller reads one table the next is being made. Close the iterator to stop early.
+        While the caller reads one table, the next is generated. Close the iterator to stop early.
 
         Raises:
             CannotStart: Java does not start, or the disk is full.
@@ -49,7 +49,7 @@ class Generator:
 
 
 class _Run:
-    """One table being made by a child process, in a folder of its own."""
+    """One table that a child process generates, in a folder of its own."""
 
     def __init__(self, generator: Generator, table: str, scale: float) -> None:
         self.table = table
@@ -67,7 +67,7 @@ class _Run:
         self.close()
 
     def files(self) -> Sequence[Path]:
-        """Waits for the end. Chunks without a row are left out."""
+        """Waits for the end, and returns the files. Empty ones are left out."""
         said = self._process.communicate()[1]
         # An exception in a thread of the generator leaves its exit code at 0.
         if self._process.returncode != 0 or "Exception" in said:

@@ -1,4 +1,4 @@
-"""Makes a schema of Iceberg tables out of TPC-DS data, once."""
+"""Creates a schema of Iceberg tables from TPC-DS data, once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from service.errors import CallerError, CannotStart
 
 
 class Step(StrEnum):
-    """What happens to a table now."""
+    """The current step of a table."""
 
     GENERATING = "GENERATING"
     WRITING = "WRITING"
@@ -40,7 +40,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a load stands. `rows_done` counts the rows that this load has written so far."""
+    """The progress of a load. `rows_done` counts the rows that this load has written so far."""
 
     table: str
     step: Step
@@ -51,7 +51,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What a load did: rows by table for those it made, names of those that were there."""
+    """The result of a load: rows by table for the tables it created, and the names of those it skipped."""
 
     loaded: dict[str, int]
     skipped: tuple[str, ...]
@@ -67,14 +67,14 @@ def load_tpcds(
     work_dir: Path,
     on_progress: Callable[[Progress], None],
 ) -> LoadReport:
-    """Puts these tables into the schema, at this scale factor (1 is about 1 GB of text).
+    """Loads these tables into the schema, at this scale factor (1 is about 1 GB of text).
 
-    A table appears in the catalog together with all its rows, in one commit and with one snapshot:
-    one that is there is whole, and is skipped. Facts have one data file for each day.
+    A table appears in the catalog together with all its rows, in one commit and with one snapshot. So a table
+    that exists is complete, and is skipped. Facts have one data file for each day.
 
     Raises:
-        CallerError: there is no such table or scale, the schema holds other data under these names,
-            or another load uses `work_dir`.
+        CallerError: there is no such table or scale, the schema holds other data under these names, or
+            another load uses `work_dir`.
         CannotStart: the disk is full, or Java does not start.
         PartDown: the generator failed.
     """
@@ -140,7 +140,7 @@ class _Load:
 
 @contextmanager
 def _sole_use(work_dir: Path) -> Iterator[Path]:
-    """An empty folder for text, emptied again at the end; one load at a time."""
+    """Yields an empty folder for text, which is emptied again at the end; one load at a time."""
     work_dir.mkdir(parents=True, exist_ok=True)
     folder = work_dir / "tpcds-text"
     with (work_dir / ".tpcds-lock").open("w") as lock:

@@ -1,4 +1,4 @@
-"""What may be loaded, and what an earlier load has left in a schema."""
+"""Checks what may be loaded, and what an earlier load has left in a schema."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from service.adapters.demo_data.tpcds.schemas import table_schemas
 from service.errors import CallerError, TableNotFound
 
 SCALE_PROPERTY = "sluice.tpcds.scale"
-"""Set in the commit that makes a table: the scale factor of its rows."""
+"""Set in the commit that creates a table: the scale factor of its rows."""
 
 SMALLEST_SCALE = 0.001
 LARGEST_SCALE = 1000
 
 
 def check_request(tables: Sequence[str], scale: float) -> None:
-    """Whether TPC-DS has these tables, and this generator this scale.
+    """Checks that TPC-DS has these tables, and this generator this scale.
 
     Raises:
-        CallerError: it has not.
+        CallerError: one of them is not available.
     """
     if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
         raise CallerError(f"The scale is {scale:g}: it must be from {SMALLEST_SCALE} to {LARGEST_SCALE}.")
@@ -33,10 +33,10 @@ def check_request(tables: Sequence[str], scale: float) -> None:
 
 
 def loaded_tables(catalog: Catalog, schema: str, scale: float) -> Collection[str]:
-    """The TPC-DS tables that the schema holds at this scale.
+    """Returns the TPC-DS tables that the schema holds at this scale.
 
     Raises:
-        CallerError: one of them holds another scale, or was not loaded by us.
+        CallerError: one of them holds another scale, or was not loaded by this command.
     """
     try:
         names = {identifier[-1] for identifier in catalog.list_tables(schema)}
@@ -49,7 +49,7 @@ def loaded_tables(catalog: Catalog, schema: str, scale: float) -> Collection[str
 
 
 def scale_text(scale: float) -> str:
-    """The scale as it is kept in the table's properties.
+    """Returns the scale as it is stored in the table's properties.
 
     >>> scale_text(1.0), scale_text(0.1)
     ('1', '0.1')

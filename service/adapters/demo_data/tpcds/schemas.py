@@ -1,8 +1,8 @@
 """The 24 TPC-DS tables as Iceberg schemas and partition specs.
 
-`tables.json` was taken from the generator's own column classes. Three names are spelled as in the query
-texts that Spark ships: `p_response_target`, `s_tax_percentage` and `c_last_review_date`. Identifiers
-are INT, and CHAR(n) and VARCHAR(n) are STRING, as there.
+`tables.json` comes from the generator's own column classes. Three names follow the query texts that Spark
+ships: `p_response_target`, `s_tax_percentage` and `c_last_review_date`. As there, identifiers are INT, and
+CHAR(n) and VARCHAR(n) are STRING.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DATE_KEYS: Mapping[str, str] = MappingProxyType(
 
 
 def table_schemas() -> dict[str, Schema]:
-    """The schema of every table, by name; field ids count from 1.
+    """Returns the schema of every table, by name; field ids count from 1.
 
     >>> schemas = table_schemas()
     >>> len(schemas)
@@ -48,7 +48,7 @@ def table_schemas() -> dict[str, Schema]:
 
 
 def partition_spec(table: str, schema: Schema) -> PartitionSpec:
-    """By identity on the date key for a fact, none for a dimension.
+    """Returns an identity partition on the date key for a fact, and none for a dimension.
 
     >>> schemas = table_schemas()
     >>> [each.name for each in partition_spec("web_sales", schemas["web_sales"]).fields]

@@ -14,7 +14,7 @@ BLOCK_BYTES = 16 * 1024 * 1024
 
 
 def read_text(files: Sequence[Path], schema: Schema) -> pa.Table:
-    """All rows of the files, in the schema's types. An empty field is NULL; nothing is quoted."""
+    """Returns all rows of the files, in the schema's types. An empty field is NULL; nothing is quoted."""
     arrow_schema = schema_to_pyarrow(schema, include_field_ids=False)
     if not files:
         return arrow_schema.empty_table()

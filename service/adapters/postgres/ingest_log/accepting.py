@@ -1,4 +1,4 @@
-"""Keeping an ingest in the log: one statement, and so one transaction and one way there and back."""
+"""Adds an ingest to the log in one statement: one transaction, and one round trip."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _COMMITS_KEPT = 64
 def accepting(
     ingest: Mapping[str, object], commits: Sequence[Mapping[str, object]]
 ) -> tuple[Executable, dict[str, object]]:
-    """A statement that gives the ingest's id once it is there with its commits, and nothing if it was before.
+    """Returns a statement that inserts an ingest with its commits, and the statement's parameters.
 
-    With the parameters to run it with. The rows are those of `ingests` and `ingest_commits`.
+    The statement returns the ingest's id, or nothing if the ingest was there before. The rows are those of
+    `ingests` and `ingest_commits`.
     """
     names = tuple(commits[0]) if commits else ()
     parameters = {_INGEST + name: value for name, value in ingest.items()}
@@ -45,7 +46,7 @@ def _statement(ingest_names: tuple[str, ...], names: tuple[str, ...], count: int
         select(*(ingest.c.ingest_id if name == "ingest_id" else _value(index, name) for name in names))
         for index in range(count)
     ]
-    # Without an ingest there are no rows to take.
+    # If no ingest was inserted, there are no rows to take.
     commits = insert(IngestCommitRow).from_select(list(names), union_all(*rows), include_defaults=False)
     return found.add_cte(commits.cte("commits"))
 
@@ -53,5 +54,5 @@ def _statement(ingest_names: tuple[str, ...], names: tuple[str, ...], count: int
 def _value(index: int, name: str) -> ColumnElement[Any]:
     table = IngestCommitRow.__table__
     assert isinstance(table, Table)
-    # In a SELECT nothing else says of what type a NULL is.
+    # In a SELECT, only a cast gives a NULL its type.
     return cast(bindparam(_commit(index, name), type_=table.c[name].type), table.c[name].type)

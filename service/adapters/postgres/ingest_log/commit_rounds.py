@@ -1,4 +1,4 @@
-"""Commit rounds of the ingest log on PostgreSQL: one at a time for each table and branch, across replicas."""
+"""Commit rounds of the ingest log on PostgreSQL: one at a time per table and branch, across replicas."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from service.model.ingest.writing import Committable, TableKey
 from service.model.operations.usage import PoolUse
 from service.tracing import TraceContext
 
-# A replica that went without a word must not keep its locks for as long as TCP would let it, which is hours.
+# A replica that vanished must not keep its locks until TCP gives up, which takes hours.
 _KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
 
 log = structlog.get_logger(__name__)
@@ -40,9 +40,9 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RoundBounds:
-    """What one round has in memory at most: so many ingests, and what is written down of their files.
+    """The most that one round has in memory: ingests, and the bytes that describe their files.
 
-    `joined_rows` and `joined_files` are what an upsert may be compared with, its own included.
+    `joined_rows` and `joined_files` bound what an upsert may be compared with, its own included.
     """
 
     ingests: int = 10_000
@@ -52,16 +52,16 @@ class RoundBounds:
 
 
 class PostgresCommitRounds:
-    """Gives rounds out under an advisory lock of the connection that all of a round's statements go through.
+    """Hands out rounds under an advisory lock of the connection that runs all of a round's statements.
 
-    The lock goes with its connection, and whoever has the round may not notice at once. Therefore an ingest
+    The lock goes with its connection, and the holder of the round may not notice at once. Therefore an ingest
     gets its round's id here, once, before anything is committed, and a commit looks for that id.
     """
 
     def __init__(self, url: str, parallel_rounds: int, bounds: RoundBounds) -> None:
         self._bounds = bounds
-        # Every statement is a transaction: the lock is held for as long as a commit takes, and no transaction
-        # may be open that long.
+        # Every statement is a transaction of its own: the lock is held for as long as a commit takes, and no
+        # transaction may be open that long.
         self._engine = store_engine(
             url,
             DURABLE | {"options": f"{DURABLE['options']} {_KEEPALIVE}"},
@@ -72,7 +72,7 @@ class PostgresCommitRounds:
 
     @contextmanager
     def round(self, key: TableKey, max_files: int, on_refused: OnRefused) -> Iterator[PendingRound | None]:
-        """As the port's `round`."""
+        """Implements the port's `round`."""
         try:
             with advisory_lock(self._engine, *_lock_words(key)) as connection:
                 if connection is None:
@@ -107,7 +107,7 @@ def _pending(
 def _given(
     connection: Connection, key: TableKey, round_id: UUID, on_refused: OnRefused
 ) -> PendingRound | None:
-    """The round as the log has it now; None: nothing of it waits any more."""
+    """The round as the log has it now. None: no part of it is waiting any more."""
     members = _members(connection, key, round_id, on_refused)
     if not members:
         return None
@@ -163,7 +163,7 @@ def _new_round(connection: Connection, key: TableKey, max_files: int, bounds: Ro
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """What one ingest gives to a round. `digest` is of the bytes that it is made of."""
+    """One ingest's part of a round. `digest` is the hash of the bytes that the part was read from."""
 
     part: RoundPart
     digest: bytes

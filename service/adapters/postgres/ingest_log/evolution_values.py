@@ -1,4 +1,4 @@
-"""What ingests made and changed, as JSON in the ingest log, and back."""
+"""Converts table creations and schema changes by ingests to and from JSON in the ingest log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.model.tables.tables import TableName
 
 
 def evolution_values(evolutions: Iterable[TableEvolution]) -> list[dict[str, object]]:
-    """One object for each table."""
+    """Returns one object for each table."""
     return [
         {
             "catalog": each.table.catalog,
@@ -25,10 +25,10 @@ def evolution_values(evolutions: Iterable[TableEvolution]) -> list[dict[str, obj
 
 
 def evolutions_of(values: Iterable[object]) -> tuple[TableEvolution, ...]:
-    """The evolutions that these are.
+    """Returns the evolutions that these objects describe.
 
     Raises:
-        ValueError: they are none.
+        ValueError: they do not describe evolutions.
     """
     return tuple(_evolution(JsonFields(each)) for each in values)
 

@@ -1,4 +1,4 @@
-"""The ingest log on PostgreSQL, read for many ingests at once, and kept small."""
+"""Reads many ingests of the log on PostgreSQL at once, and deletes old ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from service.model.operations.usage import PoolUse
 
 
 class PostgresIngestHistory:
-    """The `IngestHistory` port, with connections of its own: whoever looks back holds up no ingest."""
+    """The `IngestHistory` port. It has its own connections, so that reading history delays no ingest."""
 
     def __init__(self, url: str) -> None:
         self._engine = store_engine(url, CONNECTION, pool_size=1, max_overflow=3, pool_timeout=3)
@@ -55,7 +55,7 @@ class PostgresIngestHistory:
             return [ingest_record(row) for row in session.scalars(statement.limit(listing.limit))]
 
     def tables(self, since: datetime, table: str | None) -> Sequence[TableIngests]:
-        """Every table that something was accepted for or committed to since then; in order of name.
+        """Every table with an ingest accepted, or a round committed, since then; ordered by name.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -65,10 +65,11 @@ class PostgresIngestHistory:
             return table_ingests(*(session.execute(each).all() for each in asked))
 
     def forget_before(self, moment: datetime, limit: int) -> int:
-        """Deletes ingests that ended before then, so many at most; never one of which something waits.
+        """Deletes at most `limit` ingests that ended before then, and returns how many it deleted.
 
-        Nor one of a stream's batch that its stream does not know to be done: it may be given again. How many
-        those were. Their files are the table's, or nobody's.
+        It keeps ingests with a waiting part, and those of a stream's batch that the stream does not know to
+        be done: such a batch may be given again. The files of deleted ingests belong to the table, or are
+        orphans.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -76,7 +77,7 @@ class PostgresIngestHistory:
         of_checkpoint = cast(StreamRow.checkpoint_id, String) == func.split_part(
             IngestRow.stream_batch, "/", 1
         )
-        # Joined, since Postgres would look through all streams for each ingest if it were asked by EXISTS.
+        # A join, because with EXISTS PostgreSQL would search all streams for each ingest.
         old = select(IngestRow.ingest_id).outerjoin(StreamRow, of_checkpoint).order_by(IngestRow.accepted_at)
         old = old.where(_ended_before(moment), _is_forgettable())
         with transaction(self._engine) as session:
@@ -128,7 +129,7 @@ def _ended_before(moment: datetime) -> ColumnElement[bool]:
 def _is_forgettable() -> ColumnElement[bool]:
     """Whether Spark cannot give it again as a stream's batch; else only its row says that it was accepted.
 
-    A stream that was stopped in its first batch does not know its checkpoint: nothing but the batch does.
+    A stream that was stopped in its first batch does not know its checkpoint; only the batch does.
     """
     batch_id = cast(func.split_part(IngestRow.stream_batch, "/", 2), BigInteger)
     return or_(IngestRow.stream_batch.is_(None), StreamRow.last_batch_id >= batch_id)

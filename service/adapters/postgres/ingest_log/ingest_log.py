@@ -29,16 +29,17 @@ from service.model.tables.tables import TableName
 KEYS_AT_ONCE = 1_000
 DEFAULT_BOUNDS = RoundBounds()
 SILENT_AT_MOST_S = 6
-"""Callers wait for what is asked here, and it may be asked again: less than others have."""
+"""Callers wait for these statements, which may be repeated, so the limit is lower than elsewhere."""
 COMMITS_AT_ONCE = 16
-"""Of more tables the rows go after the ingest's, in the same transaction."""
+"""For more tables, the rows follow the ingest's row in the same transaction."""
 
 
 class PostgresIngestLog:
     """The `IngestLog` port; the tables must be there (`migrations.upgrade`).
 
     `parallel_rounds` is how many rounds may be open at once in this process; each has its own connection.
-    What callers wait for is asked again through an `outage`; rounds are not: who has one tries again.
+    Statements that callers wait for are repeated through an `outage`. Those of rounds are not: the holder of
+    a round tries again.
     """
 
     def __init__(
@@ -53,25 +54,25 @@ class PostgresIngestLog:
         self._engine = store_engine(
             url, DURABLE, silent_at_most_s=SILENT_AT_MOST_S, pool_size=connections, pool_timeout=10
         )
-        # Of one statement, which is a transaction by itself.
+        # For single statements, each a transaction of its own.
         self._at_once = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._rounds = PostgresCommitRounds(url, parallel_rounds, round_bounds)
 
     def accept(self, record: IngestRecord, results: Sequence[WriteResult]) -> IngestRecord:
         """Keeps the ingest durably; from now on it will be committed, whatever happens to this process.
 
-        Unless its table changes so that it cannot be; that is told then (`IngestState`).
-        Of a caller's requests with the same `request_id` the first wins: its record is what all get.
+        The exception is a table that changes so that the ingest cannot be committed; its `IngestState` then
+        reports that. The first of a caller's requests with the same `request_id` wins: all get its record.
 
         Raises:
             MetricsStoreDown: the log does not answer; the ingest may or may not be in it.
         """
         ingest, commits = ingest_values(record), commit_values(record, results)
-        # An attempt whose answer was lost is found by the next one, under the same id.
+        # If an attempt's answer was lost, the next attempt finds its row under the same id.
         return self._outage.outlast(lambda: self._accept_once(record, ingest, commits))
 
     def find(self, ingest_id: UUID) -> IngestRecord | None:
-        """The ingest as it is now.
+        """Returns the ingest as it is now.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -79,7 +80,7 @@ class PostgresIngestLog:
         return self._outage.outlast(lambda: self._found(IngestRow.ingest_id == ingest_id))
 
     def find_request(self, caller: str, request_id: UUID) -> IngestRecord | None:
-        """The same, by the id that this caller gave the request.
+        """Returns the same, by the id that this caller gave the request.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -87,7 +88,7 @@ class PostgresIngestLog:
         return self._outage.outlast(lambda: self._found(_is_request(caller, request_id)))
 
     def waiting(self) -> WaitingIngests:
-        """What waits to be committed, of all replicas. An ingest of several tables is one.
+        """Everything that waits to be committed, at all replicas. An ingest of several tables counts once.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -116,11 +117,11 @@ class PostgresIngestLog:
     def round(
         self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody
     ) -> AbstractContextManager[PendingRound | None]:
-        """What waits for one table and branch, as one round that nobody else has for as long as it is open.
+        """Opens a round of all that waits for one table and branch; no other process has it while it is open.
 
-        None: nothing waits, or another replica has the round. A round that a crash left open is given again,
-        with the same id and the same files, before anything new. `on_refused` is told how many of its
-        ingests are refused, those too that cannot be read any more.
+        None: nothing waits, or another replica has the round. A round that a crash left open is handed out
+        again, with the same id and the same files, before any new one. `on_refused` receives how many of its
+        ingests are rejected, including those that cannot be read any more.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -135,7 +136,7 @@ class PostgresIngestLog:
 
     @property
     def rounds_pool(self) -> PoolUse:
-        """The same of commit rounds, each of which holds one."""
+        """How many connections of commit rounds are in use; each round holds one."""
         return self._rounds.pool
 
     def close(self) -> None:
@@ -154,7 +155,7 @@ class PostgresIngestLog:
             if self._accept(ingest, commits):
                 return record
         with transaction(self._engine) as session:
-            # The winner's transaction is over: until then, the insert waited.
+            # The winner's transaction has ended: until then, the insert waited.
             return self._winner(session, record)
 
     def _accept(self, ingest: Mapping[str, object], commits: Sequence[Mapping[str, object]]) -> bool:
@@ -173,7 +174,7 @@ class PostgresIngestLog:
         by_request = record.request_id and _one(session, _is_request(record.caller, record.request_id))
         winner = by_request or _one(session, IngestRow.ingest_id == record.ingest_id)
         if winner is None:
-            # Forgotten since, by whoever keeps the log small.
+            # Deleted in the meantime by the cleanup of old ingests.
             raise MetricsStoreDown
         return winner
 

@@ -1,4 +1,4 @@
-"""Ingest records as rows of the ingest log, and back."""
+"""Converts ingest records to and from rows of the ingest log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from service.tracing import TraceContext
 
 
 def ingest_values(record: IngestRecord) -> dict[str, object]:
-    """The record's row in `ingests`."""
+    """Returns the record's row in `ingests`."""
     return {
         "ingest_id": record.ingest_id,
         "caller": storable(record.caller),
@@ -43,10 +43,10 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
 
 
 def commit_values(record: IngestRecord, results: Sequence[WriteResult]) -> list[dict[str, object]]:
-    """The record's rows in `ingest_commits`, each with the results of its table and branch.
+    """Returns the record's rows in `ingest_commits`, each with the results of its table and branch.
 
     Raises:
-        ValueError: a result is for a table and branch that the record does not have once.
+        ValueError: the record has a table and branch twice, or lacks that of a result.
     """
     keys = [each.key for each in record.commits]
     if len(set(keys)) < len(keys) or not {each.target.key for each in results} <= set(keys):
@@ -67,7 +67,7 @@ def commit_values(record: IngestRecord, results: Sequence[WriteResult]) -> list[
 
 
 def key_values(key: TableKey) -> dict[str, object]:
-    """A table and branch in the columns that name it."""
+    """Returns the columns that name a table and branch."""
     return {
         "catalog": key.table.catalog,
         "schema": key.table.schema,
@@ -77,12 +77,12 @@ def key_values(key: TableKey) -> dict[str, object]:
 
 
 def revised_values(results: Sequence[WriteResult]) -> dict[str, object]:
-    """What a row in `ingest_commits` has of its results, when these take the place of others."""
+    """Returns the columns of a row in `ingest_commits` whose results are replaced by these."""
     return {"targets": [_target_value(written_target(each)) for each in results], **_result_values(results)}
 
 
 def ingest_record(row: IngestRow) -> IngestRecord:
-    """The record as it is now."""
+    """Returns the record as it is now."""
     return IngestRecord(
         ingest_id=row.ingest_id,
         caller=row.caller,
@@ -152,8 +152,8 @@ def _target(key: TableKey, fields: JsonFields) -> WrittenTarget:
         fields.integer("data_file_count"),
         fields.integer("record_count"),
         fields.integer("byte_count"),
-        # Rows from before there were upserts do not say it.
+        # Rows written before upserts existed do not have it.
         fields.integers("equality_field_ids") if fields.has("equality_field_ids") else (),
-        # Nor from before a write could have a sort order.
+        # Rows written before writes had sort orders do not have it.
         fields.optional_integer("sort_order_id") if fields.has("sort_order_id") else None,
     )

@@ -1,4 +1,4 @@
-"""Sums over ingests and commit rounds, put together by table."""
+"""Sums over ingests and commit rounds, by table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Named = type[IngestCommitRow] | type[CommitRoundRow]
 
 
 def accepted(since: datetime, table: str | None) -> Executable:
-    """By table: what was accepted since then."""
+    """Sums by table over the ingests accepted since then."""
     row = IngestCommitRow
     waits = and_(row.snapshot_id.is_(None), row.error_code.is_(None))
     columns = (
@@ -31,14 +31,14 @@ def accepted(since: datetime, table: str | None) -> Executable:
 
 
 def failed(since: datetime, table: str | None) -> Executable:
-    """By table and error code: how many of these were refused."""
+    """Counts of rejected ingests among these, by table and error code."""
     row = IngestCommitRow
     statement = select(_name(row), row.error_code, func.count().label("ingest_count"))
     return _since(statement.where(row.error_code.is_not(None)), since, row, table).group_by(row.error_code)
 
 
 def rounds(since: datetime, table: str | None) -> Executable:
-    """By table: the rounds that made a snapshot since then."""
+    """Sums by table over the rounds that made a snapshot since then."""
     row = CommitRoundRow
     columns = (
         func.count().label("round_count"),
@@ -54,7 +54,7 @@ def rounds(since: datetime, table: str | None) -> Executable:
 def table_ingests(
     accepted: Sequence[Row[Any]], failed: Sequence[Row[Any]], rounds: Sequence[Row[Any]]
 ) -> Sequence[TableIngests]:
-    """One for each table that any of them names, in order of name."""
+    """Returns one entry for each table in any of them, ordered by name."""
     values: dict[str, dict[str, Any]] = {}
     for row in accepted:
         values.setdefault(row.name, {}).update({**_sums(row), "write_ms": _read_spread(row)})
@@ -66,7 +66,7 @@ def table_ingests(
 
 
 def _data_file_count(row: type[IngestCommitRow]) -> ColumnElement[int]:
-    # Upserts alone have other files, too, and an upsert is alone with its table.
+    # Only upserts also have delete files, and an upsert has only one target per table.
     return case((row.is_upsert, row.targets[0]["data_file_count"].as_integer()), else_=row.file_count)
 
 

@@ -1,4 +1,4 @@
-"""The ingest log's tables, in the metrics store's database; `migrations/` makes them."""
+"""The ingest log's tables, in the metrics store's database; `migrations/` creates them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.adapters.postgres.shared.metrics_tables import Base
 
 
 class IngestRow(Base):
-    """One ingest, from the moment at which it was accepted."""
+    """One ingest, from its acceptance on."""
 
     __tablename__ = "ingests"
 
@@ -43,11 +43,11 @@ class IngestRow(Base):
 
 
 class IngestCommitRow(Base):
-    """What one table and branch gets of an ingest; it waits while it has neither a snapshot nor an error.
+    """One ingest's part for a table and branch; it waits while it has neither a snapshot nor an error.
 
-    `results` are the write results as `service.model.ingest.committables` has them, until it has a snapshot:
-    of what was refused they are kept, so that its rows can be found. `error_detail` without a code says why
-    it waits. Rows of one `layout` were written for the same table, schema and partition spec.
+    `results` are the write results as `service.model.ingest.committables` encodes them, until it has a
+    snapshot. Rejected parts keep them, so that their rows can be found. `error_detail` without a code says
+    why it waits. Rows of one `layout` were written for the same table, schema and partition spec.
     """
 
     __tablename__ = "ingest_commits"
@@ -67,7 +67,7 @@ class IngestCommitRow(Base):
     file_count: Mapped[int]
     record_count: Mapped[int]
     byte_count: Mapped[int]
-    # Whoever lists ingests needs none of it, and it may be megabytes.
+    # Lists of ingests do not need it, and it may be megabytes.
     results: Mapped[bytes | None] = mapped_column(deferred=True)
     round_id: Mapped[UUID | None]
     snapshot_id: Mapped[int | None]
@@ -98,7 +98,7 @@ class IngestCommitRow(Base):
 
 
 class CommitRoundRow(Base):
-    """One commit round that has ended: a snapshot, or a refusal of all that was in it."""
+    """One commit round that has ended: with a snapshot, or with all of it rejected."""
 
     __tablename__ = "commit_rounds"
 

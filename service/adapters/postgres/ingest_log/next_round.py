@@ -1,4 +1,4 @@
-"""Which of the ingests that wait for a table and branch the next commit round takes."""
+"""Chooses which ingests waiting for a table and branch the next commit round takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WaitingCommit:
-    """What one ingest left for a table and branch. `arrival` grows with the order in which they came."""
+    """One ingest's part for a table and branch. `arrival` increases in order of arrival."""
 
     arrival: int
     layout: str
@@ -20,10 +20,10 @@ class WaitingCommit:
 
 @dataclass(frozen=True, slots=True)
 class RoundSize:
-    """What one round takes at most, unless a single ingest has more.
+    """The most that one round takes, unless a single ingest has more.
 
-    `byte_count` is of what is written down of files. `joined_rows` and `joined_files` are those of an upsert
-    and of all that comes before it in its round, since they are compared with each other.
+    `byte_count` bounds the bytes that describe files. `joined_rows` and `joined_files` bound an upsert
+    together with everything before it in its round, because they are compared with each other.
     """
 
     files: int
@@ -33,10 +33,10 @@ class RoundSize:
 
 
 def next_round(waiting: Sequence[WaitingCommit], size: RoundSize) -> Sequence[WaitingCommit]:
-    """Those that a new round takes, of all in order of arrival; one at least, if there are any.
+    """Chooses from all waiting ingests, in order of arrival, those of a new round; at least one, if any.
 
-    What was written for another schema or partition spec has another round, so that a table which has changed
-    since refuses no ingest but those from before.
+    Files for another schema or partition spec get another round. So a table that has changed in the meantime
+    rejects only the ingests from before the change.
 
     >>> waiting = [WaitingCommit(n, "a", n == 3, 1, 100, 10) for n in range(1, 5)]
     >>> [each.arrival for each in next_round(waiting, RoundSize(10, 1000, 100, 100))]
@@ -48,7 +48,7 @@ def next_round(waiting: Sequence[WaitingCommit], size: RoundSize) -> Sequence[Wa
 
 
 def _in_order(waiting: Sequence[WaitingCommit]) -> Iterator[WaitingCommit]:
-    """Those of the first one's layout. Appends may change places; an upsert and another write may not."""
+    """Those with the first one's layout. Appends may change order; an upsert and another write may not."""
     is_passed = False
     for each in waiting:
         if each.layout == waiting[0].layout:

@@ -1,4 +1,4 @@
-"""A commit round of the ingest log that is open, and how it ends."""
+"""An open commit round of the ingest log, and how it ends."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 
 class OpenRound:
-    """What came of it stands with its ingests and, for whoever counts, in a row of its own; both at once.
+    """An open round. Its outcome is written to its ingests and, for statistics, to its own row, at once.
 
-    `digests` are SHA-256 of the bytes that each ingest's part was read from: what another replica, which took
-    the lock for lost, has put in their place is not refused or replaced unseen. `on_refused` is told how many
-    ingests were refused, when the log has it.
+    `digests` are SHA-256 hashes of the bytes that each ingest's part was read from. If another replica
+    believed the lock lost and replaced the bytes, this round does not reject or replace them unseen.
+    `on_refused` receives how many ingests were rejected, once the log has recorded it.
     """
 
     def __init__(
@@ -44,12 +44,12 @@ class OpenRound:
         self._began = time.monotonic()
 
     def committed(self, result: CommitResult) -> None:
-        """All of it is in the snapshot.
+        """Records that the whole round is in the snapshot.
 
         Raises:
-            MetricsStoreDown: the log does not answer; the round comes again.
+            MetricsStoreDown: the log does not answer; the round will be handed out again.
         """
-        # In the snapshot's manifests the files are described for good.
+        # The snapshot's manifests now describe the files for good.
         values = {
             "snapshot_id": result.snapshot_id,
             "committed_at": func.now(),
@@ -59,16 +59,16 @@ class OpenRound:
         self._end(values, {"snapshot_id": result.snapshot_id})
 
     def refused(self, code: str, detail: str) -> None:
-        """Nothing of it will ever be committed.
+        """Records that no part of the round will ever be committed.
 
         Raises:
-            MetricsStoreDown: the log does not answer; the round comes again.
+            MetricsStoreDown: the log does not answer; the round will be handed out again.
         """
         values = _refusal(code, detail)
         self._on_refused(self._end(values, {"error_code": code}, or_(*map(self._is_as_read, self._digests))))
 
     def postponed(self, detail: str) -> None:
-        """All of it still waits, for a reason that whoever asks is told.
+        """Records why the whole round still waits; callers who ask see the reason.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -82,9 +82,9 @@ class OpenRound:
         self.ask(lambda: self._connection.execute(statement))
 
     def is_open(self) -> bool:
-        """Whether all of it still waits as it was read: nobody has committed, refused or revised it since.
+        """Whether the whole round still waits as it was read: not committed, rejected or revised since.
 
-        The lock goes with this connection: where it answers, it has the lock.
+        The lock goes with this connection: if it answers, it has the lock.
 
         Raises:
             MetricsStoreDown: the log does not answer, or the connection was lost.
@@ -96,10 +96,10 @@ class OpenRound:
         return {ingest_id: bytes(digest) for ingest_id, digest in found} == self._digests
 
     def revise(self, revision: RoundRevision, code: str) -> bool:
-        """Whether the revision is in the log now: it is not where somebody else was faster.
+        """Writes the revision to the log. Returns False if another process was faster.
 
         Raises:
-            MetricsStoreDown: the log does not answer; it may or may not be there.
+            MetricsStoreDown: the log does not answer; the revision may or may not be there.
         """
         committable, row = self._committable, IngestCommitRow
         values = (
@@ -117,10 +117,10 @@ class OpenRound:
         return is_taken
 
     def ask(self, question: Callable[[], T]) -> T:
-        """What the log answers.
+        """Returns the log's answer.
 
         Raises:
-            MetricsStoreDown: it does not.
+            MetricsStoreDown: the log does not answer.
         """
         try:
             return question()
@@ -137,14 +137,14 @@ class OpenRound:
         outcome: Mapping[str, object],
         condition: ColumnElement[bool] | None = None,
     ) -> int:
-        """How many ingests have ended by this; none, where the round had ended before."""
+        """Returns how many ingests this call has ended; 0 if the round had ended before."""
         row, committable = IngestCommitRow, self._committable
         is_member = is_in_round(committable.key, committable.round_id)
         if condition is not None:
             is_member = and_(is_member, condition)
         marked = update(row).where(is_member).values(**values).returning(row.ingest_id).cte("marked")
         figures = {**self._figures(), **outcome}
-        # Whoever comes second finds nothing to mark, and leaves no row.
+        # The second process finds nothing to mark, and inserts no row.
         chosen = select(*(literal(value) for value in figures.values()), func.now()).where(
             exists(select(marked))
         )
@@ -169,13 +169,13 @@ class OpenRound:
 
 
 def _refusal(code: str, detail: str) -> dict[str, object]:
-    # Its files are in no snapshot, and go with the table's other orphans. Until then what describes them is
-    # how an operator can get at the rows; it goes with the ingest.
+    # Its files are not in a snapshot, and are removed with the table's other orphans. Until then an operator
+    # can find the rows through the description of the files, which is deleted with the ingest.
     return {"error_code": code, "error_detail": storable(detail)}
 
 
 def is_waiting(key: TableKey) -> ColumnElement[bool]:
-    """Of what waits for one table and branch."""
+    """The condition for rows that wait for one table and branch."""
     row = IngestCommitRow
     return and_(
         *(getattr(row, name) == value for name, value in key_values(key).items()),
@@ -185,5 +185,5 @@ def is_waiting(key: TableKey) -> ColumnElement[bool]:
 
 
 def is_in_round(key: TableKey, round_id: UUID) -> ColumnElement[bool]:
-    """Of these, in this round."""
+    """The condition for waiting rows in this round."""
     return and_(is_waiting(key), IngestCommitRow.round_id == round_id)

@@ -1,4 +1,4 @@
-"""The log of maintenance, and whose turn it is at a table.
+"""The log of maintenance, and which process may maintain a table now.
 
 The room imports `shared` and `ingest_log`.
 """

@@ -1,4 +1,4 @@
-"""The maintenance log on PostgreSQL, and whose turn it is."""
+"""The maintenance log on PostgreSQL, and the lock to maintain a table."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PostgresMaintenanceLog:
         self._turns = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def add(self, record: MaintenanceRecord) -> MaintenanceRecord:
-        """Keeps it; or, while the table has another one that has not ended, gives that."""
+        """Adds the record; if the table has another one that has not ended, returns that instead."""
         statement = insert(MaintenanceRow).on_conflict_do_nothing().returning(MaintenanceRow.maintenance_id)
         with transaction(self._engine) as session:
             if session.scalar(statement, maintenance_values(record)) is not None:
@@ -65,31 +65,31 @@ class PostgresMaintenanceLog:
             return self.add(record) if found is None else maintenance_record(found)
 
     def save(self, record: MaintenanceRecord) -> None:
-        """Keeps how far it is."""
+        """Saves the record's progress."""
         is_it = MaintenanceRow.maintenance_id == record.maintenance_id
         with transaction(self._engine) as session:
             session.execute(update(MaintenanceRow).where(is_it).values(progress_values(record)))
 
     def find(self, maintenance_id: UUID) -> MaintenanceRecord | None:
-        """As it is now."""
+        """Returns the record as it is now."""
         with transaction(self._engine) as session:
             row = session.get(MaintenanceRow, maintenance_id)
             return maintenance_record(row) if row else None
 
     def forget(self, before: datetime) -> int:
-        """Deletes those that ended before; how many."""
+        """Deletes records that ended before then, and returns how many."""
         old = delete(MaintenanceRow).where(MaintenanceRow.ended_at < before)
         with transaction(self._engine) as session:
             return len(session.scalars(old.returning(MaintenanceRow.maintenance_id)).all())
 
     def latest(self, table: TableName, limit: int) -> Sequence[MaintenanceRecord]:
-        """The table's, the newest first."""
+        """The table's records, the newest first."""
         newest = select(MaintenanceRow).where(_is_of(table)).order_by(MaintenanceRow.requested_at.desc())
         with transaction(self._engine) as session:
             return [maintenance_record(each) for each in session.scalars(newest.limit(limit))]
 
     def open(self) -> Sequence[MaintenanceRecord]:
-        """Those that have not ended, the oldest first."""
+        """The records that have not ended, the oldest first."""
         row = MaintenanceRow
         oldest = select(row).where(row.ended_at.is_(None)).order_by(row.requested_at).limit(OPEN_AT_ONCE)
         with transaction(self._engine) as session:
@@ -97,7 +97,7 @@ class PostgresMaintenanceLog:
 
     @contextmanager
     def alone(self, table: TableName) -> Iterator[bool]:
-        """True: nobody else maintains the table as long as this is open."""
+        """Yields True if no other process maintains the table while this is open."""
         try:
             with advisory_lock(self._turns, _LOCK, table.catalog, table.schema, table.table) as connection:
                 yield connection is not None
@@ -105,7 +105,11 @@ class PostgresMaintenanceLog:
             raise MetricsStoreDown() from error
 
     def due(self, since: datetime) -> Sequence[TableKey]:
-        """Where upserts were committed before that moment, with no compaction since, nor tried since then."""
+        """Tables and branches whose upserts are due for compaction.
+
+        The upserts were committed by `since`. The table was not compacted after them, and no compaction was
+        requested after `since`.
+        """
         row = IngestCommitRow
         key = (row.catalog, row.schema, row.table_name, row.branch)
         statement = (
@@ -121,7 +125,7 @@ class PostgresMaintenanceLog:
         return [TableKey(TableName(catalog, schema, name), branch) for catalog, schema, name, branch in found]
 
     def gathered(self, wanted: Gathered) -> Sequence[TableKey]:
-        """Where as much has gathered by what was ingested, upserts or not."""
+        """Tables and branches in which ingests, upserts or not, have added as many files as `wanted` says."""
         row, last = CommitRoundRow, _last_runs(wanted.operation)
         key = (row.catalog, row.schema, row.table_name, row.branch)
         is_same = [one == last.c[one.key] for one in key]
@@ -141,7 +145,7 @@ class PostgresMaintenanceLog:
         return [TableKey(TableName(catalog, schema, name), branch) for catalog, schema, name, branch in found]
 
     def oldest(self, table: TableName) -> datetime | None:
-        """When the oldest was accepted that waits for any branch of the table, in any replica."""
+        """When the oldest ingest waiting for any branch of the table was accepted, at any replica."""
         row = IngestCommitRow
         is_of_table = and_(
             row.catalog == table.catalog, row.schema == table.schema, row.table_name == table.table
@@ -170,7 +174,7 @@ def _is_of(table: TableName) -> ColumnElement[bool]:
 
 
 def _last_runs(operation: MaintenanceOperation) -> Subquery:
-    """By table and branch: when the operation was last asked for, and when one began that was done."""
+    """By table and branch: when the operation was last requested, and when its last success started."""
     run = MaintenanceRow
     is_done = run.state == MaintenanceState.SUCCEEDED.value
     key = (run.catalog, run.schema, run.table_name, run.branch)
@@ -187,7 +191,7 @@ def _last_runs(operation: MaintenanceOperation) -> Subquery:
 
 
 def _has_compacted(since: datetime) -> ColumnElement[bool]:
-    """Whether the commit's table was compacted after it, or that was tried after the moment."""
+    """Whether the commit's table was compacted after it, or a compaction was requested after the moment."""
     commit, run = IngestCommitRow, MaintenanceRow
     return and_(
         run.catalog == commit.catalog,

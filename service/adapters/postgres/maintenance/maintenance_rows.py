@@ -1,4 +1,4 @@
-"""Maintenance records as rows of their log, and back."""
+"""Converts maintenance records to and from rows of their log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from service.model.tables.tables import TableName
 
 
 def maintenance_values(record: MaintenanceRecord) -> dict[str, object]:
-    """The record's row."""
+    """Returns the record's row."""
     key, bounds = record.request.key, record.request.bounds
     return {
         "maintenance_id": record.maintenance_id,
@@ -39,7 +39,7 @@ def maintenance_values(record: MaintenanceRecord) -> dict[str, object]:
 
 
 def progress_values(record: MaintenanceRecord) -> dict[str, object]:
-    """What changes while it runs."""
+    """Returns the columns that change while it runs."""
     return {
         "state": record.state.value,
         "attempts": record.attempts,
@@ -55,7 +55,7 @@ def progress_values(record: MaintenanceRecord) -> dict[str, object]:
 
 
 def maintenance_record(row: MaintenanceRow) -> MaintenanceRecord:
-    """The record as it is now."""
+    """Returns the record as it is now."""
     return MaintenanceRecord(
         row.maintenance_id,
         _request(row),

@@ -1,4 +1,4 @@
-"""The maintenance log's table, in the metrics store's database; `migrations/` makes it."""
+"""The maintenance log's table, in the metrics store's database; `migrations/` creates it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.adapters.postgres.shared.metrics_tables import Base
 
 
 class MaintenanceRow(Base):
-    """One maintenance of a table; of those without an end a table has one at most."""
+    """One maintenance of a table. A table has at most one that has not ended."""
 
     __tablename__ = "maintenance_runs"
 

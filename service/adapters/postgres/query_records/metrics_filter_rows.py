@@ -1,4 +1,4 @@
-"""Filter records as rows of the metrics store, and back."""
+"""Converts filter records to and from rows of the metrics store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service.model.tables.tables import TableName
 
 
 def filter_values(record: QueryRecord) -> list[dict[str, object]]:
-    """The record's rows in `filters`."""
+    """Returns the record's rows in `filters`."""
     return [
         {"query_id": record.query_id, "ordinal": ordinal, **_values(each)}
         for ordinal, each in enumerate(record.filters)
@@ -26,7 +26,7 @@ def filter_values(record: QueryRecord) -> list[dict[str, object]]:
 
 
 def filter_of(row: FilterRow) -> FilterRecord:
-    """The record that a row was made from."""
+    """Returns the record that a row was made from."""
     return FilterRecord(
         filter_id=row.filter_id,
         join_type=JoinType(row.join_type),

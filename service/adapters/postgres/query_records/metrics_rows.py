@@ -1,4 +1,4 @@
-"""Query records as rows of the metrics store, and back."""
+"""Converts query records to and from rows of the metrics store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEVELS = tuple(each.name for each in fields(PruningMetrics) if each.name != "pla
 
 
 def query_values(record: QueryRecord) -> dict[str, object]:
-    """The record's row in `queries`."""
+    """Returns the record's row in `queries`."""
     error = record.error
     values: dict[str, object] = {
         "query_id": record.query_id,
@@ -62,7 +62,7 @@ def query_values(record: QueryRecord) -> dict[str, object]:
 
 
 def scan_values(record: QueryRecord) -> list[dict[str, object]]:
-    """The record's rows in `scans`."""
+    """Returns the record's rows in `scans`."""
     return [
         {
             "query_id": record.query_id,
@@ -80,7 +80,7 @@ def scan_values(record: QueryRecord) -> list[dict[str, object]]:
 
 
 def record_of(row: QueryRow) -> QueryRecord:
-    """The record that a row was made from."""
+    """Returns the record that a row was made from."""
     error = QueryError(row.error_code, row.error_detail or "") if row.error_code else None
     return QueryRecord(
         query_id=row.query_id,
@@ -113,7 +113,7 @@ def record_of(row: QueryRow) -> QueryRecord:
 
 
 def _rewrite_of(stored: Mapping[str, Any]) -> RewriteRecord:
-    """Former versions did not say the last two."""
+    """Former versions did not store the last two."""
     return RewriteRecord(
         RewriteKind(stored["kind"]),
         stored["table"],

@@ -43,18 +43,18 @@ class PostgresMetricsStore:
         return pool_use(self._engine)
 
     def record(self, records: Sequence[QueryRecord]) -> None:
-        """Writes them all or none; a record that is there already stays as it is.
+        """Writes all records or none; an existing record stays as it is.
 
         Raises:
             MetricsStoreDown: nothing was written.
         """
         if not records:
             return
-        # reversed: of two records with one id in a batch, the first counts.
+        # reversed: if two records in a batch have the same id, the first counts.
         by_id = {each.query_id: each for each in reversed(records)}
         with transaction(self._engine) as session:
-            # With its record, in one step: at no moment is a query in neither table. First, as whoever takes
-            # lost queries does it: they must not wait for each other.
+            # In one step with its record, so that a query is always in one of the tables. First, in the same
+            # order as `take_lost`: they must not deadlock.
             session.execute(
                 delete(OpenQueryRow).where(OpenQueryRow.query_id.in_(by_id)),
                 execution_options={"synchronize_session": False},
@@ -70,7 +70,7 @@ class PostgresMetricsStore:
                 session.execute(insert(FilterRow), filters)
 
     def find(self, query_id: UUID) -> QueryRecord | None:
-        """The record of one query.
+        """Returns the record of one query.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -78,7 +78,7 @@ class PostgresMetricsStore:
         return self._find_one(QueryRow.query_id == query_id)
 
     def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
-        """The record of the query that this caller sent under this id.
+        """Returns the record of the query that this caller sent under this id.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -86,7 +86,7 @@ class PostgresMetricsStore:
         return self._find_one((QueryRow.caller == caller) & (QueryRow.request_id == request_id))
 
     def forget_before(self, moment: datetime) -> int:
-        """Deletes older records, some thousands a transaction; how many.
+        """Deletes older records, some thousands per transaction, and returns how many.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -104,8 +104,9 @@ class PostgresMetricsStore:
                 return forgotten
 
     def health(self) -> PartHealth:
-        """Asks the store, within a second."""
-        # A connection to a dead address may hang for longer than a second; the thread waits for it, not we.
+        """Checks within a second whether the store answers."""
+        # A connection to a dead address may hang for longer than a second; the prober's thread waits for it
+        # instead of the caller.
         if self._probe is None or self._probe.done():
             self._probe = self._prober.submit(self._ping)
         try:

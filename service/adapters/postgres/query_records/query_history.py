@@ -1,4 +1,4 @@
-"""The metrics store, read for many queries at once."""
+"""Reads many queries of the metrics store at once."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _FILTERED = (
 
 
 class PostgresQueryHistory:
-    """The `QueryHistory` port, with connections of its own: whoever looks back holds up no record."""
+    """The `QueryHistory` port. It has its own connections, so that reading history delays no record."""
 
     def __init__(self, url: str) -> None:
         self._engine = store_engine(url, CONNECTION, pool_size=1, max_overflow=3, pool_timeout=3)
@@ -65,7 +65,7 @@ class PostgresQueryHistory:
             return [_summary(row) for row in connection.execute(_listed(listing))]
 
     def pruning(self, since: datetime, table: str | None) -> Sequence[TablePruning]:
-        """Every table that was scanned, or could have been narrowed, since then; in order of name.
+        """Every table that was scanned, or had a candidate filter, since then; ordered by name.
 
         Raises:
             MetricsStoreDown: the store does not answer.

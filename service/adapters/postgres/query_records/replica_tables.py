@@ -1,4 +1,4 @@
-"""The metrics store's tables of replicas, and of the queries that are open at them."""
+"""The metrics store's tables of replicas and of their open queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOW = text("clock_timestamp()")
 
 
 class ReplicaRow(Base):
-    """One run of one gateway process. Both times are PostgreSQL's."""
+    """One run of one gateway process. Both times are from PostgreSQL's clock."""
 
     __tablename__ = "replicas"
 
@@ -27,7 +27,7 @@ class ReplicaRow(Base):
 
 
 class OpenQueryRow(Base):
-    """A query that has not ended, or not left its record yet; `elapsed_ms` is as of `told_at`."""
+    """A query that has not ended, or has no record yet; `elapsed_ms` is as of `told_at`."""
 
     __tablename__ = "open_queries"
 

@@ -29,7 +29,7 @@ from service.errors import ReplicaLost
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.replicas import Decided, OpenQuery, Replica
 
-# Losing the last of it with a crash of PostgreSQL costs nothing: the next beat says it again.
+# If a crash of PostgreSQL loses the latest rows, nothing is lost: the next heartbeat writes them again.
 _CONNECTION = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=off"}
 _FORGOTTEN_AFTER = timedelta(days=1)
 _OPENED = (
@@ -55,7 +55,7 @@ class PostgresReplicas:
         self._engine = store_engine(url, _CONNECTION, pool_size=2, max_overflow=2, pool_timeout=3)
 
     def beat(self, opened: Sequence[OpenQuery], held: Collection[UUID], closed: Collection[UUID]) -> Decided:
-        """As the port's `beat`. It waits for whoever judges this replica at the same moment."""
+        """Implements the port's `beat`. It waits while another process checks this replica."""
         known = {*held, *(each.record.query_id for each in opened)}
         with self._transaction() as connection:
             at_ms = connection.execute(_seen(self._replica)).scalar_one()
@@ -69,7 +69,7 @@ class PostgresReplicas:
         return Decided(lost, canceled, at_ms)
 
     def take_lost(self, lost_after_s: float) -> Collection[UUID]:
-        """As the port's `take_lost`; it also forgets replicas that ended long ago."""
+        """Implements the port's `take_lost`; it also deletes replicas that ended long ago."""
         old = REPLICAS.c.last_seen < NOW - _FORGOTTEN_AFTER
         with self._transaction() as connection:
             lost = connection.scalars(take_lost(lost_after_s)).all()
@@ -77,7 +77,7 @@ class PostgresReplicas:
         return lost
 
     def find(self, query_ids: Collection[UUID]) -> Mapping[UUID, OpenQuery]:
-        """As the port's `find`."""
+        """Implements the port's `find`."""
         row = OPEN_QUERIES.c
         by_now_ms = row.elapsed_ms + milliseconds(NOW - row.told_at)
         statement = select(*row, by_now_ms.label("by_now_ms")).where(row.query_id.in_(query_ids))
@@ -85,13 +85,13 @@ class PostgresReplicas:
             return {each.query_id: _open_query(each) for each in connection.execute(statement)}
 
     def ask_to_cancel(self, query_id: UUID) -> None:
-        """As the port's `ask_to_cancel`."""
+        """Implements the port's `ask_to_cancel`."""
         asked = OPEN_QUERIES.c.query_id == query_id
         with self._transaction() as connection:
             connection.execute(update(OPEN_QUERIES).where(asked).values(is_canceled=True))
 
     def leave(self) -> None:
-        """As the port's `leave`."""
+        """Implements the port's `leave`."""
         own = REPLICAS.c.replica_id == self._replica.replica_id
         with self._transaction() as connection:
             connection.execute(delete(REPLICAS).where(own, ~has_open_queries()))

@@ -1,4 +1,4 @@
-"""Sums over scans and filters, put together by table."""
+"""Combines sums over scans and filters by table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.model.query.pruning import Selection
 
 
 def table_prunings(scans: Sequence[Row[Any]], filters: Sequence[Row[Any]]) -> Sequence[TablePruning]:
-    """One for each table that either names, in order of name."""
+    """Returns one entry for each table in either of them, ordered by name."""
     scanned = {row.table_name: row for row in scans}
     tables = sorted({row.table_name for row in (*scans, *filters)})
     return [_pruning(each, scanned.get(each), _of(each, filters)) for each in tables]

@@ -1,4 +1,4 @@
-"""The one statement that gives queries of lost replicas their record."""
+"""The single statement that writes the records of lost replicas' queries."""
 
 from __future__ import annotations
 
@@ -39,21 +39,22 @@ _ZERO = ("planning_ms", "row_count", "byte_count", "parse_ms", "detect_ms", "fil
 
 
 def has_open_queries() -> ColumnElement[bool]:
-    """Of a row of `replicas`: whether queries are open at it."""
+    """Whether a row of `replicas` has open queries."""
     return exists().where(OPEN_QUERIES.c.replica_id == REPLICAS.c.replica_id)
 
 
 def milliseconds(interval: ColumnElement[Any]) -> ColumnElement[int]:
-    """An interval as a whole number; of a moment, since 1970."""
+    """An interval in whole milliseconds; a timestamp in milliseconds since 1970."""
     return sql_cast(extract("epoch", interval) * 1000, BigInteger)
 
 
 def take_lost(lost_after_s: float) -> Executable:
-    """Moves the open queries of replicas that were not seen for so long to `queries`, and returns their ids.
+    """Moves the open queries of replicas not seen for this long to `queries`, and returns their ids.
 
-    One that was seen as far in the future is gone, too: the clock was set back since, and whoever lives has
-    beaten again. Of several who run it at once, the locks of the replicas' rows let one see these queries. A
-    replica that beats meanwhile is looked at again once its beat is written, and left alone.
+    A replica last seen equally far in the future is lost, too: the clock was set back since then, and a live
+    replica would have sent another heartbeat. If several processes run this at once, the locks on the
+    replicas' rows let only one see these queries. If a replica sends a heartbeat at the same time, its row is
+    checked again once the heartbeat is written, and the replica is left alone.
     """
     silence = timedelta(seconds=lost_after_s)
     gone = (
@@ -76,13 +77,13 @@ def take_lost(lost_after_s: float) -> Executable:
 
 
 def _values(taken: Any) -> dict[str, ColumnElement[Any]]:
-    """The record: its times end where its replica was seen last."""
+    """Returns the record's columns. Its times end when its replica was last seen."""
     is_queued = taken.state == QueryState.QUEUED.value
     queued_ms = case((is_queued, taken.lived_ms), else_=taken.queued_ms)
     return {
         "query_id": taken.query_id,
         **{name: taken[name] for name in _KEPT},
-        # Whoever sends it again under its requestId has it run anew.
+        # A caller who sends it again under its requestId gets a new run.
         "request_id": sql_cast(null(), Uuid),
         "state": literal(QueryState.FAILED.value),
         "error_code": literal(ReplicaLost.code),

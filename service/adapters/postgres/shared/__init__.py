@@ -1,6 +1,6 @@
-"""What all stores on PostgreSQL need.
+"""Code that all stores on PostgreSQL share.
 
-Connections and their pools, an advisory lock, a wait for a standby that takes over, PostgreSQL's errors in
-the gateway's own terms, and the metadata that all tables are declared in. The room imports only ports and
-model.
+It holds connections and their pools, an advisory lock, a wait for a standby that takes over, the translation
+of PostgreSQL's errors into the gateway's, and the metadata in which all tables are declared. The room imports
+only ports and model.
 """

@@ -1,4 +1,4 @@
-"""A lock of PostgreSQL that goes with its connection: whoever crashes lets go of it."""
+"""A PostgreSQL lock that goes with its connection: a crash releases it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 @contextmanager
 def advisory_lock(engine: Engine, *words: str) -> Iterator[Connection | None]:
-    """The connection that holds the lock of these words; None: somebody else has it.
+    """Yields the connection that holds the lock of these words. None: another process has it.
 
-    The engine's statements must be transactions of their own (`AUTOCOMMIT`), or one would be open as long.
+    Each statement of the engine must be a transaction of its own (`AUTOCOMMIT`); otherwise a transaction
+    would stay open as long as the lock.
     """
     number = lock_number(*words)
     with engine.connect() as connection:
@@ -31,6 +32,6 @@ def advisory_lock(engine: Engine, *words: str) -> Iterator[Connection | None]:
 
 
 def lock_number(*words: str) -> ColumnElement[int]:
-    """What PostgreSQL knows the lock of these words by."""
+    """Returns PostgreSQL's number for the lock of these words."""
     digest = hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest()
     return literal(int.from_bytes(digest, signed=True), BigInteger)

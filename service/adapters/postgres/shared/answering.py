@@ -1,4 +1,4 @@
-"""PostgreSQL's errors in the gateway's own terms."""
+"""Translates PostgreSQL's errors into the gateway's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.errors import MetricsStoreDown
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Raises MetricsStoreDown for whatever the database or the way to it says."""
+    """Raises MetricsStoreDown for every error of the database or of the connection to it."""
     try:
         yield
     except SQLAlchemyError as error:

@@ -1,4 +1,4 @@
-"""The way to PostgreSQL: to one server, or to several of which one takes writes."""
+"""Connects to PostgreSQL: to one server, or to the one of several that accepts writes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from sqlalchemy import Engine, create_engine, event
 
 STATEMENT_WITHIN_MS = 10_000
 SILENT_AT_MOST_S = STATEMENT_WITHIN_MS / 1000 + 2
-"""The server ends a statement before; one that says nothing for longer stands still."""
+"""The server ends a statement before this; a server silent for longer hangs."""
 OF_SEVERAL_WITHIN_S = 2
-"""How long one of several servers may take to answer a connection; then the next one is asked."""
+"""How long each of several servers may take to accept a connection before the next is tried."""
 
 CONNECTION: dict[str, object] = {
     "connect_timeout": 3,
     "options": f"-c statement_timeout={STATEMENT_WITHIN_MS} -c timezone=UTC",
 }
-# Where others are told that something is kept: a role's or a database's own setting may be to lose the last
-# of what was committed with a crash, or with a server whose standby takes over.
+# For writes that are confirmed to others: the setting of a role or a database may allow a crash, or a
+# failover to a standby, to lose the latest commits.
 DURABLE = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=on"}
 
-# A machine that is gone says nothing: without these it would be waited for as long as TCP would, which is
-# minutes for what is on its way, and hours for what was received.
+# A machine that is gone is silent. Without these, a connection would wait until TCP gives up: minutes for
+# data in transit, and hours for data already received.
 _LIVENESS: Mapping[str, object] = {
     "application_name": "sluice",
     "tcp_user_timeout": 5_000,
@@ -42,16 +42,16 @@ _DRIVER = re.compile(r"^postgres(?:ql)?(?:\+psycopg)?:")
 def store_engine(
     url: str, session: Mapping[str, object], *, silent_at_most_s: float | None = SILENT_AT_MOST_S, **pool: Any
 ) -> Engine:
-    """An engine whose connections go to the server that takes writes, and are asked before each use.
+    """Returns an engine that connects to the server that accepts writes, and tests connections before use.
 
-    A connection that was silent for `silent_at_most_s` within a statement is closed, and the statement fails:
-    a server that is stopped, or that waits for a standby, would otherwise hold its caller for good. What the
-    statement did is not known then.
+    A connection that is silent for `silent_at_most_s` within a statement is closed, and the statement fails.
+    Otherwise a server that is stopped, or that waits for a standby, would block its caller forever. It is
+    then unknown whether the statement took effect.
 
     Args:
         url: as libpq reads it: hosts with ports, separated by commas, and options after the `?`.
-        session: options of libpq; those of the URL win, but for `options`, of which both are set.
-        silent_at_most_s: None: no matter how long.
+        session: options of libpq. Those of the URL win; only `options` are combined.
+        silent_at_most_s: None: no limit.
         pool: further arguments of SQLAlchemy's `create_engine`.
     """
     options = connection_options(url, session)
@@ -69,7 +69,7 @@ def store_engine(
 
 
 def connection_options(url: str, session: Mapping[str, object]) -> dict[str, Any]:
-    """What psycopg connects with.
+    """Returns psycopg's connection options.
 
     >>> options = connection_options("postgresql://a:5432,b:5433/db?application_name=x", CONNECTION)
     >>> [options[each] for each in ("host", "port", "application_name", "target_session_attrs")]
@@ -88,12 +88,12 @@ def connection_options(url: str, session: Mapping[str, object]) -> dict[str, Any
 
 
 class BoundedConnection(psycopg.Connection[Any]):
-    """A connection that waits for so long at most, whatever the server does."""
+    """A connection that waits at most `silent_at_most_s`, whatever the server does."""
 
     silent_at_most_s: float | None = None
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """As psycopg's, which every statement goes through.
+        """Overrides psycopg's `wait`, which every statement goes through.
 
         Raises:
             psycopg.OperationalError: it took too long; the connection is closed.
@@ -105,6 +105,6 @@ class BoundedConnection(psycopg.Connection[Any]):
             return super().wait(gen, interval, self.silent_at_most_s)
         except psycopg.OperationalError:
             if time.monotonic() >= deadline:
-                # In the middle of an answer: nothing else can be asked over it.
+                # The connection is in the middle of an answer: it cannot be used again.
                 self.pgconn.finish()
             raise

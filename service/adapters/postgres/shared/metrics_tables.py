@@ -1,4 +1,4 @@
-"""The metrics store's tables; `migrations/` makes them, and a test holds the two together."""
+"""The metrics store's tables; `migrations/` creates them, and a test compares the two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = {
 
 
 class Base(DeclarativeBase):
-    """What all tables share: the names of their constraints, and the types of their columns."""
+    """The common base of all tables: the names of constraints, and the types of columns."""
 
     metadata = MetaData(naming_convention=NAMES)
     type_annotation_map: ClassVar[dict[Any, Any]] = {
@@ -34,7 +34,7 @@ class Base(DeclarativeBase):
 
 
 class QueryRow(Base):
-    """One query, whatever its end."""
+    """One query, however it ended."""
 
     __tablename__ = "queries"
 
@@ -106,7 +106,7 @@ class ScanRow(Base):
 
 
 class FilterRow(Base):
-    """One candidate filter of a query, applied or not. Tables are full names, in lists for the build side."""
+    """One candidate filter of a query, applied or not. Tables are full names; the build side has lists."""
 
     __tablename__ = "filters"
 

@@ -1,4 +1,4 @@
-"""PostgreSQL that has just gone away, and may be back in a moment: a standby takes its place."""
+"""Waits out a short outage of PostgreSQL, for example while a standby takes over."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from service.ports import Clock
 
 T = TypeVar("T")
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 0.4
-# Shutting down, starting, a standby, and a standby that was taken for the primary: a successor may be near.
+# Shutting down, crashed, starting, and read-only because it is a standby: a successor may be near.
 _ON_THE_MOVE = frozenset(("57P01", "57P02", "57P03", "25006"))
 
 log = structlog.get_logger(__name__)
 
 
 class Outage:
-    """Asks again while the server is away, for `wait_s` from when it went; then every call fails at once.
+    """Repeats calls while the server is away, for `wait_s` from its start; then every call fails at once.
 
-    Only for what may be done twice: of an answer that was lost nobody knows whether it was done.
+    Use it only for calls that may be done twice: if an answer was lost, nothing says whether the call was
+    done.
     """
 
     def __init__(self, wait_s: float, clock: Clock, sleep: Callable[[float], None] = time.sleep) -> None:
@@ -38,10 +39,10 @@ class Outage:
         self._last_ms = 0
 
     def outlast(self, question: Callable[[], T]) -> T:
-        """What the question answers, this time or the next.
+        """Returns the answer to the question, from this attempt or a later one.
 
         Raises:
-            MetricsStoreDown: there was no answer in time, or one that will be the same next time.
+            MetricsStoreDown: there was no answer in time, or an error that repeating would not change.
         """
         retrying = Retrying(
             retry=retry_if_exception(is_away),
@@ -58,7 +59,7 @@ class Outage:
     def _is_over(self, _: RetryCallState) -> bool:
         now_ms = self._clock.elapsed_ms()
         with self._lock:
-            # Nobody asked for a while: what was then is another outage.
+            # Without a call for a while, the earlier outage is over, and this is another one.
             if self._began_ms is None or now_ms - self._last_ms > self._wait_ms:
                 self._began_ms = now_ms
             self._last_ms = now_ms
@@ -72,7 +73,7 @@ class Outage:
 
 
 def is_away(failure: BaseException) -> bool:
-    """Whether the server went away, is not there, or is none that takes writes."""
+    """Whether the server went away, cannot be reached, or does not accept writes."""
     cause = failure.__cause__
     if not isinstance(failure, MetricsStoreDown) or not isinstance(cause, DBAPIError):
         return False

@@ -8,6 +8,6 @@ from service.model.operations.usage import PoolUse
 
 
 def pool_use(engine: Engine) -> PoolUse:
-    """As it is now: `size` are those that are kept; beyond it, some are opened for a moment."""
+    """Returns the current use. `size` counts pooled connections; a few more may be open for a moment."""
     pool = engine.pool
     return PoolUse(pool.checkedout(), pool.size()) if isinstance(pool, QueuePool) else PoolUse(0, 0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 
 def storable(text: str) -> str:
-    """The text without what PostgreSQL cannot hold: NUL, and halves of surrogate pairs.
+    """Replaces what PostgreSQL cannot hold: NUL, and halves of surrogate pairs.
 
-    A text that the store refuses would otherwise stand in the way of all records behind it.
+    Otherwise the store would reject the text, and one such text would block all records behind it.
 
     >>> storable("a" + chr(0) + "b") == "a" + chr(0xFFFD) + "b"
     True

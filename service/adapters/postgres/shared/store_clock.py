@@ -1,4 +1,4 @@
-"""PostgreSQL's wall clock, for what replicas decide together."""
+"""PostgreSQL's wall clock, for decisions that replicas make together."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from service.ports import Clock
 
 
 class StoreClock:
-    """The `Clock` port; whoever asks it for the time gets that of one clock, at whichever replica.
+    """The `Clock` port with the same wall clock at every replica.
 
-    `now` raises MetricsStoreDown where the store does not answer.
+    `now` raises MetricsStoreDown if the store does not answer.
     """
 
     def __init__(self, url: str, own: Clock) -> None:
-        # Nobody asks more often than once in some seconds.
+        # It is used at most once every few seconds.
         self._engine = store_engine(url, CONNECTION, poolclass=NullPool)
         self._own = own
 
@@ -29,7 +29,7 @@ class StoreClock:
             return cast(datetime, connection.scalar(text("SELECT clock_timestamp()"))).astimezone(UTC)
 
     def elapsed_ms(self) -> int:
-        """This machine's."""
+        """Milliseconds on this machine's clock."""
         return self._own.elapsed_ms()
 
     def close(self) -> None:
@@ -38,7 +38,7 @@ class StoreClock:
 
 
 class EarlierClock:
-    """The `Clock` port: the earlier of two. What is deleted by it is old by both of them."""
+    """The `Clock` port: the earlier of two clocks. Anything deleted by its time is old by both."""
 
     def __init__(self, one: Clock, other: Clock) -> None:
         self._one = one
@@ -49,5 +49,5 @@ class EarlierClock:
         return min(self._one.now(), self._other.now())
 
     def elapsed_ms(self) -> int:
-        """The first one's."""
+        """Milliseconds on the first clock."""
         return self._one.elapsed_ms()

@@ -28,7 +28,7 @@ from service.errors import GatewayError, MetricsStoreDown
 from service.model.ingest.streams import BatchDone, StreamRecord, StreamState
 from service.model.operations.usage import PoolUse
 
-# A replica that went without a word must not keep its streams for as long as TCP would let it: hours.
+# A replica that vanished must not keep its streams until TCP gives up, which takes hours.
 _KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
 STREAMS_AT_MOST = 10_000
 
@@ -38,7 +38,7 @@ class PostgresStreamStore:
 
     def __init__(self, url: str) -> None:
         self._engine = store_engine(url, DURABLE, pool_size=2, pool_timeout=10)
-        # Each lease is a connection of its own, for as long as it is held.
+        # Each lease has a connection of its own, for as long as it is held.
         self._leases = store_engine(
             url,
             DURABLE | {"options": f"{DURABLE['options']} {_KEEPALIVE}"},
@@ -47,7 +47,7 @@ class PostgresStreamStore:
         )
 
     def add(self, record: StreamRecord) -> StreamRecord:
-        """Keeps a new stream. Of a caller's with the same `request_id` the first wins, and is what all get.
+        """Keeps a new stream. The first of a caller's with the same `request_id` wins; all get it.
 
         Raises:
             MetricsStoreDown: the store does not answer; the stream may or may not be in it.
@@ -62,12 +62,12 @@ class PostgresStreamStore:
             if session.scalar(is_first) is not None:
                 return record
         with transaction(self._engine) as session:
-            # The winner's transaction is over: until then, the insert waited.
+            # The winner's transaction has ended: until then, the insert waited.
             is_winner = StreamRow.caller == storable(record.caller), StreamRow.request_id == record.request_id
             return _record(session.scalars(select(StreamRow).where(*is_winner)).one())
 
     def streams(self, caller: str | None = None, state: StreamState | None = None) -> Sequence[StreamRecord]:
-        """Those of a caller, or in a state, the newest first.
+        """The streams of a caller, or in a state, the newest first.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -88,7 +88,7 @@ class PostgresStreamStore:
         *,
         is_resumed: bool = False,
     ) -> None:
-        """Takes down the state and the error of a stream that is running; of any other only if it is resumed.
+        """Saves the state and the error of a running stream; of any other only if it is resumed.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -105,7 +105,7 @@ class PostgresStreamStore:
             session.execute(update(StreamRow).where(condition).values(values))
 
     def done(self, stream_id: UUID, batch: BatchDone) -> None:
-        """Takes down that a micro-batch is in the tables; once, however often it is told.
+        """Records that a micro-batch is in the tables; once, however often it is reported.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -124,7 +124,7 @@ class PostgresStreamStore:
             session.execute(update(row).where(row.stream_id == stream_id, is_new).values(values))
 
     def lease(self, stream_id: UUID) -> PostgresStreamLease | None:
-        """The right to run the stream; None: another replica has it.
+        """Returns the right to run the stream. None: another replica has it.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -161,7 +161,7 @@ class PostgresStreamLease:
         self._connection = connection
 
     def is_held(self) -> bool:
-        """Whether it still is ours."""
+        """Whether this replica still holds it."""
         try:
             return self._connection.scalar(select(1)) == 1
         except SQLAlchemyError:

@@ -1,4 +1,4 @@
-"""The table of streams, in the metrics store's database; `migrations/` makes it."""
+"""The table of streams, in the metrics store's database; `migrations/` creates it."""
 
 from __future__ import annotations
 
