@@ -1,4 +1,4 @@
-"""`python -m bench [NAME …]`: takes the measures named, or all; `report` only makes the page."""
+"""`python -m bench [NAME …]`: takes the named measures, or all; `report` only writes the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench.page import write_page
 
 
 def main(names: list[str]) -> int:
-    """Takes the measures; the process's exit code."""
+    """Takes the measures; returns the exit code of the process."""
     console = Console()
     unknown = [each for each in names if each not in {*MEASURES, "report"}]
     if unknown:
@@ -25,7 +25,7 @@ def main(names: list[str]) -> int:
         )
         return 2
     if names != ["report"]:
-        # As an exception, so that every gateway that was started is stopped.
+        # As an exception, so that every started gateway is stopped.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         _take([each for each in names if each != "report"] or list(MEASURES), console)
     write_page()

@@ -1,4 +1,4 @@
-"""One query over HTTP, with how long it took and what it read."""
+"""One query over HTTP, with its time and what it read."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import orjson
 
 from bench.client import Client
 
-# The rows are not in the answer: to write them as JSON would be the largest part of some queries, and is the
-# same for all that is compared. A limit that a query reaches would end its scans early.
+# The answer omits the rows: writing them as JSON would dominate some queries, and is the same for everything
+# that is compared. A reached limit would end a query's scans early.
 WITHOUT_ROWS = {"format": "ARROW_STREAM", "rowLimit": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A query that succeeded: milliseconds there and back, how many rows it had, GET /explain of it."""
+    """A query that succeeded: milliseconds there and back, its number of rows, and its explanation."""
 
     took_ms: float
     row_count: int
@@ -25,22 +25,22 @@ class Asked:
 
     @property
     def sources(self) -> set[str]:
-        """Where the keys of the filters that were applied came from."""
+        """The sources of the applied filters' keys."""
         return {each["source"] for each in self.explanation["filters"] if each["applied"]}
 
     @property
     def planning_ms(self) -> float:
-        """Until the query runs: what the gateway looks for and collects, and the engine's planning."""
+        """The time until the query runs: detection and collection by the gateway, planning by the engine."""
         timings = self.explanation["timings"]
         return float(sum(timings[f"{each}Ms"] for each in ("parse", "detect", "filters", "plan")))
 
     def scan(self, table: str, level: str) -> int:
-        """What all scans of this table selected."""
+        """Returns how much all scans of this table selected."""
         scans = (each for each in self.explanation["scans"] if each["table"].endswith(f".{table}"))
         return sum(each[level]["selected"] for each in scans)
 
     def total(self, table: str, level: str) -> int:
-        """Of how much."""
+        """Returns the total that they selected from."""
         scans = (each for each in self.explanation["scans"] if each["table"].endswith(f".{table}"))
         return sum(each[level]["total"] for each in scans)
 

@@ -1,4 +1,4 @@
-"""One client with one connection that is kept; as thin as a client can be, so that it adds little itself."""
+"""A client with one kept connection, as thin as possible, so that it adds little time."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Client:
-    """Asks over one connection; for one thread."""
+    """Sends requests over one connection; for one thread."""
 
     def __init__(self, url: str) -> None:
         address = urlsplit(url)
         self._connection = HTTPConnection(address.hostname or "", address.port, timeout=120)
 
     def get(self, path: str) -> tuple[int, bytes]:
-        """The status and the body."""
+        """Returns the status and the body."""
         self._connection.request("GET", path)
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
     def delete(self, path: str) -> tuple[int, bytes]:
-        """The status and the body."""
+        """Returns the status and the body."""
         self._connection.request("DELETE", path)
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
     def post(self, path: str, body: bytes) -> tuple[int, bytes]:
-        """Sends JSON; the status and the body."""
+        """Sends JSON; returns the status and the body."""
         self._connection.request("POST", path, body, {"Content-Type": "application/json"})
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
     def query(self, body: dict[str, Any], headers: Mapping[str, str] = NO_HEADERS) -> tuple[int, bytes]:
-        """Sends a query, waits for it as long as one may; the status and the body."""
+        """Sends a query with the longest allowed wait; returns the status and the body."""
         sent = orjson.dumps({**WAIT, **body})
         self._connection.request("POST", "/query", sent, {"Content-Type": "application/json", **headers})
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
     def timed_query_ms(self, body: dict[str, Any]) -> float:
-        """How long the answer took; there and back.
+        """Returns how long the answer took, there and back.
 
         Raises:
             RuntimeError: the query did not succeed.
@@ -62,5 +62,5 @@ class Client:
         return took_ms
 
     def close(self) -> None:
-        """Hangs up."""
+        """Closes the connection."""
         self._connection.close()

@@ -1,9 +1,9 @@
 """Sixteen clients at once against four, and whether the gateway still answers its probe.
 
-Whether more clients than workers slow the gateway down or make it fall silent. 4 and 16 clients in turn,
-three rounds of each, send the same 48 queries (three times `select 1`, then the demo's question, and so on)
-from a process of their own; meanwhile another process asks `/healthz` every 20 ms. The ratio of throughputs
-is the median of the rounds'.
+This measures whether more clients than workers slow the gateway down or make it fall silent. Four and 16
+clients in turn, three rounds of each, send the same 48 queries (three times `select 1`, then the demo's
+question, and so on) from a process of their own. At the same time, another process asks `/healthz` every 20
+ms. The ratio of throughputs is the median over the rounds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TARGET_HEALTH_MS = 50.0
 
 
 def measure(lake: Lake) -> Measurement:
-    """Throughput of both, errors, and the probe's percentiles."""
+    """Returns the throughput of both, errors, and the probe's percentiles."""
     bodies = [SELECT_1, SELECT_1, SELECT_1, QUESTION] * (QUERIES // 4)
     windows: dict[int, list[tuple[float, float]]] = {0: [], FEW: [], MANY: []}
     outcomes: dict[int, list[Outcome]] = {FEW: [], MANY: []}
@@ -57,7 +57,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Throughput per round, and the probe's times."""
+    """Draws the throughput per round, and the probe's times."""
     left, right = figure.subplots(1, 2)
     for count, values in measurement.samples["per_s"].items():
         left.plot(range(1, len(values) + 1), values, "o-", label=f"{count} clients")

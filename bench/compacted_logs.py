@@ -1,8 +1,8 @@
-"""Reading one log type's column of a wide table that was compacted: width of write schemas, or full.
+"""Reading one log type's column of a compacted wide table: width of write schemas, or full.
 
-A table of 500 columns gets 50 log types of 40 columns each in small files, eight of each type, twice the
-same; one is compacted with `SLUICE_MAINTENANCE_COMPACTION_WIDTH=WRITE_SCHEMA`, the other with `TABLE`. Then
-a column that one log type has is read from both in turn. CPU is that of the gateway and its JVM, from the
+A table of 500 columns gets 50 log types of 40 columns each in small files, eight for each type, in two
+copies. One copy is compacted with `SLUICE_MAINTENANCE_COMPACTION_WIDTH=WRITE_SCHEMA`, the other with `TABLE`.
+Then a column of one log type is read from both in turn. CPU is that of the gateway and its JVM, from the
 question to the answer.
 """
 
@@ -36,7 +36,7 @@ EVERYWHERE = "SELECT count({column}), max({column}) FROM {table}"
 
 
 def measure(lake: Lake) -> Measurement:
-    """CPU of each question, for both tables; and the sizes of these."""
+    """Returns the CPU of each question for both tables, and the sizes of the tables."""
     names = {width: f"compacted_{width.lower()}" for width in WIDTHS}
     tables = {width: _filled(lake, name) for width, name in names.items()}
     for width, table in tables.items():
@@ -52,7 +52,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """CPU by question and width."""
+    """Draws CPU by question and width."""
     axes = figure.subplots()
     kinds = ("typed", "everywhere")
     for place, width in enumerate(WIDTHS):

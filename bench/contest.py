@@ -1,4 +1,4 @@
-"""Queries asked in several ways in turn, so that what slows the machine down slows all of them."""
+"""Asks queries in several ways in turn, so that a slow phase of the machine slows all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.client import Client
 from bench.tpcds_lake import NARROWED
 
 Samples = dict[str, dict[str, list[float]]]
-"""By query, then by the label of the way: milliseconds, one of each way for each round."""
+"""By query, then by the label of the way: milliseconds, one sample of each way for each round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ COLD = Way("filter collected anew", NARROWED, is_cold=True)
 
 
 class Contest:
-    """One client, one query after the other. `faults` says which samples are not what they should be.
+    """One client, one query after the other. `faults` lists samples that are not as expected.
 
-    `ways` are asked in their order in one round and from the second on in the next, so that the first of
-    them, the peer, comes as often before the others as after them. A cold way comes right before the cached
-    one, whose filters it leaves behind.
+    `ways` are asked in their order in one round, and with the first one last in the next. So the first, the
+    peer, comes as often before the others as after them. A cold way comes right before the cached one, whose
+    filters it leaves behind.
     """
 
     def __init__(self, client: Client, queries: Mapping[str, Mapping[str, Any]], ways: Sequence[Way]) -> None:
@@ -46,7 +46,7 @@ class Contest:
         self.faults: list[str] = []
 
     def warm_up(self, rounds: int) -> None:
-        """Rounds that are not measured."""
+        """Runs rounds that are not measured."""
         for _ in range(rounds):
             self.round(lambda _: True)
         for ways in self.samples.values():
@@ -55,7 +55,7 @@ class Contest:
         self.faults.clear()
 
     def round(self, is_wanted: Callable[[str], bool]) -> int:
-        """Asks each query that is wanted in every way; how many those were."""
+        """Asks each wanted query in every way, and returns how many there were."""
         self._round += 1
         wanted = [name for name in self._queries if is_wanted(name)]
         for name in wanted:

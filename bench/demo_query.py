@@ -1,9 +1,9 @@
 """The demo's question, cold and warm, and how long a start takes.
 
-What a newcomer sees. *First ever*: `sluice serve` on an empty data directory until `/readyz` says yes
-(PostgreSQL is initialized, the metrics store made; the jars are there already). *Again*: the same
-directory. Then three fresh gateways on the demo's lakehouse, each asked the demo's question once (cold),
-the last one 20 times more (warm).
+This measures what a newcomer sees. *First ever* is the time from `sluice serve` on an empty data directory
+until `/readyz` says yes (PostgreSQL is initialized and the metrics store created; the jars are already
+there). *Again* is the same with that directory. Then three fresh gateways on the demo's lakehouse are asked
+the demo's question once each (cold), and the last one 20 times more (warm).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TARGET_START_S = 20.0
 
 
 def measure(lake: Lake) -> Measurement:
-    """Seconds to ready, and milliseconds to the answer."""
+    """Returns seconds to ready, and milliseconds to the answer."""
     cold: list[float] = []
     on_the_lake: list[float] = []
     for _ in range(COLD):
@@ -40,7 +40,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """The question's times in order, and the starts."""
+    """Draws the question's times in order, and the starts."""
     left, right = figure.subplots(1, 2)
     samples = measurement.samples
     times = [samples["cold"][-1], *samples["warm"]]

@@ -1,4 +1,4 @@
-"""A collector that drops what it takes: a process of its own, as operators have it."""
+"""A trace collector that drops everything: a process of its own, as operators have it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class _Discarding(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Nobody reads it."""
+        """Logs nothing."""
 
 
 @contextmanager
 def discarding_collector() -> Iterator[str]:
-    """Its address."""
+    """Yields its address."""
     command = [sys.executable, "-m", "bench.discarding_collector"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:

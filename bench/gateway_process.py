@@ -29,7 +29,7 @@ class GatewayProcess:
     ready_s: float
 
     def jvm(self) -> psutil.Process:
-        """The JVM that it runs queries on."""
+        """The JVM of its Spark session."""
         return next(each for each in self.process.children(recursive=True) if each.name() == "java")
 
 

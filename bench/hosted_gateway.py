@@ -1,4 +1,4 @@
-"""A gateway inside this process, so that the same Spark session can be asked directly, too."""
+"""A gateway inside this process, so that its Spark session can also be asked directly."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class HostedGateway:
     spark: SparkSession
 
     def wait_until_recorded(self, query_id: str) -> None:
-        """Returns when the work that follows an answer is done, so that it weighs on no other sample."""
+        """Returns when the work after an answer is done, so that it does not distort the next sample."""
         query = self.gateway._book.find(UUID(query_id))
         if query is not None:
             query.recorded.result(RECORDED_WITHIN_S)
 
     def wait_until_idle(self) -> None:
-        """Returns when the engine has not had anything to do for a while, in the background either."""
+        """Returns when the engine has had nothing to do for a while, not even in the background."""
         tracker = self.spark.sparkContext.statusTracker()
         deadline = time.monotonic() + IDLE_WITHIN_S
         idle_since = time.monotonic()

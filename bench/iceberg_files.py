@@ -1,4 +1,4 @@
-"""Puts rows into an Iceberg table as files of the bench's own making, all in one manifest."""
+"""Puts rows into an Iceberg table as files that the bench writes itself, all in one manifest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Part = tuple[PartitionKey, pa.Table]
 
 
 def parts(table: TableMetadata, rows: pa.Table) -> Iterator[Part]:
-    """The rows of each partition of the table's only partition field, by its transform."""
+    """Yields the rows of each partition of the table's only partition field, by its transform."""
     schema, spec = table.schema(), table.spec()
     (field,) = spec.fields
     source = schema.find_field(field.source_id)
@@ -34,14 +34,14 @@ def parts(table: TableMetadata, rows: pa.Table) -> Iterator[Part]:
 
 
 def slices(table: TableMetadata, rows: pa.Table, count: int) -> Iterator[Part]:
-    """The rows of a table without partitions in so many parts, in their order."""
+    """Yields the rows of an unpartitioned table in `count` parts, in their order."""
     step = -(-rows.num_rows // count)
     for start in range(0, rows.num_rows, step):
         yield PartitionKey([], table.spec(), table.schema()), rows.slice(start, step)
 
 
 def append_files(transaction: Transaction, files: Iterable[Part]) -> None:
-    """Each part as a file of its own, in one snapshot with one new manifest."""
+    """Adds each part as a file of its own, in one snapshot with one new manifest."""
     writers = _Writers(transaction)
     with ThreadPoolExecutor() as pool:
         written = list(pool.map(lambda each: each[0].write(*each[1]), writers.each_with(files)))
@@ -51,7 +51,7 @@ def append_files(transaction: Transaction, files: Iterable[Part]) -> None:
 
 
 class _Writers:
-    """A writer gives all its files one name: several of one partition take several writers."""
+    """A writer gives all its files one name, so several files of a partition need several writers."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction

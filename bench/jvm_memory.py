@@ -1,4 +1,4 @@
-"""What the JVM holds, as `jcmd` of the same JDK says it."""
+"""The JVM's memory, as `jcmd` of the same JDK reports it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _USED = re.compile(r"used (\d+)K")
 
 
 def has_jcmd() -> bool:
-    """Whether the JDK's tool is there; a JRE has none."""
+    """Whether the JDK's tool exists; a JRE has none."""
     return shutil.which("jcmd") is not None
 
 
 def collect_garbage(jvm: psutil.Process) -> None:
-    """Has the JVM collect its garbage; does nothing without `jcmd`."""
+    """Makes the JVM collect its garbage; does nothing without `jcmd`."""
     if has_jcmd():
         _jcmd(jvm, "GC.run")
 
 
 def used_mb(jvm: psutil.Process) -> tuple[float, float] | None:
-    """Megabytes used of the heap and of the metaspace; None without `jcmd`."""
+    """Returns the used megabytes of the heap and of the metaspace; None without `jcmd`."""
     if not has_jcmd():
         return None
     heap, metaspace, *_ = (int(each) / 1024 for each in _USED.findall(_jcmd(jvm, "GC.heap_info")))

@@ -1,4 +1,4 @@
-"""The demo's lakehouse, shared by all measures; whatever else a gateway keeps is apart from the demo's."""
+"""The demo's lakehouse, shared by all measures; all other data of a gateway is separate from the demo's."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """Where a measure's gateway keeps its data, and the catalog with the demo's tables."""
+    """The data directory of a measure's gateway, and the catalog with the demo's tables."""
 
     data_dir: Path
     catalogs: Mapping[str, Mapping[str, str]]
 
     def environment(self) -> dict[str, str]:
-        """For a gateway process on the demo's tables."""
+        """Returns the environment of a gateway process on the demo's tables."""
         catalogs = orjson.dumps(self.catalogs).decode()
         return clean_environment(self.data_dir) | {"SLUICE_CATALOGS": catalogs}
 
 
 def clean_environment(data_dir: Path) -> dict[str, str]:
-    """This process's environment without settings of its own, so that defaults are what is measured."""
+    """Returns this process's environment without gateway settings, so that the defaults are measured."""
     kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("SLUICE_")}
     return kept | {"SLUICE_DATA_DIR": str(data_dir), "SLUICE_PORT": "0"}
 
 
 @contextmanager
 def open_lake() -> Iterator[Lake]:
-    """Loads the demo's tables if they are not there, and keeps their catalog open."""
+    """Loads the demo's tables if they are missing, and keeps their catalog open."""
     home = Path(os.environ.get("SLUICE_DATA_DIR", ".sluice")).absolute()
     subprocess.run([sys.executable, "-m", "api.cli", "demo-data"], env=clean_environment(home), check=True)
     share_jars(home, home / "bench")
@@ -50,7 +50,7 @@ def open_lake() -> Iterator[Lake]:
 
 
 def share_jars(source: Path, target: Path) -> None:
-    """Links the jars that are there already, so that no measure waits for a registry."""
+    """Links existing jars, so that no measure waits for a registry."""
     if (source / "jars").is_dir():
         shutil.copytree(source / "jars", target / "jars", copy_function=_link, dirs_exist_ok=True)
 

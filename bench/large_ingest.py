@@ -1,10 +1,10 @@
 """A million rows in 50 log types, into a table of 500 columns.
 
-What projected files are worth when they are large: less than for small ones, since NULLs compress well.
-20,000 rows of each log type, in Arrow, written and committed in turn by the gateway's writer and committer
-and by PyIceberg's `append` of padded tables (200,000 rows at once, in one transaction: a million padded
-rows would take 4 GB of memory). One round to warm up, three to measure. Both tables are not partitioned,
-format version 2, zstd level 3. CPU is that of the whole process.
+This measures the gain of projected files that are large: it is smaller than for small ones, since NULLs
+compress well. For each log type, 20,000 rows in Arrow are written and committed in turn by the gateway's
+writer and committer and by PyIceberg's `append` of padded tables (200,000 rows at once, in one transaction: a
+million padded rows would take 4 GB of memory). There is one round to warm up and three to measure. Both
+tables are unpartitioned, format version 2, zstd level 3. CPU is that of the whole process.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TARGET = 2.2
 
 
 def measure(lake: Lake) -> Measurement:
-    """Rows per CPU-second and per second, and bytes, of both."""
+    """Returns rows per CPU-second and per second, and bytes, of both."""
     found: dict[str, list[Written]] = {OURS: [], PYICEBERG: []}
     types = log_types()
     batches = [each.rows(ROWS // len(types), 1) for each in types]
@@ -52,7 +52,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Rows per CPU-second, and bytes."""
+    """Draws rows per CPU-second, and bytes."""
     left, right = figure.subplots(1, 2)
     for axes, kind, label in ((left, "rows_per_cpu_s", "rows per CPU-second"), (right, "mb", "MB")):
         names = list(measurement.samples)

@@ -1,9 +1,10 @@
-"""What the star queries read, narrowed by the gateway and by a perfect predicate written by hand.
+"""The reads of the star queries, pruned by the gateway and by a perfect predicate written by hand.
 
-Whether a filter selects all that can be known before: each star query over TPC-DS at scale 1 runs with cached
-filters, and again without any, with the list of its days written into the text in front of the fact, as
-somebody would who knows them. The facts are partitioned by day, so no predicate can select fewer files.
-Files and bytes are those of the fact, as `GET /explain` tells them from the scan that ran.
+This measures whether a filter selects everything that can be known in advance. Each star query over TPC-DS at
+scale 1 runs with cached filters, and again without any, with the list of its days written into the text
+before the fact, as a person who knows them would do. The facts are partitioned by day, so no predicate can
+select fewer files. Files and bytes are those of the fact, as `GET /explain` reports them for the scan that
+ran.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ FACTS = dict.fromkeys(DATES, ("store_sales", "ss_sold_date_sk")) | {
 }
 LEVELS = ("dataFiles", "bytes")
 Read = dict[str, dict[str, list[int]]]
-"""By query and level: narrowed by the gateway, by hand, of the table."""
+"""By query and level: pruned by the gateway, by hand, and the table's total."""
 
 
 def measure(lake: Lake) -> Measurement:
-    """Files and bytes of each query's fact, both ways."""
+    """Returns the files and bytes of each query's fact, both ways."""
     read: Read = {}
     with gateway_process(lake.environment()) as gateway:
         client = Client(gateway.url)
@@ -61,7 +62,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Files of each query, as a share of the table's."""
+    """Draws the files of each query, as a share of the table's."""
     axes = figure.subplots()
     names = list(measurement.samples)
     for offset, label in enumerate(("by the gateway", "by hand")):

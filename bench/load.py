@@ -1,4 +1,4 @@
-"""Load from processes of their own, so that the clients' Python never holds up the gateway's."""
+"""Load from processes of their own, so that the clients' Python never blocks the gateway's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from bench.client import Client
 
 Outcome = tuple[float, list[float], list[str]]
-"""Seconds for all, milliseconds of each, what went wrong."""
+"""Seconds for all, milliseconds of each, and errors."""
 Probe = tuple[float, float]
 """When it was sent, on the machine's monotonic clock, and the milliseconds that the answer took."""
 
@@ -23,7 +23,7 @@ SPAWN = get_context("spawn")
 
 
 def send_all(url: str, clients: int, bodies: Sequence[dict[str, Any]]) -> Outcome:
-    """So many clients at once send all the bodies, each the next one as soon as it has its answer."""
+    """Sends all bodies from `clients` clients at once, each the next one as soon as it has its answer."""
     waiting: SimpleQueue[dict[str, Any]] = SimpleQueue()
     for body in bodies:
         waiting.put(body)
@@ -42,7 +42,7 @@ def send_all(url: str, clients: int, bodies: Sequence[dict[str, Any]]) -> Outcom
 
 @contextmanager
 def health_probes(url: str, interval_s: float) -> Iterator[Callable[[], list[Probe]]]:
-    """Asks `/healthz` at this interval from another process, until the function inside is called."""
+    """Asks `/healthz` at this interval from another process, until the yielded function is called."""
     mine, theirs = SPAWN.Pipe()
     process = SPAWN.Process(target=_probe, args=(url, interval_s, theirs), daemon=True)
     process.start()

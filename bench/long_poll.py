@@ -1,10 +1,10 @@
 """A thousand clients wait for one slow query.
 
-What a client costs that only waits. One query of about 20 s on one core is sent; 1,000 clients in a process
-of their own, a connection each, ask for it with `GET /query/{id}?waitTimeout=50s`. Memory and threads of
-the gateway's Python process are read every 50 ms from idle, after a warm-up, to a moment after the last
-answer. The process needs as many open files as it has clients: the bench raises the limit, an operator does
-so with `ulimit -n` or `LimitNOFILE`.
+This measures the cost of a client that only waits. One query of about 20 s on one core is sent. 1,000 clients
+in a process of their own, a connection each, ask for it with `GET /query/{id}?waitTimeout=50s`. Memory and
+threads of the gateway's Python process are read every 50 ms from idle, after a warm-up, to a moment after the
+last answer. The process needs as many open files as it has clients: the bench raises the limit; an operator
+does so with `ulimit -n` or `LimitNOFILE`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Sample = tuple[float, float, int]
 
 
 def measure(lake: Lake) -> Measurement:
-    """Memory over idle, threads, and who got the answer."""
+    """Returns memory over idle, threads, and which clients got the answer."""
     limit = raise_file_limit()
     count = min(CLIENTS, limit - 100)
     with gateway_process(lake.environment()) as gateway:
@@ -54,7 +54,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Memory and threads over time."""
+    """Draws memory and threads over time."""
     memory = figure.subplots()
     samples = measurement.samples["samples"]
     times = [each[0] for each in samples]

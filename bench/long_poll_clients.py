@@ -15,14 +15,14 @@ UNFINISHED = {"QUEUED", "RUNNING"}
 
 
 def raise_file_limit() -> int:
-    """As many open files as this user may have; how many that are."""
+    """Raises the limit of open files as far as this user may, and returns it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return hard
 
 
 def wait_together(url: str, path: str, count: int, tell: Connection) -> None:
-    """Tells `waiting` once all have asked, then the state that each was answered and when it came."""
+    """Sends `waiting` once all have asked, then the state that each got as its answer, and when."""
     raise_file_limit()
     tell.send(asyncio.run(_wait_together(url, path, count, tell)))
 
@@ -43,7 +43,7 @@ async def _wait_together(url: str, path: str, count: int, tell: Connection) -> l
 async def _state(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
 ) -> tuple[str, float]:
-    """The final state, asked for again whenever a wait ends before the query does; or what went wrong."""
+    """Returns the final state, asked for again whenever a wait ends before the query; or the error."""
     try:
         while True:
             writer.write(request)

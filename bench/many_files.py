@@ -1,12 +1,12 @@
-"""A table of 100,000 data files, of which a dimension selects 1 %.
+"""A table of 100,000 data files; a dimension selects 1 % of them.
 
-What planning costs when the engine must list every file before it prunes at run time. 100 manifests of
-1,000 files each, ten days a manifest, as a stream leaves them; a dimension of 1,000 days, of which a period
-has ten. Each round takes another period, so that nothing of the last one's files is at hand, and its filter
-is collected before. In turn with `dynamicFiltering.enabled: false`: three rounds to warm up, seven to
-measure. *Planning of the scan* is what Iceberg says that it took to choose the files; without a filter Spark
-has it done when the query runs already. *Before it runs* is the gateway's own step and the engine's planning,
-as `GET /explain` tells them.
+This measures the cost of planning when the engine must list every file before it prunes at run time. The
+table has 100 manifests of 1,000 files each, ten days a manifest, as a stream leaves them. The dimension has
+1,000 days, and a period has ten of them. Each round takes another period, so that no files of the last one
+are cached, and its filter is collected before. It runs in turn with `dynamicFiltering.enabled: false`: three
+rounds to warm up, seven to measure. *Planning of the scan* is Iceberg's own report of the time to choose the
+files; without a filter, Spark does it while the query already runs. *Before it runs* is the gateway's own
+step and the engine's planning, as `GET /explain` reports them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bench.measurement import Measurement, Row, spread
 from bench.tpcds_lake import IS_FULL, REMARKS
 
 WARM_UP, ROUNDS = (3, 7) if IS_FULL else (1, 2)
-# What is asked for again is fetched into memory beside a query: no measured one.
+# Repeated questions are fetched into memory in the background: none of these is measured.
 PREPARED = 3
 TARGET_PLANNING, TARGET_WHOLE = 20.0, 2.0
 SQL = (
@@ -37,7 +37,7 @@ KINDS = ("whole query", "planning of the scan", "before it runs", "files", "mani
 
 
 def measure(lake: Lake) -> Measurement:
-    """Times and files by way."""
+    """Returns times and files by way."""
     samples: dict[str, dict[str, list[float]]] = {}
     with gateway_process(lake.environment()) as gateway:
         client = Client(gateway.url)
@@ -53,7 +53,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """The medians of each way."""
+    """Draws the medians of each way."""
     axes = figure.subplots()
     for offset, (label, kinds) in enumerate(measurement.samples.items()):
         medians = [statistics.median(kinds[kind]) for kind in KINDS[:3]]
@@ -64,7 +64,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
 
 
 def _ask(client: Client, period: int, way: Way) -> Asked:
-    # The table is small for its number of files; the cost gate counts files, and lets it pass.
+    # The table is small for its number of files; the cost gate counts files and lets it pass.
     body: dict[str, Any] = {"sql": SQL, "parameters": {"period": period}, "catalog": "lake", "schema": SCHEMA}
     return ask(client, body | {"dynamicFiltering": way.dynamic_filtering})
 

@@ -34,7 +34,7 @@ _BY_DAY = PartitionSpec(PartitionField(1, 1000, IdentityTransform(), "event_day"
 
 
 def make_tables(lake: Lake) -> None:
-    """Makes both; what an interrupted call has written stays, and the next one goes on from there."""
+    """Makes both; an interrupted call leaves its tables, and the next one continues from there."""
     with open_catalog(lake) as catalog:
         catalog.create_namespace_if_not_exists(SCHEMA)
         _make_periods(catalog)

@@ -1,4 +1,4 @@
-"""What a measure leaves behind: rows for people, samples for the picture, both in one JSON file."""
+"""The result of a measure: rows for people, samples for the picture, both in one JSON file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Row:
 
     @property
     def text(self) -> str:
-        """The figure as a reader wants it."""
+        """The figure as readers see it."""
         extremes = (
             "" if self.low is None or self.high is None else f" ({_short(self.low)}-{_short(self.high)})"
         )
@@ -38,13 +38,13 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """The target, and whether it was met; nothing when there is none."""
+        """The target, and whether it was met; empty if there is none."""
         return "" if self.target is None else f"{self.target}: {'met' if self.is_met else 'MISSED'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A measure's rows, its samples by series, and remarks that a reader of the numbers needs."""
+    """A measure's rows, its samples by series, and remarks that explain the numbers."""
 
     rows: Sequence[Row]
     samples: dict[str, Any]
@@ -52,12 +52,12 @@ class Measurement:
 
 
 def spread(label: str, samples: Sequence[float], unit: str = "ms") -> Row:
-    """The median of the samples, with their extremes."""
+    """Returns the median of the samples, with their extremes."""
     return Row(label, statistics.median(samples), unit, min(samples), max(samples))
 
 
 def percentile(samples: Sequence[float], percent: float) -> float:
-    """The smallest sample that so many percent of all do not exceed.
+    """Returns the smallest sample that at least this percentage of all does not exceed.
 
     >>> percentile([4.0, 1.0, 3.0, 2.0], 50)
     2.0
@@ -67,7 +67,7 @@ def percentile(samples: Sequence[float], percent: float) -> float:
 
 
 def write(name: str, measurement: Measurement) -> Path:
-    """Keeps the measurement as JSON, with the machine that it was taken on."""
+    """Saves the measurement as JSON, with the machine that it was taken on."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
     content = {"name": name, "machine": _machine()} | asdict(measurement)
@@ -76,7 +76,7 @@ def write(name: str, measurement: Measurement) -> Path:
 
 
 def read(name: str) -> tuple[Measurement, str] | None:
-    """What was last written under this name, and the machine; None if nothing was."""
+    """Returns the latest measurement of this name, and its machine; None if there is none."""
     path = RESULTS / f"{name}.json"
     if not path.exists():
         return None

@@ -39,14 +39,14 @@ from bench.measurement import RESULTS, Measurement
 
 
 def _nothing(_: Lake) -> None:
-    """The demo's tables are enough."""
+    """For measures that need only the demo's tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How it is taken, how it is drawn, and what a reader has to know of it.
+    """How to take, draw and describe a measure.
 
-    `prepare` makes the tables that it needs beyond the demo's, if they are not there yet.
+    `prepare` makes the tables that it needs beyond the demo's, if they are missing.
     """
 
     about: str
@@ -56,12 +56,12 @@ class Measure:
 
     @property
     def title(self) -> str:
-        """One line."""
+        """Its title, in one line."""
         return self.about.partition("\n")[0].rstrip(".")
 
     @property
     def method(self) -> str:
-        """What is measured, how, and against what."""
+        """Describes what is measured, how, and against what."""
         return self.about.partition("\n")[2].strip()
 
 

@@ -1,12 +1,12 @@
 """Whether memory stays flat after a thousand queries.
 
-Whether anything is left behind by queries. 2,000 queries, ten statements in turn, two of them with 10,000
-rows and one that fails; after each hundred the JVM collects its garbage (`jcmd GC.run`), and two seconds
-later, when it has given back what that left free, resident memory of gateway and JVM, heap and metaspace are
-read. Results live 20 s instead of ten minutes, so that what is kept on purpose is let go of within the run.
-The slope is a line fitted from the 1,000th query on; flat: it comes to less than 10 % of the value there over
-the remaining 1,000. The first thousand are the compiler's: native memory tracking shows the JVM's compiled
-code grow from 26 to 104 MB by then, and only to 115 MB by the 2,500th.
+This measures whether queries leave anything behind. 2,000 queries run, ten statements in turn, two of them
+with 10,000 rows and one that fails. After each hundred the JVM collects its garbage (`jcmd GC.run`). Two
+seconds later, when it has returned the freed memory, the resident memory of gateway and JVM, the heap and the
+metaspace are read. Results live 20 s instead of ten minutes, so that results kept on purpose are dropped
+within the run. The slope is a line fitted from the 1,000th query on; flat means that it comes to less than 10
+% of the value there over the remaining 1,000. The compiler fills the first thousand: native memory tracking
+shows the JVM's compiled code grow from 26 to 104 MB by then, and only to 115 MB by the 2,500th.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Point = dict[str, float]
 
 
 def measure(lake: Lake) -> Measurement:
-    """Memory after each hundred queries, and its slope."""
+    """Returns memory after each hundred queries, and its slope."""
     environment = lake.environment() | {"SLUICE_RESULT_TTL_S": str(RESULT_TTL_S)}
     with gateway_process(environment) as gateway:
         client = Client(gateway.url)
@@ -68,7 +68,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Each kind of memory over the number of queries."""
+    """Draws each kind of memory over the number of queries."""
     axes = figure.subplots()
     points: list[Point] = measurement.samples["points"]
     for name in points[0]:

@@ -1,19 +1,20 @@
 """A micro-batch of 20,000 rows in 50 log types, into a table of 500 columns.
 
-What it is worth to write the columns that a log type has, and no others. 50 Arrow tables of 400 rows and 40
-columns each, the same for all three, are written and committed in turn by the gateway's writer and
-committer (no HTTP, no ingest log), by PyIceberg's `append` of one padded Arrow table, and by Spark's
-`writeTo(…).append()` of the same on a warm session; the padding is part of both peers' way. Two rounds to
-warm up, seven to measure; the order changes with the round. All tables are format version 2, zstd level 3;
-Spark writes without a shuffle. Once with a table by log type, which logs mostly are and the targets are
-for: padded files are small there, and each has 500 columns. Once with one that is not partitioned, where a
-peer puts all types into one padded file, and there is much less to gain.
+This measures the gain of writing only the columns that a log type has. Fifty Arrow tables of 400 rows and 40
+columns each, the same for all three ways, are written and committed in turn. The ways are the gateway's
+writer and committer (no HTTP, no ingest log), PyIceberg's `append` of one padded Arrow table, and Spark's
+`writeTo(…).append()` of the same on a warm session. The padding is part of both peers' time. Two rounds warm
+up, seven are measured; the order changes with the round. All tables are format version 2, zstd level 3; Spark
+writes without a shuffle. One layout is a table partitioned by log type, as most logs are and as the targets
+assume: padded files are small there, and each has 500 columns. The other is unpartitioned: a peer puts all
+types into one padded file, and there is much less to gain.
 
-What limits the ratio to Spark is that one process writes: two files at a time, since more gain nothing. In a
-run in which a batch took 0.19 s, 0.12 were the writing of 50 files of 40 columns, 0.01 their way to the disk
-and 0.04 the commit in one snapshot, a manifest whose entries tell of 500 columns each. A file was 3.7 ms of
-CPU: 2.1 to encode and compress 40 short columns in Arrow, 0.3 to open and close it there, and else Python, of
-which one thread runs at a time. Runs of one day, with small changes between them, gave 12.6, 13.4 and 15.3.
+The ratio to Spark is limited because one process writes: two files at a time, since more gain nothing. In a
+run in which a batch took 0.19 s, writing 50 files of 40 columns took 0.12, moving them to the disk 0.01, and
+the commit in one snapshot 0.04, with a manifest whose entries describe 500 columns each. A file took 3.7 ms
+of CPU: 2.1 to encode and compress 40 short columns in Arrow, 0.3 to open and close it there, and the rest in
+Python, which runs one thread at a time. Runs of one day, with small changes between them, gave 12.6, 13.4 and
+15.3.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ Samples = dict[str, dict[str, list[Written]]]
 
 
 def measure(lake: Lake) -> Measurement:
-    """Rows per second and bytes of all three, by layout."""
+    """Returns rows per second and bytes of all three, by layout."""
     samples: Samples = {}
     with hosted_gateway(lake) as hosted:
         for layout, is_partitioned in LAYOUTS.items():
@@ -61,7 +62,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Seconds and bytes, side by side."""
+    """Draws seconds and bytes, side by side."""
     left, right = figure.subplots(1, 2)
     names = list(measurement.samples)
     for axes, kind, factor, label in ((left, "took_s", 1.0, "s"), (right, "bytes", 1e-6, "MB")):

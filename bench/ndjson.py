@@ -1,13 +1,13 @@
 """NDJSON over HTTP, from the body to the committed snapshot.
 
-How many rows one gateway process takes in for each second of CPU. One client sends the same body of 200,000
-records with 40 of 500 columns, a line each, again and again, and waits for each commit: two to warm up, seven
-to measure; the same compressed by zstd. CPU is that of the gateway and of all that it has started (PostgreSQL
-for log and catalog, the idle JVM), without the client's.
+This measures how many rows one gateway process ingests for each second of CPU. One client sends the same body
+of 200,000 records with 40 of 500 columns, a line each, again and again, and waits for each commit: two to
+warm up, seven to measure; then the same compressed by zstd. CPU is that of the gateway and of all processes
+that it has started (PostgreSQL for log and catalog, the idle JVM), without the client's.
 
 In turn with them, Arrow alone reads the same lines and writes them as one Parquet file in memory, with the
-same compression, on one thread: no HTTP, no checks, no disk, no commit. Machines differ, and the same one
-from day to day; what is taken there says what is left to gain.
+same compression, on one thread: no HTTP, no checks, no disk, no commit. Machines differ, and so does one
+machine from day to day; this figure shows what is left to gain.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BLOCK_BYTES = 4 * 1024**2
 
 
 def measure(lake: Lake) -> Measurement:
-    """Rows per CPU-second and per second, of both."""
+    """Returns rows per CPU-second and per second, of both."""
     log_type = log_types()[0]
     body = as_ndjson(log_type.rows(ROWS, 1))
     bodies = {PLAIN: (body, ""), COMPRESSED: (pa.compress(body, "zstd", asbytes=True), "zstd")}
@@ -64,7 +64,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Request by request."""
+    """Draws request by request."""
     axes = figure.subplots()
     for name, samples in measurement.samples.items():
         for kind, label in (("took_s", "rows per second"), ("cpu_s", "rows per CPU-second")):
@@ -77,7 +77,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
 
 
 def as_ndjson(table: pa.Table) -> bytes:
-    """The rows of a log type, a line each."""
+    """Returns the rows of a log type, a line each."""
     rows = table.to_pylist()
     for each in rows:
         moment: datetime = each["event_time"]
@@ -88,7 +88,7 @@ def as_ndjson(table: pa.Table) -> bytes:
 def _by_arrow_alone(body: bytes, schema: pa.Schema) -> dict[str, float]:
     cpu_s, began = time.process_time(), time.perf_counter()
     options = arrow_json.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES)
-    # Told what to expect, it need not find out.
+    # With a known schema, Arrow need not infer one.
     known = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
     rows = arrow_json.read_json(pa.py_buffer(body), options, known)
     pq.write_table(rows, pa.BufferOutputStream(), compression="zstd", compression_level=3)
@@ -114,7 +114,7 @@ def _cpu_s(gateway: GatewayProcess) -> float:
             times = each.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        # What ended children took counts, too: PostgreSQL has a process for each connection.
+        # Ended children count too: PostgreSQL has a process for each connection.
         total += times.user + times.system + times.children_user + times.children_system
     return total
 

@@ -1,8 +1,8 @@
 """Fifty clients ask fifty queries that share one filter, which nobody has collected yet.
 
-Whether keys are collected once for all who wait for them. 50 clients in a process of their own send 50
-different queries over TPC-DS at scale 1 at the same moment, to a gateway with 50 workers, right after all
-filters were forgotten; five times. How often keys were collected is read from `/metrics`.
+This measures whether keys are collected once for all queries that wait for them. Fifty clients in a process
+of their own send 50 different queries over TPC-DS at scale 1 at the same moment, to a gateway with 50
+workers, right after all filters were forgotten; five times. `/metrics` counts how often keys were collected.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Counts = dict[str, float]
 
 
 def bodies() -> list[dict[str, Any]]:
-    """Fifty queries, each another text, over the days of one month."""
+    """Returns fifty queries, each with another text, over the days of one month."""
     sql = (
         "SELECT d_date, {function}({column}) FROM store_sales JOIN date_dim ON ss_sold_date_sk = d_date_sk"
         " WHERE d_year = 2000 AND d_moy = 11 GROUP BY d_date"
@@ -46,7 +46,7 @@ def bodies() -> list[dict[str, Any]]:
 
 
 def measure(lake: Lake) -> Measurement:
-    """How often keys were collected in each round, and what became of the filters."""
+    """Returns how often keys were collected in each round, and the outcomes of the filters."""
     environment = lake.environment() | {"SLUICE_QUERY_WORKERS": str(CLIENTS)}
     changes: list[Counts] = []
     outcomes: list[Outcome] = []
@@ -67,7 +67,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Where the keys of each round's filters came from."""
+    """Draws the sources of each round's filter keys."""
     axes = figure.subplots()
     changes = measurement.samples["changes"]
     rounds = range(1, len(changes) + 1)
@@ -80,7 +80,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
 
 
 def ask_at_once(url: str, asked: Sequence[dict[str, Any]]) -> Outcome:
-    """Each query by a client of its own; its milliseconds, or why there is no answer."""
+    """Sends each query from a client of its own; returns its milliseconds, or why it has no answer."""
     started = time.monotonic()
     with ThreadPoolExecutor(len(asked)) as pool:
         futures = [pool.submit(lambda body: ask(Client(url), body).took_ms, each) for each in asked]
@@ -90,7 +90,7 @@ def ask_at_once(url: str, asked: Sequence[dict[str, Any]]) -> Outcome:
 
 
 def _settled(url: str, at_least: float) -> Counts:
-    """The counters, once so many queries were counted: that follows their answers."""
+    """Returns the counters once `at_least` queries are counted, which follows their answers."""
     deadline = time.monotonic() + RECORDED_WITHIN_S
     while time.monotonic() < deadline:
         counts = _counts(url)
@@ -101,7 +101,7 @@ def _settled(url: str, at_least: float) -> Counts:
 
 
 def _counts(url: str) -> Counts:
-    """By name, labels added up; the filters by their labels, too."""
+    """Returns the counters by name, with labels added up; those of filters also by their labels."""
     client = Client(url)
     counts: Counts = {"sluice_queries_total": 0}
     text = client.get("/metrics")[1].decode()

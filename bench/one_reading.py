@@ -1,9 +1,10 @@
 """Cold queries: a dimension read once, for keys and rows, and read twice, for keys and for the join.
 
-Whether a query whose keys nobody has collected yet pays for its dimension once. Each query asks the demo's
-returns for days of a month that no query has asked for before, so that no keys are cached and no rows are in
-memory. In pairs on one warm gateway: one query with all rewrites, one with all but `ONE_READING`, now the one
-first and now the other. *Planning* is all that comes before the query runs, the collection among it.
+This measures whether a query whose keys nobody has collected yet pays for its dimension once. Each query asks
+for the demo's returns on days of a month that no query has asked for before, so that neither keys nor rows
+are cached. They run in pairs on one warm gateway: one query with all rewrites, one with all but
+`ONE_READING`, with the order alternating. *Planning* is everything before the query runs, including the
+collection.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ Samples = dict[str, dict[str, dict[str, list[float]]]]
 
 
 def measure(lake: Lake) -> Measurement:
-    """Milliseconds by question and way, and how often each way was taken."""
+    """Returns milliseconds by question and way, and how often each way was taken."""
     samples: Samples = {
         question: {way: {"took": [], "planning": []} for way in REWRITES} for question in QUESTIONS
     }
@@ -63,7 +64,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def fresh_conditions() -> Iterator[str]:
-    """Conditions on about a month of days each, no two the same, all in years that have returns."""
+    """Yields different conditions on about a month of days each, all in years that have returns."""
     for last_day in range(31, 21, -1):
         for year in range(1999, 2003):
             for month in range(1, MONTHS + 1):
@@ -71,7 +72,7 @@ def fresh_conditions() -> Iterator[str]:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Each round's times."""
+    """Draws each round's times."""
     for axes, (question, ways) in zip(
         figure.subplots(1, len(QUESTIONS)), measurement.samples.items(), strict=True
     ):

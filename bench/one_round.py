@@ -1,9 +1,9 @@
 """50 write schemas in each of 20 requests at once: one snapshot.
 
-Whether the number of write schemas and of callers has anything to do with the number of snapshots. 20
-clients send at once, each one record of each of 50 log types in 40 of 500 columns: a thousand write
-results. Five rounds, into a table that has no other writers. A commit waits for ingests that are being
-written, for as long as `SLUICE_INGEST_COMMIT_INTERVAL_MS` allows: 60 s here.
+This measures whether the number of snapshots depends on the number of write schemas and callers. 20 clients
+send at once, each one record for each of 50 log types in 40 of 500 columns: a thousand write results. There
+are five rounds, into a table that has no other writers. A commit waits for ingests that are being written,
+for as long as `SLUICE_INGEST_COMMIT_INTERVAL_MS` allows: 60 s here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SETTINGS = {"SLUICE_INGEST_COMMIT_INTERVAL_MS": "60000"}
 
 
 def measure(lake: Lake) -> Measurement:
-    """Snapshots of each round, and what it took."""
+    """Returns the snapshots of each round, and its time."""
     table = make_table(lake, "one_round")
     body = orjson.dumps({"writes": [_write(table, each) for each in log_types()]})
     snapshots: list[int] = []
@@ -50,7 +50,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Snapshots by round."""
+    """Draws snapshots by round."""
     axes = figure.subplots()
     values = measurement.samples["snapshots"]
     axes.bar(range(1, len(values) + 1), values)

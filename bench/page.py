@@ -1,4 +1,4 @@
-"""The page of results, made from what lies in bench/results."""
+"""The page of results, made from the files in bench/results."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""What pruning adds to a query whose keys are cached: from its text to the narrowed one.
+"""The time that pruning adds to a query whose keys are cached: from its text to the pruned one.
 
-The gateway's own step, without the engine: read the text, look up its tables, find its filters, take their
-keys from the cache, write them into the text. All 103 TPC-DS texts over scale 1, in this process, one after
-the other. *A new text*: a comment makes it one that the gateway has not seen, so nothing that is kept by text
-helps. *A known text*: the same again. Nine rounds of both, after as many as it takes until the engine has
-nothing to read or collect in the background any more. Then three rounds of new texts run with a stopwatch on
-each part, which itself takes some time.
+This measures the gateway's own step, without the engine: read the text, look up its tables, find its filters,
+take their keys from the cache, write them into the text. All 103 TPC-DS texts over scale 1 run in this
+process, one after the other. *A new text*: a comment makes it one that the gateway has not seen, so that no
+cache by text helps. *A known text*: the same text again. There are nine rounds of both, after as many as it
+takes until the engine has nothing left to read or collect in the background. Then three rounds of new texts
+run with a stopwatch on each part, which itself takes some time.
 
-What limits the reading of a new text: of 8 ms at the median, 3.5 are sqlglot's compiled parser and qualifier.
-In a profile of all texts these take 49 % of parsing, qualifying and detecting; the copy that is qualified,
-since trees are shared, takes 3 %; deciding which joins give keys 22 %, the rows to be held in memory 8 %, the
-graphs of joins 5 %, and no other rule as much. Python's garbage collector has its share in each: without it,
-1.0 ms of CPU less, of 9.0 for the whole step of finding filters.
+The limit for a new text is reading it: of 8 ms at the median, 3.5 go to sqlglot's compiled parser and
+qualifier. In a profile of all texts these take 49 % of parsing, qualifying and detecting. Copying the tree
+that is qualified, since trees are shared, takes 3 %; deciding which joins give keys 22 %; choosing the rows
+to cache 8 %; the join graphs 5 %; and no other rule as much. Python's garbage collector has its share in
+each: without it, the whole step of finding filters takes 1.0 ms of CPU less, of 9.0.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Times = dict[str, list[float]]
 
 
 def measure(lake: Lake) -> Measurement:
-    """Milliseconds by text, for new and for known texts."""
+    """Returns milliseconds by text, for new and for known texts."""
     texts = tpcds_texts(lake)
     with hosted_gateway(lake) as hosted:
         pruner = hosted.gateway._ports.pruner
@@ -72,7 +72,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """How many texts take how long."""
+    """Draws how many texts take how long."""
     axes = figure.subplots()
     for label, by_text in measurement.samples.items():
         ordered = sorted(statistics.median(each) for each in by_text.values())
@@ -86,7 +86,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
 def _warmed(
     texts: Mapping[str, str], prune: Callable[[str], PrunedQuery], hosted: HostedGateway
 ) -> Mapping[str, PrunedQuery]:
-    """Asks until nothing more is found out in the background: what files hold, keys, rows for memory."""
+    """Repeats the queries until nothing more is learned in the background: file contents, keys, rows."""
     pruned: Mapping[str, PrunedQuery] = {}
     for _ in range(WARM_UPS):
         before = {name: each.rewritten_sql for name, each in pruned.items()}

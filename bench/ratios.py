@@ -1,4 +1,4 @@
-"""How many times as fast: rows and a picture of a contest's samples."""
+"""Speed ratios: rows and a picture of a contest's samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.measurement import Row
 
 
 def ratio_row(label: str, ways: Mapping[str, Sequence[float]], way: Way) -> Row:
-    """The ratio of the medians, with the extremes of single rounds."""
+    """Returns the ratio of the medians, with the extremes of single rounds."""
     peer, ours = ways[SPARK.label], ways[way.label]
     each = [one / other for one, other in zip(peer, ours, strict=True)]
     value = statistics.median(peer) / statistics.median(ours)
@@ -19,7 +19,7 @@ def ratio_row(label: str, ways: Mapping[str, Sequence[float]], way: Way) -> Row:
 
 
 def ratios(samples: Samples, way: Way) -> dict[str, Row]:
-    """By query; those that failed are left out."""
+    """Returns the ratios by query; failed queries are left out."""
     whole = {name: ways for name, ways in samples.items() if is_whole(ways)}
     return {name: ratio_row(f"{name}: {way.label}", ways, way) for name, ways in whole.items()}
 
@@ -30,7 +30,7 @@ def is_whole(ways: Mapping[str, Sequence[float]]) -> bool:
 
 
 def summary(found: Mapping[str, Row], way: Way, mean_target: float, least_target: float | None) -> list[Row]:
-    """The geometric mean over all queries, and the smallest ratio."""
+    """Returns the geometric mean over all queries, and the smallest ratio."""
     mean = statistics.geometric_mean([row.value for row in found.values()])
     name = min(found, key=lambda each: found[each].value)
     least = found[name]
@@ -49,13 +49,13 @@ def summary(found: Mapping[str, Row], way: Way, mean_target: float, least_target
 
 
 def faults_row(*contests: Contest) -> Row:
-    """Whether anything was not as it should be; the remarks say what."""
+    """Returns whether anything was not as expected; the remarks say what."""
     count = sum(len(each.faults) for each in contests)
     return Row("samples that are not as they should be", count, "", target="none", is_met=count == 0)
 
 
 def draw_ratios(axes: Any, found: Mapping[str, float], lines: Sequence[float]) -> None:
-    """Bars from 1, the slowest first."""
+    """Draws bars from 1, the slowest first."""
     ordered = sorted(found, key=lambda name: found[name])
     values = [found[name] for name in ordered]
     colors = ["tab:red" if each < 1 else "tab:blue" for each in values]

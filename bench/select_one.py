@@ -1,10 +1,10 @@
 """`select 1` through POST /query, and the same on the same Spark session without a gateway.
 
-What the gateway adds to a query that costs Spark next to nothing. One client with one kept connection asks
-`select 1` through `POST /query`; in turn, the same process runs `spark.sql("select 1").collect()` on the
-same warm session: 200 pairs after a warm-up. Each sample begins when the work that follows the former
-answer (the plan's text for the record) is done; *back to back* is the same without that pause, in blocks of
-their own. Then 100 more queries run with a stopwatch on each part.
+This measures what the gateway adds to a query that costs Spark next to nothing. One client with one kept
+connection asks `select 1` through `POST /query`; in turn, the same process runs `spark.sql("select
+1").collect()` on the same warm session: 200 pairs after a warm-up. Each sample begins when the work that
+follows the previous answer (the plan's text for the record) is done. *Back to back* is the same without that
+pause, in blocks of its own. Then 100 more queries run with a stopwatch on each part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TARGET_MS = 10.0
 
 
 def measure(lake: Lake) -> Measurement:
-    """Medians, their difference, and where the difference goes."""
+    """Returns the medians, their difference, and the parts of the difference."""
     with hosted_gateway(lake) as hosted:
         client = Client(hosted.url)
         for _ in range(WARM_UP):
@@ -58,7 +58,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Both as they came, and the parts as bars."""
+    """Draws both in order, and the parts as bars."""
     left, right = figure.subplots(1, 2, width_ratios=[2, 3])
     left.boxplot(
         [measurement.samples["through"], measurement.samples["direct"]],

@@ -1,4 +1,4 @@
-"""Which functions an answer to `select 1` passes through, in order, and what lies between them."""
+"""The functions that an answer to `select 1` passes through, in order, and the times between them."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ BETWEEN = (
     ("from worker to event loop to thread", (KEEP, "ended"), (ANSWER, "began")),
     ("HTTP out", (ANSWER, "ended"), (WHOLE, "ended")),
 )
-"""What no function has to itself, by the moments that it lies between."""
+"""Times outside of these functions, by the moments at which they begin and end."""
 
 
 def part_rows(watch: Stopwatch) -> Iterator[Row]:
-    """A row for each part, then for what lies between them."""
+    """Yields a row for each part, then for the times between them."""
     for part in PARTS:
         if samples := watch.of(part.label):
             yield spread("part: " + "· " * part.depth + part.label, samples)

@@ -1,18 +1,19 @@
 """Eight clients send small ingests to one table for a minute.
 
-How many ingests of 100 rows a gateway acknowledges in a second. Eight clients, in a process of their own,
-send ingests of 100 JSON records with 40 of 500 columns, each the next one as soon as it has its answer: first
-with `wait: ACCEPTED`, where an answer means that the ingest is durable, and its commit follows in a round;
-then, to another table, with `wait: COMMITTED`, where an answer means that it is in a snapshot. The target is
-for the first: a client that waits for a snapshot sends nothing meanwhile, so eight of them are bounded by
-how long a round takes. How long the rounds needed for the rest after the last answer is told, too; then every
-row is counted, and `GET /ingest/summary` tells the rounds. Lost is what is in no snapshot then.
+This measures how many ingests of 100 rows a gateway acknowledges in a second. Eight clients, in a process of
+their own, send ingests of 100 JSON records with 40 of 500 columns, each the next one as soon as it has its
+answer. First they send `wait: ACCEPTED`: an answer means that the ingest is durable, and its commit follows
+in a round. Then, to another table, they send `wait: COMMITTED`: an answer means that it is in a snapshot. The
+target is for the first: a client that waits for a snapshot sends nothing in that time, so the length of a
+round limits eight of them. The measure also reports how long the rounds took for the rest after the last
+answer. Then every row is counted, and `GET /ingest/summary` reports the rounds. A row that is in no snapshot
+then is lost.
 
-What limits it is that one Python process computes one thing at a time. Of 13 ms of CPU for each ingest, by
-`perf`, two fifths are Python's interpreter, a quarter the kernel, most of that to switch between threads
-(150 times an ingest: each call of Arrow, of the disk or of PostgreSQL lets another one go on), a fifth Arrow
-and Parquet, and the rest memory and JSON. One ingest by itself, from its body to synced files, takes 7.4. How
-fast the machine is differs by a third from one quarter of an hour to the next: runs of one morning gave 69,
+The limit is that one Python process computes one thing at a time. `perf` shows 13 ms of CPU for each ingest:
+two fifths in Python's interpreter, a quarter in the kernel, a fifth in Arrow and Parquet, and the rest in
+memory and JSON. The kernel mostly switches between threads, 150 times an ingest: each call of Arrow, of the
+disk or of PostgreSQL lets another thread run. One ingest by itself, from its body to synced files, takes 7.4.
+The machine's speed differs by a third from one quarter of an hour to the next: runs of one morning gave 69,
 95, and after small changes 88 and 114 in a second.
 """
 
@@ -44,15 +45,15 @@ WARM_UP_S = 5.0 if IS_FULL else 1.0
 COMMITTED_WITHIN_S = 120.0
 TARGET = 100.0
 WAITS = {"ACCEPTED": 202, "COMMITTED": 200}
-"""What a client waits for, and the status that then says that it has it."""
+"""The event that a client waits for, and the status that reports it."""
 
 Sent = tuple[list[tuple[float, float]], list[str]]
-"""Of each answer the second at which it came, from the start, and its milliseconds; what went wrong."""
+"""For each answer its second since the start, and its milliseconds; then errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What came of one way of waiting."""
+    """The results of one way of waiting."""
 
     answers: Sequence[tuple[float, float]]
     errors: Sequence[str]
@@ -63,7 +64,7 @@ class _Run:
 
 
 def measure(lake: Lake) -> Measurement:
-    """Ingests per second, their times, and the rounds that they became."""
+    """Returns ingests per second, their times, and the rounds that they became."""
     tables = {wait: make_table(lake, f"small_{wait.lower()}") for wait in WAITS}
     with (
         gateway_process(lake.environment()) as gateway,
@@ -79,7 +80,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Ingests in each second, and how long they took."""
+    """Draws ingests in each second, and how long they took."""
     left, right = figure.subplots(1, 2)
     for wait, samples in measurement.samples.items():
         answers = samples["answers"]
@@ -94,7 +95,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
 
 
 def send_for(url: str, body: bytes, status: int, clients: int, seconds: float) -> Sent:
-    """So many clients send the body again and again, and want this status."""
+    """Sends the body again and again from `clients` clients, which expect this status."""
     answers: list[tuple[float, float]] = []
     errors: list[str] = []
     started = time.monotonic()
@@ -139,7 +140,7 @@ def _run(lake: Lake, url: str, clients: Executor, table: str, wait: str) -> _Run
 
 
 def _committed(url: str, table: str) -> tuple[float, Mapping[str, Any]]:
-    """Returns when nothing waits any more; after how many seconds, and what the gateway says of the table."""
+    """Waits until nothing is left to commit; returns the seconds, and the gateway's summary of the table."""
     client, began = Client(url), time.monotonic()
     try:
         while time.monotonic() < began + COMMITTED_WITHIN_S:

@@ -1,29 +1,30 @@
-"""The star queries of TPC-DS, narrowed by the gateway and pruned by Spark alone.
+"""The star queries of TPC-DS, pruned by the gateway and by Spark alone.
 
-Whether filters that are collected, cached and written into the query beat the runtime pruning that Spark has
-itself, where that works. Twelve star queries and a join of returns and dates over TPC-DS at scale 1, with
-facts partitioned by day: each is asked with `dynamicFiltering.enabled: false`, which leaves it to Spark; with
-all filters forgotten just before (`DELETE /filters`); and with cached filters. Ten rounds to warm up, nine
-to measure, the ways in turn within each; the rows of the results are not sent. What the gateway holds of
-small tables in the engine's memory is no filter, and stays. A ratio is that of the medians; in brackets are
-the smallest and the largest of single rounds.
+This measures whether filters that are collected, cached and written into the query are faster than Spark's
+own runtime pruning, where that works. Twelve star queries and a join of returns and dates run over TPC-DS at
+scale 1, with facts partitioned by day. Each is asked with `dynamicFiltering.enabled: false`, which leaves it
+to Spark; with all filters forgotten just before (`DELETE /filters`); and with cached filters. There are ten
+rounds to warm up and nine to measure, the ways in turn within each; the rows of the results are not sent.
+Small tables that the gateway caches in the engine's memory are not filters, and stay. A ratio is that of the
+medians; in brackets are the smallest and the largest of single rounds.
 
-What limits the ratio is what both ways do alike once Spark prunes by partitions, and keeps compiled code
-and manifests (before, the geometric mean was 1.8: the peer took half as long again, the narrowed queries a
-quarter). Of q42 with a cached filter, 150 ms by the clock in a profile of 100 queries: 23 pass before the
-query runs, 8 of them in Spark's parser and analyzer; 33 plan it, 21 of them unpack and decode a manifest of
-1,823 files, which both must read; 46 wait for two broadcasts, of rows that lie in the driver already, and
-for the scan of 30 files; 10 send the table's metadata to the executors, three times, as Iceberg does for
-each copy that Spark makes of a scan; 9 are the last stage. Of q7, 505 ms: 130 plan, 80 broadcast, 235 read
-366 files, a file being opened and read in 0.9 ms of CPU, a sixth of it Hadoop's configuration, copied for
-each by Iceberg's reader. Without adaptive execution the peer gains a sixth, the narrowed queries nothing.
+The ratio is limited by work that both ways do alike, once Spark prunes by partitions and keeps compiled code
+and manifests. Before that, the geometric mean was 1.8: the peer took half as long again, the pruned queries a
+quarter. With a cached filter, q42 takes 150 ms by the clock in a profile of 100 queries. Before the query
+runs, 23 pass, 8 of them in Spark's parser and analyzer. Planning takes 33, of which 21 unpack and decode a
+manifest of 1,823 files that both must read. Two broadcasts of rows that are already in the driver, and the
+scan of 30 files, take 46. Sending the table's metadata to the executors takes 10: Iceberg does it three
+times, for each copy that Spark makes of a scan. The last stage takes 9. For q7, it is 505 ms: 130 plan, 80
+broadcast, and 235 read 366 files. Opening and reading a file takes 0.9 ms of CPU, a sixth of it for Hadoop's
+configuration, which Iceberg's reader copies for each. Without adaptive execution the peer gains a sixth, the
+pruned queries nothing.
 
-Of q98 with a filter collected anew, 874 ms in a profile of nine rounds that were less warm (979 of Spark's
-own, 578 cached): 209 collect, one of the six jobs among them; 150 plan and 266 run, where Spark's own plans
-for 266 and runs for 606, in five jobs. All read 30 of 1,824 files.
+With a newly collected filter, q98 takes 874 ms in a profile of nine rounds that were less warm (979 with
+Spark's own pruning, 578 cached): 209 collect, with one of the six jobs; 150 plan and 266 run. Spark's own way
+plans for 266 and runs for 606, in five jobs. All read 30 of 1,824 files.
 
-The rounds before are many since Java goes on compiling: after a hundred queries its compilers still take a
-third of all CPU, after a thousand a tenth.
+Many rounds warm up because Java goes on compiling: after a hundred queries its compilers still take a third
+of all CPU, after a thousand a tenth.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ TARGET_CACHED, TARGET_COLD, TARGET_EACH = 2.0, 1.5, 0.95
 
 
 def measure(lake: Lake) -> Measurement:
-    """Times by query and way, and their ratios."""
+    """Returns times by query and way, and their ratios."""
     with gateway_process(lake.environment()) as gateway:
         contest = Contest(Client(gateway.url), star_queries(lake), (SPARK, COLD, CACHED))
         contest.warm_up(WARM_UP)
@@ -57,13 +58,13 @@ def measure(lake: Lake) -> Measurement:
 
 
 def star_queries(lake: Lake) -> dict[str, dict[str, Any]]:
-    """The bodies, by the queries' names."""
+    """Returns the request bodies, by the queries' names."""
     texts = tpcds_texts(lake) | {"returns": EXAMPLE}
     return {name: {"sql": texts[name], **TABLES} for name in (*STARS, "returns")}
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Each query's medians."""
+    """Draws each query's medians."""
     axes = figure.subplots()
     names = list(measurement.samples)
     for offset, way in enumerate((SPARK, COLD, CACHED)):

@@ -1,4 +1,4 @@
-"""Times named functions of the product while it works, to see which part of an answer takes how long."""
+"""Times named functions of the product while it works, to see how long each part of an answer takes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A function by its place, `module:Class.function`; `depth`: inside which other part it lies."""
+    """A function by its place, `module:Class.function`; `depth`: how many other parts enclose it."""
 
     label: str
     place: str
@@ -22,7 +22,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """When a part first began and last ended, in seconds; and the milliseconds in it, of all its calls."""
+    """When a part first began and last ended, in seconds, and the milliseconds of all its calls."""
 
     began: float
     ended: float
@@ -38,12 +38,12 @@ class Stopwatch:
         self.gone: list[str] = []
 
     def lap(self, label: str, began: float, ended: float) -> None:
-        """Closes one sample, which as a whole goes by this label."""
+        """Closes one sample, and records its whole time under this label."""
         running, self._running = self._running, {}
         self.laps.append(running | {label: Span(began, ended, (ended - began) * 1000)})
 
     def of(self, label: str) -> list[float]:
-        """The milliseconds of a part in those laps that it was in."""
+        """Returns the milliseconds of a part in the laps that contain it."""
         return [lap[label].took_ms for lap in self.laps if label in lap]
 
     @contextmanager

@@ -1,25 +1,25 @@
-"""All 103 TPC-DS texts, narrowed by the gateway and pruned by Spark alone.
+"""All 103 TPC-DS texts, pruned by the gateway and by Spark alone.
 
-Whether pruning pays over a whole workload, and whether any query pays for it. Each text over TPC-DS at scale
-1 is asked with `dynamicFiltering.enabled: false` and with cached filters, in turn, after three rounds of all
-to warm up. Every text has the same time, six seconds: those that are quick get more rounds, up to eleven, and
-those for which that is too little two. A ratio is that of the medians; in brackets are the extremes of single
-rounds. The JVM has 6 GB instead of the default's 2: q72 as it is written does not fit into those.
+This measures whether pruning pays over a whole workload, and whether any query pays for it. Each text over
+TPC-DS at scale 1 is asked with `dynamicFiltering.enabled: false` and with cached filters, in turn, after
+three rounds of all to warm up. Every text has the same time, six seconds: quick ones get more rounds, up to
+eleven, and those that need longer get two. A ratio is that of the medians; in brackets are the extremes of
+single rounds. The JVM has 6 GB instead of the default's 2: q72 as it is written does not fit into those.
 
-Two to five rounds in between a hundred other texts do not tell a tenth of half a second, and of so many texts
-some come out low by chance. So those under 0.95 are asked once more, by themselves: two rounds to warm up,
-seven that count. Whether a text is under 0.9 is said by these; the mean is that of the first rounds.
+Two to five rounds between a hundred other texts cannot show a tenth of half a second, and with so many texts
+some come out low by chance. So texts under 0.95 are asked once more, by themselves: two rounds to warm up,
+seven that count. These decide whether a text is under 0.9; the mean is that of the first rounds.
 
-What limits the mean: the facts are partitioned by day, so Spark prunes by itself wherever a date selects. q47
-reads 426 files and q90 all, either way, for the same CPU. q72 was almost three times slower as long as the
-inventory was read whole; a year of it is read now, 53 of 261 files. q39a and b, half a second each, read the
-inventory twice through one common table expression. Both ways read the same files; a tenth is between them in
-most runs, and by itself neither of the rewrites makes it (medians of thirteen rounds: 605 ms, 567 without
-read options, 621 without rows in memory, 546 of Spark's own).
-In a profile of q39a (eleven rounds, 1,045 ms and 973 of Spark's own) each way runs 8 jobs, and reads 4 of
-261 files for each mention of the inventory with Spark's own pruning on: about 300 ms pass before the first
-job and 190 between jobs, both ways. Only the jobs differ, 470 ms against 390, for 290 ms of CPU in their
-tasks against 270.
+The mean is limited because the facts are partitioned by day, so Spark prunes on its own wherever a date
+selects. Either way, q47 reads 426 files and q90 all, for the same CPU. The query q72 was almost three times
+slower as long as the inventory was read whole; now a year of it is read, 53 of 261 files. The queries q39a
+and b, half a second each, read the inventory twice through one common table expression. Both ways read the
+same files. They differ by a tenth in most runs, and neither of the rewrites causes that alone (medians of
+thirteen rounds: 605 ms, 567 without read options, 621 without rows in memory, 546 with Spark's own pruning).
+In a profile of q39a (eleven rounds, 1,045 ms, and 973 with Spark's own pruning) each way runs 8 jobs, and
+reads 4 of 261 files for each reference to the inventory with Spark's own pruning on. About 300 ms pass before
+the first job and 190 between jobs, both ways. Only the jobs differ, 470 ms against 390, for 290 ms of CPU in
+their tasks against 270.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SHOWN = 12
 
 
 def measure(lake: Lake) -> Measurement:
-    """Times by text and way, and their ratios."""
+    """Returns times by text and way, and their ratios."""
     queries = {name: {"sql": text, **TABLES} for name, text in tpcds_texts(lake).items()}
     with gateway_process(lake.environment() | HEAP) as gateway:
         contest = Contest(Client(gateway.url), queries, (SPARK, CACHED))
@@ -63,7 +63,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Each text's ratio."""
+    """Draws each text's ratio."""
     figure.set_size_inches(10, 18)
     found = {
         name: ratio_row(name, ways, CACHED).value

@@ -1,4 +1,4 @@
-"""TPC-DS in the bench's lakehouse, loaded once; `SLUICE_BENCH_SCALE` makes it smaller, to try a measure."""
+"""TPC-DS in the bench's lakehouse, loaded once; `SLUICE_BENCH_SCALE` makes it smaller, for trials."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ IS_FULL = SCALE >= 1
 SUFFIX = f"sf{SCALE:g}".replace(".", "")
 SCHEMA = f"tpcds_{SUFFIX}"
 TABLES: dict[str, Any] = {"catalog": "lake", "schema": SCHEMA}
-# At a small scale every table is too small to be narrowed by default.
+# At a small scale every table is too small to be pruned by default.
 NARROWED: dict[str, Any] = {} if IS_FULL else {"minTableBytes": 0}
 REMARKS = () if IS_FULL else (f"Taken at scale {SCALE:g}, to try the measure: the figures say nothing.",)
 
 
 @contextmanager
 def open_catalog(lake: Lake) -> Iterator[SqlCatalog]:
-    """The lakehouse's catalog, under the name that the gateway knows it by."""
+    """Opens the lakehouse's catalog, under the name that the gateway knows it by."""
     with closing(SqlCatalog("lake", **lake.catalogs["lake"])) as catalog:
         yield catalog
 
 
 def load(lake: Lake) -> None:
-    """Puts all 24 tables into the schema; what is there stays."""
+    """Loads all missing tables of the 24 into the schema."""
     jars = resolve(TPCDS_PACKAGES, lake.data_dir / "jars")
     folder = lake.data_dir / "tpcds"
     with open_catalog(lake) as catalog, progress_bar(Console(stderr=True)) as tell:

@@ -13,7 +13,7 @@ EXAMPLE = "select * from store_returns, date_dim where sr_returned_date_sk = d_d
 
 
 def tpcds_texts(lake: Lake) -> dict[str, str]:
-    """All 103 by name. A division by a sum that few rows leave at zero gives NULL, as in the tests."""
+    """Returns all 103 by name. Division by a sum that few rows leave at zero gives NULL, as in the tests."""
     folder = lake.data_dir / "jars" / "tpcds-texts"
     fetched_texts(folder)
     with zipfile.ZipFile(folder / f"{ARTIFACT}-{VERSION}-{CLASSIFIER}.jar") as jar:

@@ -1,10 +1,10 @@
 """`select 1` without traces, with traces that are not sampled, and with each recorded.
 
-One gateway process and one client with one kept connection. The three ways take turns, each round in another
-order: 300 rounds after a warm-up. *Off*: no tracer, as without `SLUICE_TRACES_ENDPOINT`. *Not sampled*: the
-caller's `traceparent` says so. *Recorded*: every span goes to a collector in a process of its own, which
-drops it. Each sample begins when the work that follows the former answer is done; *back to back* is the same
-without that pause, in turns of 50. What a step costs where nobody records it is measured alone, a hundred
+One gateway process is asked by one client with one kept connection. The three ways take turns, each round in
+another order: 300 rounds after a warm-up. *Off*: no tracer, as without `SLUICE_TRACES_ENDPOINT`. *Not
+sampled*: the caller's `traceparent` says so. *Recorded*: every span goes to a collector in a process of its
+own, which drops it. Each sample begins when the work that follows the previous answer is done. *Back to back*
+is the same without that pause, in turns of 50. The cost of an unrecorded step is measured alone, a hundred
 thousand times, and multiplied by the spans of one query.
 """
 
@@ -37,7 +37,7 @@ Ask = Callable[[], float]
 
 
 def measure(lake: Lake) -> Measurement:
-    """Medians and their ratios."""
+    """Returns the medians and their ratios."""
     with discarding_collector() as endpoint, _exporting(endpoint) as (exporting, counter):
         with hosted_gateway(lake) as hosted:
             client = Client(hosted.url)
@@ -77,7 +77,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """The three ways, with and without a pause."""
+    """Draws the three ways, with and without a pause."""
     for axes, name in zip(figure.subplots(1, 2), ("alone", "back to back"), strict=True):
         ways = measurement.samples[name]
         axes.boxplot(list(ways.values()), tick_labels=list(ways), showfliers=False)
@@ -142,7 +142,7 @@ def _ask(hosted: HostedGateway | None, client: Client, headers: Mapping[str, str
 
 
 def _spans_of_one(hosted: HostedGateway, client: Client, counter: _Counter) -> int:
-    """With those that come after the answer: of its record, and of its jobs."""
+    """Returns the number of spans, with those after the answer: of its record, and of its jobs."""
     time.sleep(2)
     before = counter.ended
     _ask(hosted, client, {})
@@ -159,7 +159,7 @@ def _step_us() -> float:
 
 
 def _ratio(way: str, samples: Mapping[str, Sequence[float]], prefix: str = "") -> Row:
-    """Of the medians; the extremes are those of thirds of the run, as single samples say little."""
+    """Returns the ratio of the medians, with extremes over thirds of the run: single samples say little."""
     size = len(samples[OFF]) // 3
     thirds = [
         statistics.median(samples[way][begin : begin + size])

@@ -1,12 +1,12 @@
 """One large ingest, on `local[2]` and on a Spark cluster of two workers.
 
-Whether anything but its address changes what a job does. 400,000 records in eight files of NDJSON, four log
-types with 40 of 500 columns each, are routed by type to write schemas of their own: one `POST /ingest` with a
-`source`, written by Spark's executors. Two gateways take it in turn, one with Spark in its own JVM on two
-threads, the other with a standalone cluster on loopback, two workers of one core and one executor each. Files
-are the same if they have the same columns, records, and metrics by column: counts of values and NULLs,
-and bounds. One round to warm up, five to measure. All processes share the machine's cores, so the ratio says
-what a cluster costs, not what more machines gain.
+This measures whether only the address of the master changes what a job does. Eight files of NDJSON hold
+400,000 records, of four log types with 40 of 500 columns each. They are routed by type to write schemas of
+their own: one `POST /ingest` with a `source`, written by Spark's executors. Two gateways run it in turn: one
+with Spark in its own JVM on two threads, the other with a standalone cluster on loopback, two workers of one
+core and one executor each. Files are the same if they have the same columns, records, and metrics by column:
+counts of values and NULLs, and bounds. One round warms up, five are measured. All processes share the
+machine's cores, so the ratio shows the cost of a cluster, not the gain of more machines.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MEMORY = {"SLUICE_SPARK_DRIVER_MEMORY": "1g"}
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a round took and left; `files` counts files that are the same."""
+    """The time and files of a round; `files` counts files that are the same."""
 
     took_s: float
     records: int
@@ -58,7 +58,7 @@ class Written:
 
 
 def measure(lake: Lake) -> Measurement:
-    """Seconds of both, and whether their files are the same."""
+    """Returns the seconds of both, and whether their files are the same."""
     types = log_types()[:TYPES]
     found: dict[str, list[Written]] = {LOCAL: [], CLUSTER: []}
     with tempfile.TemporaryDirectory(prefix="sluice-two-workers-") as name, open_catalog(lake) as catalog:
@@ -82,7 +82,7 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Seconds, round by round."""
+    """Draws seconds, round by round."""
     axes = figure.subplots()
     for way, samples in measurement.samples.items():
         axes.plot(range(1, len(samples) + 1), [each["took_s"] for each in samples], "o-", label=way)
@@ -101,7 +101,7 @@ def _put_files(inbox: Path, types: Sequence[LogType]) -> None:
 
 @contextmanager
 def _both(lake: Lake, folder: Path) -> Iterator[Mapping[str, str]]:
-    """The addresses of two gateways that are ready."""
+    """Yields the addresses of two gateways that are ready."""
     allowed = {"SLUICE_INGEST_SOURCE_PREFIXES": (folder / "inbox").as_uri()}
     other = Lake(folder / "data", lake.catalogs)
     share_jars(lake.data_dir, other.data_dir)

@@ -1,16 +1,15 @@
 """Joins by keys that Spark's own pruning cannot use.
 
-What remains of a scan where the engine reads everything. Six joins over TPC-DS at scale 1, each a month's
-sales or one customer's: an INT key joined with BIGINT, and with STRING; a dimension too large to be
-broadcast; a fact that is sorted by day but not partitioned (60 files); one in 64 buckets by customer; one
-partitioned by `day(sold_at)` and joined on a date. Each is asked with `dynamicFiltering.enabled: false` and
-with cached filters, in turn: thirty rounds to warm up, since Java compiles for hundreds of queries, and nine
-to measure. The files that each way read are below: where they are the same, as with buckets, Spark's own
-pruning works after all.
+This measures what remains of a scan where the engine reads everything. Six joins run over TPC-DS at scale 1,
+each for a month's sales or one customer's. They have an INT key joined with BIGINT, and with STRING; a
+dimension too large to be broadcast; a fact that is sorted by day but not partitioned (60 files); one in 64
+buckets by customer; one partitioned by `day(sold_at)` and joined on a date. Each is asked with
+`dynamicFiltering.enabled: false` and with cached filters, in turn: thirty rounds to warm up, since Java
+compiles for hundreds of queries, and nine to measure. The files that each way read are listed below: where
+they are the same, as with buckets, Spark's own pruning works after all.
 
-What limits the mean are two of them: Spark prunes buckets by itself, and of the sorted fact, of which two
-columns are asked for, it reads all 58 files with dates in 0.2 s altogether; the query that reads three of
-them takes half of that.
+Two of the joins limit the mean. Spark prunes buckets on its own. It reads two columns of all 58 files of the
+sorted fact that have dates in 0.2 s altogether; the query that reads three of these files takes half of that.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ FACTS = dict.fromkeys(QUERIES, "store_sales") | {
 
 
 def measure(lake: Lake) -> Measurement:
-    """Times by kind of key and way, their ratios, and the files that each way read."""
+    """Returns times by kind of key and way, their ratios, and the files that each way read."""
     customer = _a_customer(lake)
     queries: dict[str, dict[str, Any]] = {
         name: {"sql": sql.format(customer=customer), **TABLES} for name, sql in QUERIES.items()
@@ -69,14 +68,14 @@ def measure(lake: Lake) -> Measurement:
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
-    """Each kind's ratio."""
+    """Draws each kind's ratio."""
     samples = measurement.samples
     found = {n: ratio_row(n, ways, CACHED).value for n, ways in samples.items() if is_whole(ways)}
     draw_ratios(figure.subplots(), found, (TARGET,))
 
 
 def _a_customer(lake: Lake) -> str:
-    """The id of a customer: not the key that is joined by."""
+    """Returns the id of a customer, which is not the join key."""
     with open_catalog(lake) as catalog:
         customers = catalog.load_table(f"{TPCDS}.customer")
         found = customers.scan("c_customer_sk = 100", selected_fields=("c_customer_id",)).to_arrow()

@@ -31,7 +31,7 @@ PROPERTIES = {"format-version": "2", "write.parquet.compression-codec": "zstd"}
 
 
 def make_tables(lake: Lake) -> None:
-    """Makes what is not there yet; each table appears whole."""
+    """Makes the missing tables; each appears as a whole."""
     load(lake)
     with open_catalog(lake) as catalog:
         catalog.create_namespace_if_not_exists(SCHEMA)
@@ -59,7 +59,7 @@ def _created(
     column: str | None = None,
     transform: Transform[Any, Any] | None = None,
 ) -> CreateTableTransaction:
-    """A table in the making, partitioned by a column, or sorted by it when there is no transform."""
+    """Begins to create a table, partitioned by a column, or sorted by it if there is no transform."""
     source_id = 0
     if isinstance(schema, Schema) and column is not None:
         source_id = schema.find_field(column).field_id
@@ -93,7 +93,7 @@ def _days_with_keys_as(catalog: Catalog, name: str, type_: pa.DataType) -> None:
 
 
 def _promotion_days(catalog: Catalog, name: str) -> None:
-    """Each promotion's days: too many rows to be broadcast."""
+    """Makes the days of each promotion: too many rows to be broadcast."""
     days = _days(catalog)
     each = [
         days.append_column("promotion", pa.array([number] * days.num_rows, pa.int32()))
@@ -105,7 +105,7 @@ def _promotion_days(catalog: Catalog, name: str) -> None:
 
 
 def _sales_sorted(catalog: Catalog, name: str) -> None:
-    """In the order of the days, without partitions: as a compaction that sorts leaves a table."""
+    """Makes the sales in the order of days, without partitions: as a sorting compaction leaves a table."""
     rows = _rows_of(catalog, "store_sales").sort_by("ss_sold_date_sk")
     schema = catalog.load_table(f"{TPCDS}.store_sales").schema()
     with _created(catalog, name, schema, "ss_sold_date_sk") as transaction:
@@ -120,7 +120,7 @@ def _sales_by_customer(catalog: Catalog, name: str) -> None:
 
 
 def _sales_by_day(catalog: Catalog, name: str) -> None:
-    """With the moment of the sale, and partitioned by its day."""
+    """Makes the sales with their timestamps, partitioned by day."""
     rows = _rows_of(catalog, "store_sales")
     days = pc.subtract(rows["ss_sold_date_sk"].cast(pa.int64()), JULIAN_DAY_OF_1970)
     seconds = pc.add(pc.multiply(days, 86_400), rows["ss_sold_time_sk"].cast(pa.int64()))

@@ -25,7 +25,7 @@ SHARED = ("event_time", "log_type", "user_id")
 FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = ("GET", "POST", "ok", "failed", "eu-central-1", "us-east-1", "mobile", "desktop", "retry", "timeout")
 
-# As logs have them: half of the columns are texts.
+# As in logs, half of the columns are texts.
 _KINDS: Sequence[IcebergType] = (
     StringType(),
     LongType(),
@@ -39,7 +39,7 @@ _KINDS: Sequence[IcebergType] = (
 
 
 def log_schema() -> Schema:
-    """The table's."""
+    """Returns the table's schema."""
     own = (
         NestedField(number, f"c{number:03}", _KINDS[number % len(_KINDS)])
         for number in range(len(SHARED) + 1, COLUMNS + 1)
@@ -54,19 +54,19 @@ def log_schema() -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class LogType:
-    """One of them, and the columns that it fills."""
+    """One log type, and the columns that it fills."""
 
     name: str
     columns: tuple[str, ...]
 
     def rows(self, count: int, seed: int) -> pa.Table:
-        """So many rows with its columns alone; the same for the same seed."""
+        """Returns `count` rows of its columns alone; the same rows for the same seed."""
         chance = np.random.default_rng((seed, int(self.name[1:])))
         return pa.table({name: _column(name, self.name, count, chance) for name in self.columns})
 
 
 def log_types() -> Sequence[LogType]:
-    """All of them, the same in each run."""
+    """Returns all log types, the same in each run."""
     chance = random.Random(5)
     own = [f"c{number:03}" for number in range(len(SHARED) + 1, COLUMNS + 1)]
     return [
@@ -91,7 +91,7 @@ def _column(name: str, log_type: str, count: int, chance: np.random.Generator) -
 def _values(kind: IcebergType, number: int, count: int, chance: np.random.Generator) -> pa.Array:
     match kind:
         case StringType() if number % 3 == 0:
-            # An id: no two are alike.
+            # An id: no two are equal.
             ids = chance.integers(0, 2**62, count)
             return pa.array([f"{each:016x}" for each in ids.tolist()], pa.string())
         case StringType():

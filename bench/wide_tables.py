@@ -1,4 +1,4 @@
-"""Empty wide log tables, one for each that writes."""
+"""Empty wide log tables, one for each writer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.wide_logs import log_schema
 
 SCHEMA = "bench_ingest"
 BY_TYPE = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "log_type"))
-# The same for all who write: what the gateway takes by itself, and nothing that a peer would be slower with.
+# The same for all writers: the gateway's own defaults, and nothing that would slow a peer down.
 PROPERTIES = {
     "format-version": "2",
     "write.parquet.compression-codec": "zstd",
@@ -24,12 +24,12 @@ PROPERTIES = {
 
 
 def make_table(lake: Lake, name: str, *, is_partitioned: bool = False) -> str:
-    """A new, empty one in place of what had the name; its full name."""
+    """Makes a new empty table in place of one with this name; returns its full name."""
     spec = BY_TYPE if is_partitioned else UNPARTITIONED_PARTITION_SPEC
     with open_catalog(lake) as catalog:
         catalog.create_namespace_if_not_exists(SCHEMA)
         if catalog.table_exists(f"{SCHEMA}.{name}"):
-            # To purge it, PyIceberg would read all that hundreds of snapshots name, for minutes.
+            # To purge it, PyIceberg would read every file of hundreds of snapshots, for minutes.
             folder = urlsplit(catalog.load_table(f"{SCHEMA}.{name}").location()).path
             catalog.drop_table(f"{SCHEMA}.{name}")
             shutil.rmtree(folder)

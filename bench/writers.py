@@ -1,4 +1,4 @@
-"""Three who put the same rows of many log types into a wide table: the gateway's own parts, and two peers."""
+"""Three writers of the same rows of many log types to a wide table: the gateway's parts, and two peers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from service.model.ingest.writing import MAIN, Committable, Destination, Writabl
 from service.model.tables.tables import TableName
 
 Batches = Sequence[pa.Table]
-"""One for each log type, with its columns alone."""
+"""One table for each log type, with its columns alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What writing and committing took, of this process and its JVM; and what it left."""
+    """The cost of writing and committing, in this process and its JVM, and the resulting files."""
 
     took_s: float
     cpu_s: float
@@ -52,7 +52,7 @@ class Projected:
         self._commits = PyIcebergTableCommits(catalogs, data_file)
 
     def write(self, batches: Batches) -> None:
-        """Writes and commits, as the gateway does it for an ingest with many `writes`."""
+        """Writes and commits, as the gateway does for an ingest with many `writes`."""
         table = self._tables.writable(self._name, MAIN)
         destinations = [Destination(table, _target(table, each.column_names)) for each in batches]
         rows = (
@@ -65,7 +65,7 @@ class Projected:
 
 
 class PyIcebergPadded:
-    """PyIceberg's `append` of all columns; what a log type does not have is NULL."""
+    """PyIceberg's `append` of all columns; a column that a log type does not have is NULL."""
 
     def __init__(self, lake: Lake, table: str, stack: ExitStack, rows_at_once: int) -> None:
         self._catalog = stack.enter_context(open_catalog(lake))
@@ -73,7 +73,7 @@ class PyIcebergPadded:
         self._rows_at_once = rows_at_once
 
     def write(self, batches: Batches) -> None:
-        """Writes and commits: one snapshot for so many rows as fit into memory when they are padded."""
+        """Writes and commits: one snapshot for as many rows as fit into memory when they are padded."""
         with self._catalog.load_table(self._name).transaction() as transaction:
             for each in _groups(batches, self._rows_at_once):
                 transaction.append(padded(each))
@@ -89,7 +89,7 @@ class SparkPadded:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 
     def write(self, batches: Batches) -> None:
-        """Writes and commits. Rows go to the task that they are on: a shuffle would only cost."""
+        """Writes and commits. Rows stay in their task: a shuffle would only cost time."""
         frame = self._spark.createDataFrame(padded(batches))
         frame.writeTo(self._table).option("distribution-mode", "none").option(
             "fanout-enabled", "true"
@@ -97,13 +97,13 @@ class SparkPadded:
 
 
 def padded(batches: Batches) -> pa.Table:
-    """All rows with all columns of the table, in one chunk: Spark would make a task, and files, of each."""
+    """Returns all rows with all columns of the table, in one chunk: Spark makes a task and files of each."""
     rows = pa.concat_tables([_NO_ROWS, *batches], promote_options="permissive")
     return rows.select(_PADDED.names).cast(_PADDED).combine_chunks()
 
 
 def timed(write: Callable[[Batches], None], batches: Batches, table: Table) -> Written:
-    """Has the rows written, and looks at the snapshots that it made."""
+    """Writes the rows, and looks at the snapshots that this made."""
     before = {each.snapshot_id for each in table.refresh().snapshots()}
     cpu_s, began = _cpu_s(), time.perf_counter()
     write(batches)
@@ -146,7 +146,7 @@ def _cpu_s() -> float:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    # PyIceberg's own schema says large_string: it would copy what is a string.
+    # PyIceberg's own schema says large_string: it would copy string columns.
     return pa.string() if pa.types.is_large_string(kind) else kind
 
 

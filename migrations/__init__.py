@@ -1,4 +1,4 @@
-"""The metrics store's schema, step by step."""
+"""The schema of the metrics store, step by step."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from sqlalchemy.exc import OperationalError
 from service.adapters.postgres.shared.connecting import store_engine
 from service.errors import CannotStart, MetricsStoreDown
 
-# Any number will do, as long as all replicas use the same one and nobody else does.
+# An arbitrary number: all replicas must use the same one, and nothing else may use it.
 LOCK_KEY = 0x5_1C_CE
 CONNECTION = {"connect_timeout": 5, "options": "-c lock_timeout=60000"}
 
 
 def upgrade(url: str, revision: str = "head") -> None:
-    """Brings the schema to `revision`; all of it or nothing; one at a time, others wait.
+    """Upgrades the schema to `revision`, all of it or nothing; one process at a time, others wait.
 
-    A schema that a newer version has made stays as it is.
+    A schema of a newer version stays as it is.
 
     Raises:
         MetricsStoreDown: PostgreSQL does not answer.
@@ -36,7 +36,7 @@ def upgrade(url: str, revision: str = "head") -> None:
 
 
 def downgrade(url: str, revision: str) -> None:
-    """Takes the schema back to `revision` (`base`: nothing is left); all of it or nothing.
+    """Downgrades the schema to `revision` (`base`: nothing is left), all of it or nothing.
 
     Raises:
         MetricsStoreDown: PostgreSQL does not answer.
@@ -46,10 +46,10 @@ def downgrade(url: str, revision: str) -> None:
 
 
 def bring_to(url: str, revision: str) -> None:
-    """Brings the schema to one that this version knows, forward or back; all of it or nothing.
+    """Brings the schema to a revision that this version knows, forward or back; all of it or nothing.
 
     Raises:
-        CannotStart: there is no such revision, or a newer version has made the schema that there is.
+        CannotStart: there is no such revision, or the schema was made by a newer version.
         MetricsStoreDown: PostgreSQL does not answer.
     """
     with _locked(url) as connection:
@@ -82,7 +82,7 @@ class Revisions:
     found: tuple[str, ...]
     needed: tuple[str, ...]
     known: frozenset[str] = frozenset()
-    """All that this version has ever had."""
+    """All revisions that this version knows."""
 
     @property
     def is_current(self) -> bool:
@@ -91,17 +91,17 @@ class Revisions:
 
     @property
     def is_newer(self) -> bool:
-        """Whether a newer version has made it: this one runs with it while replicas are updated in turn."""
+        """Whether a newer version made the schema; this one runs with it while replicas are updated."""
         return not self.known.issuperset(self.found)
 
     @property
     def is_usable(self) -> bool:
-        """Whether this version runs with it."""
+        """Whether this version runs with the schema."""
         return self.is_current or self.is_newer
 
 
 def revisions(url: str) -> Revisions:
-    """Which schema there is, and which one is needed. Changes nothing.
+    """Returns the schema's revision and the needed one. Changes nothing.
 
     Raises:
         MetricsStoreDown: PostgreSQL does not answer.
@@ -126,7 +126,7 @@ def _locked(url: str) -> Iterator[Connection]:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Connection]:
-    # A migration may take as long as it takes.
+    # A migration has no time limit.
     engine = store_engine(url, CONNECTION, silent_at_most_s=None, poolclass=NullPool)
     try:
         with engine.begin() as connection:

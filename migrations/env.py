@@ -1,4 +1,4 @@
-"""Run by Alembic; the connection, with its transaction and its lock, is handed in by `migrations`."""
+"""Run by Alembic; `migrations` passes in the connection, with its transaction and its lock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from service.adapters.postgres.maintenance.maintenance_tables import Maintenance
 from service.adapters.postgres.query_records.replica_tables import ReplicaRow
 from service.adapters.postgres.streams.stream_tables import StreamRow
 
-# One metadata for all, which knows the tables of the modules that are imported.
+# One metadata for all tables; it knows those of the imported modules.
 TABLES = IngestRow.metadata
 assert TABLES is MaintenanceRow.metadata is StreamRow.metadata is ReplicaRow.metadata
 

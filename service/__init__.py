@@ -1,1 +1,1 @@
-"""What the gateway decides, and in which order. Synchronous; knows nothing of HTTP or Spark."""
+"""The gateway's decisions and their order. Synchronous; knows nothing of HTTP or Spark."""

@@ -1,7 +1,7 @@
-"""Everything that can go wrong, named for what the caller did or for what is down.
+"""Every error of the gateway, named for what the caller did or for the part that is down.
 
-`code` is stable: callers may branch on it. What HTTP status it gets stands in `api/http/problems/errors.py`
-alone. Source of the shape: a tree of which the caller picks the width.
+`code` is stable: callers may branch on it. Only `api/http/problems/errors.py` knows its HTTP status. The
+errors form a tree, so that a handler can catch a general or a specific class.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 SEND_ALONE_AGAIN = "Send what was for it again, alone, under a new requestId."
-"""The cure where one table of a request took nothing: others may have taken their part."""
+"""The cure when no part of the request was written to one table: other tables may have taken theirs."""
 
 
 class GatewayError(Exception):
@@ -18,10 +18,10 @@ class GatewayError(Exception):
 
     code: ClassVar[str] = "INTERNAL"
     evolutions: Sequence[object] = ()
-    """What was made and changed of tables before it, and stays: `TableEvolution`s, of a layer above."""
+    """Tables created or changed before the error, which stay so: `TableEvolution`s, of a layer above."""
 
     def __init__(self, detail: str | None = None) -> None:
-        # The rest of a docstring is for those who raise it.
+        # The rest of a docstring is for the code that raises it.
         self.detail = detail or (type(self).__doc__ or "").strip().partition("\n\n")[0]
         super().__init__(self.detail)
 
@@ -48,7 +48,7 @@ class SqlTooLarge(CallerError):
 
 
 class SqlTooDeep(CallerError):
-    """The SQL text is nested too deeply. Give its parts names, as by WITH, instead of nesting them."""
+    """The SQL text is nested too deeply. Name its parts with WITH instead of nesting them."""
 
     code = "SQL_TOO_DEEP"
 
@@ -86,13 +86,13 @@ class StatementNotAllowed(CallerError):
 
 
 class QueryTooLarge(CallerError):
-    """The query asks for more partitions, copies or bytes at once than this gateway lets one query have."""
+    """The query needs more partitions, copies or bytes at once than this gateway allows one query."""
 
     code = "QUERY_TOO_LARGE"
 
 
 class ReadOptionInvalid(CallerError):
-    """A read option has a value that this gateway does not take."""
+    """A read option has a value that this gateway does not accept."""
 
     code = "READ_OPTION_INVALID"
 
@@ -113,8 +113,8 @@ class TableAmbiguous(CallerError):
 class TableNotFound(CallerError):
     """There is no such table.
 
-    `nearest` holds the names that look most like it.
-    `others` are more of the same request's that are not there.
+    `nearest` holds the most similar names that exist. `others` are further missing tables of the same
+    request.
     """
 
     code = "TABLE_NOT_FOUND"
@@ -129,7 +129,7 @@ class TableNotFound(CallerError):
 class ColumnNotFound(CallerError):
     """There is no such column.
 
-    `nearest` holds the names that look most like it.
+    `nearest` holds the most similar names that exist.
     """
 
     code = "COLUMN_NOT_FOUND"
@@ -163,7 +163,7 @@ class ParameterInvalid(CallerError):
 
 
 class RequestIdReused(CallerError):
-    """This requestId was sent before with another body. Use a new one for each other request."""
+    """This requestId was sent before with another body. Use a new one for each new request."""
 
     code = "REQUEST_ID_REUSED"
 
@@ -197,7 +197,7 @@ class TooManyQueries(CallerError):
 
 
 class TooManyIngests(CallerError):
-    """As much is being written already as this gateway takes at once. Try again later."""
+    """This gateway is already writing as much as it accepts at once. Try again later."""
 
     code = "TOO_MANY_INGESTS"
 
@@ -219,10 +219,10 @@ class IngestNotFound(CallerError):
 
 
 class IngestInvalid(CallerError):
-    """What was sent cannot be written.
+    """The ingest request is not valid.
 
-    `violations` has every reason that is known with its place: values of `service.model.ingest.ingest`, which
-    lies above this layer, or pairs of a place and a reason.
+    `violations` has every known reason with its place: values of `service.model.ingest.ingest`, which lies
+    above this layer, or pairs of a place and a reason.
     """
 
     code = "INGEST_INVALID"
@@ -233,23 +233,23 @@ class IngestInvalid(CallerError):
 
 
 class UpsertTooLarge(IngestInvalid):
-    """The rows of an upsert, one for each key, take more memory than they may. Nothing was written."""
+    """The rows of an upsert, one for each key, take more memory than allowed. Nothing was written."""
 
 
 class WriteSchemaInvalid(IngestInvalid):
-    """The write schema breaks rules of the table that it is for. Nothing was written."""
+    """The write schema breaks rules of its table. Nothing was written."""
 
     code = "WRITE_SCHEMA_INVALID"
 
 
 class SchemaMismatch(IngestInvalid):
-    """The table's schema is another one, and stays as it is. Nothing was changed or written."""
+    """The table's schema differs, and stays as it is. Nothing was changed or written."""
 
     code = "SCHEMA_MISMATCH"
 
 
 class CreationInvalid(IngestInvalid):
-    """The table cannot be made as asked for. Nothing was made or written."""
+    """The table cannot be created as requested. Nothing was created or written."""
 
     code = "CREATION_INVALID"
 
@@ -257,7 +257,7 @@ class CreationInvalid(IngestInvalid):
 class RecordsInvalid(IngestInvalid):
     """Some records do not fit the write schema. Nothing was written.
 
-    `bad_count` are all of them; `violations` has the first ones.
+    `bad_count` counts all of them; `violations` has the first ones.
     """
 
     code = "RECORDS_INVALID"
@@ -292,7 +292,7 @@ class SourceInvalid(IngestInvalid):
 
 
 class SourceChanged(CallerError):
-    """A file of the source changed or went while it was read. Nothing was accepted: send it again."""
+    """A file of the source changed or disappeared while it was read. Nothing was accepted: send it again."""
 
     code = "SOURCE_CHANGED"
 
@@ -304,13 +304,13 @@ class StreamNotFound(CallerError):
 
 
 class StreamInvalid(IngestInvalid):
-    """The stream cannot be run as it was asked for."""
+    """The stream cannot be run as requested."""
 
     code = "STREAM_INVALID"
 
 
 class TableChanged(CallerError):
-    """The table was changed so that the rows of this ingest cannot fit it any more."""
+    """The table has changed, and the rows of this ingest no longer fit it."""
 
     code = "TABLE_CHANGED"
 
@@ -323,7 +323,7 @@ class UpsertNotPossible(CallerError):
     def __init__(self, detail: str | None = None, data_files: Collection[str] = ()) -> None:
         super().__init__(detail)
         self.data_files = frozenset(data_files)
-        """Files of the upserts that it is said of; none: of all."""
+        """The upserted files that the error is about; empty: all files."""
 
 
 class MaintenanceNotFound(CallerError):
@@ -339,7 +339,7 @@ class MaintenanceRunning(CallerError):
 
 
 class MaintenanceNotSafe(CallerError):
-    """Files that are needed might be deleted. Nothing was."""
+    """Files that are needed might be deleted. Nothing was deleted."""
 
     code = "MAINTENANCE_NOT_SAFE"
 
@@ -352,7 +352,7 @@ class QueryEnded(GatewayError):
 
     code = "QUERY_FAILED"
     run: object = None
-    """What the engine can still say of a query that got as far as running: an `EngineRun`.
+    """The engine's report on a query that started to run: an `EngineRun`.
 
     That type lies in `service.model.query.query`, above this layer; read it with `engine_run` there.
     """
@@ -365,7 +365,7 @@ class QueryFailed(QueryEnded):
 
 
 class VerificationFailed(QueryEnded):
-    """The narrowed query gave other rows than the query as written. Please report it; its filters are off."""
+    """The pruned query gave other rows than the query as written. Please report it; its filters are off."""
 
     code = "VERIFICATION_FAILED"
 
@@ -383,7 +383,7 @@ class QueryCanceled(QueryEnded):
 
 
 class ReplicaLost(QueryEnded):
-    """The gateway that ran the query went away without a word. Send the query again."""
+    """The gateway that ran the query stopped without reporting a result. Send the query again."""
 
     code = "REPLICA_LOST"
 
@@ -395,7 +395,7 @@ class ResultTooLarge(QueryEnded):
 
 
 class StreamFailed(GatewayError):
-    """A stream ended by itself."""
+    """A stream ended on its own."""
 
     code = "STREAM_FAILED"
 
@@ -412,7 +412,7 @@ class PartDown(GatewayError):
 class EngineLost(PartDown):
     """The engine was lost while the query ran. A new one is being started; send the query again.
 
-    `may_run_again`: whether the gateway may run it again by itself.
+    `may_run_again`: whether the gateway may run the query again on its own.
     """
 
     code = "ENGINE_LOST"
@@ -445,7 +445,7 @@ class CatalogDown(PartDown):
 
 
 class TableUnreadable(PartDown):
-    """The table has what this gateway cannot read, such as a type of a newer version of the format."""
+    """The table has something that this gateway cannot read, such as a type of a newer format version."""
 
     code = "TABLE_UNREADABLE"
 
@@ -469,7 +469,7 @@ class StorageDown(PartDown):
 
 
 class NoRoomForResult(QueryEnded, StorageDown):
-    """The gateway's own disk has no room for the result. Try again; of a large result, ask for fewer rows."""
+    """The gateway's own disk has no room for the result. Try again, or ask for fewer rows."""
 
     code = "STORAGE_DOWN"
 
@@ -481,26 +481,26 @@ class ExecutorsFailed(PartDown):
 
 
 class StreamSourceDown(PartDown):
-    """What a stream reads does not answer, or is not there. The stream is tried again."""
+    """The stream's source does not answer, or does not exist. The stream is tried again."""
 
     code = "STREAM_SOURCE_DOWN"
 
 
 class CommittableVersionUnknown(PartDown):
-    """A newer gateway wrote what waits to be committed, and this one cannot read it. Upgrade this one."""
+    """A newer gateway wrote the pending commit, and this one cannot read it. Upgrade this one."""
 
     code = "COMMITTABLE_VERSION_UNKNOWN"
 
 
 class CommittableUnreadable(GatewayError):
-    """What waited for this table cannot be read any more. Send it alone again, under a new requestId."""
+    """The pending data of this table cannot be read any more. Send it alone again, under a new requestId."""
 
     code = "COMMITTABLE_UNREADABLE"
 
     def __init__(self, detail: str | None = None, data_files: Collection[str] = ()) -> None:
         super().__init__(detail)
         self.data_files = frozenset(data_files)
-        """Those that it is said of, where that is known: what else was to be committed with them can be."""
+        """The files that the error is about, where they are known: the other files can still be committed."""
 
 
 class WrittenFileMissing(CommittableUnreadable):
@@ -508,7 +508,7 @@ class WrittenFileMissing(CommittableUnreadable):
 
 
 class MaintenanceFailed(GatewayError):
-    """The table could not be maintained. Its rows are what they were."""
+    """The table could not be maintained. Its rows are unchanged."""
 
     code = "MAINTENANCE_FAILED"
 
@@ -542,7 +542,7 @@ class CannotStart(GatewayError):
 
 
 def did_you_mean(nearest: Sequence[str]) -> str:
-    """A closing question that names the nearest candidates, or nothing.
+    """Returns a closing question that names the nearest candidates, or an empty text.
 
     >>> did_you_mean(["d_year", "d_moy"])
     ' Did you mean d_year or d_moy?'

@@ -1,4 +1,4 @@
-"""The door of the house: everything that the HTTP edge may ask for."""
+"""The entry point of the service layer: everything that the HTTP edge may ask for."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ from service.query.lifecycle.workers import QueryWorkers
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# A record follows its answer within milliseconds; an explanation waits that long for it, at most.
+# A record follows its answer within milliseconds; an explanation waits at most this long for it.
 RECORD_WAIT_S = 5.0
 SUMMARY_OF = timedelta(days=1)
 STIRRED_MS = 2_000
-"""How long after a query's end, or after a chunk that others follow, its reader may still come back."""
+"""How long after a query's end, or after a chunk that is not the last, its reader may still come back."""
 ENDING_S = 1.0
-"""What streams and commits have to end where queries took all the time that a stop has."""
+"""How long streams and commits may take to end when the queries used up the whole shutdown time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A query that was taken in. `is_reused`: the same requestId had been sent before."""
+    """A query that was accepted. `is_reused`: the same requestId had been sent before."""
 
     query_id: UUID
     is_reused: bool
@@ -78,7 +78,7 @@ class ResultChunk:
 
 @dataclass(frozen=True, slots=True)
 class GatewayBounds:
-    """How much the gateway does at once, and for how long it holds on to what."""
+    """How much the gateway does at once, and how long it keeps things."""
 
     query_workers: int
     max_queued_queries: int
@@ -90,9 +90,9 @@ class GatewayBounds:
 
 
 class Gateway:
-    """Takes queries in, answers for them, and says what they read. Any thread may call any method.
+    """Accepts queries, answers for them, and reports what they read. Any thread may call any method.
 
-    What is written, and what keeps tables in shape, has its own doors: `ingests`, `maintenances`, `streams`.
+    Ingest, maintenance and streams have entry points of their own: `ingests`, `maintenances`, `streams`.
     """
 
     def __init__(
@@ -137,12 +137,12 @@ class Gateway:
         self._presence = None if replicas is None else self._present(replicas)
 
     def submit(self, request: QueryRequest, caller: str) -> Submission:
-        """Takes a query in and returns at once; a known requestId gives the query that it had named.
+        """Accepts a query and returns at once; a known requestId returns the query that it belongs to.
 
         Raises:
             RequestIdReused: the requestId is known, with another body.
-            TooManyQueries: as many as may wait do so already.
-            ShuttingDown: the gateway takes nothing in any more.
+            TooManyQueries: the queue of waiting queries is full.
+            ShuttingDown: the gateway accepts no more queries.
         """
         self._check_taking()
         clock = self._ports.clock
@@ -157,7 +157,10 @@ class Gateway:
         return Submission(held.query_id, is_reused=held is not query)
 
     def finished(self, query_id: UUID) -> Future[None]:
-        """Resolved when the query has ended, at any replica. Shared by all who wait: never cancel it."""
+        """Returns a future that resolves when the query has ended, at any replica.
+
+        All callers share it: never cancel it.
+        """
         query = self._book.find(query_id)
         if query is not None:
             return query.finished
@@ -168,12 +171,12 @@ class Gateway:
         return ended
 
     def status(self, query_id: UUID, caller: str) -> QueryStatus:
-        """The query as it stands now, at whichever replica; one that is open here, any replica knows then.
+        """Returns the query's current status. If it is open here, any replica knows it on return.
 
         Raises:
             QueryNotFound: this caller has no such query.
-            ShuttingDown: it is not held here, and this gateway drains: another one may have its result.
-            MetricsStoreDown: it is not held here, and its record cannot be read now.
+            ShuttingDown: this replica does not hold it, and drains: another one may have its result.
+            MetricsStoreDown: this replica does not hold it, and its record cannot be read now.
         """
         query = self._held(query_id, caller)
         if query is not None:
@@ -186,7 +189,7 @@ class Gateway:
         return self._told(query_id, caller)
 
     def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
-        """One chunk of the result; the same on every call.
+        """Returns one chunk of the result; the same on every call.
 
         Raises:
             QueryNotFound: this caller has no such query.
@@ -206,7 +209,7 @@ class Gateway:
         return ResultChunk(status.manifest, status.manifest.chunks[index], rows, status.format)
 
     def cancel(self, query_id: UUID, caller: str) -> None:
-        """Asks the query to end, at whichever replica. Of one that has ended or is canceled, does nothing.
+        """Asks the query to end, at whichever replica. Does nothing if it has ended or is canceled.
 
         Raises:
             QueryNotFound: this caller has no such query.
@@ -220,7 +223,7 @@ class Gateway:
         self._workers.cancel(query, QueryCanceled())
 
     def explain(self, query_id: UUID, caller: str) -> Explanation:
-        """What the query was, what it read of how much, and how it was planned.
+        """Explains the query: its record, how much it read of how much, and how it was planned.
 
         Raises:
             QueryNotFound: this caller has no such query.
@@ -237,11 +240,11 @@ class Gateway:
         return explain(query.status(self._ports.clock.elapsed_ms()).record, self._ports.calls)
 
     def plan(self, request: QueryRequest, caller: str) -> Planning:
-        """Begins to plan what would be run, and returns at once. It is no query of its own: nothing is kept.
+        """Begins to plan the request, and returns at once. A plan is not a query: nothing is recorded.
 
         Raises:
-            TooManyQueries: as many as may wait do so already.
-            ShuttingDown: the gateway takes nothing in any more.
+            TooManyQueries: the queue of waiting plans is full.
+            ShuttingDown: the gateway accepts no more requests.
         """
         self._check_taking()
         clock = self._ports.clock
@@ -249,7 +252,7 @@ class Gateway:
         return self._plannings.begin(LiveQuery(uuid4(), asked, caller, clock.now(), clock.elapsed_ms()))
 
     def stop_planning(self, planning: Planning) -> None:
-        """Asks it to end: nobody waits for it any more."""
+        """Asks the planning to end, because nobody waits for it any more."""
         self._plannings.give_up(planning)
 
     @property
@@ -257,7 +260,7 @@ class Gateway:
         """All streams.
 
         Raises:
-            ShuttingDown: the gateway takes nothing in any more, and runs nothing either.
+            ShuttingDown: the gateway accepts nothing more, and runs no streams either.
         """
         if self._closing.is_set() or self._streams is None:
             raise ShuttingDown
@@ -272,17 +275,17 @@ class Gateway:
         return self._ports.catalogs.tables(catalog, schema)
 
     def table(self, name: TableName) -> TableFacts:
-        """The table as it is now.
+        """Returns the table as it is now.
 
         Raises:
             TableAmbiguous: its name is also that of another table's metadata or version.
-            TableNotFound: there is none of that name.
+            TableNotFound: no table has this name.
             CatalogDown: the catalog does not answer.
         """
         return self._ports.catalogs.facts(name)
 
     def filters(self, limit: int) -> Sequence[CachedFilter]:
-        """What the filter cache holds, so many entries at most, the newest first.
+        """Lists the newest entries of the filter cache, at most `limit`, the newest first.
 
         Raises:
             FilterCacheDown: the cache does not answer.
@@ -290,7 +293,7 @@ class Gateway:
         return self._filter_cache.entries(limit)
 
     def forget_filters(self, fingerprint: str | None = None) -> int:
-        """Deletes one entry of the filter cache, or all; how many there were.
+        """Deletes one entry of the filter cache, or all, and returns how many there were.
 
         Raises:
             FilterCacheDown: the cache does not answer; this process has forgotten them all the same.
@@ -298,7 +301,7 @@ class Gateway:
         return self._filter_cache.forget(fingerprint)
 
     def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
-        """A caller's queries, the newest first; one that has just ended may be missing for a moment.
+        """Lists a caller's queries, the newest first; one that has just ended may be missing for a moment.
 
         Raises:
             MetricsStoreDown: past queries cannot be read now.
@@ -306,7 +309,7 @@ class Gateway:
         return list_queries(listing, self._book.open(), self._history, self._ports.clock.elapsed_ms())
 
     def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
-        """What was read and pruned of each table, by all callers; without `since`, of the last day.
+        """Sums up what all callers read and pruned of each table; without `since`, in the last day.
 
         Raises:
             MetricsStoreDown: past queries cannot be read now.
@@ -315,41 +318,41 @@ class Gateway:
         return PruningSummary(beginning, self._history.pruning(beginning, table))
 
     def meters(self) -> bytes:
-        """What this process has done since its start, and what it does now, in Prometheus' text format."""
+        """Returns the process's metrics since its start and its current state, in Prometheus' text format."""
         self.ingests.count_backlog()
         given_up = self._workers.given_up + self._plannings.given_up
         vitals = Vitals(self._ports.engine.health(), given_up)
         return self._meters.exposition(open_queries(self._book.open()), vitals)
 
     def pools(self) -> Mapping[str, Callable[[], PoolUse]]:
-        """How each kind of workers tells how busy it is."""
+        """Returns, for each kind of worker, a function that reports how busy it is."""
         return {"query_workers": lambda: self._workers.use, "plannings": lambda: self._plannings.use}
 
     def liveness(self) -> Liveness:
-        """Whether this process can still help itself. At once: no part is asked."""
+        """Whether this process can still recover on its own. Returns at once: no part is asked."""
         return Liveness(self._ports.engine.health().down_s, self._bounds.engine_max_down_s)
 
     def readiness(self) -> Readiness:
-        """Every part by name. Required are the engine and a worker: without them nothing can be answered.
+        """Reports the health of every part by name. The engine and a worker are required to answer queries.
 
-        The parts are asked at once, and none for longer than its bound.
+        The parts are asked at the same time, each within its own bound.
         """
         return Readiness((self._ports.engine.health(), self._workers.health(), *self._probes.ask()))
 
     def begin_drain(self) -> None:
-        """Takes no queries in any more, since their results would go with this process. All else goes on."""
+        """Stops accepting queries, since their results would go with this process. All other work goes on."""
         self._draining.set()
 
     def is_drained(self) -> bool:
-        """Whether all queries have ended, and nobody reads on in a result, or has had no time to begin."""
+        """Whether all queries have ended and no client is reading a result or about to begin."""
         is_quiet = self._ports.clock.elapsed_ms() - self._stirred_ms >= STIRRED_MS
         return is_quiet and not self._book.open()
 
     def close(self, within_s: float | None = None) -> None:
-        """Takes nothing in any more, waits for what runs, cancels what is late, and stops the parts.
+        """Accepts nothing more, waits for running work, cancels what is late, and stops the parts.
 
-        What runs has the operator's bound together, or what is left of it: whoever waits is answered right
-        after it.
+        All running work shares the operator's bound, or what is left of it. Clients that wait are answered
+        right after it.
         """
         timeout_s = self._bounds.shutdown_timeout_s if within_s is None else within_s
         until_ms = self._ports.clock.elapsed_ms() + timeout_s * 1000
@@ -357,7 +360,7 @@ class Gateway:
         if self._presence is not None:
             self._presence.stop_watching()
         if self._streams is not None:
-            # Before ingests: a micro-batch that is refused would be a failure of its stream.
+            # Streams stop before ingests: a refused micro-batch would count as a failure of its stream.
             self._streams.stop_taking()
         self.ingests.stop_taking()
         self.maintenances.stop_taking()
@@ -366,7 +369,7 @@ class Gateway:
         if self._streams is not None:
             self._streams.close(self._left_s(until_ms))
         self.ingests.close(self._left_s(until_ms))
-        # What runs is begun anew by the next start; nobody waits for it here.
+        # The next start begins a running maintenance again, so nothing waits for it here.
         self.maintenances.close(0)
         self._ports.journal.close()
         if self._presence is not None:
@@ -396,9 +399,9 @@ class Gateway:
         return self._told(query_id, caller).record
 
     def _told(self, query_id: UUID, caller: str) -> QueryStatus:
-        """What the records say of it, or its replica while it is open."""
+        """Returns the recorded status, or that of the replica where the query is open."""
         found = self._recorded(query_id) or self._open_elsewhere(query_id)
-        # It may have ended between the two.
+        # The query may have ended between the two lookups.
         found = found or self._recorded(query_id)
         if found is None or found.record.caller != caller:
             raise QueryNotFound

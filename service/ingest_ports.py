@@ -1,7 +1,7 @@
-"""What an ingest needs from outside: Protocols of at most five methods, named for the need.
+"""The external parts that an ingest needs: small Protocols, named for the need.
 
-Adapters implement them in `service.adapters` and `spark_session`; fakes in `tests/fakes` under the same
-contract suite. `api/bootstrap/wiring_ingests.py` alone brings them together.
+Adapters implement them in `service.adapters` and `spark_session`; fakes in `tests/fakes` pass the same
+contract suite. Only `api/bootstrap/wiring_ingests.py` brings them together.
 """
 
 from __future__ import annotations
@@ -45,53 +45,53 @@ V = TypeVar("V")
 
 
 def always_open() -> bool:
-    """For rounds that nobody else can end."""
+    """For rounds that no other process can end."""
     return True
 
 
 def never() -> bool:
-    """For what is not canceled by anybody."""
+    """For work that cannot be canceled."""
     return False
 
 
 OnRefused = Callable[[int], None]
-"""Is told how many accepted ingests one of their tables has just refused."""
+"""Called with the number of accepted ingests that one of their tables has just refused."""
 
 
 def told_to_nobody(_: int) -> None:
-    """For those who count nothing."""
+    """For callers that count nothing."""
 
 
 class RoundEnded(Exception):
-    """Somebody else has ended the round, or put other files into it."""
+    """Another process has ended the round, or put other files into it."""
 
 
 class WritableTables(Protocol):
-    """Tables as those see them who write to them."""
+    """Tables as seen by those that write to them."""
 
     def writable(self, name: TableName, branch: str) -> WritableTable:
-        """The table as it is now; a branch that is not there yet is made by the first commit to it.
+        """Returns the table as it is now; the first commit to a missing branch creates it.
 
         Raises:
             TableAmbiguous: its name is also that of another table's metadata or version.
-            TableNotFound: there is none of that name.
+            TableNotFound: no table has this name.
             IngestInvalid: the branch is a tag.
             CatalogDown: the catalog does not answer.
         """
 
 
 class TableChanges(Protocol):
-    """Makes tables, changes their schemas, and makes sort orders known to them."""
+    """Creates tables, changes their schemas, and registers sort orders with them."""
 
     def check_creation(self, name: TableName, creation: TableCreation) -> None:
-        """Returns where `create` would not refuse it, as far as that can be told without asking the catalog.
+        """Checks that `create` would accept the creation, as far as is known without asking the catalog.
 
         Raises:
-            CreationInvalid: it would.
+            CreationInvalid: `create` would refuse it.
         """
 
     def create(self, name: TableName, creation: TableCreation) -> bool:
-        """Makes the table, and the schemas around it that are missing; False when it is there by now.
+        """Creates the table and its missing schemas; returns False if the table exists by now.
 
         Raises:
             CreationInvalid: the catalog does not take such a table.
@@ -99,18 +99,18 @@ class TableChanges(Protocol):
         """
 
     def evolve(self, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
-        """Makes all changes as one commit of its own; False, and none, when the schema is another now.
+        """Makes all changes in one commit; returns False, and changes nothing, if the schema is another now.
 
         Raises:
-            SchemaMismatch: the changes are none that this table can take.
+            SchemaMismatch: the table cannot take the changes.
             TableNotFound: the table is gone.
             CatalogDown: the catalog does not answer, or others commit all the time.
         """
 
     def add_sort_orders(self, table: WritableTable, orders: Sequence[tuple[SortField, ...]]) -> bool:
-        """Makes these orders known to the table, as one commit of its own; its default order stays.
+        """Registers these orders with the table, in one commit; its default order stays.
 
-        False, and nothing is changed, when it knows one of them by now, or its schema is another one.
+        Returns False, and changes nothing, if the table has one of them by now, or its schema is another one.
 
         Raises:
             SchemaMismatch: rows of this table cannot be in such an order.
@@ -125,7 +125,7 @@ class DataFiles(Protocol):
     def write(
         self, table: WritableTable, target: WriteTarget, batches: Iterable[pa.RecordBatch]
     ) -> WriteResult:
-        """Puts the rows, which have the target's columns in its order, into files of the target's own.
+        """Writes the rows, which have the target's columns in its order, into files of the target alone.
 
         The batches are taken one after the other; memory does not grow with their number. Either all files
         are there, or none.
@@ -135,7 +135,7 @@ class DataFiles(Protocol):
         """
 
     def write_all(self, rows: Iterable[tuple[Destination, pa.RecordBatch]]) -> list[WriteResult]:
-        """The same for several targets at once, in one bound of memory: one result for each that has rows.
+        """Writes several targets at once, in one bound of memory; one result for each that has rows.
 
         The rows of a target keep their order. Either all files of all targets are there, or none.
 
@@ -147,15 +147,15 @@ class DataFiles(Protocol):
         """Deletes files that will never be committed, as far as that is possible now."""
 
     def target_bytes(self, table: WritableTable) -> int:
-        """How large the table wants its files; they are about as large where there are rows enough."""
+        """Returns the table's target file size; files are about as large if there are enough rows."""
 
     def key_parts(
         self, destination: Destination, rows: pa.RecordBatch, count: int
     ) -> Iterable[tuple[int, pa.RecordBatch]]:
-        """The rows of an upsert in their order, each with the part, below `count`, that its key belongs to.
+        """Yields the rows of an upsert in their order, each with the part, below `count`, of its key.
 
-        Rows of one key are in one part, wherever and whenever this is asked, so that those of one part can be
-        written without the others.
+        Rows of one key are always in the same part, wherever and whenever this is called. So the rows of one
+        part can be written without the others.
 
         Raises:
             RecordsInvalid: a value does not fit its column.
@@ -163,36 +163,36 @@ class DataFiles(Protocol):
 
 
 class WrittenRows(Protocol):
-    """Reads data files back that were written for a table and belong to it not yet."""
+    """Reads back data files that were written for a table and do not belong to it yet."""
 
     def columns(self, table: WritableTable, data_file: str) -> tuple[Field, ...]:
-        """The fields that a file has in it, with the ids and types of when it was written.
+        """Returns the fields of a file, with the ids and types that it was written with.
 
         Raises:
             WrittenFileMissing: the file is not there.
-            CommittableUnreadable: it is none.
+            CommittableUnreadable: it is not a data file.
             StorageDown: the table's storage does not give it.
         """
 
     def batches(
         self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]
     ) -> Iterable[pa.RecordBatch]:
-        """The rows of these files, with the target's columns as the table has them now, in its order.
+        """Reads the rows of these files with the target's columns, in its order and of their types of today.
 
-        Columns are found by their ids; what a file does not have is NULL.
+        Columns are found by their ids; a column that a file does not have is NULL.
 
         Raises:
             WrittenFileMissing: a file is not there.
-            CommittableUnreadable: one has other rows than it was said to have.
+            CommittableUnreadable: a file has other rows than its description says.
             StorageDown: the table's storage does not give it.
         """
 
 
 class DeadLetterTables(Protocol):
-    """Tables for records that did not fit, one beside each table that records are sent to."""
+    """Tables for rejected records, one beside each table that records are sent to."""
 
     def opened(self, name: TableName) -> WritableTable:
-        """The table of dead letters with this name, made if it is not there.
+        """Returns the dead-letter table with this name; creates it if it is missing.
 
         Raises:
             IngestInvalid: there is another table of that name.
@@ -201,29 +201,29 @@ class DeadLetterTables(Protocol):
 
 
 class Spool(Protocol):
-    """One body while it is received and read, or what is unpacked of it; for one thread at a time."""
+    """One body while it is received and read, or its unpacked bytes; for one thread at a time."""
 
     def write(self, data: bytes | bytearray) -> None:
         """Adds to the end.
 
         Raises:
-            TooManyIngests: others take the room that there may be.
-            IngestInvalid: it takes more than all of that by itself.
+            TooManyIngests: other bodies take all of the allowed room.
+            IngestInvalid: this body alone exceeds the allowed room.
             StorageDown: there is no more room.
         """
 
     def open(self) -> BinaryIO:
-        """All of it, from its beginning; it can be sought."""
+        """Opens the whole body at its beginning; the stream can seek."""
 
     def close(self) -> None:
-        """Lets go of it. May be called again."""
+        """Releases the body. May be called again."""
 
 
 class Spools(Protocol):
-    """Where bodies lie that are not held in memory."""
+    """Where bodies are kept that are not held in memory."""
 
     def new(self) -> Spool:
-        """An empty one. Close it.
+        """Creates an empty spool. Close it.
 
         Raises:
             StorageDown: there is no room.
@@ -231,34 +231,34 @@ class Spools(Protocol):
 
 
 class IngestLog(Protocol):
-    """What was accepted, for as long as it is not committed, and what became of it since."""
+    """Accepted ingests until they are committed, and what became of them since."""
 
     def accept(self, record: IngestRecord, results: Sequence[WriteResult]) -> IngestRecord:
         """Keeps the ingest durably; from now on it will be committed, whatever happens to this process.
 
-        Unless its table changes so that it cannot be; that is told then (`IngestState`).
-        Of a caller's requests with the same `request_id` the first wins: its record is what all get.
+        The exception is a table that changes so that the commit is impossible; the state then reports it
+        (`IngestState`). The first of a caller's requests with the same `request_id` wins: all get its record.
 
         Raises:
             MetricsStoreDown: the log does not answer; the ingest may or may not be in it.
         """
 
     def find(self, ingest_id: UUID) -> IngestRecord | None:
-        """The ingest as it is now.
+        """Returns the ingest as it is now.
 
         Raises:
             MetricsStoreDown: the log does not answer.
         """
 
     def find_request(self, caller: str, request_id: UUID) -> IngestRecord | None:
-        """The same, by the id that this caller gave the request.
+        """Returns the ingest by the id that this caller gave the request.
 
         Raises:
             MetricsStoreDown: the log does not answer.
         """
 
     def waiting(self) -> WaitingIngests:
-        """What waits to be committed, of all replicas. An ingest of several tables is one.
+        """Counts what waits to be committed, of all replicas. An ingest of several tables counts once.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -267,11 +267,11 @@ class IngestLog(Protocol):
     def round(
         self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody
     ) -> AbstractContextManager[PendingRound | None]:
-        """What waits for one table and branch, as one round that nobody else has for as long as it is open.
+        """Takes what waits for one table and branch, as one round that nobody else has while it is open.
 
-        None: nothing waits, or another replica has the round. A round that a crash left open is given again,
-        with the same id and the same files, before anything new. `on_refused` is told how many of its
-        ingests are refused, some or all, as soon as the log has it.
+        Yields None if nothing waits, or another replica has the round. A round that a crash left open comes
+        again before anything new, with the same id and files. `on_refused` is called with the number of its
+        ingests that were refused, some or all, as soon as the log has it.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -279,16 +279,16 @@ class IngestLog(Protocol):
 
 
 class RowDeltas(Protocol):
-    """Makes snapshots of rows and of deletes, which belong to no table yet."""
+    """Builds snapshots of rows and deletes that belong to no table yet."""
 
     def prepare(self, delta: RowDelta) -> str | None:
-        """Writes the manifests of one snapshot, and gives Iceberg's JSON of it.
+        """Writes the manifests of one snapshot, and returns Iceberg's JSON of it.
 
-        None: the table's metadata is not the one at the delta's location any more; look again.
+        Returns None if the table's metadata is no longer the one at the delta's location; look again.
 
         Raises:
             CommittableUnreadable: a file is described in a way that cannot be committed.
-            PartDown: what makes them is down, or does not find the table; try again later.
+            PartDown: the builder is down, or does not find the table; try again later.
         """
 
 
@@ -296,24 +296,24 @@ class IngestHistory(Protocol):
     """The ingest log, read for many ingests at once, and kept small."""
 
     def ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
-        """A caller's ingests, the newest first.
+        """Lists a caller's ingests, the newest first.
 
         Raises:
             MetricsStoreDown: the log does not answer.
         """
 
     def tables(self, since: datetime, table: str | None) -> Sequence[TableIngests]:
-        """Every table that something was accepted for or committed to since then; in order of name.
+        """Lists, by name, every table that data was accepted for or committed to since then.
 
         Raises:
             MetricsStoreDown: the log does not answer.
         """
 
     def forget_before(self, moment: datetime, limit: int) -> int:
-        """Deletes ingests that ended before then, so many at most; never one of which something waits.
+        """Deletes at most `limit` ingests that ended before then, except those with a part that waits.
 
-        Nor one of a stream's batch that its stream does not know to be done: it may be given again. How many
-        those were. Their files are the table's, or nobody's.
+        Also kept is an ingest of a stream's batch that its stream does not know to be done: the batch may
+        come again. Returns how many were deleted. Their files belong to the table, or to nothing.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -321,41 +321,41 @@ class IngestHistory(Protocol):
 
 
 class IngestMeters(Protocol):
-    """Numbers of what this process has ingested since its start. Nothing blocks, nothing raises."""
+    """Metrics of what this process has ingested since its start. Nothing blocks, nothing raises."""
 
     def accepted(self, record: IngestRecord) -> None:
         """Counts an ingest that is durable now."""
 
     def refused(self, code: str) -> None:
-        """Counts a request of which nothing was accepted, by the code of its error."""
+        """Counts a request that was refused as a whole, by the code of its error."""
 
     def rejected(self, record_count: int) -> None:
         """Counts records that did not fit."""
 
     def round_ended(self, committable: Committable, error_code: str | None, took_ms: int) -> None:
-        """Counts a commit round, and its ingests unless it was refused, with an `error_code`."""
+        """Counts a commit round, and its ingests unless it was refused with an `error_code`."""
 
     def round_postponed(self, code: str) -> None:
-        """Counts a commit round that is tried again, by the code of the error that was in its way."""
+        """Counts a commit round that is tried again, by the code of the error that stopped it."""
 
     def committed_after(self, lags_ms: Sequence[int]) -> None:
-        """Counts how long ingests have waited from their acceptance until they were in a table."""
+        """Counts how long ingests waited from their acceptance until they were in a table."""
 
     def failed(self, ingest_count: int) -> None:
         """Counts accepted ingests that one of their tables has refused."""
 
     def backlog(self, backlog: IngestBacklog) -> None:
-        """Sets what waits now."""
+        """Sets the current backlog."""
 
 
 class TableCommits(Protocol):
     """Makes snapshots."""
 
     def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
-        """Adds all files in one snapshot, once: a round that is in the table already is not added again.
+        """Adds all files in one snapshot, once: a round that is already in the table is not added again.
 
-        `is_open` asks whether the round still waits as it is here. It is asked when the table has been looked
-        at.
+        `is_open` returns whether the round still waits with these files. It is called after the table was
+        read.
 
         Raises:
             RoundEnded: the round does not wait any more; nothing was added.
@@ -363,44 +363,44 @@ class TableCommits(Protocol):
             CommittableUnreadable: these files are described in a way that cannot be committed.
             UpsertNotPossible: the table holds rows that the deletes of an upsert would not reach.
             TableNotFound: the table is not there.
-            PartDown: the catalog does not answer, others commit all the time, the table is at fault itself,
-                or what upserts need is down; try again later.
+            PartDown: the catalog does not answer, others commit all the time, the table itself is at fault,
+                or a part that upserts need is down; try again later.
         """
 
 
 class Sources(Protocol):
-    """Files that callers name, where the operator lets them."""
+    """Files that callers name, in locations that the operator allows."""
 
     def files(self, uri: str, is_canceled: Callable[[], bool] = never) -> Sequence[SourceFile]:
-        """The files that an address means now, in the order of their names; one at least.
+        """Returns the files at this address now, in the order of their names; at least one.
 
         Raises:
-            SourceInvalid: it is no address, or means no file, or more than may be read at once, or it takes
-                too long to find them.
-            IngestCanceled: `is_canceled` said so meanwhile.
+            SourceInvalid: it is not an address, matches no file, matches more than may be read at once, or
+                takes too long to list.
+            IngestCanceled: `is_canceled` returned True during the listing.
             SourceNotAllowed: the operator has not allowed it.
             StorageDown: the storage does not answer.
         """
 
 
 class SplitOpener(Protocol):
-    """Opens parts of sources wherever it is called: it is picklable, and travels to executors."""
+    """Opens parts of sources wherever it is called: it can be pickled, and travels to executors."""
 
     def __call__(self, split: SourceSplit) -> AbstractContextManager[BinaryIO]:
-        """The bytes of the split.
+        """Opens the bytes of the split.
 
         Raises:
-            SourceChanged: the file is not the one that was listed, before it was read or after.
-            SourceNotAllowed: a link that has been put there since leads elsewhere.
+            SourceChanged: the file differs from the one that was listed, before or after it was read.
+            SourceNotAllowed: a link that was put there since leads elsewhere.
             OSError: the storage does not give it.
         """
 
 
 class LaidBody(Protocol):
-    """A body as it was sent, where executors find it: it is picklable, and travels to them."""
+    """A body as it was sent, where executors find it: it can be pickled, and travels to them."""
 
     def open(self) -> BinaryIO:
-        """All of it; it can be sought.
+        """Opens the whole body; the stream can seek.
 
         Raises, also while it is read:
             StorageDown, OSError: it is not there, or not given.
@@ -408,10 +408,10 @@ class LaidBody(Protocol):
 
 
 class LaidBodies(Protocol):
-    """Puts bodies where executors find them."""
+    """Stages bodies where executors find them."""
 
     def laid(self, body: StreamedRecords, table: WritableTable) -> AbstractContextManager[LaidBody]:
-        """The body, which is there until the context ends; it may lie beside this table's files.
+        """Stages the body until the context ends; it may lie beside this table's files.
 
         Raises:
             StorageDown: there is no place for it.
@@ -423,16 +423,16 @@ class Executors(Protocol):
 
     @property
     def slots(self) -> int:
-        """How many items are worked on at once, when nothing else runs."""
+        """Returns how many items are worked on at once when nothing else runs."""
 
     def map(self, function: Callable[[T], R], items: Sequence[T], tag: str) -> list[R]:
-        """What the function, which is picklable as items and results are, makes of each item, in their order.
+        """Returns the function's result for each item, in order. All three can be pickled.
 
-        An item may be worked on more than once, also at the same time; one result of it is given.
+        An item may be worked on more than once, also at the same time; one of its results is returned.
 
         Raises:
             ExecutorsFailed: an item failed again and again.
-            EngineNotReady, EngineLost: there is nothing to run it on.
+            EngineNotReady, EngineLost: there is no engine to run it on.
         """
 
     def regroup(
@@ -443,13 +443,13 @@ class Executors(Protocol):
         part_count: int,
         tag: str,
     ) -> list[R]:
-        """What `together` makes of each part: of all values that `apart` gave its number, below `part_count`.
+        """Groups the values of `apart` by their part, below `part_count`; returns each part's `together`.
 
-        It gets them in the order of the items that they come from and, of one item, in theirs; a part without
-        values too, but there are no parts without items. What `map` says of items holds for both functions.
-        The values need not fit into memory.
+        `together` gets the values in the order of their items and, within an item, in the order that `apart`
+        yielded them. It also runs for a part without values, but without items there are no parts. Both
+        functions follow the rules of `map` for items. The values need not fit into memory.
 
         Raises:
             ExecutorsFailed: an item or a part failed again and again.
-            EngineNotReady, EngineLost: there is nothing to run it on.
+            EngineNotReady, EngineLost: there is no engine to run it on.
         """

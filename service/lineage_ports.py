@@ -1,4 +1,4 @@
-"""Who is told of what was read and written, as it begins and ends."""
+"""Reports what was read and written, as it begins and ends."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from service.model.query.query import QueryRecord
 
 
 class Lineage(Protocol):
-    """Tells others of runs. Nothing blocks, nothing raises: what cannot be told in time is left out."""
+    """Reports runs to others. Nothing blocks or raises: an event that cannot be sent in time is left out."""
 
     @property
     def is_followed(self) -> bool:
-        """Whether anybody is told; if not, nobody need find out what a result comes from."""
+        """Whether anything is reported; if not, the columns that a result comes from need not be found."""
 
     def query_taken(self, record: QueryRecord) -> None:
-        """A query was taken in. Exactly one `query_ended` follows, unless the process ends before."""
+        """A query was accepted. Exactly one `query_ended` follows, unless the process ends before."""
 
     def query_ended(self, record: QueryRecord) -> None:
         """A query has ended, whatever its end."""
 
     def ingest_accepted(self, record: IngestRecord, read_from: str) -> None:
-        """An ingest is durable; `read_from` is the address of what it read, empty for what was sent."""
+        """An ingest is durable; `read_from` is the address that it read, empty for records in the request."""
 
     def round_ended(self, ended: EndedRound) -> None:
         """A commit round has ended."""
@@ -34,11 +34,11 @@ class Lineage(Protocol):
 
 
 class NoLineage:
-    """For whoever tells nobody."""
+    """Reports nothing."""
 
     @property
     def is_followed(self) -> bool:
-        """Nobody is told."""
+        """Returns False."""
         return False
 
     def query_taken(self, record: QueryRecord) -> None:

@@ -15,9 +15,9 @@ log = structlog.get_logger(__name__)
 class PeriodicWorker:
     """Calls `task` at once and then `interval_s` after each return, in a daemon thread.
 
-    `interval_s` may be a function, which is asked after each call. A task that fails is logged and repeated:
-    a `GatewayError` as one line, everything else with its traceback. Only `close` ends the thread.
-    Any thread may call any method.
+    `interval_s` may be a function, which is called after each run. A task that fails is logged and repeated:
+    a `GatewayError` as one line, everything else with its traceback. Only `close` ends the thread. Any thread
+    may call any method.
     """
 
     def __init__(
@@ -40,16 +40,16 @@ class PeriodicWorker:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begins; to be called once."""
+        """Starts the thread; call it once."""
         self._thread.start()
 
     @property
     def is_closing(self) -> bool:
-        """Whether the worker was asked to end; a long task should look."""
+        """Whether the worker was asked to end; a long task should check it."""
         return self._closing.is_set()
 
     def wake(self) -> None:
-        """Repeats the task now; one that is running is repeated right after it."""
+        """Repeats the task now, or right after the running call."""
         self._wake.set()
 
     def close(self, within_s: float = 0.0) -> bool:
@@ -64,7 +64,8 @@ class PeriodicWorker:
         if self._waits_first:
             self._pause()
         while not self._closing.is_set():
-            # Before the task: whoever wakes the worker meanwhile has changed what the task may have read.
+            # This comes before the task: a thread that wakes the worker during the task has changed what it
+            # may have read.
             self._wake.clear()
             if self._closing.is_set():
                 break

@@ -1,7 +1,7 @@
-"""What the gateway needs from outside: Protocols of at most five methods, named for the need.
+"""The external parts that the gateway needs: small Protocols, named for the need.
 
-Adapters implement them in `service.adapters` and `spark_session`; fakes in `tests/fakes` under the same
-contract suite. `api/bootstrap/wiring.py` alone brings them together.
+Adapters implement them in `service.adapters` and `spark_session`; fakes in `tests/fakes` pass the same
+contract suite. Only `api/bootstrap/wiring.py` brings them together.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What the engine is to run, and the bounds of what it may answer.
+    """A query for the engine, and the bounds of its result.
 
-    `relations` are held ones by the names that the text reads them by; `properties` are the engine's, for
-    this statement alone. `origin` is the caller's own text, of which this one is made; empty: this one.
-    `caller` is who `current_user()` is; None: nobody in particular.
+    `relations` maps the names in the text to cached relations; `properties` are engine settings for this
+    statement alone. `origin` is the caller's text that this one was made from; empty: this text itself.
+    `caller` is the answer of `current_user()`; None: nobody in particular.
     """
 
     query_id: UUID
@@ -56,7 +56,7 @@ class Statement:
     caller: str | None = None
 
     def text_fingerprint(self) -> str:
-        """The same for two statements that are made of one text with the same values."""
+        """Returns the same text for two statements that come from one text with the same values."""
         text = " ".join((self.origin or self.sql).split())
         asked = (text, repr(self.parameters), self.catalog, self.schema)
         return hashlib.sha256(repr(asked).encode()).hexdigest()
@@ -64,12 +64,12 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """What the engine answered. `plan_text` is called after the answer is out: rendering plans takes time.
+    """The engine's result. Call `plan_text` after the answer is out: rendering plans takes time.
 
-    `planned_tables` are those of which the plan leaves files to read, in lower case, whatever was read of
-    them in the end; None when nobody knows. `with_totals` gives scans that were spared the totals of every
-    level, of which only the engine knows all. `lineage` is what the columns come from, None when nobody
-    knows.
+    `planned_tables` are the tables, in lower case, whose scans keep files to read in the plan, whatever was
+    read in the end; None when it is unknown. `with_totals` adds the totals of every level to skipped scans;
+    only the engine knows all of them. `lineage` names the source columns of each result column, None when it
+    is unknown.
     """
 
     rows: pa.Table
@@ -88,7 +88,7 @@ class Engine(Protocol):
     """Runs one query after another, or several at once, on a warm session."""
 
     def run(self, statement: Statement) -> EngineResult:
-        """Answers the statement. Blocks.
+        """Runs the statement and returns its result. Blocks.
 
         Raises:
             CallerError: the statement is not a query, does not parse or does not resolve.
@@ -99,18 +99,18 @@ class Engine(Protocol):
     def explain(self, statement: Statement) -> EngineResult:
         """Plans the statement as `run` would, and runs nothing: the result has no rows.
 
-        Scans tell the files that the plan selects; none of their rows was read, and what the engine prunes
-        while it runs is not known.
+        Scans report the files that the plan selects. No rows are read, and pruning that the engine does while
+        a query runs is not known.
 
         Raises:
             CallerError, QueryEnded, PartDown: as `run`.
         """
 
     def cancel(self, query_id: UUID) -> None:
-        """Stops what runs for this query, if anything does. May be called again and again."""
+        """Stops everything that runs for this query, if anything does. May be called repeatedly."""
 
     def health(self) -> PartHealth:
-        """At once, without asking the engine to compute anything."""
+        """Returns at once, without asking the engine to compute anything."""
 
     def close(self) -> None:
         """Stops the engine and all that runs on it."""
@@ -118,7 +118,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KeysAndRows:
-    """A filter's keys, and the rows that they are in, from one reading; None: the rows are not few."""
+    """A filter's keys and the rows that contain them, from one scan. None: there are too many rows."""
 
     keys: DynamicFilteringData
     rows: pa.Table | None
@@ -128,21 +128,21 @@ class Relations(Protocol):
     """Rows of small tables that the engine keeps in memory."""
 
     def held(self, fingerprint: str) -> HeldRelation | None:
-        """The relation, if the engine has it now. At once."""
+        """Returns the relation at once, if the engine has it now."""
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
     ) -> HeldRelation | None:
-        """Reads the rows and keeps them for as long as there is room; None when they are too large.
+        """Reads the rows and caches them while there is room; None if they are too large.
 
         Raises:
             GatewayError: the engine failed, or was lost.
         """
 
     def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
-        """Keeps rows that were read elsewhere, as if it had fetched them; None when they are too large.
+        """Caches rows that were read elsewhere, as if it had fetched them; None if they are too large.
 
-        Their columns are those of the query, in its order, of the types that the engine reads them as.
+        The rows have the query's columns, in its order, with the types that the engine reads.
 
         Raises:
             GatewayError: there is no engine, or it failed.
@@ -153,55 +153,55 @@ class Catalogs(Protocol):
     """All configured catalogs, read as they are now."""
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
-        """Every table, in order of name; only those of one catalog or schema, if given.
+        """Lists every table in order of name; only those of one catalog or schema, if given.
 
         Raises:
             CatalogDown: the catalog that was named does not answer, or none does.
         """
 
     def facts(self, name: TableName) -> TableFacts:
-        """The table as it is now.
+        """Returns the table as it is now.
 
         Raises:
             TableAmbiguous: its name is also that of another table's metadata or version.
-            TableNotFound: there is none of that name (`nearest` is filled).
+            TableNotFound: no table has this name (`nearest` is filled).
             CatalogDown: the catalog does not answer.
         """
 
     def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
-        """The tables as they are now, or were at these versions; never raises.
+        """Returns the tables as they are now, or were at these versions; never raises.
 
-        All versions of a table are those of one moment. Left out are tables and versions that are not there,
-        those that the engine may read otherwise than by what is known of them, and those whose catalog does
-        not answer within a second or so.
+        All versions of a table are from the same moment. The result omits missing tables and versions, tables
+        that the engine may read differently than these facts say, and tables whose catalog does not answer
+        within about a second.
         """
 
     def nearest(self, dotted: str) -> Sequence[str]:
-        """At most three full names that look most like this one; empty when no catalog can be asked."""
+        """Returns at most three full names that are most similar to this one; empty if no catalog answers."""
 
     def health(self) -> Sequence[PartHealth]:
         """One entry per catalog, named `catalog:<name>`."""
 
 
 class SessionTables(Protocol):
-    """The tables of the engine's own catalog, which has folders of files and a metastore's tables."""
+    """The tables of the engine's own catalog: folders of files, and the tables of a metastore."""
 
     def tables(self) -> Sequence[TableName]:
-        """All of them.
+        """Lists all of them.
 
         Raises:
             CatalogDown: the engine, or its metastore, does not answer.
         """
 
     def facts(self, name: TableName, kept_ms: int) -> TableFacts | None:
-        """The table, with columns as they are now and files as they were so long ago at most; None: no such.
+        """Returns the table, its current columns and files at most `kept_ms` old; None if missing.
 
         Raises:
             CatalogDown: the engine, or its metastore, does not answer.
         """
 
     def check(self) -> None:
-        """Returns when the catalog answers.
+        """Checks that the catalog answers.
 
         Raises:
             CatalogDown: it does not.
@@ -212,17 +212,17 @@ class Views(Protocol):
     """The views of the catalogs, as the engine reads them."""
 
     def view(self, name: TableName) -> View | None:
-        """The view as it is now, never as it was before; None when there is none of that name.
+        """Returns the current view, never an older one; None if no view has this name.
 
         Raises:
             CatalogDown: the catalog, or the engine, does not answer.
         """
 
     def is_read_alike(self, reading: ViewReading) -> bool:
-        """Whether the engine makes of the query what it makes of the view: columns, types and rows.
+        """Whether the engine reads the query like the view: the same columns, types and rows.
 
-        It compares the two as they are now. The query may stand anywhere: none of its names can be taken for
-        another one's.
+        It compares the two as they are now. The query may stand anywhere, because none of its names can be
+        taken for another's.
 
         Raises:
             CatalogDown: nobody can tell now.
@@ -230,41 +230,42 @@ class Views(Protocol):
 
 
 class ProbeValues(Protocol):
-    """What the columns of probe tables hold, so that filters can be narrowed to it."""
+    """The values in the columns of probe tables, so that only useful filters are applied."""
 
     def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:
-        """Begins to find out what these columns hold, all by one reading. At once."""
+        """Begins to find the values of these columns, all in one scan. Returns at once."""
 
     def of(
         self, table: TableName, snapshot_id: int | None, column: str, within_s: float = 0.0
     ) -> ColumnValues | NotKnown:
-        """What reads of this snapshot can find in the column, as far as that is known in so many seconds.
+        """Returns the values that reads of this snapshot can find in the column, as known within `within_s`.
 
-        The first question starts to find out, and goes on when the time is up: then the answer is what an
-        earlier snapshot held, and not current, or `NotKnown.PENDING`. No time at all starts it, and asks for
-        no more. Where finding out took longer before, nobody waits. Without a snapshot the answer is what was
-        there when the table's facts were listed last, and not pinned.
+        The first call starts the search, which goes on after the time is up. The answer is then an earlier
+        snapshot's, not current, or `NotKnown.PENDING`. With a time of zero the call starts the search and
+        does not wait; nor does it wait if the search took longer before. Without a snapshot the answer is of
+        the table's facts when they were last listed, and not pinned.
         """
 
     def partitions(
         self, table: TableName, snapshot_id: int | None, columns: Sequence[str]
     ) -> PartitionTuples | None:
-        """Which combinations the snapshot's partitions have of two or more of these columns. At once.
+        """Returns at once which combinations of two or more of these columns the snapshot's partitions have.
 
-        None where that is not known. It is found out beside what the columns hold, in memory that is bounded.
+        None if it is not known. The combinations are found together with the columns' values, in bounded
+        memory.
         """
 
 
 class KeyCollector(Protocol):
-    """Collects the keys of a filter's build side by a way of its own."""
+    """Collects the keys of a filter's build side without the engine."""
 
     def collect(
         self, wanted: DynamicFilter, parameters: Parameters, is_canceled: Callable[[], bool]
     ) -> DynamicFilteringData | None:
-        """The keys, as the build's snapshots have them; None when another way must be taken.
+        """Returns the keys, as the build's snapshots have them; None when another way must be taken.
 
         Raises:
-            QueryCanceled: on the way.
+            QueryCanceled: the query was canceled while this ran.
         """
 
     def collect_with_rows(
@@ -275,42 +276,42 @@ class KeyCollector(Protocol):
         parameters: Parameters,
         is_canceled: Callable[[], bool],
     ) -> KeysAndRows | None:
-        """The keys and the rows of the relation that they are in, from one reading.
+        """Returns the keys and the relation's rows that contain them, from one scan.
 
-        None, before anything is read, when the relation is not exactly what the keys are from, or its rows
-        do not come back as the engine reads them.
+        Returns None, before anything is read, unless the keys come from exactly this relation and its rows
+        come back as the engine reads them.
 
         Raises:
-            QueryCanceled: on the way.
+            QueryCanceled: the query was canceled while this ran.
         """
 
 
 class MetricsStore(Protocol):
-    """Keeps what queries leave behind."""
+    """Keeps the records of queries."""
 
     def record(self, records: Sequence[QueryRecord]) -> None:
-        """Writes them all or none; a record that is there already stays as it is.
+        """Writes all of them or none; a record that exists stays as it is.
 
         Raises:
             MetricsStoreDown: nothing was written.
         """
 
     def find(self, query_id: UUID) -> QueryRecord | None:
-        """The record of one query.
+        """Returns the record of one query.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
 
     def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
-        """The record of the query that this caller sent under this id.
+        """Returns the record of the query that this caller sent under this id.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
 
     def forget_before(self, moment: datetime) -> int:
-        """Deletes older records; how many.
+        """Deletes older records and returns how many.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -321,66 +322,67 @@ class MetricsStore(Protocol):
 
 
 class Replicas(Protocol):
-    """What this replica says of itself to the others, and what it hears of them.
+    """Reports this replica's queries to the other replicas, and reads theirs.
 
-    Time is the store's alone: clocks of machines may differ.
+    Only the store's clock counts: clocks of machines may differ.
     """
 
     def beat(self, opened: Sequence[OpenQuery], held: Collection[UUID], closed: Collection[UUID]) -> Decided:
-        """Says that this replica is alive, and what became of its queries; all of it or nothing.
+        """Reports that this replica is alive, and the states of its queries; all of it or nothing.
 
         Args:
-            opened: are written down, or anew with another state; but not those that count as lost.
-            held: those that it has written down and not closed: what others decided about them comes back.
-            closed: have left their record, and are forgotten here.
+            opened: queries to write down, or to update with another state; not those that count as lost.
+            held: queries that this replica has written down and not closed. The result has what others
+                decided about them.
+            closed: queries that have their record, and are forgotten here.
 
         Raises:
             MetricsStoreDown: nothing was written.
         """
 
     def take_lost(self, lost_after_s: float) -> Collection[UUID]:
-        """Gives the open queries of replicas that were not seen for so long their record: `REPLICA_LOST`.
+        """Closes the open queries of replicas that were not seen for `lost_after_s`, as `REPLICA_LOST`.
 
-        Each exactly once, whoever else does the same at this moment.
+        Each is closed exactly once, even if others do the same at this moment.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
 
     def find(self, query_ids: Collection[UUID]) -> Mapping[UUID, OpenQuery]:
-        """Those of them that are open at any replica and were written down.
+        """Returns those of these queries that are written down and open, at any replica.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
 
     def ask_to_cancel(self, query_id: UUID) -> None:
-        """Has the replica that runs it hear of it with its next beat.
+        """Asks the replica that runs the query to cancel it; the replica learns it with its next beat.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
 
     def leave(self) -> None:
-        """Says that this replica ends now: what it left open is lost from this moment.
+        """Reports that this replica ends now: the queries that it leaves open are lost from this moment.
 
         Raises:
-            MetricsStoreDown: the store does not answer; the others find out by themselves.
+            MetricsStoreDown: the store does not answer; the others find out on their own.
         """
 
 
 class QueryHistory(Protocol):
-    """Looks back on what queries have left behind."""
+    """Looks back on recorded queries."""
 
     def queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
-        """A caller's recorded queries, the newest first.
+        """Lists a caller's recorded queries, the newest first.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
 
     def pruning(self, since: datetime, table: str | None) -> Sequence[TablePruning]:
-        """Every table that was scanned, or could have been narrowed, since then; in order of name.
+        """Lists, by name, every table that was scanned since then, or whose scans could have been pruned.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -388,29 +390,29 @@ class QueryHistory(Protocol):
 
 
 class Meters(Protocol):
-    """Numbers of what the gateway has done since its start."""
+    """Metrics of the gateway since its start."""
 
     def count(self, record: QueryRecord) -> None:
         """Counts a query that has ended, with its filters and scans. Never blocks, never raises."""
 
     def exposition(self, open_queries: Mapping[QueryState, int], vitals: Vitals | None = None) -> bytes:
-        """All numbers as they are now, in Prometheus' text format 0.0.4, with the queries that are open."""
+        """Returns all current metrics and the open queries in Prometheus' text format 0.0.4."""
 
 
 class Journal(Protocol):
-    """Takes records without ever making a query wait for the metrics store."""
+    """Takes records without making a query wait for the metrics store."""
 
     def append(self, record: QueryRecord) -> None:
-        """Keeps the record until it is written. Never blocks, never raises; the oldest makes room."""
+        """Keeps the record until it is written. Never blocks or raises; when full, drops the oldest."""
 
     def find(self, query_id: UUID) -> QueryRecord | None:
-        """A record that still waits to be written."""
+        """Returns a record that still waits to be written."""
 
     def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
-        """The same, by the id that this caller gave the request."""
+        """Returns such a record by the id that this caller gave the request."""
 
     def close(self) -> None:
-        """Writes what waits, within a bound."""
+        """Writes the waiting records, within a bound."""
 
 
 class ResultStore(Protocol):
@@ -422,7 +424,7 @@ class ResultStore(Protocol):
         """Keeps the rows, cut into chunks."""
 
     def chunk(self, query_id: UUID, index: int) -> pa.Table:
-        """The rows of one chunk; the same on every read.
+        """Returns the rows of one chunk; the same on every read.
 
         Raises:
             ResultExpired: the result is gone.
@@ -430,45 +432,45 @@ class ResultStore(Protocol):
         """
 
     def drop(self, query_id: UUID) -> None:
-        """Forgets a result, if it is there."""
+        """Deletes a result, if it is there."""
 
 
 class FilterCache(Protocol):
-    """Where the keys of dynamic filters are shared, by all queries of all replicas."""
+    """Shares the keys of dynamic filters among all queries of all replicas."""
 
     def obtain(
         self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
     ) -> ObtainedKeys:
-        """The keys under `wanted.fingerprint`: from this process, from the server, or from `collect`.
+        """Returns the keys under `wanted.fingerprint`: from this process, from the server, or from `collect`.
 
-        Of all who ask for the same keys at once, one collects; the others wait for it, so long at most. The
-        keys are stored unless `collect` raises. A cache that is down, slow, full or holds rubbish is only a
-        reason to collect, told in the `note`, and to `collect` as far as it is known before.
+        When several ask for the same keys, one collects and the others wait at most `within_s`. The keys are
+        stored unless `collect` raises. If the cache is down, slow, full or corrupt, the keys are collected;
+        the `note` says why, and `collect` gets the note as far as it is known by then.
 
         Raises:
-            Exception: whatever `collect` raised, here or for the one who was waited for; never an end of
-                that other one's own query.
-            FilterCollectionTimedOut: another collects, and was not done in time.
+            Exception: the error of `collect`, from this call or the one waited for; never the end of that
+                other call's own query.
+            FilterCollectionTimedOut: another call collects, and was not done in time.
         """
 
     def held(self, fingerprint: str) -> ObtainedKeys | None:
-        """The keys, if this process has them: at once, nobody is asked for them."""
+        """Returns the keys at once if this process has them; no other process is asked."""
 
     def cached(self, wanted: DynamicFilter) -> ObtainedKeys:
-        """The keys, if they are there now; none also where the cache is of no use, told in the `note`.
+        """Returns the keys if they are cached now; None if not, or if the cache fails, with a `note`.
 
-        Nobody is waited for.
+        It does not wait for a running collection.
         """
 
     def forget(self, fingerprint: str | None) -> int:
-        """Deletes one entry, or all; how many there were. Other replicas follow within seconds.
+        """Deletes one entry, or all, and returns how many there were. Other replicas follow within seconds.
 
         Raises:
-            FilterCacheDown: this process has forgotten them, the server perhaps not.
+            FilterCacheDown: this process has forgotten them, but the server may not have.
         """
 
     def entries(self, limit: int) -> Sequence[CachedFilter]:
-        """What is stored, so many at most, the newest of them first.
+        """Lists the newest stored entries, at most `limit`, the newest first.
 
         Raises:
             FilterCacheDown: the cache does not answer.
@@ -479,7 +481,7 @@ class FilterCache(Protocol):
 
 
 Answer = Callable[..., object]
-"""Answers what a function asks for while it runs: the name of a question, and its arguments."""
+"""Answers a question that a function asks while it runs: its name and its arguments."""
 
 
 def no_answer(name: str, *_: object) -> object:
@@ -488,21 +490,21 @@ def no_answer(name: str, *_: object) -> object:
 
 
 class CallGivenUp(Exception):
-    """A call did not come to its end: it took too long or too much memory, or failed, or had no turn."""
+    """A call did not finish: it took too long or too much memory, failed, or got no turn."""
 
     def __init__(self, reason: str, *, is_busy: bool = False) -> None:
         super().__init__(reason)
         self.is_busy = is_busy
-        """Whether others were at it, so that another try may have its turn."""
+        """Whether other calls held the place, so that a second try may get a turn."""
 
 
 class BoundedCalls(Protocol):
-    """Runs functions that may take long by what a caller sent, and ends them when they do."""
+    """Runs functions whose time depends on a caller's input, and ends them when they take too long."""
 
     def call(self, function: Callable[..., R], *arguments: object, answer: Answer = no_answer) -> R:
-        """What the function gives, which gets a way to `answer`, and then the arguments.
+        """Returns the function's result. The function gets a way to `answer`, and then the arguments.
 
-        The function is one of a module; arguments, questions, answers and results are picklable.
+        The function is one of a module; arguments, questions, answers and results can be pickled.
 
         Raises:
             CallGivenUp: it was not done in time.

@@ -1,4 +1,4 @@
-"""What streams need from outside: Protocols of at most five methods, as in `service.ingest_ports`."""
+"""The external parts that streams need: small Protocols, as in `service.ingest_ports`."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from service.model.ingest.streams import BatchDone, StreamRecord, StreamSource, 
 
 
 class StreamLease(Protocol):
-    """The right to run one stream, which one replica has at a time."""
+    """The right to run one stream; one replica has it at a time."""
 
     def is_held(self) -> bool:
-        """Whether it still is ours; it goes with the connection to where it is kept."""
+        """Whether this replica still has it; it is lost with the connection to its store."""
 
     def release(self) -> None:
-        """Lets another replica have it."""
+        """Lets another replica take it."""
 
 
 class StreamStore(Protocol):
     """All streams, of all replicas."""
 
     def add(self, record: StreamRecord) -> StreamRecord:
-        """Keeps a new stream. Of a caller's with the same `request_id` the first wins, and is what all get.
+        """Keeps a new stream. A caller's first stream with the same `request_id` wins: all get its record.
 
         Raises:
             MetricsStoreDown: the store does not answer; the stream may or may not be in it.
         """
 
     def streams(self, caller: str | None = None, state: StreamState | None = None) -> Sequence[StreamRecord]:
-        """Those of a caller, or in a state, the newest first.
+        """Lists the streams of a caller, or in a state, the newest first.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -47,21 +47,21 @@ class StreamStore(Protocol):
         *,
         is_resumed: bool = False,
     ) -> None:
-        """Takes down the state and the error of a stream that is running; of any other only if it is resumed.
+        """Records the state and error of a running stream; of any other stream only if it is resumed.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
 
     def done(self, stream_id: UUID, batch: BatchDone) -> None:
-        """Takes down that a micro-batch is in the tables; once, however often it is told.
+        """Records that a micro-batch is in the tables; once, however often it is reported.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
 
     def lease(self, stream_id: UUID) -> StreamLease | None:
-        """The right to run the stream; None: another replica has it.
+        """Returns the right to run the stream; None: another replica has it.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -72,23 +72,23 @@ class RunningStream(Protocol):
     """One stream's query."""
 
     def is_active(self) -> bool:
-        """Whether it reads on."""
+        """Whether it still reads."""
 
     def has_read(self) -> bool:
         """Whether its source has answered since it was started."""
 
     def progress(self) -> StreamProgress:
-        """How it is doing, as far as it says."""
+        """Returns its progress, as far as it is known."""
 
     def failure(self) -> GatewayError | None:
-        """What ended it, if it did not end by itself."""
+        """Returns the error that ended it, if any."""
 
     def stop(self) -> None:
-        """Ends it; what it was working on is worked on again when it is started anew."""
+        """Ends it; the batch in progress is repeated when the stream starts again."""
 
 
 class StreamMeters(Protocol):
-    """Numbers of what streams did in this process since its start. Nothing blocks, nothing raises."""
+    """Metrics of the streams in this process since its start. Nothing blocks, nothing raises."""
 
     def batch_done(self) -> None:
         """Counts a micro-batch that is in its tables."""
@@ -105,40 +105,40 @@ class StreamQueries(Protocol):
     """Runs streams."""
 
     def check(self, source: StreamSource) -> None:
-        """Whether what names its files, or its topic, can name any.
+        """Checks that the names of the source's files, or its topic, can match any.
 
         Raises:
-            StreamInvalid: it cannot.
-            EngineNotReady, EngineLost: there is nobody to ask.
+            StreamInvalid: they cannot.
+            EngineNotReady, EngineLost: there is no engine to ask.
         """
 
     def start(
         self, stream_id: UUID, source: StreamSource, interval_ms: int, on_batch: OnBatch
     ) -> RunningStream:
-        """Reads on from where the stream was.
+        """Continues to read from where the stream was.
 
         Raises:
             StreamInvalid, StreamFailed: the source cannot be read.
-            EngineNotReady, EngineLost: there is nothing to run it on.
+            EngineNotReady, EngineLost: there is no engine to run it on.
         """
 
 
 class StreamSources(Protocol):
-    """Where streams may read, as the operator lets them."""
+    """The places that the operator lets streams read."""
 
     def check(self, source: StreamSource) -> None:
-        """Whether a stream may read there.
+        """Checks that a stream may read there.
 
         Raises:
             SourceNotAllowed: it may not.
-            StreamInvalid: it is no source for a stream.
+            StreamInvalid: it cannot be the source of a stream.
         """
 
     def files(self, uris: Sequence[str]) -> FoundFiles:
-        """These very files of a folder, as they are now, and those that are gone or have no address.
+        """Returns these files of a folder as they are now, and those that are gone or have no address.
 
         Raises:
-            SourceNotAllowed: one lies outside of what may be read.
-            StreamSourceDown: one is gone, and so is the folder.
+            SourceNotAllowed: a file lies outside of the allowed locations.
+            StreamSourceDown: a file is gone, and so is the folder.
             StorageDown: the storage does not answer.
         """

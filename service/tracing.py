@@ -1,7 +1,7 @@
-"""Where work stands in a trace: its ids, for logs and answers, and its steps, for those who record them.
+"""The trace of the current work: its ids, for logs and answers, and its recorded steps.
 
-A step is recorded only in a process that has a tracer, and of a trace that is sampled. Any other step costs
-a look at one variable, so callers need not ask whether anybody records.
+A step is recorded only in a process that has a tracer, and only if its trace is sampled. Any other step costs
+one look at a variable, so callers need not ask whether it is recorded.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Value = str | int | float | bool | Sequence[str]
 Values = Mapping[str, Value | None]
-"""What is told of a step, by name; None is left out."""
+"""A step's attributes by name; None is left out."""
 
 LINKS_AT_MOST = 128
-# Version 00; a later one may have more fields behind these. Ids of zeros alone are none.
+# Version 00; a later one may add fields behind these. Ids of only zeros are not valid.
 _TRACEPARENT = re.compile(
     r"(?!ff)(?P<version>[0-9a-f]{2})-(?!0{32})(?P<trace>[0-9a-f]{32})-(?!0{16})(?P<span>[0-9a-f]{16})"
     r"-(?P<flags>[0-9a-f]{2})(?P<more>-.*)?"
@@ -30,7 +30,7 @@ _TRACEPARENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class TraceContext:
-    """A step by its ids, as W3C's trace context has them. `state` is what vendors of tracers add."""
+    """The ids of a step, as in W3C's trace context. `state` holds additions of tracer vendors."""
 
     trace_id: str
     span_id: str
@@ -48,7 +48,7 @@ class TraceContext:
 
     @classmethod
     def of(cls, traceparent: str | None, state: str = "") -> TraceContext | None:
-        """What the header says; None without one, or if it is not as it has to be.
+        """Parses the header; None if it is missing or malformed.
 
         >>> TraceContext.of("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").is_sampled
         True
@@ -62,15 +62,15 @@ class TraceContext:
 
 
 class Span(Protocol):
-    """One step of a trace. Entered, it is the current one of its thread; left, it has ended."""
+    """One step of a trace. Entering it makes it the thread's current step; leaving ends it."""
 
     @property
     def context(self) -> TraceContext | None:
-        """Its ids; None: it belongs to no trace."""
+        """Returns its ids; None: it belongs to no trace."""
 
     @property
     def is_recorded(self) -> bool:
-        """Whether what is told of it is kept: if not, nothing need be worked out for it."""
+        """Whether its attributes are kept: if not, they need not be computed."""
 
     def __enter__(self) -> Span:
         """Begins."""
@@ -78,26 +78,26 @@ class Span(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Ends; with an error, as one that failed."""
+        """Ends; an error marks the step as failed."""
 
     def name(self, name: str) -> None:
-        """Gives it another name."""
+        """Renames the step."""
 
     def note(self, values: Values) -> None:
-        """Tells more of it."""
+        """Adds attributes to the step."""
 
     def fail(self, code: str) -> None:
-        """Says that it failed, and why: a stable code, never a message, which may hold what callers wrote."""
+        """Marks the step as failed, with a stable code; never a message, which may hold a caller's text."""
 
     def step(self, name: str, since: datetime | None = None) -> Span:
-        """A step within this one, to be entered; `since`: it began then."""
+        """Returns a step within this one, to be entered; `since`: when it began, if before now."""
 
     def past(self, name: str, began_ns: int, ended_ns: int, values: Values) -> Span:
-        """A step within this one that is over: nanoseconds since 1970."""
+        """Adds a finished step within this one; times in nanoseconds since 1970."""
 
 
 class Unrecorded:
-    """A step that nobody records; so are all steps within it. Its ids are its caller's, if they sent any."""
+    """A step that is not recorded, like all steps within it. Its ids are its caller's, if any were sent."""
 
     __slots__ = ("context",)
 
@@ -106,7 +106,7 @@ class Unrecorded:
 
     @property
     def is_recorded(self) -> bool:
-        """It is not."""
+        """Returns False."""
         return False
 
     def __enter__(self) -> Self:
@@ -119,20 +119,20 @@ class Unrecorded:
         """Nothing changes."""
 
     def name(self, name: str) -> None:
-        """Forgets it."""
+        """Does nothing."""
 
     def note(self, values: Values) -> None:
-        """Forgets them."""
+        """Does nothing."""
 
     def fail(self, code: str) -> None:
-        """Forgets it."""
+        """Does nothing."""
 
     def step(self, name: str, since: datetime | None = None) -> Self:  # noqa: ARG002
-        """This one."""
+        """Returns this step."""
         return self
 
     def past(self, name: str, began_ns: int, ended_ns: int, values: Values) -> Self:  # noqa: ARG002
-        """This one."""
+        """Returns this step."""
         return self
 
 
@@ -141,84 +141,84 @@ _current: contextvars.ContextVar[Span] = contextvars.ContextVar("span", default=
 
 
 class Told(Unrecorded):
-    """The first unrecorded step of a trace: entered, its ids are those of all that its thread does."""
+    """The first unrecorded step of a trace: while entered, all work of its thread has its ids."""
 
     __slots__ = ("_token",)
 
     def __enter__(self) -> Self:
-        """Its ids are the current ones from here on."""
+        """Makes its ids the current ones."""
         self._token = enter(Unrecorded(self.context))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """The ids before are the current ones again."""
+        """Restores the previous ids."""
         leave(self._token)
 
 
 class Tracer(Protocol):
-    """Begins what is a part of no other step of this process."""
+    """Begins steps that have no parent in this process."""
 
     def request(self, name: str, parent: TraceContext | None) -> Span:
-        """A request, in the trace of its caller if they sent one."""
+        """Returns the step of a request, in the trace of its caller if one was sent."""
 
     def together(self, name: str, parent: TraceContext, links: Sequence[TraceContext]) -> Span:
-        """Work for several others at once: in the trace of `parent`, and linked to all of them."""
+        """Returns a step for several traces at once: in the trace of `parent`, and linked to all of them."""
 
 
 _tracer: Tracer | None = None
 
 
 def use(tracer: Tracer | None) -> None:
-    """Has this process's steps recorded from now on; None: no more."""
+    """Sets the tracer that records this process's steps from now on; None: no more."""
     global _tracer
     _tracer = tracer
 
 
 def is_used() -> bool:
-    """Whether this process has steps recorded."""
+    """Whether this process records steps."""
     return _tracer is not None
 
 
 def current() -> Span:
-    """The step that this thread is in."""
+    """Returns the current step of this thread."""
     return _current.get()
 
 
 def enter(span: Span) -> contextvars.Token[Span]:
-    """Makes it the current one, until `leave`."""
+    """Makes the span the current one, until `leave`."""
     return _current.set(span)
 
 
 def leave(token: contextvars.Token[Span]) -> None:
-    """Makes the one before the current one again."""
+    """Restores the span before the current one."""
     _current.reset(token)
 
 
 def trace_id() -> str | None:
-    """That of the current trace: recorded or not, its caller may know it."""
+    """Returns the id of the current trace: recorded or not, its caller may know it."""
     context = _current.get().context
     return None if context is None else context.trace_id
 
 
 def step(name: str, since: datetime | None = None) -> Span:
-    """A step within the current one, to be entered; `since`: it began then."""
+    """Returns a step within the current one, to be entered; `since`: when it began, if before now."""
     return _current.get().step(name, since)
 
 
 def request(name: str, parent: TraceContext | None) -> Span:
-    """The first step of a request, to be entered; `parent` is what its caller sent of theirs."""
+    """Returns the first step of a request, to be entered; `parent` is the caller's own step, if sent."""
     if _tracer is not None:
         return _tracer.request(name, parent)
     return NOTHING if parent is None else Told(parent)
 
 
 def together(name: str, traces: Sequence[TraceContext | None]) -> Span:
-    """What is done for several others at once, to be entered.
+    """Returns a step for the work of several traces at once, to be entered.
 
-    It is a part of the first of their traces that is recorded, and linked to each of those. Of traces that
-    nobody records, nor is it.
+    It belongs to the first of their traces that is recorded, and links to each of those. If none of the
+    traces is recorded, neither is this step.
     """
     if _tracer is None:
         return NOTHING
@@ -227,7 +227,7 @@ def together(name: str, traces: Sequence[TraceContext | None]) -> Span:
 
 
 def carried(function: Callable[P, T]) -> Callable[P, T]:
-    """The same function for another thread, which then is in this one's step; its log lines have the ids."""
+    """Returns the function for another thread, to run in this thread's step; its log lines have the ids."""
     context = contextvars.copy_context()
 
     def within(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,1 +1,1 @@
-"""All that imports pyspark: the warm session, its child sessions, and what a run tells of its scans."""
+"""All code that imports pyspark: the warm session, its child sessions, and the reports on their scans."""

@@ -1,4 +1,4 @@
-"""Spark's failures in the gateway's own terms: the cause, never the Java stack."""
+"""Translates Spark's failures into the gateway's own terms: the cause, never the Java stack."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from service.errors import (
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaObject
 
-# How Iceberg's catalogs say that what they stand on does not answer.
+# Exceptions by which Iceberg's catalogs report that their server or database does not answer.
 CATALOG_FAILURES = frozenset(
     {
         "org.apache.iceberg.exceptions.RESTException",
@@ -39,7 +39,7 @@ _POSITION = re.compile(r"\(?line (?P<line>\d+),? (?P<word>pos|position) (?P<posi
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _PROPERTY = re.compile(r"\bspark\.\w+\.\w")
 _QUOTED = re.compile(r"`((?:[^`]|``)+)`")
-# Where the sentence ends and Spark's aids for developers begin.
+# The end of the sentence, where Spark's aids for developers begin.
 _AIDS = re.compile(r"\s*SQLSTATE: \w+|;?\n")
 _MISSING_CATALOG = re.compile(r"^Catalog (\w+) could not be opened")
 _UNKNOWN_CATALOG = re.compile(r"\[CATALOG_NOT_FOUND\] The catalog `([^`]+)`")
@@ -47,7 +47,7 @@ _CONDITION = re.compile(r"^\s*\[[A-Z0-9_.]+\]\s*")
 
 
 def in_gateway_terms(failure: PySparkException | Py4JJavaError) -> GatewayError:
-    """The error that the caller sees. It is returned, not raised, so that the cause can be chained."""
+    """Returns the error that the caller sees. It is not raised, so that the cause can be chained."""
     if isinstance(failure, Py4JJavaError):
         return _of_java(causes_of(failure))
     condition = failure.getCondition() or ""
@@ -69,14 +69,14 @@ def in_gateway_terms(failure: PySparkException | Py4JJavaError) -> GatewayError:
 
 
 def _of_task(text: str) -> GatewayError | None:
-    """What Spark says of a job that it broke off."""
+    """Returns Spark's error for a job that it aborted."""
     if "maxResultSize" in text:
         return ResultTooLarge()
     return _too_deep() if STACK_OVERFLOW in text else None
 
 
 def _of_java(causes: Sequence[JavaObject]) -> GatewayError:
-    """What Spark has no words of its own for; the innermost cause says most."""
+    """Returns the error for a failure that Spark does not describe; the innermost cause says most."""
     classes = {each.getClass().getName() for each in causes}
     if classes & CATALOG_FAILURES:
         return CatalogDown(_which_catalog(causes))
@@ -108,7 +108,7 @@ def _which_catalog(causes: Sequence[JavaObject]) -> str:
 
 
 def position_in(text: str) -> tuple[int | None, int | None]:
-    r"""Line and column, both from 1, where Spark's message names them.
+    r"""Returns the line and column, both from 1, that Spark's message names.
 
     Its `pos` counts from 0, its `position` from 1.
 
@@ -126,7 +126,7 @@ def position_in(text: str) -> tuple[int | None, int | None]:
 
 
 def sentence(text: str) -> str:
-    r"""What Spark says, without its codes, plans and stacks.
+    r"""Returns Spark's message without its codes, plans and stacks.
 
     Hints at properties of Spark are left out: no caller can set one.
 
@@ -141,7 +141,7 @@ def sentence(text: str) -> str:
 
 
 def unquoted(name: str) -> str:
-    """A name as people write it.
+    """Returns a name as people write it.
 
     >>> unquoted("`lake`.`tpcds`.`item`")
     'lake.tpcds.item'
@@ -150,10 +150,10 @@ def unquoted(name: str) -> str:
 
 
 def causes_of(failure: PySparkException | Py4JJavaError) -> list[JavaObject]:
-    """The Java exception behind the failure and its causes, the innermost last; at least one.
+    """Returns the Java exception behind the failure and its causes, the innermost last; at least one.
 
     Raises:
-        TypeError: no Java exception is behind it.
+        TypeError: there is no Java exception behind it.
     """
     origin = (
         failure.java_exception if isinstance(failure, Py4JJavaError) else getattr(failure, "_origin", None)

@@ -6,7 +6,7 @@ from service.model.tables.tables import TableName
 
 
 def table_sql_name(name: TableName) -> str:
-    """Every part quoted.
+    """Returns the name with every part quoted.
 
     >>> table_sql_name(TableName("lake", "sales.eu", "or`ders"))
     '`lake`.`sales`.`eu`.`or``ders`'

@@ -1,4 +1,4 @@
-"""Which settings the chart takes, and how: as a value, from a Secret, or not at all."""
+"""The settings that the chart takes, and how: as a value, from a Secret, or not at all."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pydantic.fields import FieldInfo
 from api.bootstrap.settings import Settings
 
 OF_THE_IMAGE = frozenset({"host", "data_dir"})
-"""The image listens beyond loopback, and has its volume at /data: nothing of that is the operator's."""
+"""Fixed in the image: it listens beyond loopback, and has its volume at /data. Operators cannot set these."""
 BY_REFERENCE_ALONE = frozenset(
     {"metrics_store_url", "filter_cache_url", "api_tokens", "lineage_api_key", "traces_headers"}
 )
-"""Those that are a secret as a whole."""
+"""Settings that are secret as a whole."""
 
 
 def chart_settings() -> dict[str, FieldInfo]:
-    """All settings that values can say something of, in their order."""
+    """Returns all settings that the chart's values may contain, in their order."""
     return {name: field for name, field in Settings.model_fields.items() if name not in OF_THE_IMAGE}
 
 
 def value_settings() -> dict[str, FieldInfo]:
-    """Those that may stand in values as they are.
+    """Returns the settings that may be plain values.
 
     >>> "port" in value_settings(), "metrics_store_url" in value_settings()
     (True, False)
@@ -33,23 +33,23 @@ def value_settings() -> dict[str, FieldInfo]:
 
 
 def secret_settings() -> list[str]:
-    """Those that may come from a Secret: what is masked wherever settings are shown."""
+    """Returns the settings that may come from a Secret: those that are masked wherever settings are shown."""
     return [name for name, field in chart_settings().items() if not field.repr or _is_secret(field)]
 
 
 def mapping_settings() -> list[str]:
-    """Those of them that are mappings, whose single entries may come from Secrets."""
+    """Returns the mappings among the secret settings; their single entries may come from Secrets."""
     return [name for name in secret_settings() if kind_of(name) == "mapping"]
 
 
 @cache
 def json_schema() -> dict[str, Any]:
-    """The settings as a JSON schema."""
+    """Returns the settings as a JSON schema."""
     return Settings.model_json_schema()
 
 
 def kind_of(name: str) -> str:
-    """How the environment has it: as an `integer`, a `text`, a `mapping`, or else as `json`.
+    """Returns how the environment spells the setting: as an `integer`, a `text`, a `mapping`, or as `json`.
 
     >>> [kind_of(each) for each in ("port", "spark_master", "spark_conf", "rewrites")]
     ['integer', 'text', 'mapping', 'json']

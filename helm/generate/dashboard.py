@@ -1,4 +1,4 @@
-"""The chart's dashboard for Grafana: rows of panels, two in a line, each an expression or several."""
+"""The chart's dashboard for Grafana: rows of panels, two in a line, each with one or more expressions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ WIDTH, HEIGHT = 12, 8
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """`all_value` is for a label that may not be there: outside of Kubernetes there is no namespace."""
+    """A variable of the dashboard.
+
+    `all_value` is for a label that may be missing: outside of Kubernetes there is no namespace.
+    """
 
     label: str
     within: str
@@ -30,7 +33,7 @@ VARIABLES = (
 
 
 def dashboard() -> str:
-    """The dashboard as Grafana imports it."""
+    """Returns the dashboard as Grafana imports it."""
     made = {
         "title": "Sluice",
         "uid": "sluice",

@@ -1,4 +1,4 @@
-"""What the dashboard shows, row by row. docs/reference/metrics.md says what each metric counts."""
+"""The dashboard's contents, row by row. docs/reference/metrics.md says what each metric counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GATEWAY = "{{instance}}"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One panel: `expressions` by their legends, in a unit of Grafana's."""
+    """One panel: `expressions` by their legends, in one of Grafana's units."""
 
     title: str
     unit: str
@@ -20,7 +20,7 @@ class Panel:
 
 
 def now(metric: str, matcher: str = "") -> str:
-    """A gauge of the gateways that were chosen.
+    """Returns a gauge of the chosen gateways.
 
     >>> now("sluice_ready")
     'sluice_ready{namespace=~"$namespace", job=~"$job", instance=~"$instance"}'
@@ -29,38 +29,38 @@ def now(metric: str, matcher: str = "") -> str:
 
 
 def per_second(counter: str, matcher: str = "") -> str:
-    """How fast a counter grows."""
+    """Returns the growth of a counter per second."""
     return f"rate({counter}{{{SELECTED}{matcher}}}[$__rate_interval])"
 
 
 def total(counter: str, matcher: str = "") -> str:
-    """How fast a counter of all chosen gateways grows."""
+    """Returns the growth of a counter per second, for all chosen gateways together."""
     return f"sum({per_second(counter, matcher)})"
 
 
 def quantiles(histogram: str) -> Mapping[str, str]:
-    """The median, and what one in twenty and one in a hundred is above."""
+    """Returns the median, and the 95th and 99th percentiles."""
     buckets = f"sum by (le) ({per_second(f'{histogram}_bucket')})"
     return {f"p{part * 100:g}": f"histogram_quantile({part}, {buckets})" for part in (0.5, 0.95, 0.99)}
 
 
 def above(histogram: str, by: str = "") -> str:
-    """What one in twenty is above, of each series that these labels tell apart."""
+    """Returns the 95th percentile of each series with these labels."""
     return f"histogram_quantile(0.95, sum by ({by}le) ({per_second(f'{histogram}_bucket')}))"
 
 
 def ratio(gauge: str, bound: str, matcher: str = "") -> str:
-    """How much of its bound a gauge has reached, of each gateway."""
+    """Returns the share of its bound that a gauge has reached, for each gateway."""
     return f"{now(gauge, matcher)} / {now(bound, matcher)}"
 
 
 def share(part: str, whole: str, label: str) -> str:
-    """Of two sums, by a label, the one over the other."""
+    """Returns the ratio of two sums, by a label."""
     return f"sum by ({label}) ({part}) / sum by ({label}) ({whole})"
 
 
 def average(histogram: str) -> str:
-    """The average of what was observed."""
+    """Returns the average of the observed values."""
     return f"{total(f'{histogram}_sum')} / {total(f'{histogram}_count')}"
 
 

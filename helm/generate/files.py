@@ -14,7 +14,7 @@ CHART = Path(__file__).parents[1] / "sluice"
 
 
 def generated_files() -> Mapping[str, str]:
-    """What each of them has to be, by its path in the chart."""
+    """Returns the content of each generated file, by its path in the chart."""
     return {
         "templates/_settings.tpl": settings_template(),
         "values.schema.json": with_settings((CHART / "values.schema.json").read_text(encoding="utf-8")),

@@ -15,7 +15,7 @@ _LONGEST_DEFAULT = 60
 
 @dataclass(frozen=True, slots=True)
 class DescribedValue:
-    """A value of the chart by its path, with its default as JSON and what its comment says."""
+    """A value of the chart by its path, with its default as JSON and its comment."""
 
     path: str
     default: str
@@ -23,7 +23,7 @@ class DescribedValue:
 
 
 def readme(values_yaml: str) -> str:
-    """The README, in Markdown."""
+    """Returns the README in Markdown."""
     rows = "".join(
         f"| `{each.path}` | {_default(each)} | {each.description} |\n"
         for each in described_values(values_yaml)
@@ -32,7 +32,7 @@ def readme(values_yaml: str) -> str:
 
 
 def described_values(values_yaml: str) -> Iterator[DescribedValue]:
-    r"""Each value that has a comment, in the file's order.
+    r"""Yields each value that has a comment, in the file's order.
 
     >>> [found] = described_values("a:\n  # How many.\n  b: 3\n")
     >>> found

@@ -15,12 +15,12 @@ _SECRET_NAME = (
 )
 _PASSWORD_IN_ADDRESS = "://[^/@]*:[^/@]+@"
 _SECRET_KEY = {"$ref": "#/$defs/secretKey"}
-# A port below it needs a right that the pod has not.
+# A lower port needs a right that the pod does not have.
 _LOWEST_PORT = 1024
 
 
 def with_settings(values_schema: str) -> str:
-    """The values' schema with its settings as they are now; what it says of other values stays."""
+    """Returns the values' schema with the current settings; the schema of other values stays."""
     schema: Schema = json.loads(values_schema)
     properties: Schema = schema["properties"]
     properties["settings"] = _settings()
@@ -36,7 +36,7 @@ def _settings() -> Schema:
     for name in mapping_settings():
         if name in found:
             found[name] = _without_secrets(found[name])
-    # A value of null takes back what an earlier file of values gave.
+    # A null value undoes what an earlier values file set.
     return _object({name: {"anyOf": [each, {"type": "null"}]} for name, each in found.items()})
 
 
@@ -46,7 +46,7 @@ def _entries(name: str) -> Schema:
 
 
 def _without_secrets(schema: Schema) -> Schema:
-    """The same for a mapping, whose entries must be none that look like secrets."""
+    """Forbids entries of a mapping that look like secrets."""
     inner = [
         key for key in ("additionalProperties", "patternProperties") if isinstance(schema.get(key), dict)
     ]
@@ -61,7 +61,7 @@ def _without_secrets(schema: Schema) -> Schema:
 
 
 def _plain(schema: Schema, definitions: Schema) -> Schema:
-    """The schema with its references written out, and without what is of no use to Helm."""
+    """Returns the schema with its references resolved, and without parts that Helm cannot use."""
     if "$ref" in schema:
         target = definitions[schema["$ref"].rpartition("/")[2]]
         schema = target | {key: value for key, value in schema.items() if key != "$ref"}

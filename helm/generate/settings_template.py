@@ -1,4 +1,4 @@
-"""The template with the variables of all settings."""
+"""The template with the environment variables of all settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from api.bootstrap.settings import Settings
 from api.cli.stop_deadline import STOPPED_WITHIN_S
 from helm.generate.chart_settings import chart_settings, kind_of
 
-# Probes and the grace period are computed from these.
+# The chart computes probes and the grace period from these.
 _TIMES = ("shutdown_delay_s", "shutdown_timeout_s", "health_timeout_s")
 
 _HEAD = """{{- /* Written by `make chart` from api/settings: do not edit. */ -}}
@@ -17,7 +17,7 @@ _HEAD = """{{- /* Written by `make chart` from api/settings: do not edit. */ -}}
 
 
 def settings_template() -> str:
-    """The template, a line for each setting."""
+    """Returns the template, a line for each setting."""
     lines = "".join(_line(name, kind_of(name)) for name in chart_settings())
     defaults = json.dumps({name: Settings.model_fields[name].default for name in _TIMES})
     return (

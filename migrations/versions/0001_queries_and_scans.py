@@ -1,4 +1,4 @@
-"""What queries leave behind."""
+"""Records of queries and their scans."""
 
 from __future__ import annotations
 

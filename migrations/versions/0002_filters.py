@@ -1,4 +1,4 @@
-"""What became of the dynamic filters of each query."""
+"""The outcomes of each query's dynamic filters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMES = ("parse_ms", "detect_ms", "filters_ms")
 def upgrade() -> None:
     op.add_column("queries", sa.Column("rewritten_sql", sa.Text(), nullable=True))
     for name in TIMES:
-        # The default is for the rows that are there; new ones say it themselves.
+        # The default is for existing rows; new ones set the value.
         op.add_column("queries", sa.Column(name, sa.BigInteger(), nullable=False, server_default="0"))
         op.alter_column("queries", name, server_default=None)
     op.create_index("ix_queries_caller_submitted_at", "queries", ["caller", "submitted_at"])

@@ -1,4 +1,4 @@
-"""What was changed in each query's text besides its filters."""
+"""Changes in each query's text besides its filters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # The default is for the rows that are there; new ones say it themselves.
+    # The default is for existing rows; new ones set the value.
     op.add_column(
         "queries", sa.Column("rewrites", postgresql.JSONB(), nullable=False, server_default=sa.text("'[]'::jsonb"))
     )

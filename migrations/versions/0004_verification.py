@@ -1,4 +1,4 @@
-"""What came of each query's verification."""
+"""The result of each query's verification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was accepted to be written, and what became of it."""
+"""Accepted ingests and their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done to keep tables in order, and what came of it."""
+"""Maintenance of tables and its outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ingest and a commit round cost."""
+"""The cost of an ingest and of a commit round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records that did not fit and went to the dead letters."""
+"""Records that did not fit and went to the dead-letter table."""
 
 from __future__ import annotations
 

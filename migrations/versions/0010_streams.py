@@ -1,4 +1,4 @@
-"""Streams, and how far they are."""
+"""Streams and their progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ingests have made and changed of their tables."""
+"""Tables that ingests have created, and changes of their schemas."""
 
 from __future__ import annotations
 

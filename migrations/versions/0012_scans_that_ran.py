@@ -1,4 +1,4 @@
-"""Whether a scan has run, and whether Spark pruned it by keys of its own."""
+"""Whether a scan has run, and whether Spark pruned it by its own keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # The default is for the rows that are there, and for gateways of the version before.
+    # The default is for existing rows, and for gateways of the version before.
     op.add_column("scans", sa.Column("has_run", sa.Boolean(), server_default=sa.true(), nullable=False))
     op.add_column("scans", sa.Column("is_native", sa.Boolean(), nullable=True))
 

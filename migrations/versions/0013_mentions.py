@@ -1,4 +1,4 @@
-"""Which mention of a table in the text each filter is on."""
+"""The table reference in the text that each filter applies to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # The default is for the rows that are there, and for gateways of the version before.
+    # The default is for existing rows, and for gateways of the version before.
     op.add_column("filters", sa.Column("probe_alias", sa.Text(), server_default="", nullable=False))
     op.add_column("filters", sa.Column("probe_mention", sa.BigInteger(), nullable=True))
 

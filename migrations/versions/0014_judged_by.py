@@ -1,4 +1,4 @@
-"""What the records of a stream's batch were read as, where dead letters of it follow."""
+"""The schema by which the records of a stream's batch were checked, if its dead letters follow later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ids that callers give their streams, so that what is sent twice is one."""
+"""The ids that callers give their streams, so that a repeated request makes one stream."""
 
 from __future__ import annotations
 

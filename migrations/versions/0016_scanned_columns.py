@@ -1,4 +1,4 @@
-"""The columns that each scan read, and whether the keys of a filter are those of several build sides."""
+"""The columns that each scan read, and whether the keys of a filter come from several build sides."""
 
 from __future__ import annotations
 

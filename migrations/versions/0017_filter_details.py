@@ -1,4 +1,4 @@
-"""Which of a reason's causes it was that a filter was not applied for."""
+"""The detailed cause why a filter was not applied."""
 
 from __future__ import annotations
 

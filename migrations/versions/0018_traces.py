@@ -1,4 +1,4 @@
-"""The traces that queries and ingests are parts of, as W3C's header names them."""
+"""The traces that queries and ingests belong to, as W3C's header names them."""
 
 from __future__ import annotations
 

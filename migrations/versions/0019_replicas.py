@@ -1,4 +1,4 @@
-"""Replicas with the time they were last seen at, and the queries that are open at them."""
+"""Replicas with the time they were last seen, and their open queries."""
 
 from __future__ import annotations
 

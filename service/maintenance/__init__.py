@@ -1,1 +1,1 @@
-"""One maintenance's life: asked for or due, waiting for its turn, run, recorded."""
+"""The life of one maintenance: requested or due, waiting for its turn, run, recorded."""

@@ -1,4 +1,4 @@
-"""All maintenance of this gateway: asked for, due by itself, and run, one table after the other."""
+"""All maintenance of this gateway: requested or scheduled, and run one table after the other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from service.periodic_worker import PeriodicWorker
 log = structlog.get_logger(__name__)
 
 SCHEDULE = "schedule"
-"""Who asks for what nobody asks for."""
+"""The caller of scheduled maintenance."""
 LISTED_AT_MOST = 50
 LOOK_AROUND_S = 5.0
 HOUSEKEEPING_MS = 60_000
@@ -42,10 +42,11 @@ HOUSEKEEPING_MS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class MaintenancePlan:
-    """What is done by itself, and in which bounds by default: `operations`, each `interval` after upserts.
+    """The operations that run on their own, and their default bounds.
 
-    Where there are `appended_files` since, tables are compacted as often; `idle` after a commit all is done
-    that was not done since. What has ended is told for as long as it is `kept`.
+    `operations` run `interval` after upserts. A table that has got `appended_files` is compacted as often.
+    `idle` after a commit, every operation runs that has not run since. An ended maintenance is reported for
+    as long as it is `kept`.
     """
 
     interval: timedelta
@@ -55,18 +56,21 @@ class MaintenancePlan:
     kept: timedelta = timedelta(days=30)
     look_around_s: float = LOOK_AROUND_S
     appended_files: int = 0
-    """0: they do not matter."""
+    """0: appended files do not count."""
     idle: timedelta = timedelta()
     """0: never."""
 
     @property
     def is_scheduled(self) -> bool:
-        """Whether anything is done by itself."""
+        """Whether any operation runs on its own."""
         return bool(self.interval) and bool(self.operations)
 
 
 class Maintenances:
-    """Any thread may call any method. One thread runs what is open, of this replica and of others."""
+    """Takes and runs maintenance requests. One thread runs open ones, of any replica.
+
+    Any thread may call any method.
+    """
 
     def __init__(self, ports: MaintenancePorts, plan: MaintenancePlan) -> None:
         self.plan = plan
@@ -76,14 +80,14 @@ class Maintenances:
         self._worker = PeriodicWorker("maintenance", self._work, plan.look_around_s)
 
     def start(self) -> None:
-        """Begins to run what is open."""
+        """Starts to run open maintenance."""
         self._worker.start()
 
     def ask(self, request: MaintenanceRequest, caller: str) -> MaintenanceRecord:
-        """Takes it in; it is run when its turn comes, also by another replica, or after a restart.
+        """Takes the request; it runs when its turn comes, perhaps at another replica, or after a restart.
 
         Raises:
-            ShuttingDown: nothing is taken in any more.
+            ShuttingDown: the gateway accepts nothing more.
             WriteNotAllowed: callers may not write to this table.
             TableNotFound, CatalogDown: there is no such table now.
             MaintenanceRunning: the table has one that has not ended.
@@ -103,7 +107,7 @@ class Maintenances:
         return record
 
     def find(self, table: TableName, maintenance_id: UUID) -> MaintenanceRecord:
-        """As it is now.
+        """Returns the maintenance as it is now.
 
         Raises:
             MaintenanceNotFound: the table has none with this id.
@@ -115,7 +119,7 @@ class Maintenances:
         return found
 
     def latest(self, table: TableName) -> Sequence[MaintenanceRecord]:
-        """The table's, the newest first, so many as are told.
+        """Lists the table's newest maintenances, the newest first, up to the reported number.
 
         Raises:
             MetricsStoreDown: the log does not answer.
@@ -123,10 +127,10 @@ class Maintenances:
         return self._ports.log.latest(table, LISTED_AT_MOST)
 
     def run_open(self) -> None:
-        """Asks for what is due, and runs what is open and nobody else's.
+        """Adds what is due, and runs every open maintenance that no other replica runs.
 
         Raises:
-            PartDown: something that it needs is down; what is open stays so.
+            PartDown: a part that it needs is down; open maintenance stays open.
         """
         now_ms = self._ports.clock.elapsed_ms()
         if now_ms >= self._next_housekeeping_ms:
@@ -140,11 +144,11 @@ class Maintenances:
             self._take_turn(record)
 
     def stop_taking(self) -> None:
-        """Takes nothing in any more; what is open is run."""
+        """Accepts nothing more; open maintenance still runs."""
         self._is_ending.set()
 
     def close(self, timeout_s: float) -> None:
-        """Runs nothing more. What runs goes on in the engine for as long as that is there; it stays open."""
+        """Starts nothing more. A running operation goes on while the engine lives; its record stays open."""
         self._worker.close(timeout_s)
 
     def _check_allowed(self, table: TableName) -> None:
@@ -166,13 +170,13 @@ class Maintenances:
                 self._ports.log.add(self._record(request, SCHEDULE))
 
     def _due(self) -> Iterator[tuple[TableKey, tuple[MaintenanceOperation, ...]]]:
-        """What is due, each time with what others were asked for meanwhile in the log."""
+        """Yields tables and operations that are due, and reads the log again after each group of requests."""
         plan, turns, now = self.plan, self._ports.turns, self._ports.clock.now()
         compacts = MaintenanceOperation.COMPACT in plan.operations
         for key in turns.due(now - plan.interval) if compacts else ():
             yield key, plan.operations
         if plan.idle:
-            # The one that is done with the fewest of the others, whoever asks.
+            # The operation that runs with the fewest others, whoever asks for it.
             rarest = max(plan.operations, key=list(MaintenanceOperation).index)
             for key in turns.gathered(Gathered(rarest, now - plan.idle)):
                 yield key, plan.operations
@@ -185,7 +189,7 @@ class Maintenances:
         with self._ports.turns.alone(record.request.key.table) as is_alone:
             if not is_alone:
                 return
-            # Another replica may have ended it meanwhile.
+            # Another replica may have ended it in the meantime.
             now = self._ports.log.find(record.maintenance_id)
             if now is None or now.ended_at is not None:
                 return

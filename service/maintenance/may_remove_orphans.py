@@ -1,4 +1,4 @@
-"""Whether files that no snapshot has may be deleted: a file that is gone too early is lost for good."""
+"""Checks that orphan files may be deleted: a file that is deleted too early is lost for good."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from service.ports import Catalogs
 def check_may_remove_orphans(
     table: TableName, older_than: datetime, waiting: WaitingIngests, catalogs: Catalogs
 ) -> None:
-    """Returns where every file below the table's location that is older is the table's own, or nobody's.
+    """Checks that every older file below the table's location belongs to this table or to none.
 
-    Files of ingests that were accepted and are not committed yet are in no snapshot. None of them is older
-    if none of these ingests is: what is accepted later has younger files still.
+    Files of ingests that are accepted and not committed are in no snapshot. If none of these ingests is older
+    than the bound, none of their files is: later ingests have younger files still.
 
     Raises:
         MaintenanceNotSafe: an ingest waits for so long, or another table lies below this one.
@@ -37,7 +37,7 @@ def check_may_remove_orphans(
 
 
 def is_within(inner: str, outer: str) -> bool:
-    """Whether one location is another one, or lies below it, however their schemes are spelled.
+    """Whether one location equals another one or lies below it, however their schemes are spelled.
 
     >>> is_within("s3a://lake/shop/items/old", "s3://lake/shop/items/")
     True

@@ -1,4 +1,4 @@
-"""One maintenance, operation by operation, to its end."""
+"""Runs one maintenance to its end, operation by operation."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class MaintenancePorts:
-    """What a maintenance is run with.
+    """The ports and clocks of a maintenance.
 
-    `clock` is the one that all replicas share, `deletion_clock` is never ahead of it, nor of this machine's.
+    `clock` is the one that all replicas share. `deletion_clock` is never ahead of it, nor of this machine's.
     """
 
     upkeep: TableUpkeep
@@ -48,15 +48,16 @@ class MaintenancePorts:
 
 
 def run_maintenance(record: MaintenanceRecord, ports: MaintenancePorts) -> MaintenanceRecord:
-    """Does what is left of it, and records how far it got. Every operation may be done twice.
+    """Runs the remaining operations and records the progress. Every operation may be repeated.
 
-    When a part is down it stays open and is tried again, a few times: a part may be down because of it.
+    When a part is down, the maintenance stays open and is tried a few more times; the maintenance itself may
+    be why the part is down.
 
     Raises:
-        MetricsStoreDown: how far it got could not be recorded; it stays open.
+        MetricsStoreDown: the progress could not be recorded; the maintenance stays open.
     """
     if record.attempts >= ATTEMPTS:
-        # Nobody is left to say what happened: whoever had begun with it is gone.
+        # Whoever began it is gone and cannot say what happened.
         return _ended(record, ports, MaintenanceFailed(f"Given up: it was begun {ATTEMPTS} times."))
     record = replace(
         record,

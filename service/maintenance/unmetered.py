@@ -1,4 +1,4 @@
-"""For whoever counts nothing."""
+"""Maintenance metrics for callers that count nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from service.model.operations.maintenance import MaintenanceRecord
 
 
 class UnmeteredMaintenance:
-    """The `MaintenanceMeters` port without any numbers."""
+    """Implements the `MaintenanceMeters` port and counts nothing."""
 
     def ended(self, record: MaintenanceRecord) -> None:
         """Does nothing."""

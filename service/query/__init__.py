@@ -1,1 +1,1 @@
-"""One query's life: vet, run, record, explain."""
+"""The life of one query: validate, run, record, explain."""

@@ -1,7 +1,7 @@
-"""Functions that make much of little: a rule each, from the sizes of the arguments to that of the value.
+"""Functions whose value can be much larger than their arguments: a rule each for the size of the value.
 
-Source: Spark 4.1's function registry, gone through one by one. Functions that are not here give about as
-much as they are given, or have bounds of their own in Spark (`hll_sketch_agg`, `approx_top_k`).
+Source: Spark 4.1's function registry, gone through one by one. The other functions return about as much as
+they are given, or have bounds of their own in Spark (`hll_sketch_agg`, `approx_top_k`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from spark_session.bounds.sized import UNKNOWN, Sized, number
 Rule = Callable[[str, Sequence[Sized], QueryBounds], Sized]
 
 ELEMENT_BYTES = 8
-# A text that is cut into characters: objects of the heap for each.
+# A text that is split into characters: each takes objects of the heap.
 PART_BYTES = 16.0
 MICROS_OF_DAY = 86_400_000_000
-# Decimals keep 38 digits and doubles fewer: more than these are zeros that take memory.
+# Decimals keep 38 digits and doubles fewer: digits beyond this number are zeros that take memory.
 MAX_DIGITS = 400
-# Words of its buffer are columns of Spark's plan.
+# The words of its buffer are columns of Spark's plan.
 MAX_HLL_WORDS = 10_000
 # Steps of a loop that no cancellation ends.
 MAX_STEPS = 2_000_000_000
@@ -39,13 +39,13 @@ def _repeat(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     times = _high(arguments, 1)
     if times is None or not arguments:
         return UNKNOWN
-    # Of a column a text of one character is assumed: what it holds, the analyzed plan has a guess for.
+    # A column is assumed to hold a text of one character; the analyzed plan has an estimate of its real size.
     width = 1.0 if arguments[0].byte_count is None else arguments[0].held
     return Sized(byte_count=width * max(times, 0))
 
 
 def _to_length(place: int) -> Rule:
-    """A text of so many characters, as `space`, `lpad` and `randstr` give."""
+    """Returns the rule for a text of so many characters, as of `space`, `lpad` and `randstr`."""
 
     def rule(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
         length = _high(arguments, place)
@@ -62,7 +62,7 @@ def _array_repeat(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
 
 
 def _array_insert(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
-    """Places up to the one that is named are filled with NULL."""
+    """The places up to the named one are filled with NULL."""
     place = as_number(arguments[1]) if len(arguments) > 1 else UNKNOWN
     if place.high is None or place.low is None:
         return UNKNOWN
@@ -95,7 +95,7 @@ def _count(arguments: Sequence[Sized]) -> float | None:
 
 
 def _joined(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
-    """Of several texts or arrays one; of an unknown one what is known of the others counts."""
+    """Joins several texts or arrays; of an unknown one, only its known parts count."""
     if all(each.byte_count is None for each in arguments):
         return UNKNOWN
     elements = sum(each.elements or 0 for each in arguments)
@@ -110,7 +110,7 @@ def _array_join(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
 
 
 def _replaced(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
-    """Each character, or each text that is looked for, may become the new text."""
+    """Each character, or each text that is searched for, may become the new text."""
     if arguments[0].byte_count is None:
         return UNKNOWN
     new = arguments[2].held if len(arguments) > 2 else 0.0
@@ -119,7 +119,7 @@ def _replaced(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
 
 
 def _times(factor: float) -> Rule:
-    """So many bytes for each: `hex`, `base64`, `url_encode`, escapes of JSON."""
+    """Returns the rule for `factor` bytes for each byte: `hex`, `base64`, `url_encode`, escapes of JSON."""
 
     def rule(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
         if not arguments or arguments[0].byte_count is None:
@@ -141,7 +141,7 @@ def _format(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
     wide = _FORMAT_WIDTH.search(arguments[0].text or "") if arguments else None
     if wide is not None:
         raise QueryTooLarge(f"{name} takes widths of up to 999 characters, not {wide[0][:12]}.")
-    # The same argument may stand in it many times: `%1$s%1$s`.
+    # The same argument may occur in it many times: `%1$s%1$s`.
     places = arguments[0].held / 2 if arguments else 0.0
     return Sized(byte_count=places * max((each.held for each in arguments[1:]), default=0.0))
 

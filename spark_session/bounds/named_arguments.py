@@ -1,4 +1,4 @@
-"""Arguments that are given by name, at the places where the function has them."""
+"""Puts arguments that are given by name in the function's order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-# Functions of which the size depends on an argument, and that take arguments by name in Spark 4.1.
+# Functions whose size depends on an argument, and that take arguments by name in Spark 4.1.
 PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "count_min_sketch": ("column", "epsilon", "confidence", "seed"),
@@ -18,7 +18,7 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def in_order(name: str, nodes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The values of the arguments; one by an unknown name stands where it was written.
+    """Returns the values of the arguments; one with an unknown name stays where it was written.
 
     >>> in_order("randstr", [{"k": "seed", "a": [{"n": 1}]}, {"k": "length", "a": [{"n": 5}]}])
     [{'n': 5}, {'n': 1}]

@@ -1,4 +1,4 @@
-"""Arithmetic on what a text says of numbers: the engine would evaluate it only with the rest of the query."""
+"""Arithmetic on the numbers in a text: the engine would evaluate it only with the rest of the query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Operation = Callable[[float, float], float]
 
 
 def as_number(value: Sized) -> Sized:
-    """A text of digits is a number where one is wanted, as in Spark.
+    """Turns a text of digits into a number, as Spark does where it needs one.
 
     >>> as_number(Sized(byte_count=4, text=" 12 ")).high
     12.0
@@ -27,7 +27,7 @@ def as_number(value: Sized) -> Sized:
 
 
 def arithmetic(name: str, arguments: Sequence[Sized]) -> Sized | None:
-    """The number that the call gives at most and at least; None when it is no arithmetic.
+    """Returns the bounds of the call's number; None if it is not arithmetic.
 
     >>> arithmetic("multiply", [number(1000), number(-2, 3)])
     Sized(byte_count=None, elements=None, low=-2000.0, high=3000.0, micros=None, text=None)
@@ -43,7 +43,7 @@ def arithmetic(name: str, arguments: Sequence[Sized]) -> Sized | None:
 
 
 def _over_corners(numbers: Sequence[Sized], operation: Operation) -> Sized:
-    """Each operation here is monotonic in each of its arguments, so its bounds lie at theirs."""
+    """Returns the bounds of an operation that is monotonic in each argument, from the arguments' bounds."""
     left, right = ([each.low, each.high] for each in numbers)
     corners = [_safely(operation, a, b) for a, b in product(left, right) if a is not None and b is not None]
     if len(corners) < 4 or any(isnan(each) for each in corners):

@@ -1,4 +1,4 @@
-"""Whether a plan stays within the bounds: analyzed, and once more when Spark has planned its tasks."""
+"""Checks that a plan stays within the bounds, once analyzed and again when Spark has planned its tasks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from service.errors import QueryTooLarge
 from spark_session.bounds.query_bounds import QueryBounds
 
 Part = tuple[str, float]
-"""What it is, and how many there are of it; `PlanSizes.java` writes them."""
+"""A kind of part, and how many of it there are; `PlanSizes.java` writes them."""
 
 
 def allow_plan(parts: Sequence[Part], bounds: QueryBounds) -> None:
-    """Returns when no node of the analyzed plan asks for too many partitions or copies.
+    """Checks that no node of the analyzed plan needs too many partitions or copies.
 
     >>> allow_plan([("range", 4), ("copies", 16)], QueryBounds())
     >>> allow_plan([("REPARTITION", 20)], QueryBounds(partitions=10))
@@ -20,7 +20,7 @@ def allow_plan(parts: Sequence[Part], bounds: QueryBounds) -> None:
     service.errors.QueryTooLarge: REPARTITION asks for 20 partitions; 10 are allowed (setting max_partitions).
 
     Raises:
-        QueryTooLarge: one does.
+        QueryTooLarge: a node needs too many.
     """
     for what, count in parts:
         if what == "copies":
@@ -36,7 +36,7 @@ def allow_plan(parts: Sequence[Part], bounds: QueryBounds) -> None:
             )
 
 
-# A column that is made of itself twice, through thirty subqueries, is an expression of a billion parts.
+# A column made of two copies of itself, through thirty subqueries, is an expression of a billion parts.
 MAX_USES = 100_000
 
 
@@ -65,12 +65,12 @@ def _allow_copies(count: float, bounds: QueryBounds) -> None:
 
 
 def allow_tasks(parts: Sequence[Part], bounds: QueryBounds) -> None:
-    """Returns when the tasks of the planned query, of all its stages, are within the bound.
+    """Checks that the tasks of the planned query, in all its stages, are within the bound.
 
     >>> allow_tasks([("scan of lake.shop.sales", 90_000), ("exchange", 10_000)], QueryBounds())
 
     Raises:
-        QueryTooLarge: they are more.
+        QueryTooLarge: there are more.
     """
     total = sum(count for _, count in parts)
     if total > bounds.tasks:

@@ -1,4 +1,4 @@
-"""What one statement may ask of the engine."""
+"""The limits on what one statement may ask of the engine."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
 @dataclass(frozen=True, slots=True)
 class QueryBounds:
-    """Each is the most that is allowed, unless its name says otherwise.
+    """The bounds of one statement. Each is a maximum, unless its name says otherwise.
 
-    `value_bytes`: what functions such as `repeat` and `sequence` make of their arguments, all values of a
-    text together. `row_copies`: rows that one row becomes in a CUBE, a sliding window or `stack`, and levels
-    of a recursion. `partitions`: those of a hint or of `range`. `tasks`: those of a whole plan. `batch_rows`
-    and `min_split_bytes`: the bounds of the read options `batch-size` and `split-size`.
+    `value_bytes`: the bytes that functions like `repeat` and `sequence` make of their arguments, for all
+    values of a text together. `row_copies`: rows that one row becomes in a CUBE, a sliding window or `stack`,
+    and levels of a recursion. `partitions`: those of a hint or of `range`. `tasks`: those of a whole plan.
+    `batch_rows` and `min_split_bytes`: the bounds of the read options `batch-size` and `split-size`.
     """
 
     value_bytes: int = 32 * MIB

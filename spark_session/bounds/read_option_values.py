@@ -1,4 +1,4 @@
-"""Which values the options of a read may have: too large ones fill the heap, too small ones make tasks."""
+"""Checks the values of read options: too large ones fill the heap, too small ones make many tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST = 2**63 - 1
 
 Range = tuple[int, int]
 
-# What Iceberg reads as numbers. Versions and moments are any number of 64 bits.
+# Options that Iceberg reads as numbers. Versions and timestamps are any number of 64 bits.
 RANGES: Mapping[str, Callable[[QueryBounds], Range]] = MappingProxyType(
     {
         "as-of-timestamp": lambda _: (-LONGEST, LONGEST),
@@ -33,7 +33,7 @@ SWITCHES = frozenset({"locality", "vectorization-enabled"})
 
 
 def allow_option_values(options: Sequence[Sequence[str]], bounds: QueryBounds) -> None:
-    """Returns when every option has a value within its bounds; their names were looked at before.
+    """Checks that every option has a value within its bounds; their names are checked before.
 
     >>> allow_option_values([("branch", "audit"), ("split-size", "1048576")], QueryBounds())
     >>> allow_option_values([("batch-size", "2000000000")], QueryBounds())
@@ -41,7 +41,7 @@ def allow_option_values(options: Sequence[Sequence[str]], bounds: QueryBounds) -
     service.errors.ReadOptionInvalid: The read option batch-size takes 1 to 16384, not '2000000000'.
 
     Raises:
-        ReadOptionInvalid: a value is out of bounds, or none that the option takes.
+        ReadOptionInvalid: a value is out of bounds, or not one that the option takes.
     """
     for name, value in options:
         option = name.lower()

@@ -1,4 +1,4 @@
-"""How large a value can be, as far as a text says."""
+"""Upper bounds on the size of a value, as far as a text shows them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """Upper bounds of one value. None is what only the running query knows.
+    """Upper bounds of one value. None is known only to the running query.
 
     `byte_count` and `elements` are of texts, binaries, arrays and maps; `low` and `high` bound a number;
-    `micros` is a moment or the length of an interval; `text` is there of a short literal alone.
+    `micros` is a timestamp or the length of an interval; `text` is set only for a short literal.
     """
 
     byte_count: float | None = None
@@ -22,7 +22,7 @@ class Sized:
 
     @property
     def held(self) -> float:
-        """The bytes that are known of; what a column holds was there before."""
+        """The known bytes; those in a column existed before."""
         return self.byte_count or 0.0
 
 
@@ -30,5 +30,5 @@ UNKNOWN = Sized()
 
 
 def number(low: float | None, high: float | None = None) -> Sized:
-    """A number between two bounds; one bound alone is the number itself."""
+    """Returns a number between two bounds; a single bound is the number itself."""
     return Sized(low=low, high=low if high is None else high)

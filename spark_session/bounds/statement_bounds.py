@@ -1,4 +1,4 @@
-"""Whether a statement, as Spark's parser reads it, stays within the bounds."""
+"""Checks that a statement, as Spark's parser reads it, stays within the bounds."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from spark_session.bounds.value_sizes import ValueSizes
 
 
 def allow_cube(columns: int, bounds: QueryBounds) -> None:
-    """Returns when the sets of a CUBE of so many columns are few enough; its text is not parsed yet.
+    """Checks that a CUBE of so many columns makes few enough sets; its text is not parsed yet.
 
     Raises:
-        QueryTooLarge: they are not.
+        QueryTooLarge: it makes too many.
     """
     _allow_sets(2.0 ** min(columns, 60), bounds)
 
 
 def allow_statement(read: Mapping[str, Any], parameters: Parameters, bounds: QueryBounds) -> None:
-    """Returns when all that `StatementReader.java` has read of the statement is within the bounds.
+    """Checks that everything that `StatementReader.java` has read of the statement is within the bounds.
 
     Raises:
         QueryTooLarge: a clause or function asks for too much.

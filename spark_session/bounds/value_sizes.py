@@ -1,4 +1,4 @@
-"""The size of what a call makes, from the inside out; too large a value is an error that names it."""
+"""Computes the size of a call's value from the inside out; an error names a value that is too large."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Node = Mapping[str, Any]
 """One node of a call, as `CallReader.java` writes it."""
 
 CHOOSING = frozenset({"if", "casewhen", "case", "when", "coalesce", "nvl", "ifnull", "nvl2", "nullif"})
-# Functions whose size is a number among their arguments; `identifier` is one of an unknown name.
+# Functions whose size is a number among their arguments; `identifier` makes a name of unknown size.
 COUNTED = frozenset(
     {"repeat", "space", "lpad", "rpad", "randstr", "array_repeat", "array_insert", "sequence", "identifier"}
 )
 FOLDING = frozenset({"aggregate", "reduce"})
-# The size that is assumed of a value that grows; beside it, what is added is small.
+# The assumed size of a value that grows; what is added to it is small by comparison.
 ACCUMULATED = 2.0**20
 DOUBLED = 1.9
 SAME = frozenset({"cast", "try_cast", "ansi_cast", "string", "trim", "lower", "upper", "reverse", "try_eval"})
 
 
 class ValueSizes:
-    """Goes through the calls of one statement."""
+    """Computes the sizes of the calls of one statement."""
 
     def __init__(self, bounds: QueryBounds, parameters: Mapping[str | int, Sized]) -> None:
         self._bounds = bounds
@@ -38,12 +38,12 @@ class ValueSizes:
         self._is_strict = False
 
     def allow_calls(self, calls: Sequence[Node], *, is_strict: bool = False) -> None:
-        """Returns when the values that the calls make are within the bounds, each and together.
+        """Checks that each value of the calls, and all of them together, are within the bounds.
 
-        Strict calls have to say how often they repeat: the engine evaluates them before its plan is complete.
+        Strict calls must state how often they repeat: the engine evaluates them before its plan is complete.
 
         Raises:
-            QueryTooLarge: they are not.
+            QueryTooLarge: the values are too large.
         """
         self._is_strict = is_strict
         made = [self.of(call) for call in calls]
@@ -54,10 +54,10 @@ class ValueSizes:
             )
 
     def of(self, node: Node) -> Sized:
-        """The size of what one node gives.
+        """Returns the size of one node's value.
 
         Raises:
-            QueryTooLarge: it, or one below it, is too large.
+            QueryTooLarge: the value, or one below it, is too large.
         """
         if "f" in node:
             return self._of_call(node["f"], node["a"])
@@ -95,7 +95,7 @@ class ValueSizes:
         return made
 
     def _folded(self, name: str, nodes: Sequence[Node]) -> Sized:
-        """A value that is made anew of itself at each element: twice of itself, it is huge after thirty."""
+        """Sizes a value that each element computes again from itself: doubled thirty times, it is huge."""
         array, start = self.of(nodes[0]), self.of(nodes[1])
         growth = self._growth(nodes[2])
         many = array.elements or 0.0
@@ -115,7 +115,7 @@ class ValueSizes:
 
 
 def literal(node: Node) -> Sized:
-    """What a literal says of its size; nothing, when it is none.
+    """Returns the size of a literal; empty if the node is not one.
 
     >>> literal({"n": 7}).high, literal({"s": "é", "b": 2}).byte_count, literal({})
     (7, 2, Sized(byte_count=None, elements=None, low=None, high=None, micros=None, text=None))
@@ -127,7 +127,7 @@ def literal(node: Node) -> Sized:
 
 
 def _largest(arguments: Sequence[Sized]) -> Sized:
-    """One of several: which, only the query knows. A condition among them does no harm."""
+    """Returns the bounds of whichever value the query chooses. A condition among them does no harm."""
     numbers = [each for each in arguments if each.low is not None and each.high is not None]
     return Sized(
         byte_count=max((each.held for each in arguments), default=None),
@@ -138,7 +138,7 @@ def _largest(arguments: Sequence[Sized]) -> Sized:
 
 
 def _sum(arguments: Sequence[Sized]) -> Sized:
-    """Most functions give no more than they are given: together, where nothing else is known."""
+    """Returns the arguments' sizes added up: most functions return no more than they are given."""
     if all(each.byte_count is None for each in arguments):
         return UNKNOWN
     elements = max((each.elements or 0 for each in arguments), default=0)

@@ -1,4 +1,4 @@
-"""The engine: one warm session, kept alive, and started anew when its JVM dies or cannot answer any more."""
+"""The engine: one warm session, restarted when its JVM dies or can no longer answer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LONGEST_RETRY_S = 15.0
 
 
 class SparkEngine:
-    """Implements `service.ports.Engine`. One thread replaces the session when it has to be."""
+    """Implements `service.ports.Engine`. One thread replaces the session when necessary."""
 
     def __init__(
         self, settings: SparkSettings, bounds: EngineBounds | None = None, ready_timeout_s: float = 60.0
@@ -65,20 +65,20 @@ class SparkEngine:
         """Returns once the session is warm.
 
         Raises:
-            CannotStart: Spark does not come up with these settings.
+            CannotStart: Spark does not start with these settings.
         """
         self._start_session()
         self._watcher.start()
 
     @property
     def session(self) -> WarmSession | None:
-        """The session that is warm now; None while there is none."""
+        """The session that is warm now; None if there is none."""
         session = self._session
         return session if session is not None and session.is_alive() else None
 
     @property
     def slots(self) -> int:
-        """How many tasks run at once, when nothing else runs; 1 while there is no session."""
+        """How many tasks run at once when nothing else runs; 1 while there is no session."""
         session = self.session
         return 1 if session is None else max(int(session.context.defaultParallelism), 1)
 
@@ -93,7 +93,7 @@ class SparkEngine:
                 failure.run = attempt.so_far(session)
                 raise
             span.note({"sluice.planning_ms": result.planning_ms, "sluice.running_ms": result.running_ms})
-        # A plan alone proves nothing.
+        # A plan alone does not prove that the text is harmless.
         self._suspects.note_success(statement.text_fingerprint())
         return result
 
@@ -109,7 +109,7 @@ class SparkEngine:
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, within_s: float
     ) -> HeldRelation | None:
-        """Reads the rows of a relation into the engine's memory; None when they are too large.
+        """Reads the rows of a relation into the engine's memory; None if they are too large.
 
         Raises:
             GatewayError: the engine failed, was lost, or took longer than `within_s`.
@@ -131,7 +131,7 @@ class SparkEngine:
     def put(
         self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds, within_s: float
     ) -> HeldRelation | None:
-        """Takes rows into the engine's memory that were read elsewhere; None when they are too large.
+        """Takes rows that were read elsewhere into the engine's memory; None if they are too large.
 
         Raises:
             GatewayError: there is no engine within that time, it failed, or was lost.
@@ -162,19 +162,19 @@ class SparkEngine:
         return PartHealth("engine", PartState.DOWN, verdict.detail, True, given_up_count, lost_count, down_s)
 
     def signs(self) -> EngineSigns:
-        """What a monitor may want to know. At once: the JVM is not asked."""
+        """Returns the engine's signs for a monitor. Returns at once: the JVM is not asked."""
         watch = self._watch
         if watch is None or watch.is_gone:
             return EngineSigns(self._losses)
         return watch.signs(self._losses)
 
     def relations_use(self) -> CacheUse:
-        """How much of small tables is in the engine's memory. At once: the JVM is not asked."""
+        """Returns how much memory the cached relations take. Returns at once: the JVM is not asked."""
         session = self._session
         return CacheUse(0, 0, self._settings.max_relation_bytes) if session is None else session.relations.use
 
     def catalog_faults(self) -> Mapping[str, str]:
-        """Why a catalog cannot be used in the engine, by its name; nothing while there is no session."""
+        """Returns why catalogs cannot be used in the engine, by name; empty while there is no session."""
         session = self.session
         return {} if session is None else session.catalogs.faults()
 
@@ -186,12 +186,12 @@ class SparkEngine:
         if session is not None:
             session.stop()
         if self._watcher.is_alive():
-            # One that starts a session just now stops it itself.
+            # A watcher that starts a session at this moment stops it on its own.
             self._watcher.join(WATCH_INTERVAL_S)
 
     @contextmanager
     def _session_for(self, statement: Statement) -> Iterator[WarmSession]:
-        """A session that may run the statement, in its turn.
+        """Yields a session that may run the statement, in its turn.
 
         Raises:
             QueryQuarantined: it ran when engines were lost.
@@ -204,7 +204,7 @@ class SparkEngine:
 
     @contextmanager
     def _called(self, session: WarmSession, statement: Statement) -> Iterator[None]:
-        """Runs the block as a call on behalf of the statement's caller, in the engine's terms."""
+        """Runs the block as a call for the statement's caller, with failures in the engine's terms."""
         text, is_canceled = statement.text_fingerprint(), statement.is_canceled
         with session.calls.under_way(text, is_canceled, str(statement.query_id)):
             try:
@@ -216,7 +216,7 @@ class SparkEngine:
                 raise self._suspects.of_loss(text) from lost
 
     def _note_loss(self, session: WarmSession, culprits: Sequence[str] | None = None) -> None:
-        """Whoever notices first tells what ran: each does before its own call ends."""
+        """Records the running texts, once for a loss: each call notes the loss before it ends."""
         calls = session.calls.lose()
         if calls is not None:
             self._suspects.note_loss([each.text for each in calls], culprits)
@@ -228,7 +228,7 @@ class SparkEngine:
 
         deadline = time.monotonic() + self._ready_timeout_s
         with self._changed:
-            # A start that goes on is worth the wait, as long as the query's own timeout says.
+            # While a start goes on, the query waits, up to its own timeout.
             while not is_decided() and (not self._has_failed_start or time.monotonic() < deadline):
                 self._changed.wait(LOOK_AROUND_S)
             session = self._session
@@ -285,10 +285,10 @@ class SparkEngine:
             return
         verdict = watch.verdict()
         if verdict.is_up:
-            # Here and nowhere else: a watcher that hangs lets the engine's time run out, too.
+            # Set only here: if the watcher hangs, the engine's time runs out too.
             self._last_up_s = time.monotonic()
         elif verdict.loss is not None:
-            # What hangs is why, and none of the queries beside it.
+            # Only the hanging texts are to blame, not the queries that ran beside them.
             culprits = watch.given_up_texts() if verdict.given_up_count else None
             self._note_loss(watch.session, culprits)
             self._lose(watch, verdict.loss, verdict.detail)
@@ -310,7 +310,7 @@ class SparkEngine:
 def _reading(
     query: RelationQuery, parameters: Parameters, bounds: RelationBounds, within_s: float
 ) -> Statement:
-    """The statement that a relation's rows come by, which nobody wants after that time."""
+    """Returns the statement that reads a relation's rows; it is canceled after `within_s`."""
     until_s = time.monotonic() + within_s
     return Statement(
         query_id=uuid4(),

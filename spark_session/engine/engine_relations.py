@@ -1,4 +1,4 @@
-"""The relations of whichever session the engine has now."""
+"""The relations of the engine's current session."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from service.model.filters.relations import HeldRelation, RelationBounds, Relati
 from service.model.query.query import Parameters
 from spark_session.engine.engine import SparkEngine
 
-# Small tables only: what takes longer costs more than it saves, and holds a thread that others wait for.
+# Small tables only: a longer read costs more than it saves, and holds a thread that others wait for.
 FETCH_WITHIN_S = 60.0
 # A query waits for it, and needs it less than its keys.
 PUT_WITHIN_S = 5.0
 
 
 class EngineRelations:
-    """Implements `service.ports.Relations`. A JVM that is lost takes its relations along."""
+    """Implements `service.ports.Relations`. The relations of a lost JVM are lost with it."""
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine

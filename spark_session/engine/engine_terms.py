@@ -1,4 +1,4 @@
-"""Failures of a session in the gateway's own terms, its loss among them."""
+"""Translates failures of a session, and its loss, into the gateway's own terms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spark_session.session.warm_session import WarmSession
 
 @contextmanager
 def in_engine_terms(session: WarmSession, is_canceled: Callable[[], bool]) -> Iterator[None]:
-    """Turns what Spark and its socket raise into what the caller may see."""
+    """Turns errors of Spark and its socket into errors that the caller may see."""
     try:
         yield
     except (PySparkException, Py4JJavaError) as failure:
@@ -27,7 +27,7 @@ def in_engine_terms(session: WarmSession, is_canceled: Callable[[], bool]) -> It
             raise QueryCanceled from failure
         raise _translated(failure) from failure
     except (*UNREACHABLE, pa.ArrowException) as failure:
-        # First: waiting for the process to end lets `health` tell the truth at once.
+        # This comes first: after waiting for the process to end, `health` reports the truth at once.
         if session.is_lost() or isinstance(failure, Py4JNetworkError):
             raise EngineLost from failure
         if isinstance(failure, AssertionError | AttributeError | TypeError):
@@ -36,7 +36,7 @@ def in_engine_terms(session: WarmSession, is_canceled: Callable[[], bool]) -> It
 
 
 def _translated(failure: PySparkException | Py4JJavaError) -> GatewayError:
-    """The error that the caller sees; its parts are asked of the JVM, which may go at that moment."""
+    """Returns the error that the caller sees; the JVM may go while it is asked for the error's parts."""
     try:
         return in_gateway_terms(failure)
     except (Py4JError, OSError):

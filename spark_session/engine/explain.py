@@ -1,4 +1,4 @@
-"""One statement in one child session, as far as its plan."""
+"""Plans one statement in one child session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spark_session.session.warm_session import WarmSession
 
 
 def explain(session: WarmSession, statement: Statement) -> EngineResult:
-    """Plans the statement as `run` does: the same checks, the same frame, and no job.
+    """Plans the statement as `run` does: the same checks and the same frame, but no job.
 
     Raises:
         CallerError: it is not a query, or a parameter does not fit its type.

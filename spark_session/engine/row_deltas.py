@@ -1,4 +1,4 @@
-"""Snapshots with equality deletes, made by the Iceberg library in Spark's JVM."""
+"""Builds snapshots with equality deletes, by the Iceberg library in Spark's JVM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_THERE = "NoSuchTableException"
 
 
 class SparkRowDeltas:
-    """Implements `service.ingest_ports.RowDeltas`; `session` gives the session of now, if there is one."""
+    """Implements `service.ingest_ports.RowDeltas`; `session` returns the current session, if there is one."""
 
     def __init__(self, session: Callable[[], WarmSession | None]) -> None:
         self._session = session
@@ -43,13 +43,13 @@ class SparkRowDeltas:
 
 
 def _translated(failure: Py4JJavaError, delta: RowDelta) -> Exception:
-    """What the caller sees; the JVM may go at that moment."""
+    """Returns the error that the caller sees; the JVM may go at that moment."""
     try:
         kind = str(failure.java_exception.getClass().getName())
     except (Py4JError, OSError):
         return EngineLost()
     if kind.endswith(_NOT_THERE):
-        # The caller has just loaded it: whether it is gone is for its next look to say.
+        # The caller has just loaded the table: its next look will show whether it is gone.
         return CatalogDown(f"Spark does not find {delta.key.table}.")
     log.warning("row_delta_failed", table=str(delta.key.table), error=kind)
     return CatalogDown(f"Spark cannot add rows to {delta.key.table} now.")

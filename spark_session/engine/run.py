@@ -1,4 +1,4 @@
-"""One statement in one child session: parse, plan, run, collect, and what its scans read."""
+"""Runs one statement in one child session: parse, plan, run, collect, and report its scans."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 
 @dataclass(slots=True)
 class Attempt:
-    """How far a run has come, for the record of one that fails on the way."""
+    """A run's progress, for the record of a run that fails."""
 
     started: float = field(default_factory=time.monotonic)
     planned: float | None = None
     frame: DataFrame | None = None
 
     def so_far(self, session: WarmSession) -> EngineRun | None:
-        """What the run had done when it ended; None if it was never planned."""
+        """Returns the run's report when it ended; None if it was never planned."""
         if self.frame is None or self.planned is None:
             return None
         return EngineRun(
@@ -42,12 +42,12 @@ class Attempt:
 
 
 def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineResult:
-    """Runs the statement to its end, and notes in `attempt` how far it has come.
+    """Runs the statement to its end, and notes its progress in `attempt`.
 
     Raises:
         CallerError: it is not a query, or a parameter does not fit its type.
-        QueryCanceled: between two steps, it turned out to be canceled.
-        QueryFailed: a relation that it reads is not held any more.
+        QueryCanceled: it was canceled; this is checked between steps.
+        QueryFailed: a relation that it reads is no longer cached.
         PySparkException: Spark refused it, or it failed or was canceled while it ran.
     """
     with session.children.taken(
@@ -76,11 +76,11 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
 
 
 def analyzed(session: WarmSession, child: SparkSession, statement: Statement) -> DataFrame:
-    """The statement as Spark understands it, after all checks.
+    """Returns the statement as Spark understands it, after all checks.
 
     Raises:
         CallerError: it is not a query, or a parameter does not fit its type.
-        QueryFailed: a relation that it reads is not held any more.
+        QueryFailed: a relation that it reads is no longer cached.
         PySparkException: Spark refused it.
     """
     session.guard.allow_queries_only(child, statement.sql, statement.parameters)
@@ -94,13 +94,13 @@ def analyzed(session: WarmSession, child: SparkSession, statement: Statement) ->
 
 
 def _with_excluded(child: SparkSession, name: str, value: str) -> str:
-    """Rules that are excluded for everybody stay so."""
+    """Adds to the rules that are excluded for every session, so that those stay excluded."""
     before = child.conf.get(EXCLUDED_RULES, "") if name == EXCLUDED_RULES else ""
     return f"{before},{value}" if before else value
 
 
 def milliseconds(start: float, end: float) -> int:
-    """Between two readings of the clock that never goes back.
+    """Returns the time between two readings of the monotonic clock.
 
     >>> milliseconds(1.0, 1.25)
     250
@@ -109,14 +109,14 @@ def milliseconds(start: float, end: float) -> int:
 
 
 def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
-    """The rows within the statement's bounds, and whether some had to be left out.
+    """Returns the rows within the statement's bounds, and whether some were left out.
 
-    One row is always kept: an empty answer would hide that there is one.
+    At least one row is kept: an empty answer would hide that there is one.
     """
     # A slice of a table without columns has as many rows as it is asked for.
     kept = rows.slice(0, min(statement.row_limit, rows.num_rows))
     if kept.nbytes > statement.byte_limit:
-        # Rows differ in size, so their number says nothing; what the first n take only grows with n.
+        # Rows differ in size, so their number says nothing; but the size of the first n only grows with n.
         counts = range(1, kept.num_rows + 1)
         fitting = bisect_right(counts, statement.byte_limit, key=lambda count: kept.slice(0, count).nbytes)
         kept = kept.slice(0, max(1, fitting))
@@ -124,12 +124,12 @@ def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
 
 
 def plan_text(frame: DataFrame) -> str:
-    """Spark's plans as text: parsed, analyzed, optimized, and the physical one that really ran.
+    """Returns Spark's plans as text: parsed, analyzed, optimized, and the physical plan that really ran.
 
-    Empty when the JVM was lost after the answer.
+    Empty if the JVM was lost after the answer.
     """
     try:
         return str(frame._jdf.queryExecution().toString())
     except (PySparkException, Py4JError, OSError, AssertionError, AttributeError):
-        # The last two: PySpark was made to forget the context meanwhile.
+        # The last two: another thread made PySpark forget the context in the meantime.
         return ""

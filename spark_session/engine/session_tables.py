@@ -20,7 +20,7 @@ from spark_session.session.warm_session import WarmSession
 CATALOG = "spark_catalog"
 _NAMESPACE = UUID("6f0a3c52-9a1f-4f0e-8f4c-0b1c6a7d2e55")
 _TYPES: Mapping[str, str] = {
-    # Numbers that Spark widens to INT before it compares them with any other.
+    # Spark widens these numbers to INT before it compares them with any other.
     "tinyint": "int",
     "smallint": "int",
     "bigint": "long",
@@ -30,10 +30,10 @@ _TYPES: Mapping[str, str] = {
 
 
 class SparkSessionTables:
-    """Implements `service.ports.SessionTables`; `session` gives the session of now, if there is one.
+    """Implements `service.ports.SessionTables`; `session` returns the current session, if there is one.
 
-    Whenever a table was listed anew, `on_listed` is told which values its partitions have in each column, as
-    text, or None for NULL: in no column, if there are more than `max_partitions`.
+    After each new listing of a table, `on_listed` gets the values of its partitions in each column, as text,
+    or None for NULL. It gets no column if there are more than `max_partitions`.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class SparkSessionTables:
 
 
 def type_name(spark_type: str) -> str:
-    """Iceberg's spelling of a type as Spark's catalog has it; a type that Iceberg has not stays as it is.
+    """Returns Iceberg's name of a type of Spark's catalog; a type that Iceberg does not have stays as it is.
 
     >>> type_name("bigint"), type_name("decimal(7,2)"), type_name("timestamp_ntz"), type_name("char(3)")
     ('long', 'decimal(7, 2)', 'timestamp', 'char(3)')
@@ -92,9 +92,9 @@ def type_name(spark_type: str) -> str:
 
 
 def _is_read_alike(told: Mapping[str, Any]) -> bool:
-    """Whether a partition's value is the same to a predicate on it and to the rows.
+    """Whether a partition's value is the same to a predicate on it and in the rows.
 
-    Of a folder `price=2` in a DECIMAL(7, 2), Spark makes 2.00 to the one and 0.02 to the other, unless the
+    For a folder `price=2` in a DECIMAL(7, 2), Spark reads 2.00 for the one and 0.02 for the other, unless the
     value comes from a metastore.
     """
     types = {column: spark_type for column, spark_type, _, _ in told["columns"]}

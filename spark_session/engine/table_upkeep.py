@@ -1,4 +1,4 @@
-"""Iceberg's own procedures on the warm session, beside the queries."""
+"""Runs Iceberg's own procedures on the warm session, beside the queries."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ log = structlog.get_logger(__name__)
 
 JOB_TAG = "maintenance"
 OBJECT_STORES = frozenset({"s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss"})
-# One delete is enough to rewrite a file: while there are any, PyIceberg reads nothing of the table.
+# One delete is enough to rewrite a file: PyIceberg reads no table that has any.
 _COMPACTION = {"delete-file-threshold": "1", "remove-dangling-deletes": "true"}
-# What others commit in between may make Iceberg give up, and the next attempt finds the table as it is then.
-# Of a partition spec that was made meanwhile, Iceberg 1.12 says only that it does not know it.
+# Commits of others during the operation may make Iceberg give up; the next attempt sees the table as it is
+# then. If a partition spec was added in the meantime, Iceberg 1.12 only reports that it does not know the
+# spec.
 _CONFLICTS = ("CommitFailedException", "ValidationException", "PartitionSpec.partitionType()")
 ATTEMPTS = 4
 
 
 class SparkTableUpkeep:
-    """Implements `service.maintenance_ports.TableUpkeep`; `session` gives the session of now."""
+    """Implements `service.maintenance_ports.TableUpkeep`; `session` returns the current session."""
 
     def __init__(
         self,
@@ -55,13 +56,13 @@ class SparkTableUpkeep:
 
     def compact(self, key: TableKey) -> Mapping[str, int]:
         """See `service.maintenance_ports.TableUpkeep`."""
-        # An attempt may have committed some of it before it gave up.
+        # An attempt may have committed part of the work before it gave up.
         before: list[str] = []
 
         def work(warm: WarmSession, child: SparkSession) -> dict[str, int]:
             if not before:
                 before.append(warm.table_deletes.snapshots(child, key))
-            # Files of an earlier spec are out of reach for the deletes of upserts: all is rewritten.
+            # Upserts' deletes do not reach files of an earlier spec: rewrite all files.
             is_all = warm.table_deletes.has_other_specs(child, key)
             options = _COMPACTION | ({"rewrite-all": "true"} if is_all else {})
             rewritten = warm.compaction.rewrite(child, key, options, self._width)
@@ -132,7 +133,7 @@ def _called(
 
 
 def _is_in_object_store(warm: WarmSession, child: SparkSession, table: TableName) -> bool:
-    """Whether Iceberg alone has to list the table's files: Spark's Hadoop has no file system for them."""
+    """Whether only Iceberg can list the table's files: Spark's Hadoop has no file system for them."""
     iceberg = warm.jvm.gateway.jvm.org.apache.iceberg
     loaded = iceberg.spark.Spark3Util.loadIcebergTable(child._jsparkSession, table_sql_name(table))
     return urlsplit(str(loaded.location())).scheme in OBJECT_STORES
@@ -145,7 +146,7 @@ def _call(procedure: str, table: TableName, arguments: Mapping[str, str]) -> str
 
 
 def _literal(text: str) -> str:
-    r"""A literal of Spark's SQL.
+    r"""Returns a literal of Spark's SQL.
 
     >>> print(_literal("o'clock\\"))
     'o\'clock\\'
@@ -164,7 +165,7 @@ def _snapshot_count(child: SparkSession, table: TableName) -> int:
 
 
 def _camel(name: str) -> str:
-    """A procedure's column as the answer has it.
+    """Returns a procedure's column as the answer spells it.
 
     >>> _camel("deleted_data_files_count")
     'deletedDataFiles'

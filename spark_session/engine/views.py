@@ -17,7 +17,7 @@ from spark_session.session.warm_session import WarmSession
 
 
 class SparkViews:
-    """Implements `service.ports.Views`; `session` gives the session of now, if there is one."""
+    """Implements `service.ports.Views`; `session` returns the current session, if there is one."""
 
     def __init__(self, session: Callable[[], WarmSession | None]) -> None:
         self._session = session
@@ -36,7 +36,7 @@ class SparkViews:
             try:
                 found = json.loads(reader.columns_if_alike(reading))
             except (AnalysisException, ParseException, CallerError):
-                # The view cannot be read, or the query cannot.
+                # The view or the query cannot be read.
                 return False
         return found is not None and _columns(found) == reading.view.columns
 

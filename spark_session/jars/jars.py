@@ -37,15 +37,15 @@ def resolve(
     *,
     with_dependencies: bool = True,
 ) -> tuple[Path, ...]:
-    """The jars of `group:artifact:version` coordinates, with all that they need at run time, or just these.
+    """Returns the jars of `group:artifact:version` coordinates, with or without their dependencies.
 
-    A set that was resolved into this folder before is answered from it, without starting a process or
-    asking a registry. Several processes may resolve into one folder at once; one that is interrupted
-    leaves nothing that looks resolved. `ivy_settings` replaces Ivy's own settings, as behind a mirror.
+    A set that was resolved into this folder before is returned without starting a process or asking a
+    registry. Several processes may resolve into one folder at once; an interrupted one leaves nothing that
+    looks resolved. `ivy_settings` replaces Ivy's own settings, for example behind a mirror.
 
     Raises:
-        CannotStart: there is no fitting Java, the registry cannot be reached or lacks a jar, or the
-            disk is full.
+        CannotStart: there is no supported Java, the registry cannot be reached or lacks a jar, or the disk is
+            full.
     """
     wanted = sorted(set(coordinates))
     target = _target(wanted, into, with_dependencies=with_dependencies)
@@ -70,12 +70,12 @@ def resolve(
 def kept_jars(
     coordinates: Sequence[str], into: Path, *, with_dependencies: bool = True
 ) -> tuple[Path, ...] | None:
-    """What `resolve` would answer without asking a registry; None where it would have to fetch."""
+    """Returns the answer of `resolve` if no registry is needed for it; None if it would have to fetch."""
     return _kept(_target(coordinates, into, with_dependencies=with_dependencies))
 
 
 def check_java() -> Path:
-    """The Java that this environment names, by `JAVA_HOME` or else by `PATH`.
+    """Returns the Java that this environment names, by `JAVA_HOME` or else by `PATH`.
 
     Raises:
         CannotStart: there is none, or it is neither 17 nor 21.
@@ -84,7 +84,7 @@ def check_java() -> Path:
 
 
 def java_and_version() -> tuple[Path, int]:
-    """The same, with the number of its version.
+    """Returns the Java of this environment, and the number of its version.
 
     Raises:
         CannotStart: there is none, or it is neither 17 nor 21.
@@ -121,7 +121,7 @@ def _target(coordinates: Sequence[str], into: Path, *, with_dependencies: bool) 
 
 
 def _kept(target: Path) -> tuple[Path, ...] | None:
-    """What an earlier run resolved, if all of it is still there at its full size."""
+    """Returns the jars of an earlier run, if all of them are still there at their full size."""
     try:
         sizes: dict[str, int] = json.loads((target / _MANIFEST).read_text())["bytes"]
         whole = all((target / name).stat().st_size == size for name, size in sizes.items())
@@ -132,7 +132,7 @@ def _kept(target: Path) -> tuple[Path, ...] | None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """One process at a time; the system lets go of the lock when its holder dies."""
+    """Lets in one process at a time; the system releases the lock when its holder dies."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -146,7 +146,7 @@ def _resolve(
     *,
     with_dependencies: bool,
 ) -> tuple[Path, ...]:
-    # Under the lock a staging folder can only be what an interrupted process has left.
+    # Under the lock, a staging folder can only be left over from an interrupted process.
     for stale in target.parent.glob(f"{_STAGING_PREFIX}*"):
         shutil.rmtree(stale, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=_STAGING_PREFIX, dir=target.parent) as staging:
@@ -184,7 +184,7 @@ def _run_ivy(
 
 
 def _ivy_module(coordinates: Sequence[str], *, with_dependencies: bool) -> str:
-    """An Ivy module that depends on these jars, and on what they need at run time if that is wanted."""
+    """Returns an Ivy module that depends on these jars and, if wanted, on their runtime dependencies."""
     lines = []
     chosen = 'conf="default->default"' if with_dependencies else 'transitive="false" conf="default->master"'
     for each in coordinates:

@@ -1,4 +1,4 @@
-"""Spark's Kafka connector: what it needs beside the jars of PySpark itself."""
+"""Spark's Kafka connector, with its dependencies beyond the jars of PySpark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 KAFKA_JARS = MappingProxyType(
     {
         f"{CONNECTOR}:4.1.3": "cb31ffd9c8f5527dba061db8af671d295562092e4f3f5ff42fc249fab8a8fde6",
-        # Older than the connector. Logging in by SASL/PLAIN is tested with it, delegation tokens are not.
+        # This one is older than the connector. It is tested with logins by SASL/PLAIN, not with delegation
+        # tokens.
         "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.0-preview1": (
             "ab6e27a8a47ce63348dd0ecbd5543dc6212b4783180305cde5749e79684ea97b"
         ),
@@ -24,7 +25,7 @@ KAFKA_JARS = MappingProxyType(
 
 
 def names_connector(coordinates: Sequence[str]) -> bool:
-    """Whether somebody has chosen a connector already.
+    """Whether the operator has chosen a connector already.
 
     >>> names_connector(["org.postgresql:postgresql:42.7.8"]), names_connector([f"{CONNECTOR}:4.1.1"])
     (False, True)

@@ -1,4 +1,4 @@
-"""The jar by which Iceberg reaches S3: a large one, so only for those whose tables lie there."""
+"""The jar by which Iceberg reaches S3. It is large, so only gateways with tables there fetch it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spark_session.jars.jars import resolve
 from spark_session.jars.pinned_jars import pinned_jars
 
 _BUNDLE = "org.apache.iceberg:iceberg-aws-bundle"
-# Of the runtime that is the default.
+# Checksums for the default runtime.
 _PINNED = MappingProxyType(
     {f"{_BUNDLE}:1.12.0": "dd7e49ffa4ac9b215bed846581991259e3aec9bb2fa08d6cec029c46cd66d957"}
 )
@@ -25,7 +25,7 @@ _RUNTIME = re.compile(r"org\.apache\.iceberg:iceberg-spark-runtime-[^:]+:(?P<ver
 def object_store_jars(
     packages: Sequence[str], catalogs: Iterable[Mapping[str, str]], into: Path
 ) -> tuple[Path, ...]:
-    """The jar for S3, beside those of `packages`, if a catalog's properties name it.
+    """Returns the jar for S3 in addition to those of `packages`, if a catalog's properties name it.
 
     Raises:
         CannotStart: as `pinned_jars` does.
@@ -39,12 +39,12 @@ def object_store_jars(
 
 
 def is_pinned(bundle: str) -> bool:
-    """Whether every byte of this bundle is known beforehand, so that it comes alone."""
+    """Whether every byte of this bundle is known in advance, so that it comes alone."""
     return bundle in _PINNED
 
 
 def missing_bundle(packages: Sequence[str], catalogs: Iterable[Mapping[str, str]]) -> str | None:
-    """The coordinate of Iceberg's bundle for S3, if it is needed and the operator has not named one.
+    """Returns the coordinate of Iceberg's bundle for S3, if it is needed and the operator has not named one.
 
     >>> runtime = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
     >>> missing_bundle([runtime], [{"type": "sql", "warehouse": "s3://bucket/warehouse"}])

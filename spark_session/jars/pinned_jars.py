@@ -1,4 +1,4 @@
-"""Jars of which every byte is known beforehand."""
+"""Jars whose every byte is known in advance."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from spark_session.jars.jars import resolve
 
 
 def pinned_jars(sums: Mapping[str, str], into: Path, ivy_settings: Path | None = None) -> tuple[Path, ...]:
-    """The jars of these coordinates and no others, each with the SHA-256 that stands with it.
+    """Returns exactly the jars of these coordinates, each checked against its SHA-256.
 
     Raises:
-        CannotStart: as `resolve` does, or a jar is another one than was pinned.
+        CannotStart: as `resolve` does, or a jar differs from the pinned one.
     """
     jars = resolve(tuple(sums), into, ivy_settings, with_dependencies=False)
     wanted = {_file_name(coordinate): checksum for coordinate, checksum in sums.items()}
@@ -30,7 +30,7 @@ def pinned_jars(sums: Mapping[str, str], into: Path, ivy_settings: Path | None =
 
 
 def _file_name(coordinate: str) -> str:
-    """As `resolve` calls it.
+    """Returns the file name that `resolve` gives the jar.
 
     >>> _file_name("org.apache.kafka:kafka-clients:3.9.1")
     'org.apache.kafka_kafka-clients-3.9.1.jar'

@@ -1,6 +1,5 @@
 """The driver's JVM: launched, called, and forgotten once it is dead.
 
-In come calls; out go their answers, or the knowledge that the JVM is gone. Our few Java classes, whose
-sources are in `resources`, are compiled here when they are first used. The room imports `settings` and
-`resources`.
+Input is calls; output is their answers, or the news that the JVM is gone. Our few Java classes, whose sources
+are in `resources`, are compiled here when they are first used. The room imports `settings` and `resources`.
 """

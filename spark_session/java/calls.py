@@ -1,4 +1,4 @@
-"""The calls into one JVM that have not come back, whichever thread made them."""
+"""The open calls into one JVM, of all threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TAG = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 @dataclass(eq=False, slots=True)
 class Call:
-    """One call on behalf of a caller. `text` identifies what it runs; seconds of the monotonic clock."""
+    """One call for a caller. `text` identifies what it runs; times are seconds of the monotonic clock."""
 
     text: str
     is_canceled: Callable[[], bool]
@@ -48,31 +48,31 @@ class Calls:
                 self._open.remove(call)
 
     def open(self) -> Sequence[Call]:
-        """Those that run now, the oldest first."""
+        """Lists the open calls, the oldest first."""
         with self._lock:
             return tuple(self._open)
 
     def text_of(self, tags: str) -> str | None:
-        """The text of the call whose tag is among these, though it may have ended; None if none is known."""
+        """Returns the text of the call with one of these tags, even after its end; None if none is known."""
         with self._lock:
             known = (self._texts.get(each) for each in _TAG.findall(tags))
             return next((text for text in known if text is not None), None)
 
     @property
     def is_lost(self) -> bool:
-        """Whether somebody has noticed that the JVM is lost, and told here."""
+        """Whether a thread has noticed that the JVM is lost, and noted it here."""
         return self._is_lost
 
     def lose(self) -> Sequence[Call] | None:
-        """The calls that ran when the JVM was lost, for the first who asks; None for all others."""
+        """Marks the JVM as lost and returns the open calls; None for all but the first caller."""
         with self._lock:
             is_first, self._is_lost = not self._is_lost, True
             return tuple(self._open) if is_first else None
 
     def given_up(self, grace_s: float) -> Sequence[tuple[Call, float]]:
-        """Those that go on `grace_s` after they were asked to end, with the seconds since then.
+        """Lists calls still open `grace_s` after they were asked to end, with the seconds since then.
 
-        A cancellation is dated when this is called first after it: to be called often.
+        A cancellation counts from the first call of this method after it, so call it often.
         """
         now_s = self._clock()
         late: list[tuple[Call, float]] = []

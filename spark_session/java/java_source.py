@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def java_instance(gateway: JavaGateway, class_name: str, *uses: str) -> JavaObject:
-    """A new instance of the class in `resources/<class_name>.java`; its constructor takes nothing.
+    """Returns a new instance of the class in `resources/<class_name>.java`; its constructor takes nothing.
 
-    `uses` are others of our classes that it knows.
+    `uses` are others of our classes that it needs.
     """
     jvm = gateway.jvm
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()

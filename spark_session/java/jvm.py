@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from service.errors import CannotStart
 from spark_session.settings.settings import launch_properties
 
-# Nobody answered; and how PySpark stumbles where another thread made it forget a context that was lost.
+# Nothing answers; the last ones come from PySpark, when another thread made it forget a lost context.
 UNREACHABLE = (Py4JError, OSError, EOFError, AssertionError, AttributeError, TypeError)
 
 
@@ -30,7 +30,7 @@ class Jvm:
         self.process: Popen[bytes] = gateway.proc
 
     def spark_version(self) -> str:
-        """That of the Spark in it, which SPARK_HOME may make another one than PySpark's."""
+        """Returns the version of its Spark, which SPARK_HOME may make different from PySpark's."""
         return str(self.gateway.jvm.org.apache.spark.package.SPARK_VERSION())
 
     def is_alive(self) -> bool:
@@ -57,11 +57,12 @@ def launch(properties: Mapping[str, str], log_dir: Path) -> Jvm:
     """Starts a JVM with Spark in it.
 
     Raises:
-        CannotStart: it ended before it could be spoken to; the log says why.
+        CannotStart: it ended before it could be reached; the log says why.
     """
     forget_lost_context()
     log_dir.mkdir(parents=True, exist_ok=True)
-    # Without it each thread of the JVM comes to hold a part of the memory that others freed (glibc's arenas).
+    # Without it, each thread of the JVM comes to hold a part of the memory that others freed (glibc's
+    # arenas).
     os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     conf = SparkConf(loadDefaults=False).setAll(list(launch_properties(properties).items()))
     log_file = log_dir / "jvm.log"
@@ -73,7 +74,7 @@ def launch(properties: Mapping[str, str], log_dir: Path) -> Jvm:
 
 
 def forget_lost_context() -> None:
-    """Makes PySpark forget a context whose JVM is dead, so that the same process can start a new one.
+    """Makes PySpark forget a context whose JVM is dead, so that the process can start a new one.
 
     PySpark keeps the one context of a process in class attributes and offers no way to drop a dead one:
     `stop()` would talk to the JVM that is gone.

@@ -19,17 +19,18 @@ import scala.Option;
 import scala.runtime.AbstractFunction1;
 
 /**
- * Keeps the filters by which Spark prunes scans itself, in statements that ask for it.
+ * Keeps the filters by which Spark prunes scans on its own, in statements that ask for it.
  *
- * Spark broadcasts the smaller side of a join, prunes a scan of the other side by the rows that it broadcasts, and
- * takes the filter away where it finds no such broadcast (`PlanDynamicPruningFilters`). Our own filters change which
- * side is the smaller one, and what the two sides look like. So here, where the keys are few enough to be broadcast:
+ * Spark broadcasts the smaller side of a join and prunes a scan of the other side by the broadcast rows. If it finds
+ * no such broadcast, it removes the filter (`PlanDynamicPruningFilters`). Our own filters change which side is the
+ * smaller one, and the plans of both sides. So this class does the following where the keys are few enough to be
+ * broadcast:
  *
- * - The pruned side is not broadcast itself, unless somebody has given a hint.
- * - The plan that reads the keys stays equal to the side of the join, so that both are one broadcast. Spark optimizes a
- *   subquery, makes a join of it, and prunes that join once more; combining filters drops the second filter from the
- *   join's side alone.
- * - Where the two differ all the same, the keys are read by themselves instead of pruning nothing.
+ * - The pruned side is not broadcast itself, unless a hint asks for it.
+ * - The plan that reads the keys stays equal to the join's side, so that both are one broadcast. Spark optimizes a
+ *   subquery, turns it into a join, and prunes that join once more; combining filters then drops the second filter on
+ *   the join's side alone.
+ * - If the two differ all the same, the keys are read separately, so that the scan is still pruned.
  */
 public final class BroadcastSides extends Rule {
 
@@ -55,7 +56,7 @@ public final class BroadcastSides extends Rule {
         return found instanceof Join ? hinted((Join) found) : found;
     }
 
-    /** The same in what is read for keys: it is broadcast once for both, and so must stay equal to the join's side. */
+    /** Applies the same to plans that read keys: one broadcast serves both, so they must equal the join's side. */
     private Expression inBuildSides(Expression condition) {
         if (condition instanceof DynamicPruningSubquery) {
             DynamicPruningSubquery filter = (DynamicPruningSubquery) condition;
@@ -77,8 +78,9 @@ public final class BroadcastSides extends Rule {
     }
 
     /**
-     * As Spark leaves the join's side: with the filters for its own scans pushed down, and without those that reach
-     * none. Such a filter has its keys on the driver alone, so a plan that keeps one fails where its rows are read.
+     * Returns the plan as Spark leaves the join's side: the filters for its own scans are pushed down, and filters
+     * that reach no scan are removed. Such a filter has its keys on the driver alone, so a plan that keeps one fails
+     * where its rows are read.
      */
     private static LogicalPlan cleanedUp(LogicalPlan keys) {
         LogicalPlan pushed = (LogicalPlan) PushDownPredicates$.MODULE$.apply(keys);
@@ -139,7 +141,7 @@ public final class BroadcastSides extends Rule {
         return false;
     }
 
-    /** Columns have numbers of their own: no two sides of a query's joins have the same. */
+    /** Columns have unique numbers: no two sides of a query's joins share one. */
     private static boolean isOf(DynamicPruningSubquery filter, LogicalPlan by) {
         int at = ((Integer) filter.broadcastKeyIndices().head()).intValue();
         Expression key = (Expression) filter.buildKeys().apply(at);

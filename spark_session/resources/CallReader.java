@@ -31,16 +31,17 @@ import org.apache.spark.unsafe.types.UTF8String;
  * One call as maps and lists, for spark_session/bounds/value_sizes.py: {"f": "repeat", "a": […]} for functions and
  * operators, {"n": 7} for numbers, {"s": "x", "b": 1} for strings and binaries with their bytes, {"d": micros} for
  * dates and timestamps, {"i": micros} for intervals, {"p": "year"} or {"at": 17} for parameters, {"k": "name", "a":
- * [value]} for a named argument, {"l": ["x"], "a": [body]} for a lambda, {"v": "x"} for its variable, {} for what only the engine knows.
+ * [value]} for a named argument, {"l": ["x"], "a": [body]} for a lambda, {"v": "x"} for its variable, {} for values
+ * that only the engine knows.
  */
 public final class CallReader {
     private static final int MAX_DEPTH = 200;
     private static final int MAX_CHARACTERS = 200;
     private static final double MICROS_OF_DAY = 86400e6;
-    // The shortest month: an interval is never longer than what this says, so a sequence never shorter.
+    // The shortest month: an interval is never longer than this, so a sequence is never shorter than estimated.
     private static final double DAYS_OF_MONTH = 28;
 
-    /** The function's name in lower case, without its catalog and schema; the operator's, as Spark names it. */
+    /** Returns the function's name in lower case, without its catalog and schema, or the operator's name in Spark. */
     public static String nameOf(Expression value) {
         if (value instanceof UnresolvedFunction) {
             return ((String) ((UnresolvedFunction) value).nameParts().last()).toLowerCase(Locale.ROOT);
@@ -56,7 +57,7 @@ public final class CallReader {
         return value.prettyName().toLowerCase(Locale.ROOT);
     }
 
-    /** The tree, cut where it is deeper than anyone writes. */
+    /** Returns the tree, cut at a depth that nobody writes. */
     public static Map tree(Expression value, int depth) {
         Map found = new LinkedHashMap();
         if (value instanceof Literal) {
@@ -89,7 +90,7 @@ public final class CallReader {
         return found;
     }
 
-    /** A function that stands where a table does. */
+    /** A function in the place of a table. */
     public static Map tableFunction(UnresolvedTableValuedFunction value) {
         Map found = new LinkedHashMap();
         found.put("f", ((String) value.name().last()).toLowerCase(Locale.ROOT));
@@ -97,7 +98,7 @@ public final class CallReader {
         return found;
     }
 
-    /** Its name without the fields that are taken of it. */
+    /** Returns its name, without the fields that are taken from it. */
     private static String variable(UnresolvedNamedLambdaVariable value) {
         return ((String) value.nameParts().head()).toLowerCase(Locale.ROOT);
     }

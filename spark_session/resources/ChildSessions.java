@@ -12,7 +12,7 @@ import scala.Option;
 import scala.collection.mutable.HashMap;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Child sessions of one root, opened ahead of the query that they are for. */
+/** Child sessions of one root, opened ahead of their queries. */
 public final class ChildSessions {
 
     private static final scala.collection.immutable.Seq OPTIMIZATIONS =
@@ -22,11 +22,11 @@ public final class ChildSessions {
     private CatalogManager rootManager;
 
     /**
-     * Opens the catalog for the root and its children. Until that succeeds, something stands for it that fails
-     * its tables alone.
+     * Opens the catalog for the root and its children. Until that succeeds, a placeholder fails only its tables.
      *
-     * Spark would open it while it holds the lock that each look-up of a catalog takes, once for each query, and
-     * the current one even where no table is read: a catalog that does not answer would stop all callers.
+     * Spark would open the catalog while it holds the lock that each look-up of a catalog takes. Each query does that
+     * once, even for the current catalog of a query that reads no table. A catalog that does not answer would stop
+     * all callers.
      */
     public void openCatalog(Object root, String name) throws Exception {
         // A catalog reads its configuration from the session of the thread that opens it.
@@ -42,7 +42,10 @@ public final class ChildSessions {
         }
     }
 
-    /** A child whose parser, analyzer, optimizer and planner are built already: Spark builds them at first use. */
+    /**
+     * Creates a child whose parser, analyzer, optimizer and planner are already built: Spark builds them at first
+     * use.
+     */
     public Object open(Object root) throws Exception {
         SparkSession child = ((SparkSession) root).newSession();
         share((SparkSession) root, child);
@@ -56,8 +59,8 @@ public final class ChildSessions {
     }
 
     /**
-     * Makes the child the session of this thread, at this catalog and schema (null: Spark's default), and
-     * every Spark job of this thread carry the tag, in the scheduler's pool for queries. `current_user()` is the
+     * Makes the child the session of this thread, at this catalog and schema (null: Spark's default). From then on,
+     * every Spark job of this thread carries the tag, in the scheduler's pool for queries. `current_user()` is the
      * user (null: that of the process).
      */
     public void begin(Object opened, String catalog, String schema, String tag, String pool, String user)
@@ -82,8 +85,8 @@ public final class ChildSessions {
     /**
      * Gives the child a copy of the root's map of open catalogs; what it adds to the copy stays its own.
      *
-     * A session opens each catalog anew, with connections that only the garbage collector closes: a thousand
-     * queries would exhaust a catalog's database.
+     * A session opens each catalog again, with connections that only the garbage collector closes: a thousand queries
+     * would exhaust a catalog's database.
      */
     private static void share(SparkSession root, SparkSession child) throws Exception {
         CatalogManager manager = root.sessionState().catalogManager();
@@ -94,7 +97,7 @@ public final class ChildSessions {
         }
     }
 
-    /** Gives the child what the root has opened since the child was made. */
+    /** Gives the child the catalogs that the root has opened since the child was made. */
     private void complete(CatalogManager manager) throws Exception {
         for (int i = 0; i < names.size(); i++) {
             String name = (String) names.get(i);

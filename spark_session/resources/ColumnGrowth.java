@@ -40,17 +40,17 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * What a column becomes that is made of others, through all subqueries: `x || x` thirty times over is a text of a
- * billion parts, and an expression of as many once the optimizer has put one into the other.
+ * Estimates the size of a column that is made of others, through all subqueries. Thirty steps of `x || x` make a text
+ * of a billion parts, and an expression of as many once the optimizer has inlined one into the other.
  *
- * Counted are uses of columns, or the bytes of a value if every column of a table held a text of COLUMN_BYTES.
+ * It counts uses of columns, or the bytes of a value if every column of a table held a text of COLUMN_BYTES.
  */
 public final class ColumnGrowth {
     private static final double COLUMN_BYTES = 64;
     private static final double FIXED_BYTES = 16;
-    // A replacement as short as this makes a text longer, but every text is made shorter somewhere else, too.
+    // A replacement up to this length counts as no growth: it may lengthen a text, but others are shortened.
     private static final double SHORT_BYTES = 16;
-    // Of a recursion's own columns, to tell those that are used twice.
+    // Marks a recursion's own columns, to detect those that are used twice.
     private static final double RECURSIVE = 1e6;
     private static final double LEVELS = 100;
     private static final int FEW_ROWS = 1000;
@@ -65,7 +65,7 @@ public final class ColumnGrowth {
         this.isBytes = isBytes;
     }
 
-    /** The largest value of the analyzed plan. */
+    /** Returns the largest value of the analyzed plan. */
     public double largestIn(LogicalPlan plan) {
         visit(plan);
         return largest;
@@ -89,7 +89,7 @@ public final class ColumnGrowth {
 
     private void visitAll(scala.collection.Seq plans) {
         for (int pass = 0; pass < 2; pass++) {
-            // What a query reads of its common table expressions is known when they are.
+            // Common table expressions come first, because the query reads their columns.
             for (int i = 0; i < plans.length(); i++) {
                 LogicalPlan plan = (LogicalPlan) plans.apply(i);
                 if ((plan instanceof CTERelationDef) == (pass == 0)) {
@@ -126,7 +126,10 @@ public final class ColumnGrowth {
         }
     }
 
-    /** A text that each level makes of itself twice is too large after thirty; once, it grows by the level. */
+    /**
+     * A text that each level makes of two copies of itself is too large after thirty; of one copy, it grows by the
+     * level.
+     */
     private void measureRecursion(UnionLoop loop) {
         scala.collection.Seq step = loop.recursion().output();
         for (int i = 0; i < loop.output().length(); i++) {
@@ -138,7 +141,7 @@ public final class ColumnGrowth {
         }
     }
 
-    /** Columns of another name for the same: the larger of what is known. */
+    /** Columns with another name for the same value: keeps the larger of the known sizes. */
     private void share(scala.collection.Seq from, scala.collection.Seq to) {
         for (int i = 0; from != null && i < to.length() && i < from.length(); i++) {
             Attribute column = (Attribute) to.apply(i);
@@ -188,7 +191,7 @@ public final class ColumnGrowth {
         if (isBytes) {
             return isLong(value) ? grown(value, sizes) : FIXED_BYTES;
         }
-        // No expression is put into another through an aggregate.
+        // The optimizer inlines no expression through an aggregate.
         return value instanceof AggregateExpression ? 1 : sum(sizes);
     }
 
@@ -241,7 +244,7 @@ public final class ColumnGrowth {
         return literal.value() instanceof UTF8String ? ((UTF8String) literal.value()).numBytes() : FIXED_BYTES;
     }
 
-    /** What a call is asked for at this place, as far as the plan says it; 1 where only the rows do. */
+    /** Returns the number that a call has at this place, as far as the plan shows it; 1 where only the rows show it. */
     private double numberIn(Expression call, int place) {
         double found = numberOf((Expression) call.children().apply(place));
         return Double.isNaN(found) ? 1 : found;
@@ -267,7 +270,7 @@ public final class ColumnGrowth {
         return Double.NaN;
     }
 
-    /** Columns of which the plan says how large their numbers are: those of `range`, and of rows in the text. */
+    /** Columns whose number ranges the plan shows: those of `range`, and of rows in the text. */
     private void learnNumbers(LogicalPlan plan) {
         if (plan instanceof Range) {
             Range range = (Range) plan;

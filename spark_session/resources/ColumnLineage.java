@@ -42,14 +42,14 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 
 /**
- * Tells from an analyzed plan which columns of which tables each column of a result is made of, and which
- * decide about its rows.
+ * Finds from an analyzed plan which columns of which tables each column of a result is made of, and which columns
+ * decide on its rows.
  *
- * The analyzed plan, not the optimized one: there all names are resolved, and nothing is left out yet.
+ * It reads the analyzed plan, not the optimized one: all names are resolved there, and nothing is left out yet.
  * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
  */
 public final class ColumnLineage {
-    /** What is looked at and noted of one plan at most, so that no text makes this take long. */
+    /** The most steps and sources for one plan, so that no text makes this take long. */
     private static final int STEPS = 200000;
 
     private static final int IDENTITY = 0;
@@ -68,7 +68,7 @@ public final class ColumnLineage {
         "Md5", "Sha1", "Sha2", "Crc32", "Murmur3Hash", "XxHash64", "HiveHash",
     }));
 
-    /** JSON: [[[name, sources], ...], sources of the rows]; a source is [table, column, kind, is masked]. */
+    /** Returns JSON: [[[name, sources], ...], sources of the rows]; a source is [table, column, kind, is masked]. */
     public String read(Object queryExecution) throws Exception {
         LogicalPlan plan = ((QueryExecution) queryExecution).analyzed();
         Walk walk = new Walk();
@@ -99,14 +99,14 @@ public final class ColumnLineage {
     }
 
     private static final class Walk {
-        /** By the id of an attribute, what it is made of: lists of table, column, kind, is masked. */
+        /** Maps the id of an attribute to its sources: lists of table, column, kind, is masked. */
         private final Map sources = new HashMap();
         private final Map definitions = new HashMap();
         private final Set seen = Collections.newSetFromMap(new IdentityHashMap());
         private final Set rows = new LinkedHashSet();
         private int steps = 0;
 
-        /** Each once: an expression, with the plans of its subqueries, may stand in several places. */
+        /** Visits each once: an expression, with the plans of its subqueries, may occur in several places. */
         void plan(LogicalPlan node) {
             if (!seen.add(node)) {
                 return;
@@ -185,7 +185,7 @@ public final class ColumnLineage {
             }
         }
 
-        /** Rows in memory have no table: they are told by the name that the text reads them by. */
+        /** Rows in memory have no table: they are reported by their name in the text. */
         private void held(SubqueryAlias alias) {
             List output = listOf(alias.output());
             for (int i = 0; i < output.size(); i++) {
@@ -257,7 +257,7 @@ public final class ColumnLineage {
             }
         }
 
-        /** All before any is put down: a union's own columns may have the ids of its first branch's. */
+        /** Finds all before it records any: a union's own columns may have the ids of its first branch's. */
         private void united(LogicalPlan node, List children) {
             List output = listOf(node.output());
             List together = new ArrayList();
@@ -274,7 +274,7 @@ public final class ColumnLineage {
             }
         }
 
-        /** What a node only hands on may have new ids, each in the place of the old one. */
+        /** A node may pass columns on with new ids, each in the place of the old one. */
         private void passed(LogicalPlan node, List children) {
             List output = listOf(node.output());
             for (int i = 0; i < children.size(); i++) {
@@ -375,7 +375,7 @@ public final class ColumnLineage {
             }
         }
 
-        /** Values change more and more on their way, and what only decides never gives a value again. */
+        /** A value only changes more on its way, and a column that only decides never becomes a value again. */
         private static int stronger(int one, int other) {
             return Math.max(one, other);
         }

@@ -17,7 +17,7 @@ import org.apache.spark.sql.SparkSession;
  */
 public final class Compaction {
 
-    /** What was done, by the names that Iceberg's procedure gives the counts. */
+    /** Returns the counts of the work done, by the names in Iceberg's procedure. */
     public Map rewrite(Object session, String name, String branch, Map options) throws Exception {
         SparkSession spark = (SparkSession) session;
         Table table = Spark3Util.loadIcebergTable(spark, name);

@@ -16,11 +16,11 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
 
 /**
- * What shows whether the engine is well: its memory, its threads, the time that went to garbage collection, and
- * tasks that go on after their stage has ended.
+ * Signs of the engine's health: its memory, its threads, the time spent in garbage collection, and tasks that still
+ * run after their stage has ended.
  *
- * A task whose query was canceled is told to end, but one in a regular expression or another long computation
- * does not look. It holds its slot, and no job or stage shows it any more.
+ * A task whose query was canceled is asked to end, but one in a regular expression or another long computation does
+ * not check for that. It holds its slot, and no job or stage shows it any more.
  */
 public final class EngineSigns extends SparkListener {
 
@@ -30,8 +30,9 @@ public final class EngineSigns extends SparkListener {
     private final Map tagsOfStage = new HashMap();
 
     /**
-     * Numbers with a space between: bytes used of the heap and its bound, the same of metaspace, bytes of buffers
-     * outside of the heap, threads, and milliseconds since the JVM's start in which it stood still. No bound is 0.
+     * Returns numbers separated by spaces: used bytes of the heap and its bound, the same of metaspace, bytes of
+     * buffers outside of the heap, threads, and milliseconds since the JVM's start in which it was paused. No bound
+     * is 0.
      */
     public String sample() {
         MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
@@ -67,13 +68,13 @@ public final class EngineSigns extends SparkListener {
         return 0;
     }
 
-    /** Milliseconds since the JVM's start in which it stood still. */
+    /** Returns the milliseconds since the JVM's start in which it was paused. */
     private static long collectionMillis() {
         long sum = 0;
         List beans = ManagementFactory.getGarbageCollectorMXBeans();
         for (int i = 0; i < beans.size(); i++) {
             GarbageCollectorMXBean bean = (GarbageCollectorMXBean) beans.get(i);
-            // "… Cycles" and "… Concurrent" tell how long collectors ran beside the program.
+            // "… Cycles" and "… Concurrent" report how long collectors ran beside the program.
             if (!bean.getName().endsWith("Cycles") && !bean.getName().contains("Concurrent")) {
                 sum += Math.max(bean.getCollectionTime(), 0);
             }
@@ -105,7 +106,10 @@ public final class EngineSigns extends SparkListener {
         }
     }
 
-    /** A line for each task that still runs: milliseconds since its stage failed or was canceled, and its tags. */
+    /**
+     * Returns a line for each task that still runs: milliseconds since its stage failed or was canceled, and its
+     * tags.
+     */
     public synchronized String lateTasks() {
         StringBuilder late = new StringBuilder();
         Set stages = new HashSet();
@@ -124,7 +128,7 @@ public final class EngineSigns extends SparkListener {
         return late.toString();
     }
 
-    /** Tags of stages that are over are kept for those alone whose tasks go on; ids only grow. */
+    /** Keeps tags of ended stages only while their tasks run; ids only grow. */
     private void keepTagsOf(Set late) {
         int newest = 0;
         for (Iterator each = tagsOfStage.keySet().iterator(); each.hasNext();) {

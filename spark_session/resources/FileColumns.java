@@ -23,8 +23,8 @@ import org.apache.iceberg.types.Type;
 import org.apache.iceberg.types.Types;
 
 /**
- * The columns that a data file has, as its footer tells them. A file's metrics tell them for some writers alone, and
- * never their order.
+ * The columns of a data file, from its footer. A file's metrics list them only for some writers, and never their
+ * order.
  */
 public final class FileColumns {
     private static final int READ_AT_ONCE = 8;
@@ -33,8 +33,8 @@ public final class FileColumns {
     private static final int LARGEST_FOOTER = 256 * 1024 * 1024;
 
     /**
-     * The table's fields that are in the file, in the file's order, as the table has them now; of a struct those
-     * inside that are. Null: nobody can say, as of formats other than Parquet.
+     * Returns the table's fields that are in the file, in the file's order and as the table has them now; of a
+     * struct, those inside that are in the file. Null: unknown, as for formats other than Parquet.
      */
     public static List of(DataFile file, Table table) throws IOException {
         if (file.format() != FileFormat.PARQUET || file.keyMetadata() != null) {
@@ -55,13 +55,16 @@ public final class FileColumns {
         try {
             found = ParquetSchemaUtil.convertAndPrune(type).asStruct();
         } catch (RuntimeException failure) {
-            // A type of Parquet that is none of Iceberg's; whoever reads the rows says so, if it matters.
+            // A type of Parquet that Iceberg does not have; the reader of the rows reports it, if it matters.
             return null;
         }
         return inBoth(found, table.schema().asStruct());
     }
 
-    /** The same for each of these tasks' files, several at once: each is a round trip to the storage or two. */
+    /**
+     * Returns the columns of each of these tasks' files, several at once: each takes one or two round trips to the
+     * storage.
+     */
     public static List ofAll(List tasks, Table table) throws Exception {
         List reads = new ArrayList();
         for (int i = 0; i < tasks.size(); i++) {
@@ -110,7 +113,7 @@ public final class FileColumns {
     private static Type inBoth(Type inFile, Type inTable) {
         if (inFile.isStructType() && inTable.isStructType()) {
             List fields = inBoth(inFile.asStructType(), inTable.asStructType());
-            // Whether a struct of which nothing is left is NULL, is told by what is written of it.
+            // Whether a struct without remaining fields is NULL depends on its written fields.
             boolean isWhole = fields.isEmpty() || fields.equals(inTable.asStructType().fields());
             return isWhole ? inTable : Types.StructType.of(fields);
         }
@@ -151,7 +154,7 @@ public final class FileColumns {
                 return null;
             }
             byte[] footer = read(stream, length - TAIL - size, size);
-            // Without options it would take messages of no size.
+            // Without options it would accept messages of no size.
             return new ParquetMetadataConverter(ParquetReadOptions.builder().build())
                 .readParquetMetadata(new ByteArrayInputStream(footer), ParquetMetadataConverter.SKIP_ROW_GROUPS)
                 .getFileMetaData()

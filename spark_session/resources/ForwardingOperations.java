@@ -4,7 +4,7 @@ import org.apache.iceberg.encryption.EncryptionManager;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.io.LocationProvider;
 
-/** Another table's operations, of which those that read and commit its metadata may be replaced. */
+/** The operations of another table; reading and committing its metadata may be replaced. */
 public abstract class ForwardingOperations implements TableOperations {
     protected final TableOperations operations;
 

@@ -13,9 +13,9 @@ import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;
 
 /**
- * When the jobs and stages of single runs began and ended: of those that are watched, and of no others.
+ * The begin and end of jobs and stages of watched runs, and of no others.
  *
- * Spark's own store of jobs keeps the newest ones of all callers, so a run of many jobs would lose its first.
+ * Spark's own store keeps the newest jobs of all callers, so a run of many jobs would lose its first ones.
  */
 public final class JobTimes extends SparkListener {
 
@@ -29,20 +29,20 @@ public final class JobTimes extends SparkListener {
     private final Map placeOfStage = new HashMap();
     private long newest = 0;
 
-    /** From now on jobs with this tag are noted, until the number that comes back is taken. */
+    /** Records jobs with this tag from now on, until the returned number is taken. */
     public synchronized long watch(String tag) {
         newest++;
         Watch watch = new Watch(tag);
         watches.put(Long.valueOf(newest), watch);
         watchOfTag.put(tag, watch);
         if (watches.size() > WATCHES_KEPT) {
-            // Whoever asked for the oldest has forgotten it.
+            // The caller of the oldest has forgotten it.
             take(((Long) watches.keySet().iterator().next()).longValue());
         }
         return newest;
     }
 
-    /** What was noted, as {"jobs": […], "stages": […], "leftOut": n}; the columns are those of job_spans.py. */
+    /** Returns the records, as {"jobs": […], "stages": […], "leftOut": n}; the columns are those of job_spans.py. */
     public String taken(long number) throws Exception {
         Watch watch = take(number);
         Map found = new HashMap();
@@ -92,7 +92,7 @@ public final class JobTimes extends SparkListener {
         watch.jobs.put(job, new Object[] {job, Long.valueOf(started.time()), null, Boolean.FALSE});
         watchOfJob.put(job, watch);
         for (int i = 0; i < started.stageIds().length(); i++) {
-            // A later job names the stages that it need not run again.
+            // A later job lists the stages that it need not run again.
             Object stage = started.stageIds().apply(i);
             if (!placeOfStage.containsKey(stage)) {
                 placeOfStage.put(stage, new Place(watch, job));

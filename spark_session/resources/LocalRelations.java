@@ -24,7 +24,7 @@ public final class LocalRelations {
     private static final scala.collection.immutable.Seq NOTHING =
         CollectionConverters.asScala(Arrays.asList(new Object[0])).toSeq();
 
-    /** What collected rows take of memory. */
+    /** Returns the memory that collected rows take. */
     public long sizeOf(Object rows) {
         long bytes = 0L;
         InternalRow[] all = (InternalRow[]) rows;
@@ -34,7 +34,7 @@ public final class LocalRelations {
         return bytes;
     }
 
-    /** Collected rows as a relation. */
+    /** Returns collected rows as a relation. */
     public Object relation(Object rows, Object rowType) {
         scala.collection.immutable.Seq columns =
             (scala.collection.immutable.Seq) DataTypeUtils.toAttributes((StructType) rowType);
@@ -43,13 +43,13 @@ public final class LocalRelations {
         return new LocalRelation(columns, all, false, NONE);
     }
 
-    /** The rows of an Arrow stream as a relation; null when they take more than so many bytes, rowBytes apiece. */
+    /** Returns the rows of an Arrow stream as a relation; null if they take more than maxBytes, at rowBytes each. */
     public Object ofArrow(byte[] stream, long maxBytes, long rowBytes) throws Exception {
         scala.Tuple2 read = ArrowConverters$.MODULE$.fromIPCStream(stream);
         StructType rowType = (StructType) read._2();
         scala.collection.immutable.Seq columns =
             (scala.collection.immutable.Seq) DataTypeUtils.toAttributes(rowType);
-        // What the stream's vectors hold is gone when they are closed.
+        // The contents of the stream's vectors are gone when they are closed.
         UnsafeProjection copied = UnsafeProjection$.MODULE$.create(columns, columns);
         ArrayList kept = new ArrayList();
         long bytes = 0L;
@@ -69,7 +69,7 @@ public final class LocalRelations {
         return relation(kept.toArray(new InternalRow[kept.size()]), rowType);
     }
 
-    /** What the rows of a relation take of memory. */
+    /** Returns the memory that the rows of a relation take. */
     public long sizeOfRelation(Object relation) {
         long bytes = 0L;
         scala.collection.Iterator rows = ((LocalRelation) relation).data().iterator();
@@ -82,8 +82,8 @@ public final class LocalRelations {
     /**
      * Gives the session a temporary view of the relation.
      *
-     * `createOrReplaceTempView` does the same by a query of its own, which is planned, explained and told to
-     * all listeners before: several milliseconds for each view of each query.
+     * `createOrReplaceTempView` does the same by a query of its own. That query is first planned, explained and
+     * reported to all listeners: several milliseconds for each view of each query.
      */
     public void bind(Object session, String name, Object relation) {
         new CreateViewCommand(

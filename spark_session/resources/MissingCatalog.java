@@ -9,8 +9,8 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
- * Stands for a catalog that could not be opened. It fails each look-up of a table, and nothing else: Spark
- * opens a session's current catalog even for a query that reads no table.
+ * Replaces a catalog that could not be opened. It fails each look-up of a table, and nothing else: Spark opens a
+ * session's current catalog even for a query that reads no table.
  */
 public final class MissingCatalog implements TableCatalog {
 

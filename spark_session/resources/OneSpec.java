@@ -7,11 +7,12 @@ import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.exceptions.ValidationException;
 
 /**
- * A table's operations for a rewriting, which is not committed where others have written for another partition spec.
+ * The operations of a table that is being rewritten. They refuse to commit if others have written under another
+ * partition spec.
  *
- * Rewritten rows are as old as they were, for the equality deletes that came meanwhile. Those are of the specs
- * that the branch had rows under, and of the table's at that time. Under a spec that the table has had only while
- * this ran, they would reach no row, and rows that they had deleted would be back.
+ * Rewritten rows keep their age for equality deletes that were committed in the meantime. Such deletes have the specs
+ * of the branch's rows, and the table's spec of that time. Under a spec that the table had only during the rewriting,
+ * they would reach no row, and rows that they had deleted would be back.
  */
 public final class OneSpec extends ForwardingOperations {
     private final String branch;
@@ -34,11 +35,11 @@ public final class OneSpec extends ForwardingOperations {
 
     public void commit(TableMetadata before, TableMetadata after) {
         Snapshot head = head(before);
-        // What follows takes deletes out that apply to nothing.
+        // Later commits remove deletes that apply to nothing.
         if (!isRewritten && head != null && head.sequenceNumber() > begunAt) {
             check(head);
         }
-        // What others commit from here on, is a conflict to the catalog.
+        // To the catalog, a commit of others from here on is a conflict.
         operations.commit(before, after);
         isRewritten = true;
     }

@@ -15,9 +15,9 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The values that one listing of a table's partitions found in each of their columns, as text; of NULL as null.
+ * The values that one listing of a table's partitions found in each of their columns, as text; NULL as null.
  *
- * A column of a type that is written in more than one way has none; nor has any, if there are more than `most`
+ * A column has none if its type can be written in more than one way; no column has any if there are more than `most`
  * partitions. Compiled at start by Janino, the compiler that Spark ships; hence no lambdas.
  */
 public final class PartitionValues {
@@ -32,7 +32,7 @@ public final class PartitionValues {
         this.most = most;
     }
 
-    /** By column, a set of texts; null when nothing was listed. */
+    /** Returns a set of texts by column; null when nothing was listed. */
     public Map found() {
         return found;
     }
@@ -53,7 +53,7 @@ public final class PartitionValues {
         }
     }
 
-    /** Partitions by the names that a metastore has, such as `day=2026-01-31/city=Ulm`. */
+    /** Partitions by the names in a metastore, for example `day=2026-01-31/city=Ulm`. */
     public void take(scala.collection.Iterable names, StructType types) {
         begin(types, names.size());
         scala.collection.Iterator each = names.iterator();

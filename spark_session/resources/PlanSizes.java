@@ -20,10 +20,10 @@ import org.apache.spark.sql.execution.exchange.ReusedExchangeExec;
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike;
 import org.apache.spark.sql.execution.joins.CartesianProductExec;
 
-/** How many partitions, copies of rows and tasks a plan asks for, read from its nodes before anything runs. */
+/** How many partitions, copies of rows and tasks a plan needs, read from its nodes before anything runs. */
 public final class PlanSizes {
 
-    /** JSON: [["range", 4], ["REPARTITION", 200], ["copies", 16], ["uses", 40], …] of the analyzed query. */
+    /** Returns JSON: [["range", 4], ["REPARTITION", 200], ["copies", 16], ["uses", 40], …] of the analyzed query. */
     public String analyzed(Object dataset) throws Exception {
         LogicalPlan plan = ((Dataset) dataset).queryExecution().analyzed();
         List found = new ArrayList();
@@ -33,7 +33,7 @@ public final class PlanSizes {
         return new ObjectMapper().writeValueAsString(found);
     }
 
-    /** JSON: [["scan of lake.shop.sales", 12], …], the tasks of each stage of the planned query. */
+    /** Returns JSON: [["scan of lake.shop.sales", 12], …], the tasks of each stage of the planned query. */
     public String planned(Object dataset) throws Exception {
         List stages = new ArrayList();
         stages.add(outputOf(((Dataset) dataset).queryExecution().executedPlan(), stages));
@@ -74,7 +74,7 @@ public final class PlanSizes {
         }
     }
 
-    /** What the node's rows come in: the label of what makes most of their partitions, and their number. */
+    /** Returns the number of partitions of the node's rows, with the label of the node that makes most of them. */
     private static List outputOf(SparkPlan node, List stages) {
         scala.collection.Iterator subqueries = node.subqueries().iterator();
         while (subqueries.hasNext()) {
@@ -108,7 +108,7 @@ public final class PlanSizes {
         }
         if (node instanceof ShuffleExchangeLike || node instanceof BroadcastExchangeLike) {
             stages.add(most);
-            // Not the exchange's own number: to say it, the exchange makes the partitions below it.
+            // Not the exchange's own number: to compute it, the exchange makes the partitions below it.
             boolean isShuffle = node instanceof ShuffleExchangeLike;
             return part("exchange", isShuffle ? node.outputPartitioning().numPartitions() : 1);
         }

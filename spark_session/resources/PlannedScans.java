@@ -22,9 +22,9 @@ import org.apache.spark.sql.types.StructType;
 /**
  * Finds every scan of a query's plan, and which of them have run.
  *
- * The plan that is left at the end does not have them all: when one side of a join turns out to be empty,
- * Spark drops what stands above it, with scans that have run and others that then never do. The stages that
- * were made on the way, and the plan that it began with, have these.
+ * The final plan does not have them all. When one side of a join turns out to be empty, Spark drops the nodes above
+ * it, with scans that have run and others that then never run. The stages made on the way, and the initial plan, have
+ * these.
  *
  * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
  */
@@ -38,7 +38,10 @@ public final class PlannedScans {
     private final List ran = new ArrayList();
     private final List planned = new ArrayList();
 
-    /** Pairs of a scan and whether it has run: those that have in plan order, then the others, each once. */
+    /**
+     * Returns pairs of a scan and whether it has run: first those that have, in plan order, then the others, each
+     * once.
+     */
     public static List of(QueryExecution execution) {
         PlannedScans scans = new PlannedScans();
         scans.collect(execution.executedPlan(), true);
@@ -52,7 +55,7 @@ public final class PlannedScans {
         return found;
     }
 
-    /** The first of the columns that a scan reads. */
+    /** Returns the first of the columns that a scan reads. */
     public static List columnsOf(StructType read) {
         String[] names = read.fieldNames();
         return Arrays.asList(names).subList(0, Math.min(names.length, COLUMNS_TOLD));
@@ -63,7 +66,7 @@ public final class PlannedScans {
         scala.collection.Iterator each = filters.iterator();
         while (each.hasNext()) {
             Object filter = each.next();
-            // Without a broadcast to take the keys from, TRUE takes their place.
+            // Without a broadcast to take the keys from, TRUE replaces them.
             if (filter instanceof DynamicPruningExpression
                 && !(((DynamicPruningExpression) filter).child() instanceof Literal)) {
                 return true;
@@ -103,7 +106,7 @@ public final class PlannedScans {
         }
     }
 
-    /** A query and its subqueries have their stages in common. */
+    /** A query and its subqueries share their stages. */
     private void collectStages() {
         for (int i = 0; i < adaptive.size(); i++) {
             List stages = new ArrayList();
@@ -119,7 +122,7 @@ public final class PlannedScans {
         }
     }
 
-    /** The runtime filters of one scan have another in them, of which Spark then takes the rows. */
+    /** A scan's runtime filters may contain another plan of it, whose rows Spark then uses. */
     private List othersPlanned() {
         List others = new ArrayList();
         for (Iterator each = planned.iterator(); each.hasNext();) {
@@ -131,7 +134,7 @@ public final class PlannedScans {
         return others;
     }
 
-    /** Whether it is the first scan of this mention; what is planned anew stays the same mention. */
+    /** Whether it is the first scan of this table reference; a scan that is planned again has the same reference. */
     private boolean isFirst(SparkPlan plan) {
         if (plan instanceof BatchScanExec) {
             return toldScans.add(((BatchScanExec) plan).scan());

@@ -8,14 +8,14 @@ import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
 
 /**
- * Names the tables of which a query's plan leaves files to be read, subqueries included.
+ * Finds the tables of which a query's plan leaves files to read, including subqueries.
  *
- * From the optimized plan, not the executed one: while a query runs, Spark drops parts whose other side turned
+ * It reads the optimized plan, not the executed one: while a query runs, Spark drops parts whose other side turned
  * out to be empty, though their files may have been read by then.
  */
 public final class PlannedTables {
 
-    /** The names, one a line. */
+    /** Returns the names, one a line. */
     public String read(Object queryExecution) throws Exception {
         Set names = new TreeSet();
         collect(((QueryExecution) queryExecution).optimizedPlan(), names);

@@ -10,21 +10,24 @@ import org.apache.spark.sql.connector.catalog.CatalogPlugin;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 
 /**
- * Finds tables and views that lie where the metadata, or a version, of another table is read.
+ * Finds tables and views whose names are also read as the metadata, or a version, of another table.
  *
- * Of `lake.shop.item.files`, Iceberg's catalog takes a table of that whole name first, and then the files of
- * `lake.shop.item`; a view has its turn where there is neither, as for `TAG_X`, which is no version to Iceberg.
+ * For `lake.shop.item.files`, Iceberg's catalog first looks for a table of that whole name, and then for the files of
+ * `lake.shop.item`. A view is looked up if there is neither, as for `TAG_X`, which is no version to Iceberg.
  */
 public final class PlantedTables {
 
-    /** The full name of one that an analyzed query reads, whose last part has the form `reserved`; else null. */
+    /**
+     * Returns the full name of the first one that an analyzed query reads, if its last part matches `reserved`; else
+     * null.
+     */
     public String firstOf(Object dataset, String reserved) {
         Dataset query = (Dataset) dataset;
         CatalogManager catalogs = query.sparkSession().sessionState().catalogManager();
         return firstIn(query.queryExecution().analyzed(), reserved, catalogs);
     }
 
-    /** Whether the levels of a schema are also the name of a table of the catalog's. */
+    /** Whether the levels of a schema are also the name of a table in the catalog. */
     public static boolean isTable(CatalogPlugin catalog, String[] levels) {
         if (!(catalog instanceof HasIcebergCatalog)) {
             return false;
@@ -56,7 +59,7 @@ public final class PlantedTables {
         return null;
     }
 
-    /** Spark calls what it has looked up in a catalog by its full name; an alias of the text has one part. */
+    /** Spark gives relations from a catalog their full name; an alias of the text has one part. */
     private static boolean isPlanted(SubqueryAlias alias, String reserved, CatalogManager catalogs) {
         scala.collection.immutable.Seq qualifier = alias.identifier().qualifier();
         if (qualifier.length() < 2 || !alias.identifier().name().matches(reserved)
@@ -70,7 +73,7 @@ public final class PlantedTables {
         return isTable(catalogs.catalog((String) qualifier.head()), levels);
     }
 
-    /** Whether this is metadata, which is what is meant, or a version: of one, the table is called without it. */
+    /** Whether this is the metadata itself, or a version: the name of a version's table does not have that part. */
     private static boolean isRead(LogicalPlan plan, String name) {
         if (!(plan instanceof DataSourceV2Relation)) {
             return false;

@@ -28,14 +28,14 @@ import org.apache.spark.sql.SparkSession;
 /**
  * Rewrites data files so that no new one has a column that those before it did not have.
  *
- * Which files, how large, and how they are committed is as Iceberg's own rewriting has it; the files of each write
- * schema, and of each sort order, are rewritten by themselves.
+ * It chooses, sizes and commits files as Iceberg's own rewriting does. The files of each write schema, and of each
+ * sort order, are rewritten separately.
  *
  * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
  */
 public final class ProjectedCompaction {
 
-    /** What was done, by the names that Iceberg's procedure gives the counts, and how many write schemas there were. */
+    /** Returns the counts of the work done, by the names in Iceberg's procedure, and the number of write schemas. */
     public Map rewrite(Object session, String name, String branch, Map options) throws Exception {
         SparkSession spark = (SparkSession) session;
         Table loaded = Spark3Util.loadIcebergTable(spark, name);
@@ -106,7 +106,7 @@ public final class ProjectedCompaction {
         }
     }
 
-    /** Rows without the columns that were read for deletes alone. */
+    /** Returns the rows without the columns that were read for deletes alone. */
     private static Dataset chosen(Dataset rows, List read, List written) {
         if (read.size() == written.size()) {
             return rows;
@@ -125,7 +125,7 @@ public final class ProjectedCompaction {
         return rows.select((Column[]) columns.toArray(new Column[0]));
     }
 
-    /** Whether rows have to come together again: those of other partitions, or of one order in several files. */
+    /** Whether rows must be shuffled: those of other partitions, or of one order in several files. */
     private static boolean isShuffled(Table table, WriteGroup group, RewriteFileGroup files) {
         FileScanTask first = (FileScanTask) files.fileScanTasks().get(0);
         boolean isOfOutputSpec = ((DataFile) first.file()).specId() == files.outputSpecId();

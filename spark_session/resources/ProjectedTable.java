@@ -10,7 +10,7 @@ import org.apache.iceberg.Schema;
 import org.apache.iceberg.SortOrder;
 import org.apache.iceberg.Table;
 
-/** A table as one that has some of its columns alone, in this order, for reading and writing files. */
+/** A table reduced to some of its columns, in this order, for reading and writing files. */
 public final class ProjectedTable extends BaseTable {
     private final Schema projected;
     private final SortOrder order;
@@ -29,7 +29,7 @@ public final class ProjectedTable extends BaseTable {
         return order;
     }
 
-    /** Those that can be bound to the columns: a task that writes binds them all, whichever it writes for. */
+    /** Returns the specs whose columns are all here: a task that writes binds every spec, whichever it writes for. */
     public Map specs() {
         Map found = new HashMap();
         Iterator all = super.specs().values().iterator();

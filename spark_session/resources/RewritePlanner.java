@@ -16,7 +16,7 @@ import org.apache.iceberg.expressions.Expressions;
 import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.util.StructLikeMap;
 
-/** Iceberg's choice of the files that are worth rewriting, made for the files of each write schema by themselves. */
+/** Applies Iceberg's choice of files worth rewriting to the files of each write schema separately. */
 public final class RewritePlanner extends BinPackRewriteFilePlanner {
     private final long snapshotId;
     private final boolean isAll;
@@ -29,7 +29,7 @@ public final class RewritePlanner extends BinPackRewriteFilePlanner {
         init(options);
     }
 
-    /** Pairs of a `WriteGroup` and a `RewriteFileGroup` of some of its files. */
+    /** Returns pairs of a `WriteGroup` and a `RewriteFileGroup` of some of its files. */
     public List planned() throws Exception {
         StructLikeMap partitions = byPartition();
         List found = new ArrayList();
@@ -37,7 +37,7 @@ public final class RewritePlanner extends BinPackRewriteFilePlanner {
         while (each.hasNext()) {
             Map.Entry entry = (Map.Entry) each.next();
             List tasks = (List) entry.getValue();
-            // Footers are read where there may be something to do.
+            // Footers are read only where there may be something to do.
             if (planFileGroups(tasks).iterator().hasNext()) {
                 plan((StructLike) entry.getKey(), tasks, found);
             }
@@ -90,7 +90,7 @@ public final class RewritePlanner extends BinPackRewriteFilePlanner {
         return groups.values();
     }
 
-    /** Files of other specs hold rows of many partitions of this one: they are taken together. */
+    /** Files of other specs hold rows of many partitions of this one: they form one group. */
     private StructLikeMap byPartition() throws Exception {
         StructLikeMap found = StructLikeMap.create(table().spec().partitionType());
         StructLike none = GenericRecord.create(table().spec().partitionType());

@@ -25,14 +25,14 @@ import org.apache.spark.sql.types.StructType;
 import scala.concurrent.duration.Duration;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Few rows, from a planned query to one Arrow stream, without the server socket that many rows need. */
+/** Collects few rows from a planned query into one Arrow stream, without the server socket that many rows need. */
 public final class RowCollector {
 
     /**
-     * The query itself, when it can have no more rows than that; null when it needs a limit.
+     * Returns the query itself if it cannot have more than `rows` rows; null if it needs a limit.
      *
-     * A query of values alone, as SELECT 1, comes back as one over a row in memory, which the driver answers by
-     * itself: a task would wait for a free slot behind whatever all others run.
+     * A query of literals alone, like SELECT 1, comes back as one over a row in memory, which the driver answers on
+     * its own: a task would wait for a free slot behind all other work.
      */
     public Object limited(Object dataset, long rows) {
         Dataset query = (Dataset) dataset;
@@ -54,8 +54,8 @@ public final class RowCollector {
     }
 
     /**
-     * Plans the query. True when its rows are known to be few, or when it is nothing but a limit over a scan,
-     * which Spark's plain collect ends as soon as it has enough.
+     * Plans the query. True if its rows are known to be few, or if it is only a limit over a scan, which Spark's
+     * plain collect ends as soon as it has enough.
      */
     public boolean isShort(Object dataset, long fewRows) {
         QueryExecution execution = ((Dataset) dataset).queryExecution();
@@ -72,7 +72,7 @@ public final class RowCollector {
         return SQLExecution$.MODULE$.withNewExecutionId(execution, name, new Collecting(execution.executedPlan()));
     }
 
-    /** The rows as an Arrow IPC stream; null when it is longer than maxBytes. */
+    /** Returns the rows as an Arrow IPC stream; null if it is longer than maxBytes. */
     public byte[] arrow(Object rows, Object rowType, String timeZone, int maxBytes) {
         StructType schema = (StructType) rowType;
         ByteArrayOutputStream stream = new ByteArrayOutputStream();
@@ -84,7 +84,7 @@ public final class RowCollector {
         return stream.size() <= maxBytes ? stream.toByteArray() : null;
     }
 
-    /** The rows as a data set of the session. */
+    /** Returns the rows as a data set of the session. */
     public Object dataset(Object session, Object rows, Object rowType) {
         scala.collection.immutable.Seq columns =
             (scala.collection.immutable.Seq) DataTypeUtils.toAttributes((StructType) rowType);
@@ -93,7 +93,7 @@ public final class RowCollector {
         return Dataset$.MODULE$.ofRows((SparkSession) session, relation);
     }
 
-    /** Whether what serves rows has ended within so many seconds; throws what ended it, unless all was well. */
+    /** Whether the server of rows has ended within so many seconds; throws its error, if it had one. */
     public boolean hasEnded(Object server, int seconds) throws Exception {
         try {
             ((SocketAuthServer) server).getResult(Duration.apply((long) seconds, TimeUnit.SECONDS));

@@ -20,10 +20,10 @@ import org.apache.iceberg.util.JsonUtil;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Makes snapshots out of data files and equality deletes, and commits none of them.
+ * Builds snapshots from data files and equality deletes, and commits none of them.
  *
- * Nothing is validated against other commits: an equality delete names no file. It reaches all that was
- * committed before it, whatever that was, and nothing that is committed after it.
+ * Nothing is validated against other commits, because an equality delete names no file. It reaches everything that
+ * was committed before it, and nothing that is committed after it.
  *
  * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
  */
@@ -31,8 +31,8 @@ public final class RowDeltas {
     private static final Long SNAPSHOT_ID = Long.valueOf(1L);
 
     /**
-     * Writes the manifests of one snapshot; its JSON. Nothing: the table's metadata is not the one at that
-     * location any more. Anything else says which file's JSON cannot be read, by its place among data and
+     * Writes the manifests of one snapshot and returns its JSON. Nothing: the table's metadata is no longer the one
+     * at that location. Any other answer names the file whose JSON cannot be read, by its place among data and
      * deletes, and why; see `unreadable`.
      */
     public String prepare(
@@ -76,8 +76,8 @@ public final class RowDeltas {
     }
 
     /**
-     * Why these files cannot be written into manifests, in memory, where nothing else can fail; null: they can
-     * be. So a fault of theirs, which stays, is told from one of the table or of its storage.
+     * Returns why these files cannot be written into manifests, tried in memory, where nothing else can fail; null:
+     * they can. This separates a fault of the files, which is permanent, from one of the table or its storage.
      */
     private static String undescribable(List data, List deletes, TableMetadata base) throws Exception {
         int place = 0;

@@ -27,12 +27,12 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.util.AccumulatorV2;
 
 /**
- * Reads from an executed plan what each Iceberg scan read of how much. Which scans there are, PlannedScans says.
+ * Reads how much each Iceberg scan of an executed plan read. PlannedScans finds the scans.
  *
- * It runs in the driver's JVM because the answer is spread over thousands of scan tasks: one call from
- * Python instead of thousands. Selected files are those of the tasks that ran, so Spark's own runtime
- * pruning counts too, which Iceberg's planning metrics miss. Totals are counted from the snapshot's
- * manifests once and kept, because a snapshot never changes.
+ * It runs in the driver's JVM because the answer is spread over thousands of scan tasks: one call from Python instead
+ * of thousands. Selected files are those of the tasks that ran, so Spark's own runtime pruning counts too, which
+ * Iceberg's planning metrics miss. Totals are counted from the snapshot's manifests once and cached, because a
+ * snapshot never changes.
  *
  * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
  */
@@ -44,7 +44,10 @@ public final class ScanReader {
     private final Map totalsOfName = bounded(SNAPSHOTS_KEPT);
     private final Map countsOfManifest = bounded(MANIFESTS_KEPT);
 
-    /** JSON, one row per scan, those that ran first; the columns are those of spark_session/results/scan_metrics.py. */
+    /**
+     * Returns JSON, one row per scan, those that ran first; the columns are those of
+     * spark_session/results/scan_metrics.py.
+     */
     public String read(Object queryExecution) throws Exception {
         List rows = new ArrayList();
         for (Iterator each = PlannedScans.of((QueryExecution) queryExecution).iterator(); each.hasNext();) {
@@ -58,8 +61,8 @@ public final class ScanReader {
     }
 
     /**
-     * JSON: for each table of `asked` ([[name, snapshot], …], names quoted as SQL has them) its totals at that
-     * snapshot, which need no scan to be there.
+     * Returns JSON: for each table of `asked` ([[name, snapshot], …], names quoted as in SQL) its totals at that
+     * snapshot; no scan of it is needed.
      */
     public String totals(Object queryExecution, String asked) throws Exception {
         SparkSession session = ((QueryExecution) queryExecution).sparkSession();
@@ -81,7 +84,7 @@ public final class ScanReader {
         }
         Table table = Spark3Util.loadIcebergTable(session, name);
         if (table.snapshot(snapshotId) == null) {
-            // It was opened before this was committed.
+            // The table was opened before this snapshot was committed.
             table.refresh();
         }
         long[] totals = totalsOf(table, table.snapshot(snapshotId));
@@ -115,14 +118,14 @@ public final class ScanReader {
         };
     }
 
-    /** Others, as the scan of a table's changes, have no files of one snapshot to count. */
+    /** Other scans, as of a table's changes, have no files of one snapshot to count. */
     private static boolean isIcebergBatchScan(Class type) {
         return type != null
             && (type.getName().equals("org.apache.iceberg.spark.source.SparkBatchQueryScan")
                 || isIcebergBatchScan(type.getSuperclass()));
     }
 
-    /** Partitions, data files, bytes of the tasks that are left to run. */
+    /** Returns partitions, data files and bytes of the tasks that are left to run. */
     private static long[] selectedOf(List taskGroups) {
         Set partitions = new HashSet();
         Set files = new HashSet();
@@ -143,7 +146,7 @@ public final class ScanReader {
         return new long[] {partitions.size(), files.size(), bytes};
     }
 
-    /** Partitions, data files, bytes, rows, manifests of the whole snapshot. */
+    /** Returns partitions, data files, bytes, rows and manifests of the whole snapshot. */
     private synchronized long[] totalsOf(Table table, Snapshot snapshot) throws Exception {
         String key = table.uuid() + ":" + snapshot.snapshotId();
         long[] known = (long[]) totalsOfSnapshot.get(key);
@@ -211,7 +214,7 @@ public final class ScanReader {
         return value == 0 ? plannedMetric(exec, name) : value;
     }
 
-    /** Spark takes the scan's own word when it runs; of a scan that was only planned, it is asked here. */
+    /** Spark records the scan's own report when it runs; a scan that was only planned is asked here. */
     private static long plannedMetric(BatchScanExec exec, String name) {
         CustomTaskMetric[] reported = exec.scan().reportDriverMetrics();
         for (int i = 0; i < reported.length; i++) {

@@ -33,22 +33,22 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.util.AccumulatorV2;
 
 /**
- * Tells of the tables in Spark's own catalog what they are made of, and what scans of them read of how much.
+ * Describes the tables in Spark's own catalog, and how much scans of them read.
  *
- * Files are listed as Spark itself lists them for a query, by its own index of the table. A listing is kept
- * for the time that its caller grants; one with files so young that a store may give their successors the
- * same time is never kept, and is equal to no other.
+ * Files are listed as Spark itself lists them for a query, by its own index of the table. A listing is cached for the
+ * time that its caller allows. A listing with very young files is never cached and equals no other, because a store
+ * may give their successors the same time.
  *
  * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
  */
 public final class SessionTables {
     private static final int LISTINGS_KEPT = 1024;
-    /** A metastore tells partitions only; to list the files of more than these would cost more than it tells. */
+    /** A metastore lists partitions only; to list the files of more than these would cost more than it is worth. */
     private static final int LISTED_PARTITIONS = 1000;
     private static final long ASSUMED_PARTITION_BYTES = 1L << 20;
     private static final long YOUNG_MS = 2000L;
     private static final String CATALOG = "spark_catalog";
-    /** To look at a table of another kind may mean to ask another system. */
+    /** Reading a table of another kind may mean asking another system. */
     private static final List FILE_PROVIDERS =
         Arrays.asList(new Object[] {"parquet", "orc", "csv", "json", "text", "avro", "hive"});
 
@@ -58,12 +58,12 @@ public final class SessionTables {
         }
     };
 
-    /** Returns when the catalog answers. */
+    /** Checks that the catalog answers. */
     public void check(Object session) {
         ((SparkSession) session).sessionState().catalog().databaseExists("default");
     }
 
-    /** JSON: [[schema, table], …], all of them. */
+    /** Returns JSON: [[schema, table], …], all of them. */
     public String tables(Object session) throws Exception {
         SessionCatalog catalog = ((SparkSession) session).sessionState().catalog();
         List found = new ArrayList();
@@ -79,9 +79,9 @@ public final class SessionTables {
     }
 
     /**
-     * JSON: what spark_session/engine/session_tables.py takes it for, or "null" when there is no such table. The
-     * columns are as they are now; files may be as they were `keptMs` ago. The values of their partitions are
-     * told when they are listed now, if there are not more than `maxPartitions`.
+     * Returns the JSON that spark_session/engine/session_tables.py reads, or "null" if there is no such table. The
+     * columns are current; files may be up to `keptMs` old. The values of their partitions are included if they are
+     * listed now and there are at most `maxPartitions`.
      */
     public String table(Object session, String schema, String name, long keptMs, int maxPartitions)
         throws Exception {
@@ -108,13 +108,16 @@ public final class SessionTables {
         return new ObjectMapper().writeValueAsString(told);
     }
 
-    /** The names of the columns that the folders of a data set of files give it. */
+    /** Returns the names of the columns that the folders of a data set of files give it. */
     public String[] partitionColumns(Object dataset) {
         HadoopFsRelation relation = filesIn(((Dataset) dataset).queryExecution().analyzed());
         return relation == null ? new String[0] : relation.partitionSchema().fieldNames();
     }
 
-    /** JSON, one row per scan of files, those that ran first; the columns are those of spark_session/results/file_scans.py. */
+    /**
+     * Returns JSON, one row per scan of files, those that ran first; the columns are those of
+     * spark_session/results/file_scans.py.
+     */
     public String scans(Object session, Object queryExecution, long keptMs) throws Exception {
         List rows = new ArrayList();
         for (Iterator each = PlannedScans.of((QueryExecution) queryExecution).iterator(); each.hasNext();) {
@@ -155,7 +158,7 @@ public final class SessionTables {
         return rows.isEmpty() ? 0 : ((scala.math.BigInt) rows.get()).longValue();
     }
 
-    /** Partitions, files, bytes, and a name for this state of them; null when it is no table of files. */
+    /** Returns partitions, files, bytes, and a name for this state of them; null if it is not a table of files. */
     private List listing(SparkSession spark, CatalogTable table, long keptMs, PartitionValues values)
         throws Exception {
         String key = table.identifier().toString() + table.createTime() + table.schema().json()
@@ -246,7 +249,7 @@ public final class SessionTables {
         return isPartitioned ? index.partitionSpec().partitions().size() : Math.min(1, files);
     }
 
-    /** The files that a plan of one table reads, as a name stands for; null when it reads something else. */
+    /** Returns the files that a plan of one named table reads; null if it reads something else. */
     private static HadoopFsRelation filesIn(LogicalPlan plan) {
         LogicalPlan node = plan;
         while (!(node instanceof LogicalRelation)) {
@@ -263,7 +266,10 @@ public final class SessionTables {
         return node.nodeName().equals("SubqueryAlias");
     }
 
-    /** Name, [partitions, files, bytes, rows] in all, [partitions, files, bytes] selected, rows read, time, how. */
+    /**
+     * Returns name, [partitions, files, bytes, rows] in all, [partitions, files, bytes] selected, rows read, time,
+     * how.
+     */
     private Object[] rowOf(SparkSession spark, FileSourceScanExec exec, Object hasRun, long keptMs)
         throws Exception {
         TableIdentifier identifier = (TableIdentifier) exec.tableIdentifier().get();
@@ -281,7 +287,7 @@ public final class SessionTables {
             PlannedScans.columnsOf(exec.schema()), };
     }
 
-    /** What Spark's own runtime pruning left as well; of a scan that did not run, what the plan selects. */
+    /** Returns what remained after Spark's own runtime pruning; for a scan that did not run, what the plan selects. */
     private static long[] selectedOf(FileSourceScanExec exec) {
         long files = metric(exec, "numFiles");
         boolean isPartitioned = exec.relation().partitionSchema().length() > 0;

@@ -14,12 +14,12 @@ import org.apache.iceberg.types.TypeUtil;
 import org.apache.iceberg.types.Types;
 
 /**
- * What the metadata of a data file says of columns that it does not have: NULL in every row, so that planners leave
- * the file out for conditions on them. `service/adapters/data_files/layout/skipped_columns.py` has the same rule.
+ * Completes the metadata of a data file for columns that it does not have: NULL in every row. Planners then leave the
+ * file out for conditions on them. `service/adapters/data_files/layout/skipped_columns.py` has the same rule.
  */
 public final class SkippedColumns {
 
-    /** The files, which have these fields of the table, with the counts of those that they do not have. */
+    /** Returns the files, which have these fields of the table, with the counts of the fields that they do not have. */
     public static Set counted(Set files, Table table, List written) {
         Set found = new HashSet();
         Iterator each = files.iterator();
@@ -84,7 +84,7 @@ public final class SkippedColumns {
         }
     }
 
-    /** A reader may make a struct that is missing out of its fields' defaults. */
+    /** A reader may build a missing struct from its fields' defaults. */
     private static boolean hasDefault(Types.NestedField field) {
         if (!field.type().isStructType()) {
             return false;

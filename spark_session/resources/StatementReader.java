@@ -34,12 +34,12 @@ import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.classic.Dataset;
 
 /**
- * Lists what a statement is made of, as Spark's own parser reads it: the kinds of its plan nodes, subqueries
- * and common table expressions included, the names of the relations that it reads, the options that it reads them
- * with, and the calls and clauses whose values decide how much Spark makes of a small text.
+ * Lists the parts of a statement, as Spark's own parser reads it: the kinds of its plan nodes, including subqueries
+ * and common table expressions; the names of the relations that it reads, with their options; and the calls and
+ * clauses whose values decide how much Spark makes of a small text.
  *
- * It runs in the driver's JVM because walking a tree from Python costs a call per node, and because the
- * drawing of a tree cannot be told from a string literal that looks like one.
+ * It runs in the driver's JVM because walking a tree from Python costs a call per node, and because in the drawing of
+ * a tree, a node cannot be distinguished from a string literal that looks like one.
  */
 public final class StatementReader {
     private static final ObjectMapper MAPPER = mapper();
@@ -57,7 +57,7 @@ public final class StatementReader {
     private final Set positions = new TreeSet();
     private Set functions = new HashSet();
 
-    /** Calls are nested as deep as CallReader.java reads them: deeper than Jackson writes by itself. */
+    /** Calls are nested as deep as CallReader.java reads them: deeper than Jackson writes by default. */
     private static ObjectMapper mapper() {
         ObjectMapper mapper = new ObjectMapper();
         mapper.getFactory().setStreamWriteConstraints(
@@ -66,11 +66,11 @@ public final class StatementReader {
     }
 
     /**
-     * JSON: {"nodes": ["Project", …], "relations": [["lake", "tpcds", "item"], …],
-     * "options": [["branch", "audit"], …], "calls": […], "strictCalls": […], "groupingSets": […],
-     * "recursionLevels": […], "positions": […]}; CallReader.java says what a call looks like.
+     * Returns JSON: {"nodes": ["Project", …], "relations": [["lake", "tpcds", "item"], …], "options": [["branch",
+     * "audit"], …], "calls": […], "strictCalls": […], "groupingSets": […], "recursionLevels": […], "positions": […]};
+     * CallReader.java describes a call.
      *
-     * Calls are those of the functions that are named; strict ones are evaluated before the plan is complete.
+     * Calls are those of the named functions; strict ones are evaluated before the plan is complete.
      */
     public String read(Object parser, String sql, Object functions) throws Exception {
         StatementReader reading = new StatementReader();
@@ -89,8 +89,8 @@ public final class StatementReader {
     }
 
     /**
-     * The largest number of columns in a CUBE of the text. Spark's parser writes all its sets out when it stands
-     * within GROUPING SETS, so this is looked at before the text is parsed.
+     * Returns the largest number of columns in a CUBE of the text. Within GROUPING SETS, Spark's parser writes out
+     * all its sets, so this is checked before the text is parsed.
      */
     public int largestCube(String sql) {
         SqlBaseLexer lexer = new SqlBaseLexer(new UpperCaseCharStream(CharStreams.fromString(sql)));
@@ -148,7 +148,7 @@ public final class StatementReader {
         return false;
     }
 
-    /** Everything that hangs on the value: some nodes keep a plan in a field that is not among their children. */
+    /** Visits everything that the value holds: some nodes keep a plan in a field that is not among their children. */
     private void collect(Object value, boolean isWithinCall) {
         boolean isCall = isWithinCall;
         if (value instanceof LogicalPlan) {
@@ -205,7 +205,7 @@ public final class StatementReader {
         }
     }
 
-    /** Whether what is below it belongs to a call that is listed whole. */
+    /** Whether the nodes below belong to a call that is listed as a whole. */
     private boolean collectExpression(Expression value, boolean isWithinCall) {
         if (value instanceof PosParameter) {
             positions.add(Integer.valueOf(((PosParameter) value).pos()));
@@ -217,7 +217,7 @@ public final class StatementReader {
         return true;
     }
 
-    /** All that grows in what Spark evaluates while it resolves names: rows of VALUES, limits, arguments. */
+    /** Lists growing calls that Spark evaluates while it resolves names: in rows of VALUES, limits, arguments. */
     private void collectStrict(Expression value) {
         if (value instanceof ExpressionWithUnresolvedIdentifier || functions.contains(CallReader.nameOf(value))) {
             strictCalls.add(CallReader.tree(value, 0));
@@ -229,7 +229,7 @@ public final class StatementReader {
         }
     }
 
-    /** How many sets each GROUP BY asks for: those of its parts multiply. */
+    /** Counts the sets of each GROUP BY: those of its parts multiply. */
     private void collectGroupingSets(scala.collection.Iterator grouping) {
         double sets = 1;
         while (grouping.hasNext()) {

@@ -45,10 +45,10 @@ public final class TableDeletes {
     }
 
     /**
-     * Takes out of the branch every delete file that applies to none of its data files; how many those were.
+     * Removes every delete file of the branch that applies to none of its data files; returns how many there were.
      *
-     * Iceberg's own removal keeps the newest one of a table without partitions. What applies to nothing now
-     * never will: data files that come later are younger, or hold rows of files that are here.
+     * Iceberg's own removal keeps the newest delete file of an unpartitioned table. A delete file that applies to
+     * nothing now never will: later data files are younger, or hold rows of files that are here.
      */
     public int removeDangling(Object session, String name, String branch) throws Exception {
         Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);
@@ -82,7 +82,7 @@ public final class TableDeletes {
         return count;
     }
 
-    /** The ids of all snapshots that the table has now, for `replacedSince`. */
+    /** Returns the ids of all snapshots that the table has now, for `replacedSince`. */
     public String snapshots(Object session, String name) throws Exception {
         Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);
         StringBuilder found = new StringBuilder(" ");
@@ -94,8 +94,8 @@ public final class TableDeletes {
     }
 
     /**
-     * What snapshots that replaced files by others have added and removed in the branch, by their own summaries;
-     * those that were there before do not count.
+     * Returns what snapshots that replaced files have added and removed in the branch, by their own summaries;
+     * snapshots that existed before do not count.
      */
     public Map replacedSince(Object session, String name, String branch, String before) throws Exception {
         Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);

@@ -28,15 +28,16 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Tells what the views of a catalog are, and whether Spark reads a query as it reads a view.
+ * Reads the views of a catalog, and whether Spark reads a query as it reads a view.
  *
  * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
  */
 public final class ViewReader {
 
     /**
-     * JSON: what spark_session/engine/views.py takes it for, or "null" when there is no such view, or its name, of the form
-     * `reserved`, is also that of a table's metadata: PlantedTables.java says so of the query.
+     * Returns the JSON that spark_session/engine/views.py reads, or "null" if there is no such view. It is also
+     * "null" if its name matches `reserved` and is that of a table's metadata: PlantedTables.java reports that for
+     * the query.
      */
     public String view(Object session, String catalog, String schema, String name, String reserved)
             throws Exception {
@@ -62,8 +63,8 @@ public final class ViewReader {
     }
 
     /**
-     * Whether a query around the text could give its names another meaning: a name of one part is left in it
-     * that is none of its own common table expressions', or the outer expressions win over those inside.
+     * Whether a query around the text could give its names another meaning: it has a name of one part that is not one
+     * of its own common table expressions, or outer expressions override inner ones.
      */
     public boolean isOpen(Object session, String sql) throws Exception {
         SessionState state = ((SparkSession) session).sessionState();
@@ -73,7 +74,7 @@ public final class ViewReader {
     }
 
     /**
-     * JSON: the columns of the query, or "null" when it is not what the view is: both must give all columns of
+     * Returns JSON: the columns of the query, or "null" if it differs from the view: both must give all columns of
      * the same plan, in its order, under names of their own.
      *
      * The plans below are compared, because a view's columns have none of the metadata of a table's.
@@ -88,9 +89,9 @@ public final class ViewReader {
         return new ObjectMapper().writeValueAsString(isAlike ? columnsOf(other.schema()) : null);
     }
 
-    /** Of `SELECT columns FROM (plan) AS name(columns)`, and of a view, the plan; null of anything else. */
+    /** Returns the plan of `SELECT columns FROM (plan) AS name(columns)`, or of a view; null of anything else. */
     private static LogicalPlan below(LogicalPlan analyzed) {
-        // A cast of a column to the type that it has is none.
+        // A cast of a column to its own type does nothing.
         LogicalPlan plan = (LogicalPlan) SimplifyCasts$.MODULE$.apply(new InlineCTE(true, false).apply(analyzed));
         LogicalPlan view = childOf(plan, Project.class);
         LogicalPlan columns = childOf(view, SubqueryAlias.class);
@@ -102,7 +103,7 @@ public final class ViewReader {
         return expected.isInstance(plan) ? (LogicalPlan) plan.children().apply(0) : null;
     }
 
-    /** Whether a projection gives all columns of what is below it, in their order. */
+    /** Whether a projection gives all columns of the plan below it, in their order. */
     private static boolean isInOrder(LogicalPlan projection, LogicalPlan below) {
         scala.collection.Seq given = ((Project) projection).projectList();
         boolean isInOrder = given.length() == below.output().length();
@@ -120,7 +121,7 @@ public final class ViewReader {
         return (Identifier) of.invoke(null, new Object[] {namespace, name});
     }
 
-    /** Spark compares a column that was declared as CHAR in a way of its own; as a view's column it is text. */
+    /** Spark compares a column declared as CHAR in its own way; as a view's column it is text. */
     private static boolean isPadded(StructType schema) {
         StructField[] fields = schema.fields();
         for (int i = 0; i < fields.length; i++) {
@@ -140,7 +141,7 @@ public final class ViewReader {
         return columns;
     }
 
-    /** Everything that hangs on the value: some nodes keep a plan in a field that is not among their children. */
+    /** Visits everything that the value holds: some nodes keep a plan in a field that is not among their children. */
     private static boolean hasOpenNameIn(Object value) {
         if (value instanceof UnresolvedRelation && ((UnresolvedRelation) value).multipartIdentifier().length() == 1) {
             return true;

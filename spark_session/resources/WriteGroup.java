@@ -11,37 +11,40 @@ import org.apache.iceberg.Table;
 import org.apache.iceberg.types.TypeUtil;
 import org.apache.iceberg.types.Types;
 
-/** Data files of one write schema and one sort order: what is written of them, and what has to be read for that. */
+/** Data files of one write schema and one sort order: the columns to write, and the columns to read for that. */
 public final class WriteGroup {
     public final List tasks = new ArrayList();
     private final Table table;
     private final SortOrder order;
     private List written;
 
-    /** `columns` are those that the files have; null: all that the table has. */
+    /** `columns` are those of the files; null: all columns of the table. */
     public WriteGroup(Table table, List columns, Integer orderId, int outputSpecId) {
         this.table = table;
         List found = columns == null ? table.schema().columns() : columns;
-        // Without its sources nobody knows the partition of a row; they may have come later than the file.
+        // A row's partition needs the spec's source columns; they may be newer than the file.
         this.written = with(found, sources((PartitionSpec) table.specs().get(Integer.valueOf(outputSpecId))));
         if (written.isEmpty()) {
-            // Of files whose columns are all gone, rows are left, and a row has a column.
+            // Files whose columns are all dropped still have rows, and a row needs a column.
             written = with(written, ids((Types.NestedField) table.schema().columns().get(0)));
         }
         this.order = usable(orderId);
     }
 
-    /** What the new files have, in this order. */
+    /** Returns the columns of the new files, in this order. */
     public List written() {
         return written;
     }
 
-    /** What the new files are sorted by. */
+    /** Returns the sort order of the new files. */
     public SortOrder order() {
         return order;
     }
 
-    /** What is written, and what tells deleted rows and the partitions of earlier specs of these tasks. */
+    /**
+     * Returns the written columns, and those that identify deleted rows and the partitions of these tasks' earlier
+     * specs.
+     */
     public List read(List tasks) {
         List needed = new ArrayList();
         for (int i = 0; i < tasks.size(); i++) {
@@ -55,7 +58,7 @@ public final class WriteGroup {
             }
         }
         List read = with(written, needed);
-        // What lies in a struct that is written in part makes it a wider one, and it is written as it is read.
+        // A needed field inside a partly written struct makes the struct wider; it is written as it is read.
         for (int i = 0; i < written.size(); i++) {
             written.set(i, read.get(i));
         }
@@ -78,7 +81,7 @@ public final class WriteGroup {
         return found;
     }
 
-    /** The fields, and whole columns of the table for ids that are not among them, behind those or in their place. */
+    /** Adds the table's columns for ids that are not among the fields: at the end, or in place of a partial column. */
     private List with(List fields, List ids) {
         List found = new ArrayList(fields);
         for (int i = 0; i < ids.size(); i++) {
@@ -106,7 +109,7 @@ public final class WriteGroup {
             found.add(column);
             return;
         }
-        // A column that the table does not have any more: nobody reads it.
+        // The table no longer has this column: nothing reads it.
     }
 
     private static List sources(PartitionSpec spec) {

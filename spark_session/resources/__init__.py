@@ -4,5 +4,5 @@ from pathlib import Path
 
 
 def resource_path(name: str) -> Path:
-    """Where a file of this folder lies on disk (Spark wants paths, not streams)."""
+    """Returns where a file of this folder lies on disk (Spark needs paths, not streams)."""
     return Path(__file__).with_name(name)

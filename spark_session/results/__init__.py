@@ -1,6 +1,5 @@
-"""What a run gives back: rows as Arrow, columns, and what its scans read.
+"""The results of a run: rows as Arrow, columns, and reports on its scans.
 
-In comes a planned or an executed frame; out go Arrow tables without copies where that is possible, the
-types and the lineage of the columns, and selected of total for every scan. The room imports `java` and
-`settings`.
+Input is a planned or an executed frame. Output is Arrow tables, without copies if possible, the types and the
+lineage of the columns, and selected of total for every scan. The room imports `java` and `settings`.
 """

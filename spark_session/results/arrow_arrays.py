@@ -1,4 +1,4 @@
-"""Arrays that the JVM has sent, under the types that the caller is given. No value is copied."""
+"""Gives arrays from the JVM the types that the caller sees. No value is copied."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pyarrow as pa
 
 
 def in_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with the types and names of this schema, column by column.
+    """Returns the batch with the types and names of this schema, column by column.
 
     A batch without columns keeps its number of rows.
     """
@@ -17,10 +17,10 @@ def in_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def in_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The array under another type of the same layout: other names, time zones, nullability.
+    """Returns the array with another type of the same layout: other names, time zones, nullability.
 
-    Spark's Arrow leaves the offsets of empty arrays out. PyArrow takes them for granted, and reads memory
-    that is not there: the process dies. So an empty array is made anew, at every depth.
+    Spark's Arrow omits the offsets of empty arrays. PyArrow assumes that they are there and reads memory that
+    is not: the process dies. So an empty array is rebuilt, at every depth.
     """
     if len(array) == 0:
         return pa.nulls(0, kind)
@@ -46,7 +46,7 @@ def _entries(array: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _of(kind: pa.DataType, array: pa.Array, buffer_count: int, children: list[pa.Array]) -> pa.Array:
-    # What comes out of a stream starts at its buffers' beginning: nothing is a slice.
+    # Arrays from a stream begin at the start of their buffers: none is a slice.
     return pa.Array.from_buffers(
         kind, len(array), array.buffers()[:buffer_count], array.null_count, 0, children
     )

@@ -1,4 +1,4 @@
-"""A frame's rows as Arrow: as `toArrow()` gives them, and where that gives up."""
+"""Reads a frame's rows as Arrow, like `toArrow()`, and also where that fails."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def arrow_rows(frame: DataFrame, collector: JavaObject) -> pa.Table:
 
     Raises:
         PySparkException: it failed, or was canceled.
-        QueryFailed: it ended, and nobody said how.
+        QueryFailed: it ended without a report on how.
     """
     uses_large_types = frame.sparkSession._jconf.arrowUseLargeVarTypes()
     schema = arrow_schema(frame.schema, prefers_large_types=uses_large_types)
@@ -29,7 +29,7 @@ def arrow_rows(frame: DataFrame, collector: JavaObject) -> pa.Table:
 
 
 def arrow_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
-    """The batches as one table with this schema. A table without columns knows its number of rows.
+    """Returns the batches as one table with this schema; a table without columns keeps its number of rows.
 
     >>> row_counts = [pa.table({"n": [1, 2]}).to_batches()[0].select([])] * 2
     >>> arrow_table(row_counts, pa.schema([])).num_rows

@@ -1,4 +1,4 @@
-"""The Arrow schema of a result, for every Spark type that one can have."""
+"""The Arrow schema of a result, for every Spark type that a result can have."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 
 
 def arrow_schema(schema: StructType, prefers_large_types: bool = False) -> pa.Schema:
-    r"""The schema of a result's rows in Arrow; names and order are Spark's, also of fields with one name.
+    r"""Returns the Arrow schema of a result's rows; names and order are Spark's, also for duplicate names.
 
     >>> field = StructField("nothing", ArrayType(NullType(), containsNull=False), nullable=False)
     >>> arrow_schema(StructType([field])).to_string()
@@ -30,11 +30,11 @@ def arrow_schema(schema: StructType, prefers_large_types: bool = False) -> pa.Sc
 
 
 def sendable_type(kind: DataType) -> DataType:
-    """The type as Arrow can have it.
+    """Returns the type as Arrow can have it.
 
-    - Arrow's null type is nullable everywhere, so a map's keys cannot be of it. In Spark, a map with such
-      keys is always empty: an empty map with texts as keys is the same.
-    - Where a struct is NULL, so is in Arrow what lies in it: no field of a struct is required.
+    - Arrow's null type is always nullable, so a map's keys cannot have it. In Spark, a map with such keys is
+      always empty: an empty map with texts as keys is the same.
+    - In Arrow, fields of a NULL struct are NULL too: no field of a struct is required.
     """
     match kind:
         case ArrayType():

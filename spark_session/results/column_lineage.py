@@ -1,4 +1,4 @@
-"""Which columns of which tables are a result's columns made of?"""
+"""Finds the source columns of a result's columns."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class ColumnLineageReader:
         self._gateway = gateway
 
     def read(self, frame: DataFrame) -> ColumnLineage | None:
-        """What the frame's columns come from, by its text alone; None when that cannot be said."""
+        """Returns the source columns of the frame, by its text alone; None if they cannot be found."""
         try:
             return column_lineage(str(self._java.read(frame._jdf.queryExecution())))
         except (PySparkException, Py4JError, OSError, AttributeError) as failure:
-            # The last one: PySpark was made to forget the context meanwhile.
+            # The last one: another thread made PySpark forget the context in the meantime.
             log.warning("column_lineage_not_read", error=type(failure).__name__)
             return None
 
     @cached_property
     def _java(self) -> JavaObject:
-        # Compiled when it is asked for: most gateways never do.
+        # Compiled on first use: most gateways never need it.
         return java_instance(self._gateway, "ColumnLineage")
 
 
 def column_lineage(text: str) -> ColumnLineage | None:
-    """The reader's JSON as a value; None where the plan was too large.
+    """Parses the reader's JSON; None if the plan was too large.
 
     >>> column_lineage("null")
     >>> lineage = column_lineage('[[["n", [["lake.a.t", "id", "AGGREGATION", true]]]], []]')

@@ -1,4 +1,4 @@
-"""What each scan of a table of files, in an executed plan, read of how much."""
+"""Reports how much each scan of a table of files read, from an executed plan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spark_session.results.told_scan import told_scan
 
 
 def file_scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
-    """The scans as records; such a table has no snapshot and no manifests.
+    """Returns the scans as records; such a table has no snapshot and no manifests.
 
     >>> row = '["spark_catalog.logs.events", [4, 9, 900, 80], [1, 2, 200], 20, 3, true, false, ["id"]]'
     >>> [scan] = file_scan_records(f"[{row}]")

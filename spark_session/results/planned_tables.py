@@ -1,4 +1,4 @@
-"""Of which tables does a query's plan leave something to read?"""
+"""Finds the tables that a query's plan still reads from."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class PlannedTables:
         self._java = java_instance(gateway, "PlannedTables")
 
     def read(self, frame: DataFrame) -> frozenset[str] | None:
-        """Full names in lower case; None when that cannot be said any more."""
+        """Returns full names in lower case; None if the plan can no longer be read."""
         try:
             names = str(self._java.read(frame._jdf.queryExecution()))
         except (PySparkException, Py4JError, OSError, AttributeError) as failure:
-            # The last one: PySpark was made to forget the context meanwhile.
+            # The last one: another thread made PySpark forget the context in the meantime.
             log.warning("planned_tables_not_read", error=type(failure).__name__)
             return None
         return frozenset(names.lower().splitlines())

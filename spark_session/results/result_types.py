@@ -1,4 +1,4 @@
-"""A frame's columns: how their types are called, and which of them Arrow cannot carry as they are."""
+"""A frame's columns: the names of their types, and the types that Arrow cannot carry as they are."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _ISO_UNITS: Mapping[type[DataType], tuple[tuple[str, str], ...]] = {
     YearMonthIntervalType: _MONTHS,
     CalendarIntervalType: (*_MONTHS, ("M", "DAY"), ("DT", "HOUR"), ("H", "MINUTE"), ("M", "SECOND")),
 }
-"""What stands before each unit; after the last stands its first letter."""
+"""The text before each unit; after the last one comes its initial."""
 _NOT_IN_ARROW = (YearMonthIntervalType, CalendarIntervalType, VariantType)
-# Arrow's readers refuse types of more than 64 levels, of which a map takes two.
+# Arrow's readers refuse types of more than 64 levels; a map takes two of them.
 MAX_ARROW_LEVELS = 60
 
 
 def result_columns(schema: StructType) -> tuple[ResultColumn, ...]:
-    """The columns as the caller sees them."""
+    """Returns the columns as the caller sees them."""
     return tuple(
         ResultColumn(field.name, sql_type(field.dataType), field.nullable) for field in schema.fields
     )
 
 
 def sql_type(data_type: DataType) -> str:
-    """A type as SQL spells it.
+    """Returns a type as SQL spells it.
 
     >>> from pyspark.sql.types import DecimalType, IntegerType, StructField
     >>> fields = [StructField("Price", DecimalType(7, 2)), StructField("n", IntegerType())]
@@ -56,10 +56,10 @@ def sql_type(data_type: DataType) -> str:
 
 
 def in_arrow_types(frame: DataFrame) -> DataFrame:
-    """The frame with what Arrow cannot carry as text: intervals in ISO 8601, the rest as Spark writes it.
+    """Converts types that Arrow cannot carry to text: intervals in ISO 8601, the rest as Spark writes it.
 
-    Intervals inside arrays, structs and maps are part of Spark's text of the whole. So is what lies in a type
-    of more levels than Arrow's readers take.
+    Intervals inside arrays, structs and maps are part of Spark's text of the whole. So are values of a type
+    with more levels than Arrow's readers take.
     """
     fields = frame.schema.fields
     if not any(_is_not_in_arrow(field.dataType) for field in fields):
@@ -76,7 +76,7 @@ def _carried(name: str, field: StructField) -> Column:
     units = _ISO_UNITS.get(type(field.dataType))
     if units is None:
         return F.col(name).cast("string")
-    # INTERVAL MONTH alone has no years to extract.
+    # An INTERVAL MONTH has no years to extract.
     is_months = isinstance(field.dataType, YearMonthIntervalType)
     whole = f"CAST({name} AS INTERVAL YEAR TO MONTH)" if is_months else name
     parts = ", ".join(f"'{before}', extract({unit} FROM {whole})" for before, unit in units)

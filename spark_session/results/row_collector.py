@@ -1,4 +1,4 @@
-"""From a planned frame to its rows as Arrow: few in one message, many over a socket of their own."""
+"""Collects the rows of a planned frame as Arrow: few in one message, many over a socket of their own."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from spark_session.results.arrow_schema import arrow_schema
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway, JavaObject
 
-# Above, collecting in parallel pays more than stopping early, and rows as objects take much of the heap.
+# Above this, collecting in parallel gains more than stopping early, and rows as objects fill much of the
+# heap.
 MAX_INCREMENTAL_ROWS = 20_000
-# Up to here rows as objects weigh nothing.
+# Up to this number, rows as objects take little memory.
 FEW_ROWS = 1_000
-# py4j sends bytes as text, which is slower than a socket when they are many.
+# py4j sends bytes as text, which is slower than a socket for large results.
 MAX_MESSAGE_BYTES = 4 << 20
-# What PySpark says of timestamps in Arrow; the session's time zone is for rendering.
+# The zone that PySpark gives timestamps in Arrow; the session's time zone is for rendering.
 ARROW_TIME_ZONE = "UTC"
 
 
@@ -31,18 +32,19 @@ class RowCollector:
         self._java = java_instance(gateway, "RowCollector")
 
     def limited(self, frame: DataFrame, rows: int) -> DataFrame:
-        """The frame with at most that many rows; as it is, when it has no more: a limit is analysed anew.
+        """Returns the frame with at most `rows` rows, unchanged if it has no more: limits are analyzed again.
 
-        One of values alone, as `SELECT 1`, becomes one that the driver answers without a task.
+        A frame of literals alone, like `SELECT 1`, becomes one that the driver answers without a task.
         """
         within = self._java.limited(frame._jdf, rows)
         return frame.limit(rows) if within is None else DataFrame(within, frame.sparkSession)
 
     def is_short(self, frame: DataFrame, row_limit: int) -> bool:
-        """Plans the frame; whether Spark's plain collect suits it.
+        """Plans the frame; returns whether Spark's plain collect suits it.
 
-        Arrow's way runs every task of a scan even if the first few fill the limit; a plain collect takes a
-        few at a time until it has enough. It plans whatever suits it, so that what fails at that fails here.
+        Arrow's way runs every task of a scan, even if the first few fill the limit; a plain collect runs a
+        few at a time until it has enough rows. The frame is planned in either case, so that planning errors
+        occur here.
 
         Raises:
             PySparkException: Spark cannot plan it.
@@ -50,7 +52,7 @@ class RowCollector:
         return bool(self._java.isShort(frame._jdf, FEW_ROWS)) and row_limit <= MAX_INCREMENTAL_ROWS
 
     def objects(self, frame: DataFrame) -> JavaObject:
-        """Runs the frame; its rows as Spark has them, an array that stays in the JVM.
+        """Runs the frame; returns its rows as Spark objects, an array that stays in the JVM.
 
         Raises:
             PySparkException: it failed, or was canceled.
@@ -59,7 +61,7 @@ class RowCollector:
         return rows
 
     def collect(self, frame: DataFrame, is_short: bool) -> pa.Table:
-        """Runs the frame.
+        """Runs the frame and returns its rows.
 
         Raises:
             PySparkException: it failed, or was canceled.

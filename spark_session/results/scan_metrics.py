@@ -1,4 +1,4 @@
-"""What each scan of an executed plan read of how much."""
+"""Reports how much each scan of an executed plan read."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class ScanReader:
         self._tables = tables
 
     def read(self, frame: DataFrame, has_run: bool = True) -> tuple[ScanRecord, ...]:
-        """The scans of a frame that has run or was planned, in plan order; none, when they cannot be read.
+        """Returns the scans of a run or planned frame in plan order; empty if they cannot be read.
 
-        Those that its plan began with and that turned out not to be needed come last, as nothing of their
-        total. An answer must not be lost over what was read for it.
+        Scans that the plan began with and that turned out to be unnecessary come last, as 0 of their total. A
+        failure here must not cost the caller the answer.
         """
         try:
             rows = self._reader.read(frame._jdf.queryExecution())
@@ -47,11 +47,11 @@ class ScanReader:
             return ()
 
     def with_totals(self, frame: DataFrame, scans: Sequence[ScanRecord]) -> tuple[ScanRecord, ...]:
-        """Scans that a frame has spared, with the totals of every level; as they are when nobody can tell."""
+        """Adds the totals of every level to skipped scans of a frame; unchanged if they cannot be read."""
         try:
             return self._with_totals(frame, scans)
         except (PySparkException, Py4JError, OSError, AttributeError) as failure:
-            # The last one: PySpark was made to forget the context meanwhile.
+            # The last one: another thread made PySpark forget the context in the meantime.
             log.warning("totals_not_read", error=type(failure).__name__)
             return tuple(scans)
 
@@ -67,7 +67,7 @@ class ScanReader:
 
 
 def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
-    """The reader's JSON as records.
+    """Parses the reader's JSON into records.
 
     >>> row = '["lake.a.t", 7, [4, 4, 900, 80, 2], [1, 1, 200], 1, 20, 3, true, false, ["id"]]'
     >>> [scan] = scan_records(f"[{row}]")

@@ -1,4 +1,4 @@
-"""Arrow batches that Spark's driver serves on a socket of their own."""
+"""Reads Arrow batches that Spark's driver serves on a socket of their own."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from service.errors import QueryFailed
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaObject
 
-# From the end of the stream on; what is done by then has nothing left to do but to say so.
+# Counted from the end of the stream; by then, the run only has to report its end.
 LAST_WORD_WITHIN_S = 10
 
 
 def served_batches(
     dataset: JavaObject, collector: JavaObject, last_word_within_s: int = LAST_WORD_WITHIN_S
 ) -> list[pa.RecordBatch]:
-    """Runs the dataset, all tasks of its last stage at once; its batches in their order.
+    """Runs the dataset, all tasks of its last stage at once; returns its batches in order.
 
     `collector` is a `RowCollector.java`.
 
-    PySpark's own `_collect_as_arrow` waits without end for how the run has ended. Nobody ever says it where
-    the thread that serves the rows has run out of stack, as it may over a plan that the optimizer has made
-    deep: a query like that would keep a thread of the gateway for ever.
+    PySpark's own `_collect_as_arrow` waits without a limit for the report of how the run ended. That report
+    never comes if the serving thread has run out of stack, which the optimizer's deep plans can cause. Such a
+    query would keep a thread of the gateway for ever.
 
     Raises:
         PySparkException: it failed, or was canceled.
-        QueryFailed: it ended, and nobody said how.
+        QueryFailed: it ended without a report on how.
     """
     port, secret, server = dataset.collectAsArrowToPython()
     batches: list[pa.RecordBatch] = []
     order: list[int] = []
     stream_failure: Exception | None = None
     try:
-        # As PySpark calls it itself, whatever it says of its types.
+        # PySpark calls it this way itself, whatever its types say.
         *batches, order = _load_from_socket((port, secret), ArrowCollectSerializer())  # type: ignore[arg-type]
     except (PySparkException, EOFError, OSError, pa.ArrowException) as failure:
-        # Of the two the JVM knows better what it was.
+        # The JVM's error is more precise than this one.
         stream_failure = failure
     with unwrap_spark_exception():
         has_ended = collector.hasEnded(server, last_word_within_s)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway, JavaObject
 
 CATALOG = "spark_catalog"
-# Totals of a metastore's table; of one whose folders are listed for each query, those are told.
+# For totals of a metastore's table; tables whose folders are listed for each query report their own.
 TOTALS_KEPT_MS = 30_000
 
 
 class SessionTableReader:
-    """Asks `SessionTables.java`, which is not compiled where the operator has no such tables."""
+    """Asks `SessionTables.java`, which is not compiled if the operator has no such tables."""
 
     def __init__(self, gateway: JavaGateway, root: SparkSession, settings: SparkSettings) -> None:
         self._gateway = gateway
@@ -34,20 +34,20 @@ class SessionTableReader:
         self._declared = settings.parquet_tables
 
     def check(self) -> None:
-        """Returns when the catalog answers."""
+        """Checks that the catalog answers."""
         self._java.check(self._root._jsparkSession)
 
     def tables(self) -> str:
-        """All tables, as `SessionTables.java` tells them."""
+        """Returns all tables, in the JSON of `SessionTables.java`."""
         return str(self._java.tables(self._root._jsparkSession))
 
     def table(self, name: TableName, kept_ms: int, max_partitions: int) -> str:
-        """One table, as `SessionTables.java` tells it, with files that were listed so long ago at most."""
+        """Returns one table, in the JSON of `SessionTables.java`, with files listed at most `kept_ms` ago."""
         session = self._root._jsparkSession
         return str(self._java.table(session, name.schema, name.table, kept_ms, max_partitions))
 
     def scans(self, frame: DataFrame, has_run: bool) -> tuple[ScanRecord, ...]:
-        """The scans of such tables in a frame that was planned, or has run."""
+        """Returns the scans of such tables in a frame that was planned, or has run."""
         if not self._has_tables:
             return ()
         execution = frame._jdf.queryExecution()
@@ -55,7 +55,7 @@ class SessionTableReader:
         return file_scan_records(rows, has_run)
 
     def with_total(self, scan: ScanRecord) -> ScanRecord:
-        """A scan of such a table that was spared, with the number of its partitions; any other as it is."""
+        """Adds the number of partitions to a skipped scan of such a table; any other stays as it is."""
         name = TableName.of(scan.table)
         if not self._has_tables or name.catalog != CATALOG or scan.metrics.data_files.total == 0:
             return scan
@@ -65,7 +65,7 @@ class SessionTableReader:
         return replace(scan, metrics=replace(scan.metrics, partitions=partitions))
 
     def register(self) -> None:
-        """Registers the declared tables that are not there yet; what cannot be read is tried again later."""
+        """Registers the declared tables that are missing; unreadable ones are tried again later."""
         if self._declared:
             self._parquet_tables.register()
 

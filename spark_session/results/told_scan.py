@@ -1,4 +1,4 @@
-"""A scan as it is told: by what it read, or by what a plan would have it read."""
+"""A scan as it is reported: by what it read, or by what a plan would read."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from service.model.query.pruning import ScanRecord
 def told_scan(
     scan: ScanRecord, has_run: bool, is_native: bool, columns: Sequence[str], *, has_query_run: bool
 ) -> ScanRecord:
-    """The scan of a query that has run, or was only planned.
+    """Returns the reported scan of a query that has run, or was only planned.
 
-    One that the query turned out not to need has read nothing of what its plan selects.
+    A scan that turned out to be unnecessary has read nothing of what its plan selects.
     """
     told = replace(scan, columns=tuple(columns))
     if not has_query_run:

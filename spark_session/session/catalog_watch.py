@@ -1,4 +1,4 @@
-"""Opens the catalogs, looks after them, and knows why one cannot be used."""
+"""Opens the catalogs, watches them, and knows why one cannot be used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 CHECK_EVERY_S = 10.0
 HANGS_AFTER_S = 20.0
 
-# Where a database's JDBC driver is found, by what its addresses begin with.
+# Where to find a database's JDBC driver, by the beginning of its addresses.
 DRIVERS: Mapping[str, str] = {
     "jdbc:sqlite": "org.xerial:sqlite-jdbc:3.50.3.0",
     "jdbc:mysql": "com.mysql:mysql-connector-j:9.4.0",
@@ -40,9 +40,9 @@ _NO_DRIVER = re.compile(r"No suitable driver found for (jdbc:\w+)")
 
 
 class CatalogWatch:
-    """Opens each catalog for all sessions, and asks each now and then whether it still answers.
+    """Opens each catalog for all sessions, and checks each regularly.
 
-    A catalog that cannot be opened is tried again with each round. Any thread may call any method.
+    A catalog that cannot be opened is tried again in each round. Any thread may call any method.
     """
 
     def __init__(
@@ -60,16 +60,16 @@ class CatalogWatch:
         self._worker = PeriodicWorker("catalog-watch", self._ask_all, check_every_s, waits_first=True)
 
     def start(self) -> None:
-        """Opens those that answer, and begins to look after all."""
+        """Opens the catalogs that answer, and begins to watch all of them."""
         self._ask_all()
         self._worker.start()
 
     def close(self) -> None:
-        """Asks no more."""
+        """Stops watching."""
         self._worker.close()
 
     def faults(self) -> Mapping[str, str]:
-        """Why a catalog cannot be used in the engine, by its name, without addresses or secrets."""
+        """Returns why a catalog cannot be used in the engine, by its name, without addresses or secrets."""
         asking = self._asking
         faults = dict(self._faults)
         if asking is not None and time.monotonic() - asking[1] > HANGS_AFTER_S:
@@ -91,7 +91,7 @@ class CatalogWatch:
         except (PySparkException, Py4JJavaError) as failure:
             return reason(causes_of(failure))
         except (Py4JError, OSError, AttributeError, AssertionError):
-            # The JVM is gone, and PySpark has forgotten it: the engine says so itself.
+            # The JVM is gone, and PySpark has forgotten it: the engine reports that on its own.
             return None
         return None
 
@@ -107,7 +107,7 @@ class CatalogWatch:
 
 
 def missing_driver(uri: str, packages: Sequence[str]) -> str | None:
-    """The JDBC driver that none of the packages is, for an address of a database; None if all is there.
+    """Returns the JDBC driver for a database's address that the packages lack; None if none is missing.
 
     >>> missing_driver("jdbc:sqlite:/lake.db", ["org.postgresql:postgresql:42.7.8"])
     'org.xerial:sqlite-jdbc:3.50.3.0'
@@ -124,13 +124,13 @@ def _same_artifact(one: str, other: str) -> bool:
 
 
 def reason(causes: Sequence[JavaObject]) -> str:
-    """The innermost cause with its class, and what to add if that is a driver; no address in it."""
+    """Returns the innermost cause with its class, and a hint if a driver is missing; no address in it."""
     innermost = causes[-1]
     return reason_of(innermost.getClass().getName(), str(innermost.getMessage() or ""))
 
 
 def reason_of(class_name: str, message: str) -> str:
-    """The same, of a cause's class and message.
+    """Returns the reason for a cause's class and message.
 
     >>> reason_of("SQLException", "No suitable driver found for jdbc:sqlite:/lake.db").partition("; ")[2]
     'add org.xerial:sqlite-jdbc:3.50.3.0 to spark_extra_packages'

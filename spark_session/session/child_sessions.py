@@ -29,7 +29,7 @@ COLLECT_EVERY = 64
 class ChildSessions:
     """Hands out child sessions. Opening one takes Spark some milliseconds, so a few are kept ready.
 
-    Nothing that a query sets in its session reaches another: each is used once.
+    Settings of one query never reach another: each session is used once.
     """
 
     def __init__(self, root: SparkSession, gateway: JavaGateway) -> None:
@@ -41,7 +41,7 @@ class ChildSessions:
         self._opener = threading.Thread(target=self._keep_ready, name="child-sessions", daemon=True)
 
     def open_catalog(self, name: str) -> None:
-        """Opens the catalog for all sessions, unless it is open. Until that succeeds, its tables fail alone.
+        """Opens the catalog for all sessions, unless it is open. Until that succeeds, only its tables fail.
 
         Raises:
             PySparkException, Py4JJavaError: the catalog cannot be opened.
@@ -49,18 +49,18 @@ class ChildSessions:
         self._java.openCatalog(self._root._jsparkSession, name)
 
     def start(self) -> None:
-        """Begins to open sessions ahead; the root's catalogs have to be open by now."""
+        """Begins to open sessions ahead; the root's catalogs must be open by now."""
         self._opener.start()
 
     @contextmanager
     def taken(
         self, catalog: str | None, schema: str | None, tag: str, user: str | None = None
     ) -> Iterator[SparkSession]:
-        """A fresh session at this catalog and schema; the thread's Spark jobs carry the tag from now on.
+        """Yields a fresh session at this catalog and schema; the thread's Spark jobs carry the tag from here.
 
-        `current_user()` is the user in it, or that of this process.
+        `current_user()` is `user`, or the user of this process.
 
-        The one that takes its place is opened at the end: opening would compete with the query.
+        Its replacement is opened at the end: opening would compete with the query.
 
         Raises:
             PySparkException: there is no such catalog or schema.
@@ -74,7 +74,7 @@ class ChildSessions:
                 self._taken.release()
 
     def opened(self, tag: str) -> SparkSession:
-        """A session that its thread keeps; that thread's Spark jobs carry the tag from now on.
+        """Returns a session that its thread keeps; that thread's Spark jobs carry the tag from now on.
 
         Raises:
             PySparkException: Spark's default catalog or schema does not answer.
@@ -84,7 +84,7 @@ class ChildSessions:
         return child
 
     def close(self) -> None:
-        """Opens no more."""
+        """Opens no more sessions."""
         self._closing.set()
         self._taken.release()
 
@@ -107,9 +107,9 @@ class ChildSessions:
                 self._ready.put(self._open())
                 opened += 1
                 if opened % COLLECT_EVERY == 0:
-                    # Each used session holds its objects in the JVM until Python lets go of it, and Python's
+                    # Each used session holds its objects in the JVM until Python frees it, and Python's
                     # collector does not know how large they are.
                     gc.collect()
         except (PySparkException, *UNREACHABLE) as failure:
-            # The JVM is gone, and this thread with it; the engine starts both anew.
+            # The JVM is gone, and this thread with it; the engine starts both again.
             log.info("child_sessions_ended", error=type(failure).__name__)

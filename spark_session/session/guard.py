@@ -1,8 +1,8 @@
-"""Lets through queries only, as Spark's own parser reads them.
+"""Lets only queries through, as Spark's own parser reads them.
 
-Another parser may read a text differently than Spark does, so the last word is Spark's: every node of the
-statement's tree must be one that a query is made of. A new kind of node in a later Spark is refused until it
-is listed here.
+Another parser may read a text differently than Spark does, so Spark decides: every node of the statement's
+tree must be one that queries are made of. A new kind of node in a later Spark is refused until it is listed
+here.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ QUERY_NODES = frozenset(
     }
 )
 
-# Which version of a table is read, and in which pieces. Others may redirect a table of files to any folder.
+# Options for a table's version and the size of its splits. Others may redirect a table of files to any
+# folder.
 READ_OPTIONS = frozenset(
     {
         "as-of-timestamp",
@@ -95,7 +96,7 @@ class Guard:
             self._functions.add(name)
 
     def allow_queries_only(self, session: SparkSession, sql: str, parameters: Parameters = ()) -> None:
-        """Returns when the text is one query, and makes no more of its values than it may.
+        """Checks that the text is one query whose values stay within their bounds.
 
         Raises:
             StatementNotAllowed: it is, or holds, something else.
@@ -112,7 +113,7 @@ class Guard:
         allow_statement(found, parameters, self._bounds)
 
     def allow_size(self, frame: DataFrame) -> None:
-        """Returns when the analyzed frame asks for as many partitions and copies of rows as it may.
+        """Checks that the analyzed frame asks for no more partitions and copies of rows than allowed.
 
         Raises:
             QueryTooLarge: it asks for more.
@@ -120,7 +121,7 @@ class Guard:
         allow_plan(json.loads(self._sizes.analyzed(frame._jdf)), self._bounds)
 
     def allow_planned(self, frame: DataFrame) -> None:
-        """Returns when the planned frame has as many tasks as it may.
+        """Checks that the planned frame has no more tasks than allowed.
 
         Raises:
             QueryTooLarge: it has more.
@@ -128,7 +129,7 @@ class Guard:
         allow_tasks(json.loads(self._sizes.planned(frame._jdf)), self._bounds)
 
     def allow_reading_only(self, frame: DataFrame) -> None:
-        """Returns when the analyzed frame only reads: the views in it have been put in by now.
+        """Checks that the analyzed frame, which contains its views' plans by now, only reads.
 
         Raises:
             StatementNotAllowed: a view runs a program or a command.
@@ -142,7 +143,7 @@ class Guard:
 
 
 def allow_nodes(nodes: Sequence[str]) -> None:
-    """Returns when every node is one of a query.
+    """Checks that every node is one of a query.
 
     >>> allow_nodes(["Project", "UnresolvedRelation"])
     >>> allow_nodes(["DropTable", "UnresolvedIdentifier"])
@@ -155,7 +156,7 @@ def allow_nodes(nodes: Sequence[str]) -> None:
 
 
 def allow_relations(relations: Sequence[Sequence[str]]) -> None:
-    """Returns when every relation is named, not reached by its path.
+    """Checks that every relation is named, not reached by its path.
 
     Iceberg's Spark catalogs open any folder whose path is given as a table's name.
 
@@ -169,7 +170,7 @@ def allow_relations(relations: Sequence[Sequence[str]]) -> None:
 
 
 def allow_options(names: Iterable[str]) -> None:
-    """Returns when every option that a table is read with is one that callers may give.
+    """Checks that callers may give every option that a table is read with.
 
     >>> allow_options(["branch"])
     >>> allow_options(["path"])

@@ -1,4 +1,4 @@
-"""Spans of Spark's jobs and stages, for runs that are traced; of all others nothing is asked."""
+"""Spans of Spark's jobs and stages, for traced runs; nothing is asked about others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-# Spark tells its listeners of a job's end a moment later, and nobody waits for that here.
+# Spark reports a job's end to its listeners a moment later, and nobody waits for that here.
 TOLD_AFTER_S = 0.5
 WAITING_AT_MOST = 1_000
 _MILLISECOND_NS = 1_000_000
@@ -43,12 +43,12 @@ class JobSpans:
         self._teller = threading.Thread(target=self._tell_all, name="job-spans", daemon=True)
 
     def start(self) -> None:
-        """Gets ready; else the first traced run waits for that."""
+        """Prepares the listener, so that the first traced run need not wait for it."""
         self._listener()
 
     @contextmanager
     def of(self, tag: str) -> Iterator[None]:
-        """Has the jobs of the block, which carry the tag, told as parts of the current step."""
+        """Reports the jobs of the block, which carry the tag, as parts of the current step."""
         span = current()
         number = self._watched(tag) if span.is_recorded else None
         try:
@@ -58,7 +58,7 @@ class JobSpans:
                 self._end(span, number)
 
     def close(self, within_s: float) -> None:
-        """Tells at once of what has ended, within this time."""
+        """Reports at once what has ended, within this time."""
         self._closing.set()
         if self._teller.is_alive():
             self._put(None)
@@ -100,7 +100,7 @@ class JobSpans:
 
 
 def tell_jobs(span: Span, text: str, now_ns: int) -> None:
-    """The listener's JSON as steps of the run: jobs, and the stages of each. What has not ended ends now."""
+    """Adds the listener's JSON as steps of the run: jobs, and the stages of each. Open ones end now."""
     found = json.loads(text)
     jobs: dict[int, Span] = {}
     for job_id, began_ms, ended_ms, is_failed in found["jobs"]:

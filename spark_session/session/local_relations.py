@@ -1,4 +1,4 @@
-"""Rows of small tables, kept in the driver's JVM and read by queries as temporary views.
+"""Rows of small tables, cached in the driver's JVM and read by queries as temporary views.
 
 Source: Spark's `LocalRelation`, which its optimizer filters, projects and broadcasts without a job.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway, JavaObject
 
 JOB_TAG = "local-relation"
-# What a row takes besides its bytes.
+# The memory of a row besides its bytes.
 ROW_BYTES = 64
 
 
@@ -39,7 +39,7 @@ class _Kept:
 
 
 class LocalRelationStore:
-    """The relations of one JVM. What was not read for the longest makes room. For several threads."""
+    """The relations of one JVM; evicts the least recently read. Several threads may use it."""
 
     def __init__(
         self,
@@ -58,18 +58,18 @@ class LocalRelationStore:
 
     @property
     def use(self) -> CacheUse:
-        """As it is now. Takes no lock: making room may call into a JVM that hangs."""
+        """Returns the current use. Takes no lock: an eviction may call into a JVM that hangs."""
         return CacheUse(len(self._kept), int(self._kept.currsize), int(self._kept.maxsize))
 
     def held(self, fingerprint: str) -> HeldRelation | None:
-        """The relation, if it is here."""
+        """Returns the relation, if it is cached."""
         kept = self._get(fingerprint)
         return None if kept is None else kept.held
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, tag: str = JOB_TAG
     ) -> HeldRelation | None:
-        """Reads the rows and keeps them; None when they are too many or too large. Its jobs carry the tag.
+        """Reads the rows and caches them; None if they are too many or too large. Its jobs carry the tag.
 
         Raises:
             CallerError: a value in the query is larger than it may be.
@@ -86,7 +86,7 @@ class LocalRelationStore:
             return self._keep(HeldRelation(query.fingerprint, len(rows), byte_count), plan)
 
     def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
-        """Keeps rows that were read elsewhere; None when they are too many or too large. Runs no job.
+        """Caches rows that were read elsewhere; None if they are too many or too large. Runs no job.
 
         Raises:
             Py4JJavaError: the engine has no such type, or no memory for them.
@@ -109,7 +109,7 @@ class LocalRelationStore:
         """Lets the session read these relations, each by its name.
 
         Raises:
-            QueryFailed: one of them is not here any more.
+            QueryFailed: one of them is no longer cached.
         """
         for name, fingerprint in relations.items():
             kept = self._get(fingerprint)

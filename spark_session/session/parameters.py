@@ -21,13 +21,13 @@ from service.model.query.query import JsonScalar, Parameter, Parameters
 
 
 def spark_arguments(parameters: Parameters) -> dict[str, Any] | list[Any]:
-    """What `spark.sql(text, args)` takes.
+    """Returns the arguments for `spark.sql(text, args)`.
 
     Raises:
         ParameterInvalid: a value does not fit its type.
     """
     if not parameters:
-        # As a list, PySpark would ask the JVM for a class by each of its names first, for two milliseconds.
+        # With a list, PySpark would first ask the JVM for a class by each of its names, for two milliseconds.
         return {}
     if isinstance(parameters, Mapping):
         return {name: _literal(name, each) for name, each in parameters.items()}
@@ -58,7 +58,7 @@ def _literal(name: str, parameter: Parameter) -> Column | JsonScalar:
 
 
 def _typed(value: Decimal | None, type_name: str) -> Column:
-    """A literal of exactly this type; one that is parsed has the type that its digits need."""
+    """Returns a literal of exactly this type; a parsed literal has the type that its digits need."""
     jvm = SparkContext._jvm
     assert jvm is not None  # as PySpark's own functions do
     data_type = jvm.org.apache.spark.sql.types.DataType.fromDDL(type_name)
@@ -83,7 +83,7 @@ def _floating(suffix: str, largest: float) -> Callable[[JsonScalar, str], Column
         if isinstance(value, bool) or value is None:
             raise TypeError(value)
         number = float(value)
-        if not abs(number) <= largest:  # so spelled, it refuses NaN too
+        if not abs(number) <= largest:  # in this form, it refuses NaN too
             raise ValueError(value)
         return F.expr(f"{number!r}{suffix}")
 
@@ -133,7 +133,7 @@ def _timestamp_ntz(value: JsonScalar, _: str) -> Column:
 
 
 def _has_sign(text: str) -> bool:
-    """Whether its year is one that Python has no days of, as the answers spell it."""
+    """Whether its year, as results spell it, is outside of Python's range."""
     return text.startswith(("+", "-"))
 
 

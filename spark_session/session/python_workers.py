@@ -14,9 +14,10 @@ PYTHON = "spark.pyspark.python"
 
 
 def prepare_workers(context: SparkContext, properties: Mapping[str, str]) -> None:
-    """Has Python workers run with the interpreter that has the gateway's modules.
+    """Makes Python workers run with the interpreter that has the gateway's modules.
 
-    Local ones run with this very one, wherever it was started from; of a cluster's only its operator knows.
+    Local workers run with this interpreter, wherever it was started from. Only the operator knows a
+    cluster's.
     """
     if is_local(properties["spark.master"]):
         context.environment.setdefault("PYTHONPATH", str(Path(__file__).parents[2]))

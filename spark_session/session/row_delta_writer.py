@@ -22,7 +22,7 @@ class RowDeltaWriter:
         self._root = root
 
     def prepare(self, delta: RowDelta) -> str:
-        """As `RowDeltas.java` tells it."""
+        """Returns the answer of `RowDeltas.java`."""
         return str(
             self._java.prepare(
                 self._root._jsparkSession,
@@ -37,5 +37,5 @@ class RowDeltaWriter:
 
     @cached_property
     def _java(self) -> JavaObject:
-        # Not compiled where nobody upserts.
+        # Not compiled unless a caller upserts.
         return java_instance(self._gateway, "RowDeltas", "ForwardingOperations")

@@ -38,16 +38,16 @@ class TableDeletes:
         return bool(self._java.hasOtherSpecs(session._jsparkSession, name, key.branch))
 
     def remove_dangling(self, session: SparkSession, key: TableKey) -> int:
-        """Takes out delete files that apply to nothing; how many those were."""
+        """Removes delete files that apply to nothing, and returns how many there were."""
         name = table_sql_name(key.table)
         return int(self._java.removeDangling(session._jsparkSession, name, key.branch))
 
     def snapshots(self, session: SparkSession, key: TableKey) -> str:
-        """The snapshots that the table has now, for `replaced_since`."""
+        """Returns the table's current snapshots, for `replaced_since`."""
         return str(self._java.snapshots(session._jsparkSession, table_sql_name(key.table)))
 
     def replaced_since(self, session: SparkSession, key: TableKey, before: str) -> Mapping[str, int]:
-        """What later snapshots have replaced in the branch, by the names in their summaries."""
+        """Returns what later snapshots have replaced in the branch, by the names in their summaries."""
         name = table_sql_name(key.table)
         found = self._java.replacedSince(session._jsparkSession, name, key.branch, before)
         return {str(each): int(found[each]) for each in found}
@@ -66,7 +66,7 @@ class Compaction:
     def rewrite(
         self, session: SparkSession, key: TableKey, options: Mapping[str, str], width: CompactionWidth
     ) -> Mapping[str, int]:
-        """Rewrites the branch's data files, unless the table gets another partition spec meanwhile."""
+        """Rewrites the branch's data files, unless the table gets another partition spec in the meantime."""
         name = table_sql_name(key.table)
         java = self._projected if width is CompactionWidth.WRITE_SCHEMA else self._whole
         found = java.rewrite(session._jsparkSession, name, key.branch, dict(options))

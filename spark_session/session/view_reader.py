@@ -33,7 +33,7 @@ class ViewReader:
         self._guard = guard
 
     def view(self, name: TableName) -> str:
-        """One view, as `ViewReader.java` tells it.
+        """Returns one view, in the JSON of `ViewReader.java`.
 
         Raises:
             PySparkException, Py4JError: its catalog does not answer.
@@ -42,10 +42,10 @@ class ViewReader:
         return str(self._java.view(session, name.catalog, name.schema, name.table, RESERVED_PATTERN))
 
     def columns_if_alike(self, reading: ViewReading) -> str:
-        """The columns of the query, as `ViewReader.java` tells them, if Spark reads it as it reads the view.
+        """Returns the query's columns, in the JSON of `ViewReader.java`, if Spark reads it like the view.
 
         Raises:
-            StatementNotAllowed: it is no query.
+            StatementNotAllowed: it is not a query.
             AnalysisException: the view cannot be read, or the query.
             PySparkException, Py4JError: a catalog does not answer.
         """

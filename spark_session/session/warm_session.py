@@ -32,8 +32,8 @@ from spark_session.settings.spark_version import check_spark_version
 
 log = structlog.get_logger(__name__)
 
-# The first three run code by name, the others open whatever file or address their options name; no property
-# turns them off, so sessions are born without them.
+# The first three run code by name; the others open any file or address that their options name. No property
+# turns them off, so sessions are created without them.
 FORBIDDEN_FUNCTIONS = (
     "reflect",
     "java_method",
@@ -95,7 +95,7 @@ class WarmSession:
         jvm = launch(properties, settings.log_dir)
         try:
             conf = SparkConf(loadDefaults=False, _jvm=jvm.gateway.jvm).setAll(list(properties.items()))
-            # Before anything runs: SPARK_HOME may lead to another Spark than PySpark's own.
+            # Checked before anything runs: SPARK_HOME may lead to another Spark than PySpark's own.
             check_spark_version(jvm.spark_version())
             context = SparkContext(conf=conf, gateway=jvm.gateway)
             prepare_workers(context, properties)
@@ -107,13 +107,13 @@ class WarmSession:
         return session
 
     def is_alive(self) -> bool:
-        """Whether the JVM is there, and not known to be lost. Never waits: the operating system knows."""
+        """Whether the JVM exists and is not known to be lost. Never waits: the operating system knows."""
         return not self.calls.is_lost and self.jvm.is_alive()
 
     def is_lost(self) -> bool:
-        """Whether no call can succeed any more. Asks Spark; waits a moment for a JVM that ends just now.
+        """Whether no call can succeed any more. Asks Spark; waits a moment for a JVM that is just ending.
 
-        Its sockets break before the operating system calls it dead: on a busy machine, by seconds.
+        Its sockets break before the operating system reports its death: on a busy machine, by seconds.
         """
         if self.is_alive() and not self.is_stopped():
             return False
@@ -129,7 +129,7 @@ class WarmSession:
             return True
 
     def release_reader_memory(self) -> None:
-        """Gives back what reads that have ended left in the driver; to be called now and then.
+        """Frees the memory that finished reads left in the driver; call it regularly.
 
         Only local mode reads files in the driver. Executors of a cluster end with their applications.
         """
@@ -143,7 +143,7 @@ class WarmSession:
         self.jobs.close(JOBS_TOLD_WITHIN_S)
         self.children.close()
         self.catalogs.close()
-        # In a thread, since no call to a JVM that hangs can be interrupted but by its end.
+        # In a thread: only its end can interrupt a call to a hanging JVM.
         stopping = threading.Thread(target=self._stop_context, name="spark-stop", daemon=True)
         stopping.start()
         stopping.join(STOP_WITHIN_S)

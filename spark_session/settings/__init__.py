@@ -1,5 +1,5 @@
-"""What the warm session is built from.
+"""Builds the configuration of the warm session.
 
-In come the gateway's settings; out go Spark's properties, the folders of Parquet files that become tables,
-and which versions of Spark may run here. The room imports `bounds` and `resources`.
+Input is the gateway's settings; output is Spark's properties, the folders of Parquet files that become
+tables, and the versions of Spark that may run queries here. The room imports `bounds` and `resources`.
 """

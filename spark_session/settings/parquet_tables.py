@@ -22,25 +22,26 @@ RETRY_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class ParquetTable:
-    """A folder; `partition_columns` are the types of those that its folders name, all of them or none."""
+    """A folder; `partition_columns` has the types of its partition columns, all of them or none."""
 
     location: str
     partition_columns: Mapping[str, str] = field(default_factory=dict)
 
 
 class ParquetTables:
-    """Registers tables in a session; those that cannot be read yet are tried again now and then."""
+    """Registers tables in a session; unreadable ones are tried again now and then."""
 
     def __init__(self, root: SparkSession, reader: JavaObject, tables: Mapping[str, ParquetTable]) -> None:
         self._reader = reader
         self._waiting = dict(tables)
         self._session = root.newSession()
-        # Spark would look for partitions in the catalog, where nobody enters them, and not for folders.
+        # Otherwise Spark would look for partitions in the catalog, where nothing enters them, and not for
+        # folders.
         self._session.conf.set("spark.sql.hive.manageFilesourcePartitions", "false")
         self._tried_at = float("-inf")
 
     def register(self) -> None:
-        """Registers what is not registered yet."""
+        """Registers the tables that are not registered yet."""
         if not self._waiting or time.monotonic() - self._tried_at < RETRY_S:
             return
         self._tried_at = time.monotonic()
@@ -67,7 +68,7 @@ class ParquetTables:
 
 
 class NotPartitionedSo(Exception):
-    """The folders are named by other columns than those that were declared."""
+    """The folders name other partition columns than the declared ones."""
 
 
 def _columns(found: DataFrame, by_folders: Sequence[str], declared: Mapping[str, str]) -> str:

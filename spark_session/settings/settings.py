@@ -1,4 +1,4 @@
-"""What the warm session is built from: our settings in, Spark's properties out."""
+"""Turns our settings into Spark's properties for the warm session."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from spark_session.settings.parquet_tables import ParquetTable
 MIB = 1024 * 1024
 CATALOG_IMPLEMENTATION = "spark.sql.catalogImplementation"
 
-# Spark as shipped runs code and opens files for whoever may send SQL; these close what properties can close.
-# What they cannot close is refused by `spark_session.session.guard`. Others are here since rows would be
-# wrong.
+# Spark as shipped runs code and opens files for anybody who may send SQL; these properties close some of
+# these ways. `spark_session.session.guard` refuses the others. Some are here because rows would be wrong
+# without them.
 HARDENING: Mapping[str, str] = {
     "spark.sql.runSQLOnFiles": "false",  # SELECT … FROM text.`/etc/passwd`
     "spark.sql.variable.substitute": "false",  # SELECT '${env:SECRET}'
@@ -25,27 +25,27 @@ HARDENING: Mapping[str, str] = {
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.parser.quotedRegexColumnNames": "false",
-    # Of two common table expressions of one name, the inner one is meant.
+    # If two common table expressions share a name, the inner one applies.
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
     # Parameters are bound as literals of their type; Spark 4.1 would write them into the text instead.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
-    # A metastore would compare partitions' values by its database's rules, and by their names (`k=007` is no
-    # 7 to it): a filter that is put into a query would select others than the join does.
+    # A metastore would compare partitions' values by its database's rules, and by their names (to it, `k=007`
+    # is not 7): a filter in a query's text would then select other rows than the join does.
     "spark.sql.hive.metastorePartitionPruning": "false",
-    # Iceberg 1.12 keeps what it has read of equality deletes by their file, in the types of that time. Once a
-    # field is wider, they equal no value of it: what was replaced is back, and a compaction writes it down.
+    # Iceberg 1.12 caches the equality deletes of a file with the types of that time. After a field was
+    # widened, they equal no value of it: replaced rows are back, and a compaction makes that permanent.
     "spark.sql.iceberg.executor-cache.delete-files.enabled": "false",
 }
 
-# With `spark.wap.branch` a plain name means another branch than the one whose snapshot it is pinned to.
+# With `spark.wap.branch`, a plain name reads another branch than the one whose snapshot it is pinned to.
 OTHER_SNAPSHOTS = "spark.wap."
 
-# A document that a query holds would else make `xpath(…)` open the files and addresses that it names.
+# Otherwise a document in a query makes `xpath(…)` open the files and addresses that it names.
 XML_STAYS_INSIDE = "-Djavax.xml.accessExternalDTD= -Djavax.xml.accessExternalSchema="
 JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 
-# The JVM must have these before it starts; everything else, secrets too, travels over the gateway's
-# socket instead of the command line, where every user of the machine could read it.
+# The JVM must have these before it starts; everything else, secrets too, travels over the gateway's socket
+# and not on the command line, where every user of the machine could read it.
 LAUNCH_PREFIXES = ("spark.driver.memory", "spark.driver.extra", "spark.jars", "spark.master", "spark.submit")
 
 
@@ -61,7 +61,7 @@ PLANNING_THREADS = 32
 
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
-    """All that a warm session needs; `catalogs` holds Spark's own `spark.sql.catalog.…` properties."""
+    """Everything that a warm session needs; `catalogs` holds Spark's own `spark.sql.catalog.…` properties."""
 
     master: str
     jars: tuple[str, ...]
@@ -79,12 +79,12 @@ class SparkSettings:
 
     @property
     def has_session_tables(self) -> bool:
-        """Whether there is anything in Spark's own catalog: folders that were declared, or a metastore's."""
+        """Whether Spark's own catalog has tables: declared folders, or a metastore's."""
         return bool(self.parquet_tables) or self.properties.get(CATALOG_IMPLEMENTATION) == "hive"
 
 
 def spark_properties(settings: SparkSettings) -> dict[str, str]:
-    """Every property of the session. The operator's own win over our defaults, but not over hardening.
+    """Returns every property of the session. Operators override our defaults, but not the hardening.
 
     >>> own = {"spark.ui.enabled": "true", "spark.sql.runSQLOnFiles": "true"}
     >>> settings = SparkSettings("local[2]", ("a.jar",), Path("logs"), properties=own)
@@ -98,7 +98,7 @@ def spark_properties(settings: SparkSettings) -> dict[str, str]:
 
 
 def refusal_of(name: str, value: str) -> str | None:
-    """Why the operator may not give the session this property; None where they may.
+    """Returns why the operator may not set this property; None if they may.
 
     >>> refusal_of("spark.sql.caseSensitive", "true")
     'spark.sql.caseSensitive has to stay false'
@@ -112,7 +112,7 @@ def refusal_of(name: str, value: str) -> str | None:
 
 
 def launch_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Those that must stand on the JVM's command line.
+    """Returns the properties that must be on the JVM's command line.
 
     >>> launch_properties({"spark.jars": "a.jar", "spark.sql.catalog.lake.jdbc.password": "secret"})
     {'spark.jars': 'a.jar'}
@@ -136,15 +136,15 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.redaction.regex": "(?i)secret|password|passwd|token|credential|access[.-]?key",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        # Up to here Spark keeps the first rows of an order in an array of the size that a LIMIT names.
+        # Up to this LIMIT, Spark keeps the first rows of an order in an array of that size.
         "spark.sql.execution.topKSortFallbackThreshold": "1000000",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
-        # The default refuses a struct with two fields of one name, which Spark itself answers.
+        # The default refuses a struct with two fields of one name, which Spark itself can return.
         "spark.sql.execution.pandas.structHandlingMode": "row",
-        # A query brings about ten classes. Of Spark's 100, those of a dashboard's dozen questions evict each
-        # other, and every one is compiled, and warmed up, anew.
+        # A query takes about ten classes. With Spark's default of 100, the dozen queries of a dashboard evict
+        # each other's classes, and every one is compiled and warmed up again.
         "spark.sql.codegen.cache.maxEntries": "1000",
-        # The gateway keeps its own records; Spark's history of them would only grow the driver's heap.
+        # The gateway keeps its own records; Spark's history would only fill the driver's heap.
         "spark.sql.ui.retainedExecutions": "20",
         "spark.ui.retainedJobs": "50",
         "spark.ui.retainedStages": "50",
@@ -155,18 +155,19 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
     if is_local(settings.master):
         # 200 shuffle partitions are for clusters; on a few cores each one costs more than it carries.
         defaults["spark.sql.shuffle.partitions"] = "8"
-        # Iceberg would cut a scan into 16 MB tasks: of a table of small files, four each and hundreds in all.
+        # Iceberg would split a scan into 16 MB tasks: for a table of small files, four files each and
+        # hundreds in all.
         defaults["spark.sql.iceberg.read.adaptive-split-size.enabled"] = "false"
-        # A stack that overflows in a task, as in a regular expression, fails its query alone. Else Spark ends
-        # the JVM, which here is everybody's; a real lack of memory ends it by an option of its own.
+        # A stack overflow in a task, as in a regular expression, then fails only its query. Otherwise Spark
+        # ends the JVM, which all queries share; a real lack of memory ends it by another option.
         defaults["spark.executor.killOnFatalError.depth"] = "0"
-        # Without it every user of this machine could talk to the driver.
+        # Without it, every user of this machine could talk to the driver.
         defaults["spark.authenticate"] = "true"
         defaults["spark.driver.host"] = "127.0.0.1"
         defaults["spark.driver.bindAddress"] = "127.0.0.1"
     else:
-        # A task that does not end when it is killed holds its slot for good: its executor ends instead. In
-        # local mode Spark only logs that; the engine's own watch replaces it there.
+        # A task that does not end when it is killed keeps its slot for good: its executor is ended instead.
+        # In local mode Spark only logs that; the engine's own watch takes over there.
         defaults |= {
             "spark.task.reaper.enabled": "true",
             "spark.task.reaper.killTimeout": "20s",
@@ -187,7 +188,7 @@ def is_local(master: str) -> bool:
 
 
 def heap_bytes(settings: SparkSettings) -> int:
-    """The driver's heap. A result is in it whole for a moment, so no result may take more than a part of it.
+    """Returns the driver's heap. It holds whole results for a moment, so each may take only a part of it.
 
     >>> heap_bytes(SparkSettings("local[2]", (), Path("logs"), driver_memory="2g")) == 2 * 1024 * MIB
     True
@@ -199,7 +200,7 @@ def heap_bytes(settings: SparkSettings) -> int:
 
 def _java_options(log_dir: Path) -> str:
     options = (
-        "-XX:+ExitOnOutOfMemoryError",  # a JVM without memory is worse than a new one
+        "-XX:+ExitOnOutOfMemoryError",  # a new JVM is better than one without memory
         f'"-Dlog4j2.configurationFile={resource_path("log4j2.properties").as_uri()}"',
         f'"-Dsluice.log.dir={log_dir}"',
     )

@@ -1,4 +1,4 @@
-"""Which versions of Spark may run queries here."""
+"""The versions of Spark that may run queries here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OLDEST = (4, 1, 4)
 
 
 def check_spark_version(version: str) -> None:
-    """Returns where Spark of this version answers queries as it should, and fits Iceberg's runtime.
+    """Checks that this version of Spark answers queries correctly and fits Iceberg's runtime.
 
     4.1.0 to 4.1.3 give wrong rows from storage-partitioned joins (SPARK-59050, SPARK-59054).
 

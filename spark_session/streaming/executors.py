@@ -1,4 +1,4 @@
-"""Functions of the gateway's own, run by Spark's executors."""
+"""Runs the gateway's own functions on Spark's executors."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ V = TypeVar("V")
 
 
 class SparkExecutors:
-    """Implements `service.ingest_ports.Executors`; `session` gives the session of now, if there is one."""
+    """Implements `service.ingest_ports.Executors`; `session` returns the current session, if there is one."""
 
     def __init__(self, session: Callable[[], WarmSession | None]) -> None:
         self._session = session
 
     @property
     def slots(self) -> int:
-        """How many items are worked on at once, when nothing else runs; 1 while there is no session."""
+        """How many items are worked on at once when nothing else runs; 1 while there is no session."""
         session = self._session()
         return 1 if session is None else max(int(session.context.defaultParallelism), 1)
 
@@ -56,7 +56,7 @@ class SparkExecutors:
             raise EngineNotReady
         with spark_errors(session):
             label(session.context, tag)
-            # An RDD, since the DataFrame's `mapInArrow` wants pandas, for nothing that is done here.
+            # An RDD: the DataFrame's `mapInArrow` needs pandas, which nothing here uses.
             results: list[R] = session.context.parallelize(items, len(items)).map(function).collect()
         return results
 
@@ -83,8 +83,8 @@ class SparkExecutors:
 
 
 def regrouped(values: RDD[tuple[Place, V]], together: Callable[[Iterator[V]], R], part_count: int) -> RDD[R]:
-    """What the function makes of the values of each part, which it gets in the order of their places."""
-    # Sorted on disk, where a part does not fit into `spark.python.worker.memory`.
+    """Applies the function to the values of each part, in the order of their places."""
+    # Sorts on disk if a part does not fit into `spark.python.worker.memory`.
     parts = values.repartitionAndSortWithinPartitions(  # type: ignore[type-var]
         part_count, part_of, True, order_in_part
     )
@@ -92,7 +92,7 @@ def regrouped(values: RDD[tuple[Place, V]], together: Callable[[Iterator[V]], R]
 
 
 def label(context: SparkContext, tag: str) -> None:
-    """Has this thread's next Spark jobs carry the tag, in a pool of their own beside the queries'."""
+    """Tags the next Spark jobs of this thread, in a pool of their own beside the queries'."""
     context.clearJobTags()
     context.addJobTag(tag)
     context.setLocalProperty("spark.scheduler.pool", POOL)
@@ -100,7 +100,7 @@ def label(context: SparkContext, tag: str) -> None:
 
 @contextmanager
 def spark_errors(session: WarmSession) -> Iterator[None]:
-    """Turns what PySpark and its sockets raise into the gateway's own; the log has the cause."""
+    """Turns errors of PySpark and its sockets into the gateway's own; the log has the cause."""
     try:
         yield
     except (PySparkException, *UNREACHABLE) as failure:
@@ -112,7 +112,7 @@ def spark_errors(session: WarmSession) -> Iterator[None]:
 
 
 def _is_interruption(text: str) -> bool:
-    """Whether somebody wanted it to end: a stream that is stopped interrupts what its batch was doing.
+    """Whether it was asked to end: stopping a stream interrupts the work of its batch.
 
     >>> _is_interruption("An error occurred: java.nio.channels.ClosedByInterruptException at java.base")
     True
@@ -125,7 +125,7 @@ def _is_interruption(text: str) -> bool:
 
 
 def _in_gateway_terms(text: str) -> PartDown:
-    r"""What made the executors fail, where they said it in words of the gateway's own.
+    r"""Returns why the executors failed, if they reported it in the gateway's own terms.
 
     >>> _in_gateway_terms("Traceback …\nservice.errors.StorageDown: The storage does not answer.\n\tat …")
     StorageDown('The storage does not answer.')

@@ -19,14 +19,14 @@ from spark_session.streaming.partitions import of_partition, placed_messages
 from spark_session.streaming.stream_checkpoint import StreamCheckpoint
 from spark_session.streaming.stream_failures import StreamFailures
 
-# Spark's id of what a query has read; it stands in the checkpoint, and stays over restarts.
+# Spark's id of a stream's progress; it is in the checkpoint, and survives restarts.
 _QUERY_ID = "sql.streaming.queryId"
 R = TypeVar("R")
 V = TypeVar("V")
 
 
 class SparkMicroBatch:
-    """Implements `service.model.ingest.micro_batches.MicroBatch`, within Spark's callback, by its thread."""
+    """Implements `service.model.ingest.micro_batches.MicroBatch` within Spark's callback, in its thread."""
 
     def __init__(
         self, session: WarmSession, rows: DataFrame, batch_id: int, failures: StreamFailures, checkpoint: str
@@ -46,7 +46,7 @@ class SparkMicroBatch:
     def files(self) -> Sequence[str]:
         """See `service.model.ingest.micro_batches.MicroBatch`."""
         if self._files is None:
-            # Not as the rows have them: of those, files that are gone are left out without a word.
+            # Not from the rows: they silently leave out files that are gone.
             self._files = tuple(dict.fromkeys(self._checkpoint.planned_files(self.batch_id)))
         return self._files
 

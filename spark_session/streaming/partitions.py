@@ -1,4 +1,4 @@
-"""What runs in the Python of executors; it imports next to nothing."""
+"""Code that runs in the Python of executors; it imports next to nothing."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ T = TypeVar("T")
 R = TypeVar("R")
 V = TypeVar("V")
 Place = tuple[int, ...]
-"""A part, what the value comes from, in numbers, and the value's own number among those of the same."""
+"""A part, numbers for the value's origin, and the value's own number within that origin."""
 
 
 def of_partition(function: Callable[[Iterator[Message]], R], rows: Iterator[Any]) -> Iterator[R]:
-    """What the function makes of a partition's messages; one without a value is an empty text."""
+    """Applies the function to a partition's messages; a message without a value is an empty text."""
     yield function(_messages(rows))
 
 
 def placed_messages(
     apart: Callable[[Iterator[Message]], Iterable[tuple[int, V]]], rows: Iterator[Any]
 ) -> Iterator[tuple[Place, V]]:
-    """What the function gives for a partition's messages, each value with its place: by the first of them.
+    """Yields the function's values for a partition's messages, each with the first message's place.
 
     >>> rows = iter([(b"a", 5, 70), (b"b", 5, 71)])
     >>> list(placed_messages(lambda messages: [(2, len(list(messages)))], rows))
@@ -46,7 +46,7 @@ def _messages(rows: Iterator[Any]) -> Iterator[Message]:
 def placed_values(
     apart: Callable[[T], Iterable[tuple[int, V]]], numbered: tuple[int, T]
 ) -> Iterator[tuple[Place, V]]:
-    """What the function gives for an item, each value with its place.
+    """Yields the function's values for an item, each with its place.
 
     >>> list(placed_values(lambda item: [(0, item), (3, item)], (7, "a")))
     [((0, 7, 0), 'a'), ((3, 7, 1), 'a')]
@@ -57,15 +57,15 @@ def placed_values(
 
 
 def part_of(place: Place) -> int:
-    """The part that a place is in."""
+    """Returns the part of a place."""
     return place[0]
 
 
 def order_in_part(place: Place) -> Place:
-    """What values of one part are sorted by."""
+    """Returns the sort key for the values of one part."""
     return place[1:]
 
 
 def of_part(together: Callable[[Iterator[V]], R], values: Iterator[tuple[Place, V]]) -> Iterator[R]:
-    """What the function makes of a part's values, which come in their order."""
+    """Applies the function to a part's values, which come in order."""
     yield together(value for _, value in values)

@@ -1,4 +1,4 @@
-"""What a stream's checkpoint says of its micro-batches."""
+"""Reads micro-batches from a stream's checkpoint."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from service.errors import StreamFailed
 from spark_session.session.warm_session import WarmSession
 from spark_session.streaming.executors import spark_errors
 
-# Before the offsets of the sources stand the version, and the time and settings of the planning.
+# The lines before the sources' offsets: the version, and the time and settings of the planning.
 _HEAD_LINES = 2
 _LOG_VERSION = 1
 _NOTHING_YET = -1
 
 
 class StreamCheckpoint:
-    """Of a stream with one source. `folder` is read by Hadoop's file systems, as Spark itself does it."""
+    """The checkpoint of a stream with one source. Hadoop's file systems read `folder`, as in Spark."""
 
     def __init__(self, session: WarmSession, folder: str) -> None:
         self._session = session
         self._folder = folder
 
     def offsets(self, batch_id: int) -> Sequence[str]:
-        """Where the source stood when the batch was planned.
+        """Returns where the source was when the batch was planned.
 
         Raises:
             PartDown: the checkpoint cannot be read.
@@ -43,15 +43,16 @@ class StreamCheckpoint:
         return text.splitlines()[_HEAD_LINES:]
 
     def planned_files(self, batch_id: int) -> list[str]:
-        """The files that Spark planned for the batch, as Hadoop writes their names: the oldest first.
+        """Returns the files that Spark planned for the batch, as Hadoop writes their names: the oldest first.
 
-        How old they were when they were found stands in the checkpoint. Of one moment, the order is by name.
+        Their order follows the ages in the checkpoint, from when they were found; files of one moment are
+        ordered by name.
 
-        Spark reads those of them that are still there, and says nothing of the others.
+        Spark reads those that still exist, and does not report the others.
 
         Raises:
             PartDown: the checkpoint cannot be read.
-            StreamFailed: it does not have them any more.
+            StreamFailed: the checkpoint no longer has them.
         """
         after = self._log_offset(batch_id - 1) if batch_id else _NOTHING_YET
         last = self._log_offset(batch_id)
@@ -62,7 +63,7 @@ class StreamCheckpoint:
                 f"The stream's checkpoint does not have the files of batch {batch_id} any more. Restore it as"
                 " it was, or make another stream for what was not read yet."
             )
-        # Before the entries stands the version.
+        # The version comes before the entries.
         entries = (json.loads(line) for text in texts for line in text.splitlines()[1:])
         found = sorted((int(each["timestamp"]), as_hadoop_writes(each["path"])) for each in entries)
         return [path for _, path in found]
@@ -72,12 +73,12 @@ class StreamCheckpoint:
         return int(json.loads(offset)["logOffset"])
 
     def _entries(self, first: int, last: int) -> list[str]:
-        """The entries of the source's log, as it spells them; it knows which of them it has put together."""
+        """Returns the entries of the source's log as it spells them; the log knows the compacted ones."""
         jvm = self._session.jvm.gateway.jvm
         log = jvm.org.apache.spark.sql.execution.streaming.runtime.FileStreamSourceLog(
             _LOG_VERSION, self._session.root._jsparkSession, f"{self._folder}/sources/0"
         )
-        # As they are, Python's numbers would arrive as shorter ones than Scala takes them for.
+        # Plain Python numbers would arrive as shorter types than Scala expects.
         first_id, last_id = (
             jvm.scala.jdk.javaapi.OptionConverters.toScala(jvm.java.util.OptionalLong.of(each))
             for each in (first, last)
@@ -85,7 +86,7 @@ class StreamCheckpoint:
         return [self._spelled(log, each._2()) for each in log.get(first_id, last_id)]
 
     def _spelled(self, log: JavaObject, entries: JavaObject) -> str:
-        # All at once: each call into the JVM takes its time.
+        # All at once: each call into the JVM takes time.
         sink = self._session.jvm.gateway.jvm.java.io.ByteArrayOutputStream()
         log.serialize(entries, sink)
         text: str = sink.toString("UTF-8")
@@ -93,7 +94,7 @@ class StreamCheckpoint:
 
 
 def as_hadoop_writes(url: str) -> str:
-    """The address without escapes, and without the slashes before a host that there is none of.
+    """Returns the address without escapes, and without the slashes of a missing host.
 
     >>> as_hadoop_writes("file:///in/a%20b%25.json"), as_hadoop_writes("s3a://bucket/in/a.json")
     ('file:/in/a b%.json', 's3a://bucket/in/a.json')

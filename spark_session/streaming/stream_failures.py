@@ -1,4 +1,4 @@
-"""What ended a stream, as its caller has to know it, from what Spark and Kafka say."""
+"""Turns errors of Spark and Kafka that ended a stream into errors for its caller."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _GONE = re.compile(
     r"KAFKA_DATA_LOSS|[Ss]ome data may have been (lost|missed)|OffsetOutOfRange|NoOffsetForPartition"
 )
 _NO_TOPIC = re.compile(r"UnknownTopicOrPartition|UNKNOWN_TOPIC_OR_PARTITION|UnknownTopicId")
-# Only at the start: a folder that goes later has no new files.
+# Only at the start: a folder that goes later just has no new files.
 _NO_FOLDER = re.compile(r"\[PATH_NOT_FOUND\]")
-# What Kafka's clients call retriable, and a name that does not resolve now.
+# Errors that Kafka's clients call retriable, and names that do not resolve now.
 _SILENT = re.compile(
     r"errors\.(Timeout|Disconnect|Network|LeaderNotAvailable|NotLeaderOrFollower|BrokerNotAvailable"
     r"|NotController|CoordinatorNotAvailable|CoordinatorLoadInProgress|KafkaStorage|OffsetNotAvailable"
@@ -39,18 +39,18 @@ _MASK = "**********"
 
 
 class StreamFailures:
-    """Of one stream; `options` are what it logs in with, and are shown nowhere."""
+    """The failures of one stream; `options` are its credentials, and are never shown."""
 
     def __init__(self, source: StreamSource, options: Mapping[str, str]) -> None:
         self._source = source
         self._secrets = _secrets(options)
 
     def of(self, words: Sequence[str]) -> GatewayError:
-        """The failure that a chain of causes tells of, the outermost first."""
+        """Returns the failure for a chain of causes, the outermost first."""
         return self.known(words) or StreamFailed(self.masked(sentence(words[0])))
 
     def known(self, words: Sequence[str]) -> GatewayError | None:
-        """The same, if it is one that the source has, and not Spark."""
+        """Returns the failure if it is one of the source, not of Spark."""
         text = "\n".join(words)
         match self._source:
             case KafkaSource():
@@ -62,7 +62,7 @@ class StreamFailures:
         return found
 
     def masked(self, text: str) -> str:
-        """The text without what the stream logs in with."""
+        """Returns the text without the stream's credentials."""
         for secret in self._secrets:
             text = text.replace(secret, _MASK)
         return text
@@ -96,7 +96,7 @@ def _of_topic(source: KafkaSource, text: str) -> GatewayError | None:
 
 
 def _secrets(options: Mapping[str, str]) -> tuple[str, ...]:
-    """All that could be one, the longest first.
+    """Returns every possible secret, the longest first.
 
     >>> _secrets({"kafka.sasl.jaas.config": 'x.Y required password="pw";', "kafka.security.protocol": "SSL"})
     ('x.Y required password="pw";', 'pw')

@@ -1,4 +1,4 @@
-"""How far a stream is, from what Spark says of its query."""
+"""A stream's progress, from Spark's report on its query."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from service.model.ingest.stream_standing import StreamProgress
 
-# What Spark says of a query whose source has answered, and has nothing more.
+# Spark's report on a query whose source has answered and has nothing more.
 _IDLE = ("Waiting for data to arrive", "Waiting for next trigger")
 
 
 def stream_progress(status: Mapping[str, Any], last: str | None) -> StreamProgress:
-    """From a query's status, and the JSON of its last progress if it has made any.
+    """Builds the progress from a query's status, and the JSON of its last progress if there is one.
 
     >>> idle = {"message": "Waiting for next trigger", "isDataAvailable": False, "isTriggerActive": False}
     >>> stream_progress(idle, None)
@@ -26,7 +26,7 @@ def stream_progress(status: Mapping[str, Any], last: str | None) -> StreamProgre
 
 
 def _messages_behind(source: Mapping[str, Any]) -> int | None:
-    """Of Kafka, whose offsets are numbers by partitions of topics; other sources count otherwise.
+    """Returns Kafka's backlog; its offsets are numbers by a topic's partition. None for other sources.
 
     >>> _messages_behind({"latestOffset": {"clicks": {"0": 7, "1": 9}}, "endOffset": {"clicks": {"0": 5}}})
     11
@@ -40,7 +40,7 @@ def _messages_behind(source: Mapping[str, Any]) -> int | None:
 
 
 def _offsets(offset: object) -> dict[tuple[str, str], int] | None:
-    """By topic and partition; None for what is no offset of Kafka's."""
+    """Returns the offsets by topic and partition; None if they are not Kafka's."""
     if not isinstance(offset, dict) or not all(isinstance(each, dict) for each in offset.values()):
         return None
     return {

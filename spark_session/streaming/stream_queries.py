@@ -35,21 +35,21 @@ from spark_session.streaming.stream_progress import stream_progress
 log = structlog.get_logger(__name__)
 
 _TWICE = "concurrently using the same checkpoint"
-# Spark's words while it has nothing to do: so its source has answered.
+# Spark's status while it has nothing to do: its source has answered.
 _IDLE = "Waiting for data to arrive"
 _CAUSES_AT_MOST = 20
-# All that Spark has of a file; a stream has to be told.
+# All that Spark has of a file; a stream must be given a schema.
 _FILE_SCHEMA = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
-# Spark passes over, without a word, files that are older than the newest it has seen by more than this, which
-# is a week if nothing is said; a file that was moved keeps its time. The most that it can count, as it takes
-# this from the newest time, which is never below zero.
+# Spark silently ignores files that are older than its newest file by more than this, a week by default; a
+# moved file keeps its time. This is the largest possible age: Spark subtracts it from the newest time, which
+# is never below zero.
 _ANY_AGE = f"{2**63 - 1}ms"
-# How the operator's options change these is his; a stream's own options nobody changes.
+# Operators may change these; a stream's own options are fixed.
 _KAFKA_DEFAULTS = MappingProxyType(
     {
-        # Messages of transactions that were given up are no messages.
+        # Messages of aborted transactions do not count.
         "kafka.isolation.level": "read_committed",
-        # Servers that are silent are told within a minute; Kafka's own bounds would take three.
+        # Silent servers are reported within a minute; Kafka's own bounds would take three.
         "kafka.default.api.timeout.ms": "30000",
         "fetchOffset.numRetries": "2",
     }
@@ -57,10 +57,10 @@ _KAFKA_DEFAULTS = MappingProxyType(
 
 
 class SparkStreamQueries:
-    """Implements `service.stream_ports.StreamQueries`; `session` gives the session of now, if there is one.
+    """Implements `service.stream_ports.StreamQueries`; `session` returns the current session, if any.
 
-    What a stream has read stands in a folder of its own below `checkpoints`, which all replicas must see.
-    `kafka_options` are the operator's, of Spark's Kafka source: how to log in, for one. Callers set none.
+    A stream's progress is in a folder of its own below `checkpoints`, which all replicas must see.
+    `kafka_options` are the operator's, for Spark's Kafka source: how to log in, for one. Callers set none.
     """
 
     def __init__(
@@ -111,10 +111,10 @@ class SparkStreamQueries:
         return session
 
     def _rows(self, spark: SparkSession, source: StreamSource) -> DataFrame:
-        """Messages and where they stand; or files, of which Spark but notes the names as they come."""
+        """Returns messages and their positions; of files, Spark only notes the names as they come."""
         match source:
             case DirectorySource():
-                # Whatever they hold: without their content nothing of it is read.
+                # Works for files of any kind: nothing is read unless their content is selected.
                 reader = _reader(spark, "binaryFile", _folder_options(source))
                 return reader.schema(_FILE_SCHEMA).load(source.uri).select("path")
             case KafkaSource():
@@ -136,7 +136,7 @@ class SparkRunningStream:
         self.query: StreamingQuery | None = None
 
     def take(self, rows: DataFrame, batch_id: int) -> None:
-        """Spark's callback for one micro-batch; whatever it raises ends the query."""
+        """Runs one micro-batch as Spark's callback; an error here ends the query."""
         try:
             batch = SparkMicroBatch(self._session, rows, batch_id, self._failures, self._checkpoint)
             self._on_batch(batch)
@@ -183,7 +183,7 @@ class SparkRunningStream:
         except (PySparkException, Py4JError, OSError) as failure:
             return _lost(self._session, failure)
         if any(_TWICE in each for each in words):
-            # A replica that has just lost its lease may have run it for a moment longer.
+            # A replica that has just lost its lease may have run the stream for a moment longer.
             return ExecutorsFailed("Another replica still ran the stream.")
         return self._failures.of(words) if words else None
 
@@ -201,7 +201,7 @@ def _reader(spark: SparkSession, name: str, options: Mapping[str, str]) -> DataS
 
 
 def _check_glob(glob: str, session: WarmSession) -> None:
-    """Hadoop says it, by whose patterns the files are found; Spark would end without a cause."""
+    """Asks Hadoop, by whose patterns the files are found; Spark would end without a cause."""
     try:
         session.jvm.gateway.jvm.org.apache.hadoop.fs.GlobFilter(glob)
     except Py4JJavaError as error:
@@ -216,8 +216,8 @@ def _folder_options(source: DirectorySource) -> dict[str, str]:
     options = {
         "maxFilesPerTrigger": str(source.files_per_batch),
         "maxFileAge": _ANY_AGE,
-        # Else folders called `day=1` would be partitions, and beside others an error. So all of them are
-        # listed, and who reads leaves out what is in them.
+        # Otherwise folders called `day=1` would be partitions, and an error beside other folders. So all of
+        # them are listed, and the reader leaves out the files in them.
         "recursiveFileLookup": "true",
     }
     return options | ({} if source.glob is None else {"pathGlobFilter": source.glob})
@@ -229,13 +229,13 @@ def _topic_options(source: KafkaSource) -> dict[str, str]:
         "subscribe": source.topic,
         "startingOffsets": source.starting_offsets,
         "maxOffsetsPerTrigger": str(source.messages_per_batch),
-        # Messages that are gone before they were read are told, not passed over.
+        # Messages that are lost before they were read are reported, not skipped.
         "failOnDataLoss": "true",
     }
 
 
 def _words(query: StreamingQuery) -> list[str]:
-    """What ended the query: what Spark says, then what each of its causes says."""
+    """Returns why the query ended: Spark's message, then the message of each of its causes."""
     ended = query.exception()
     if ended is None:
         return []

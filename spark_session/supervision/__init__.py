@@ -1,4 +1,4 @@
-"""Whether the engine can still answer: what is known of one session comes in, a verdict goes out.
+"""Whether the engine can still answer: takes the signs of one session, returns a verdict.
 
 `SessionWatch` runs beside a warm session; `SparkEngine` asks it and acts.
 """

@@ -1,4 +1,4 @@
-"""Cancellations that keep nobody waiting, though the JVM may not answer."""
+"""Delivers cancellations without blocking callers, even if the JVM does not answer."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ log = structlog.get_logger(__name__)
 
 
 class Cancels:
-    """Hands over one query's cancellation after the other, in a thread of its own.
+    """Delivers one query's cancellation after the other, in a thread of its own.
 
-    Who asks again while the same one waits to be handed over adds nothing.
+    A repeated request for a query that still waits for delivery adds nothing.
     """
 
     def __init__(self, cancel: Callable[[str], None]) -> None:
@@ -28,15 +28,15 @@ class Cancels:
         self._thread = threading.Thread(target=self._run, name="engine-cancels", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
+        """Starts the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends after what waits; a call that hangs ends with its JVM."""
+        """Ends after the waiting cancellations; a call that hangs ends with its JVM."""
         self._queue.put(None)
 
     def ask(self, query_id: UUID) -> None:
-        """Returns at once."""
+        """Queues the cancellation and returns at once."""
         with self._lock:
             if query_id in self._waiting:
                 return

@@ -1,4 +1,4 @@
-"""A trial query, again and again: the one sign of health that nothing else can give."""
+"""Repeats a trial query: the only sure sign of health."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from spark_session.java.jvm import UNREACHABLE
 class Heartbeat:
     """Runs `beat` every `interval_s` in a thread of its own, which a silent JVM may block for ever.
 
-    `beat` gives the milliseconds that the JVM has stood still for garbage collection since its start. Only
-    that thread writes; any other may ask.
+    `beat` returns the milliseconds that the JVM has paused for garbage collection since its start. Only that
+    thread writes; any other may read.
     """
 
     def __init__(self, beat: Callable[[], int], interval_s: float, window_s: float) -> None:
@@ -28,15 +28,15 @@ class Heartbeat:
         self._worker = PeriodicWorker("engine-heartbeat", self._try_beat, interval_s, waits_first=True)
 
     def start(self) -> None:
-        """Begins."""
+        """Starts the thread."""
         self._worker.start()
 
     def stop(self) -> None:
-        """Begins no further beat; one that hangs ends with its JVM."""
+        """Starts no further beat; one that hangs ends with its JVM."""
         self._worker.close()
 
     def silent_s(self) -> float:
-        """How long the beat that is under way has not been answered; 0 between two beats."""
+        """How long the current beat has not been answered; 0 between two beats."""
         began_s = self._began_s
         return 0.0 if began_s is None else time.monotonic() - began_s
 
@@ -46,7 +46,7 @@ class Heartbeat:
         return self._failure
 
     def collection_share(self) -> float | None:
-        """Which part of the last `window_s` went to garbage collection; None before the window is over."""
+        """The share of the last `window_s` spent in garbage collection; None before the window is over."""
         samples = tuple(self._collected)
         if not samples or samples[-1][0] - samples[0][0] < self._window_s:
             return None

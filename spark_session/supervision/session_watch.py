@@ -1,4 +1,4 @@
-"""Watches one warm session for as long as it is the engine's."""
+"""Watches one warm session for as long as the engine uses it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 TAG = "heartbeat"
-# The driver answers it without a task, which `SELECT 1` takes: queries that hold all slots for long are no
+# The driver answers it without a task, which `SELECT 1` needs: queries that hold all slots for long are not a
 # fault of the engine.
 TRIAL_SQL = "VALUES 1"
 UPKEEP_INTERVAL_S = 2.0
 
 
 class SessionWatch:
-    """Knows at once how the session is, and asks its JVM in threads that may hang."""
+    """Reports the session's health at once, and asks its JVM in threads that may hang."""
 
     def __init__(self, session: WarmSession, bounds: EngineBounds) -> None:
         self._session = session
@@ -58,7 +58,7 @@ class SessionWatch:
 
     @property
     def session(self) -> WarmSession:
-        """The session that is watched."""
+        """The watched session."""
         return self._session
 
     @property
@@ -67,7 +67,7 @@ class SessionWatch:
         return self._is_stopped or not self._session.is_alive()
 
     def verdict(self) -> Verdict:
-        """How the session is. At once."""
+        """Returns the current verdict at once."""
         grace_s = self._bounds.grace_s
         return judge(
             Signs(
@@ -82,7 +82,7 @@ class SessionWatch:
         )
 
     def signs(self, losses: Mapping[EngineLoss, int]) -> EngineSigns:
-        """What the last trial query has brought, for a monitor. At once."""
+        """Returns the results of the last trial query, for a monitor. Returns at once."""
         return EngineSigns(
             losses,
             self._heartbeat.silent_s(),
@@ -92,17 +92,17 @@ class SessionWatch:
         )
 
     def given_up_texts(self) -> list[str]:
-        """The texts of the calls and tasks that were given up and go on."""
+        """Returns the texts of calls and tasks that were given up and still run."""
         calls, grace_s = self._session.calls, self._bounds.grace_s
         tasks = [calls.text_of(tags) for late_s, tags in self._late_tasks if late_s >= grace_s]
         return [call.text for call, _ in calls.given_up(grace_s)] + [each for each in tasks if each]
 
     def cancel(self, query_id: UUID) -> None:
-        """Has the jobs of the query stopped. At once."""
+        """Asks for the query's jobs to be stopped. Returns at once."""
         self._cancels.ask(query_id)
 
     def stop(self) -> None:
-        """Watches no longer. Threads that wait for the JVM end with it."""
+        """Stops watching. Threads that wait for the JVM end with it."""
         self._upkeep.close()
         self._heartbeat.stop()
         self._cancels.stop()
@@ -111,7 +111,7 @@ class SessionWatch:
         if self._session.is_stopped():
             self._is_stopped = True
         if self._child is None:
-            # One for all beats: each new session is dear, and Spark logs warnings for it.
+            # One session for all beats: each new session is expensive, and Spark logs warnings for it.
             self._child = self._session.children.opened(TAG)
         self._child.sql(TRIAL_SQL).collect()
         lines = [each.partition(" ") for each in str(self._java.lateTasks()).splitlines()]

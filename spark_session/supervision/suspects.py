@@ -1,6 +1,6 @@
-"""Which texts may have cost an engine, and whether they run again.
+"""Remembers texts that may have killed an engine, and whether they may run again.
 
-ADR 28 has the reasons. A text is what a caller sent, by its fingerprint.
+ADR 28 has the reasons. A text is a caller's own text, by its fingerprint.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from service.errors import EngineLost, QueryQuarantined
 DEATHS_TO_QUARANTINE = 2
 TEXTS_KNOWN = 10_000
 LOOK_AROUND_S = 0.2
-# A killer kills within seconds; a suspect that runs for longer lets the next one begin.
+# A killer kills within seconds; when a suspect has run for longer, the next one may begin.
 TRIAL_S = 15.0
 
 
@@ -36,7 +36,7 @@ class Suspects:
         self._trials: dict[int, float] = {}
 
     def check(self, text: str) -> None:
-        """Lets the text pass.
+        """Checks that the text may run.
 
         Raises:
             QueryQuarantined: it is not run for a while.
@@ -52,7 +52,7 @@ class Suspects:
             )
 
     def of_loss(self, text: str) -> EngineLost:
-        """The error of a query of this text whose engine was lost."""
+        """Returns the error for a query of this text whose engine was lost."""
         with self._changed:
             is_quarantined = text in self._until_s
             may_run_again = text not in self._alone or text in self._harmless
@@ -71,14 +71,14 @@ class Suspects:
         return EngineLost()
 
     def note_success(self, text: str) -> None:
-        """The text ran to its end: it is known to be harmless."""
+        """Notes that the text ran to its end: it is known to be harmless."""
         with self._changed:
             self._harmless[text] = True
             self._losses.pop(text, None)
             self._alone.pop(text, None)
 
     def note_loss(self, running: Collection[str], culprits: Collection[str] | None = None) -> None:
-        """An engine was lost while these texts ran; `culprits` are why, and the others are not."""
+        """Notes that an engine was lost while these texts ran; only `culprits` are to blame, if given."""
         with self._changed:
             for text in culprits or ():
                 self._quarantine(text)
@@ -91,7 +91,7 @@ class Suspects:
 
     @contextmanager
     def turn(self, text: str, is_canceled: Callable[[], bool]) -> Iterator[None]:
-        """Runs the block; one that runs a suspect waits until no other suspect has just begun."""
+        """Runs the block; the block of a suspect waits while another suspect has just begun."""
         key = threading.get_ident()
         with self._changed:
             is_suspect = text in self._losses and text not in self._harmless

@@ -1,4 +1,4 @@
-"""What the signs of a session mean for it."""
+"""Decides on a session by its signs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from service.model.operations.engine_signs import EngineLoss
 
 @dataclass(frozen=True, slots=True)
 class EngineBounds:
-    """How long what may last before the engine is called down, or replaced. Seconds.
+    """How long a state may last before the engine counts as down, or is replaced. Seconds.
 
-    `grace_s`: how soon a call or a task is back after it was asked to end; after that it is given up. Those
-    that go on for as long again count for `max_given_up`.
+    `grace_s`: how soon a call or a task must return after it was asked to end; after that it is given up.
+    Those that go on for as long again count for `max_given_up`.
     """
 
     probe_interval_s: float = 1.0
@@ -29,11 +29,11 @@ class EngineBounds:
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What is known of a session now.
+    """The known signs of a session.
 
     `silent_s`: how long its trial query has not been answered. `given_up_calls` and `given_up_tasks`: how
-    many seconds ago each was given up. `collection_share`: which part of the last seconds the JVM stood
-    still for garbage collection; None while it is not known.
+    many seconds ago each was given up. `collection_share`: the share of the last seconds that the JVM paused
+    for garbage collection; None while it is not known.
     """
 
     silent_s: float
@@ -46,9 +46,10 @@ class Signs:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`is_up`: queries can be answered. `loss`: why nothing but a new engine helps, if so.
+    """`is_up`: queries can be answered. `loss`: why only a new engine helps, if so.
 
-    `given_up_count`: what goes on although it was given up, unless the engine is down for another reason.
+    `given_up_count`: how much still runs although it was given up, unless the engine is down for another
+    reason.
     """
 
     is_up: bool
@@ -58,12 +59,12 @@ class Verdict:
 
     @property
     def must_be_replaced(self) -> bool:
-        """Whether nothing but a new engine helps."""
+        """Whether only a new engine helps."""
         return self.loss is not None
 
 
 def judge(signs: Signs, bounds: EngineBounds) -> Verdict:
-    """The first rule that holds, the worst one first.
+    """Returns the verdict of the first rule that holds, the worst one first.
 
     >>> healthy = Signs(0.0, None, (), (), 2, 0.01)
     >>> judge(healthy, EngineBounds())
@@ -93,7 +94,7 @@ def _are_too_many(signs: Signs, bounds: EngineBounds) -> bool:
     given_up = (*signs.given_up_calls, *signs.given_up_tasks)
     has_no_slot = len(signs.given_up_tasks) >= signs.slots
     is_overdue = max(given_up, default=0.0) >= bounds.given_up_timeout_s
-    # Planning takes no notice of a cancellation: on a busy machine many harmless ones are late for a moment.
+    # Planning ignores a cancellation: on a busy machine, many harmless calls are late for a moment.
     lasting = [each for each in given_up if each >= bounds.grace_s]
     return has_no_slot or is_overdue or len(lasting) >= bounds.max_given_up
 

@@ -1,4 +1,4 @@
-{{- /* What values.schema.json cannot say: values that contradict one another. */ -}}
+{{- /* Checks that values.schema.json cannot express: values that contradict one another. */ -}}
 {{- define "sluice.checks" -}}
 {{- $values := .Values }}
 {{- $has_tokens := or $values.secretSettings.api_tokens $values.secretProperties.api_tokens }}

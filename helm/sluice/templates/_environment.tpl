@@ -1,4 +1,4 @@
-{{- /* Where the value of a variable lies in a Secret: {name, key}. */ -}}
+{{- /* The place of a variable's value in a Secret: {name, key}. */ -}}
 {{- define "sluice.secret-source" -}}
 valueFrom:
   secretKeyRef:
@@ -12,12 +12,12 @@ valueFrom:
 {{- printf "SECRET_%s_%s" (regexReplaceAll "[^A-Z0-9]+" (upper $path) "_") (sha256sum $path | trunc 8) }}
 {{- end }}
 
-{{- /* A text that Kubernetes takes as it is: $ would begin a reference to a variable. */ -}}
+{{- /* Escapes a text for Kubernetes: $ would begin a reference to a variable. */ -}}
 {{- define "sluice.literal" -}}
 {{- . | replace "$" "$$" }}
 {{- end }}
 
-{{- /* What the chart itself says of a setting, as JSON: the settings that follow from other values. */ -}}
+{{- /* The chart's own value of a setting, as JSON: for settings that follow from other values. */ -}}
 {{- define "sluice.derived" -}}
 {{- if eq .name "spark_conf" }}
 {{- include "sluice.spark-conf" .root }}
@@ -28,7 +28,7 @@ valueFrom:
 {{- end }}
 {{- end }}
 
-{{- /* The variables of one setting: none where nothing is said of it. Takes {root, name, kind}. */ -}}
+{{- /* The variables of one setting: none if it has no value. Takes {root, name, kind}. */ -}}
 {{- define "sluice.setting" -}}
 {{- $values := .root.Values }}
 {{- $given := get $values.settings .name }}

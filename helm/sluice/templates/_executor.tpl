@@ -20,13 +20,13 @@ spec:
     {{- include "sluice.pod-security" . | nindent 4 }}
   containers:
     - name: executor
-      # Of Spark's own images the entry point does this; the gateway's has none.
+      # In Spark's own images, the entry point does this; the gateway's image has none.
       command:
         - /bin/sh
         - -c
         - |-
           {{- .Files.Get "files/start-executor.sh" | trim | nindent 10 }}
-      # What files are fetched to.
+      # The folder for fetched files.
       workingDir: /work
       env:
         - name: HOME

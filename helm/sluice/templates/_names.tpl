@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* 40 characters leave room for what the objects' names end with, and for a pod's number. */ -}}
+{{- /* 40 characters leave room for the ends of the objects' names, and for a pod's number. */ -}}
 {{- define "sluice.fullname" -}}
 {{- $name := include "sluice.name" . }}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) }}
@@ -24,7 +24,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
-{{- /* What selects a gateway's pods. Selectors cannot be changed, so nothing of the values is in it. */ -}}
+{{- /* The labels that select a gateway's pods. Selectors cannot be changed, so no value is in them. */ -}}
 {{- define "sluice.gateway-labels" -}}
 {{ include "sluice.release-labels" . }}
 app.kubernetes.io/component: gateway

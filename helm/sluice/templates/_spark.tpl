@@ -1,4 +1,4 @@
-{{- /* local, standalone, kubernetes or other. Without spark_master it is the image's, which is local. */ -}}
+{{- /* local, standalone, kubernetes or other. Without spark_master, the image's default: local. */ -}}
 {{- define "sluice.spark-mode" -}}
 {{- $master := toString (default "local" .Values.settings.spark_master) }}
 {{- if or (eq $master "local") (hasPrefix "local[" $master) -}}
@@ -12,7 +12,7 @@ other
 {{- end }}
 {{- end }}
 
-{{- /* What Spark has to know of the pod that its driver runs in, as JSON. The operator's spark_conf wins. */ -}}
+{{- /* Spark's properties for the pod that its driver runs in, as JSON. The operator's spark_conf wins. */ -}}
 {{- define "sluice.spark-conf" -}}
 {{- $mode := include "sluice.spark-mode" . }}
 {{- $conf := dict }}
@@ -31,7 +31,7 @@ other
 {{- $_ := set $conf "spark.executor.memory" .Values.executors.memory }}
 {{- $_ := set $conf "spark.executor.memoryOverhead" .Values.executors.memoryOverhead }}
 {{- $_ := set $conf "spark.kubernetes.namespace" .Release.Namespace }}
-{{- /* The owner of executors: they go when the pod does. */}}
+{{- /* The owner of executors: they are deleted with the pod. */}}
 {{- $_ := set $conf "spark.kubernetes.driver.pod.name" "$(POD_NAME)" }}
 {{- $_ := set $conf "spark.kubernetes.container.image" (include "sluice.executor-image" .) }}
 {{- $_ := set $conf "spark.kubernetes.container.image.pullPolicy" .Values.image.pullPolicy }}

@@ -10,7 +10,7 @@
 {{- add (ceil (include "sluice.number" (dict "root" . "name" "health_timeout_s"))) 2 }}
 {{- end }}
 
-{{- /* A setting that times depend on: the operator's, or its default. */ -}}
+{{- /* A setting that the times depend on: the operator's, or its default. */ -}}
 {{- define "sluice.number" -}}
 {{- $given := get .root.Values.settings .name }}
 {{- ternary (get (fromJson (include "sluice.defaults" .root)) .name) $given (or (not (hasKey .root.Values.settings .name)) (kindIs "invalid" $given)) }}

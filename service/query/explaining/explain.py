@@ -1,4 +1,4 @@
-"""What can be said of a query once it has left its record."""
+"""Builds the explanation of a query from its record."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from service.query.filtering.in_process import InProcess
 from service.query.filtering.read_text import calls_for
 
 log = structlog.get_logger(__name__)
-# What the gateway writes behind a table that it narrows, and sqlglot does not read.
+# The read options that the gateway writes after a pruned table; sqlglot cannot read them.
 _READ_OPTIONS = re.compile(r"(?<=\d) WITH \(`[^)]*\)")
 
 
 def explain(record: QueryRecord, calls: BoundedCalls | None = None) -> Explanation:
-    """The record as an explanation; its plans are drawn by `calls`, if they can be in time."""
+    """Turns the record into an explanation; `calls` renders its plans, if they are done in time."""
     return Explanation(
         query_id=record.query_id,
         sql=record.sql,
@@ -65,7 +65,7 @@ def _plans_apart(_: Answer, record: QueryRecord) -> QueryPlans | None:
 
 
 def plans_of(record: QueryRecord) -> QueryPlans | None:
-    """The query's plans: as it was asked, and as it ran; None when its texts cannot be read as trees."""
+    """Returns the plans of the query as asked and as it ran; None if sqlglot cannot read its texts."""
     try:
         tree = _tree(record.sql)
         if tree is None:
@@ -79,7 +79,7 @@ def plans_of(record: QueryRecord) -> QueryPlans | None:
         physical = with_fields(physical, record.scans)
         return QueryPlans(asked, physical, optimized_execution_plan(physical))
     except (SqlglotError, RecursionError):
-        # An explanation must not be lost over a text that is too deep to be drawn.
+        # A text that is too deep to be drawn must not cost the caller the explanation.
         return None
 
 

@@ -1,4 +1,4 @@
-"""One query as it would run now, as far as its plan."""
+"""Plans one query as it would run now, without running it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from service.tracing import step
 
 
 def plan_query(query: LiveQuery, ports: QueryPorts) -> Explanation:
-    """The query's filters, collected as for a run, its rewritten text and its plans; it leaves no record.
+    """Collects the query's filters as for a run, and returns its rewritten text and plans; leaves no record.
 
     Raises:
-        CallerError: it could not be run.
+        CallerError: the query could not be run.
         QueryEnded: it was canceled, or the engine cannot plan it.
         PartDown: there is no engine now.
     """
@@ -44,7 +44,7 @@ def plan_query(query: LiveQuery, ports: QueryPorts) -> Explanation:
 
 
 def only_planned(request: QueryRequest) -> QueryRequest:
-    """The request without what only a run can do: a verification compares rows."""
+    """Returns the request without options that need a run: a verification compares rows."""
     return replace(request, pruning=replace(request.pruning, is_verified=False))
 
 
@@ -64,7 +64,7 @@ def _explanation(query: LiveQuery, planned: EngineResult, calls: BoundedCalls) -
 
 @dataclass(frozen=True, slots=True)
 class PlansOnly:
-    """Implements `service.ports.Engine`: one whose runs end where the plan is there."""
+    """Implements `service.ports.Engine` with runs that end as soon as the plan is there."""
 
     engine: Engine
 
@@ -73,7 +73,7 @@ class PlansOnly:
         return self.engine.explain(statement)
 
     def explain(self, statement: Statement) -> EngineResult:
-        """The same."""
+        """Plans the statement, as `run` does."""
         return self.engine.explain(statement)
 
     def cancel(self, query_id: UUID) -> None:
@@ -85,4 +85,4 @@ class PlansOnly:
         return self.engine.health()
 
     def close(self) -> None:
-        """Nothing: it is not ours."""
+        """Does nothing: another owner closes the engine."""

@@ -1,4 +1,4 @@
-"""Queries that are planned and never run: a bounded pool beside the one that runs queries, fair like it."""
+"""Queries that are planned and never run: a bounded pool beside the one that runs queries, equally fair."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENDED_WITHIN_S = 2.0
 
 
 class Planning:
-    """A query on its way to its plan; `finished` is resolved at its end, whatever that is."""
+    """A query on its way to its plan; `finished` resolves when planning ends, however it ends."""
 
     def __init__(self, query: LiveQuery) -> None:
         self.query = query
@@ -29,23 +29,26 @@ class Planning:
         self._outcome: Explanation | GatewayError = QueryCanceled()
 
     def explanation(self) -> Explanation:
-        """The plan, once it is finished.
+        """Returns the plan, once planning has finished.
 
         Raises:
-            GatewayError: there is none, for this reason.
+            GatewayError: planning failed for this reason.
         """
         if isinstance(self._outcome, GatewayError):
             raise self._outcome
         return self._outcome
 
     def end(self, outcome: Explanation | GatewayError) -> None:
-        """Tells whoever waits."""
+        """Hands the outcome to all who wait."""
         self._outcome = outcome
         self.finished.set_result(None)
 
 
 class Plannings:
-    """Plans so many queries at a time, and lets so many more wait. Any thread may call any method."""
+    """Plans a bounded number of queries at a time, and lets a bounded number wait.
+
+    Any thread may call any method.
+    """
 
     def __init__(self, ports: QueryPorts, count: int, max_waiting: int) -> None:
         self._ports = ports
@@ -53,11 +56,11 @@ class Plannings:
         self._places = threading.Semaphore(count + max_waiting)
 
     def begin(self, query: LiveQuery) -> Planning:
-        """Takes the query in and returns at once.
+        """Accepts the query and returns at once.
 
         Raises:
-            TooManyQueries: as many as may wait do so already.
-            ShuttingDown: nothing is taken in any more.
+            TooManyQueries: the queue of waiting plans is full.
+            ShuttingDown: nothing more is accepted.
         """
         if not self._places.acquire(blocking=False):
             raise TooManyQueries
@@ -70,7 +73,7 @@ class Plannings:
         return planning
 
     def give_up(self, planning: Planning) -> None:
-        """Asks it to end: nobody waits for it any more. Its worker's place is another one's at once."""
+        """Asks an abandoned planning to end. Another one takes its worker's place at once."""
         query = planning.query
         query.cancel(QueryCanceled(), self._ports.clock.elapsed_ms())
         self._ports.engine.cancel(query.query_id)
@@ -78,16 +81,16 @@ class Plannings:
 
     @property
     def given_up(self) -> int:
-        """How many workers hang with what nobody waits for."""
+        """Returns how many workers still run an abandoned planning."""
         return self._turns.given_up
 
     @property
     def use(self) -> PoolUse:
-        """How many workers are busy, and how many queries wait for one."""
+        """Returns how many workers are busy, and how many queries wait for one."""
         return self._turns.use
 
     def close(self) -> None:
-        """Takes nothing in any more, and returns when the last one has ended, or after a moment."""
+        """Accepts nothing more, and returns when the last planning has ended, or after a moment."""
         self._turns.close()
         if not self._turns.is_idle_within(ENDED_WITHIN_S):
             log.error("plannings_hang_in_stop")
@@ -98,7 +101,7 @@ class Plannings:
         except GatewayError as failure:
             log.debug("query_not_planned", code=failure.code, exc_info=True)
             planning.end(failure)
-        except Exception:  # the outermost edge of a worker: a fault of ours must not leave a caller hanging
+        except Exception:  # the outermost edge of a worker: a bug here must not leave a caller hanging
             log.exception("planning_crashed")
             planning.end(GatewayError())
         finally:

@@ -18,5 +18,5 @@ class AppliedFilter:
 
     @property
     def end(self) -> int:
-        """Where in the text the name of the table that it narrows ends."""
+        """Where in the text the name of the filtered table ends."""
         return self.placement.reference_end

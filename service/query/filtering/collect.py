@@ -1,4 +1,4 @@
-"""Filters' keys, collected in parallel, from the cache or from the build side, within a bound of time."""
+"""Collects the keys of filters in parallel, from the cache or the build side, within a bound of time."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CollectBounds:
-    """Seconds: how long a query waits for its filters, and how long one is collected, whoever waits."""
+    """In seconds: how long a query waits for its filters, and how long one collection runs for all."""
 
     wait_s: float
     collect_s: float
 
 
 class _Notes:
-    """Why the cache was of no use, heard before keys are collected: all that is known of late ones.
+    """Notes on the cache from before keys are collected: all that is known of a collection that is late.
 
-    And by filters' fingerprints, the relations that came into memory with their keys.
+    Also maps filters' fingerprints to the relations that were cached together with their keys.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Collector:
         self._disabled: frozenset[str] = frozenset()
 
     def disable(self, fingerprints: frozenset[str]) -> None:
-        """Gives these keys to no query any more, and forgets them for all replicas."""
+        """Stops using these keys for any query, and deletes them for all replicas."""
         self._disabled |= fingerprints
         for each in fingerprints:
             with suppress(FilterCacheDown):
@@ -80,13 +80,13 @@ class Collector:
     def collect(
         self, filters: Sequence[DynamicFilter], cached_only: Sequence[DynamicFilter], asked: Collecting
     ) -> tuple[Mapping[str, FilterOutcome], int]:
-        """An outcome for each filter, by its id, and the milliseconds that all took together.
+        """Returns an outcome for each filter, by its id, and the milliseconds that all took together.
 
-        Filters with the same keys are collected once. One that another feeds waits for that other's keys.
-        `cached_only` are never collected: of those whose keys are not in the cache, there is no outcome,
-        unless the cache was of no use.
+        Filters with the same keys are collected once. A filter whose keys depend on another's waits for
+        those. `cached_only` filters are never collected: without keys in the cache they have no outcome,
+        unless the cache failed.
         """
-        # Only what waits for nobody is waited for, so no two wait for one another.
+        # A collection waits only for those that wait for none, so no two wait for each other.
         leaves = {each.fingerprint: each for each in filters if not each.feeds and each.is_cacheable}
         collected = {each.fingerprint for each in filters}
         began_ms = self._clock.elapsed_ms()
@@ -96,7 +96,7 @@ class Collector:
         for each in (*filters, *cached_only):
             if each.fingerprint in found or each.fingerprint in futures:
                 continue
-            # What is here already does not queue behind what has to be collected.
+            # Keys that this process has do not queue behind collections.
             held = self._held(each)
             if held is not None:
                 found[each.fingerprint] = held
@@ -118,7 +118,7 @@ class Collector:
         return outcomes, self._clock.elapsed_ms() - began_ms
 
     def _held(self, wanted: DynamicFilter) -> FilterOutcome | None:
-        """What this process knows of it."""
+        """Returns what this process knows of the filter."""
         if wanted.fingerprint in self._disabled:
             return FilterOutcome.none(Reason.DISABLED)
         keys = self._cache.held(wanted.fingerprint) if wanted.is_cacheable else None
@@ -196,7 +196,7 @@ class Collector:
         leaves: Mapping[str, DynamicFilter],
         notes: _Notes,
     ) -> DynamicFilteringData:
-        """Read from the build side's files where that is possible: the engine needs ten times as long."""
+        """Reads the build side's files if possible: the engine takes ten times as long."""
         parameters = used_parameters(asked, wanted)
         keys, rows_read = asked.with_rows.collect(self._reader, wanted, parameters, asked.is_canceled)
         notes.rows_read[wanted.fingerprint] = rows_read
@@ -213,7 +213,7 @@ class Collector:
     def _from_rows(
         self, wanted: DynamicFilter, asked: Collecting, notes: _Notes
     ) -> DynamicFilteringData | None:
-        """The keys from rows that the engine reads for the join, where these have them and are few."""
+        """Returns the keys from the rows that the engine reads for the join, if few rows hold all keys."""
         relation = asked.with_rows.fetch(wanted, used_parameters(asked, wanted))
         if relation is None:
             return None
@@ -223,7 +223,7 @@ class Collector:
         except QueryCanceled:
             raise
         except GatewayError as failure:
-            # They may have made room for others already.
+            # The cached rows may have been evicted already.
             log.info("keys_not_in_rows", code=failure.code, fingerprint=wanted.fingerprint)
             return None
 
@@ -252,12 +252,12 @@ def _applied(found: ObtainedKeys, took_ms: int) -> FilterOutcome:
 
 
 def _outcome(future: Future[FilterOutcome | None], note: str) -> FilterOutcome | None:
-    # One that has not begun is not worth its place in the queue: those behind it would come late as well.
+    # A late collection that has not begun leaves the queue: those behind it would be late as well.
     if future.cancel() or not future.done():
-        # One that has goes on for a while, and the next query that needs these keys finds them.
+        # A running one goes on for a while, and the next query that needs these keys finds them.
         return FilterOutcome.none(Reason.COLLECT_TIMED_OUT, note)
     try:
         return future.result()
-    except Exception as failure:  # the outermost edge of a collection: the other filters are as good
+    except Exception as failure:  # the outermost edge of a collection: the other filters are unaffected
         log.exception("filter_collection_failed", error=type(failure).__name__)
         return FilterOutcome.none(Reason.COLLECT_FAILED, note)

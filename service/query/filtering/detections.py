@@ -1,4 +1,4 @@
-"""The filters of a query's text, found once for as long as its tables stay as they are."""
+"""Finds the filters of a query's text, once for as long as its tables stay as they are."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from service.query.filtering.read_text import TEXTS_KEPT, TextReader, calls_for
 from service.query.filtering.unpinned import UnpinnedTables, has_moved
 
 log = structlog.get_logger(__name__)
-# For who wants filters whatever they cost: time and memory bound the collection still.
+# For requests that want filters at any cost: time and memory still bound the collection.
 UNBOUNDED = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
 class DetectionBounds:
-    """Where to look. `session` has what changes a set of keys, such as the time zone.
+    """Where to look for filters. `session` has the settings that change a set of keys, such as the time zone.
 
-    A query waits `max_manifest_ms` at most for what the files of its tables hold.
+    A query waits at most `max_manifest_ms` to learn what the files of its tables hold.
     """
 
     max_build_rows: int
@@ -56,10 +56,11 @@ class DetectionBounds:
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """What was found in a query, and the facts that it was found by.
+    """The filters of a query, and the facts that they were found by.
 
-    `parsed` is the query's text, in which `opened_views` are opened: each is there with what it reads.
-    `names` are by the places where the names end in that text. `knowledge` is what is known of their files.
+    `parsed` is the query's text with `opened_views` expanded: each maps to the tables and views that it
+    reads. `names` are keyed by where each name ends in that text. `knowledge` is what is known of their
+    files.
     """
 
     parsed: ParsedQuery
@@ -72,12 +73,12 @@ class Detected:
     opened_views: Mapping[TableName, tuple[TableName, ...]] = field(default_factory=dict)
 
     def builds_of(self, found: DynamicFilter) -> list[TableFacts]:
-        """Those of the tables that the filter's keys come from."""
+        """Returns the facts of the tables that the filter's keys come from."""
         tables = zip(found.build.tables, found.build.snapshot_ids, strict=True)
         return [self.facts_at(name, snapshot_id) for name, snapshot_id in tables]
 
     def facts_at(self, name: TableName, snapshot_id: int | None) -> TableFacts:
-        """Those of a table that a filter or a relation is made from."""
+        """Returns the facts of a table that a filter or a relation is made from."""
         return next(
             each
             for each in self.facts.values()
@@ -87,7 +88,7 @@ class Detected:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A text of the query, and what its tables are."""
+    """One form of the query's text, and its tables."""
 
     parsed: ParsedQuery
     names: Mapping[int, TableAt]
@@ -97,7 +98,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """Equal for two requests exactly when detection gives the same for both, as far as files are known."""
+    """Equal for two requests exactly if detection returns the same for both, as far as files are known."""
 
     sql: str
     catalog: str | None
@@ -114,14 +115,14 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What was found, and of which columns it was `pending` what their files hold."""
+    """A detection result, and the columns whose values in files were still `pending`."""
 
     detection: Detection | Reason | None
     pending: tuple[ProbeColumn, ...]
 
 
 class Detections:
-    """Finds filters. Any thread may ask."""
+    """Finds filters. Any thread may call it."""
 
     def __init__(
         self,
@@ -144,9 +145,9 @@ class Detections:
         self._lock = threading.Lock()
 
     def of(self, request: QueryRequest, min_table_bytes: int = 0) -> Detected | Reason:
-        """The filters of this query by the tables as they are now; or why it must stay as it is written.
+        """Returns the query's filters for its tables as they are now, or the reason why it runs as written.
 
-        It waits a little for what is in the files of its tables, but for those with less than
+        It waits a little to learn what the tables' files hold, except for tables smaller than
         `min_table_bytes`.
         """
         began_ms = self._clock.elapsed_ms()
@@ -182,7 +183,7 @@ class Detections:
         return has_changed(tables.loose, self._catalogs)
 
     def _readings(self, parsed: ParsedQuery, request: QueryRequest) -> Iterator[_Reading]:
-        """The query with its views opened, if any can be; then as it is written."""
+        """Yields the query with its views expanded, if any can be; then the query as written."""
         versioned, names = self._named(parsed, request)
         facts = self._catalogs.facts_of(list(dict.fromkeys(names.values())))
         written = _Reading(versioned, names, facts, {})
@@ -199,7 +200,7 @@ class Detections:
             return
         versioned, names = self._named(parsed, request)
         found = Counter(names.values())
-        # A name that a view's own text takes would not be told from a table's any more.
+        # If a view's own text uses such a name, it cannot be distinguished from a table's name.
         if Counter(each for each in written.names.values() if each in written.facts) <= found:
             facts = {each: opened.facts[each] for each in found if each in opened.facts}
             yield _Reading(versioned, names, facts, opened.views)
@@ -245,10 +246,10 @@ class Detections:
         return kept.detection
 
     def _detect(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | None:
-        """The filters; those that were not found in time are none, and the query runs as it is written.
+        """Returns the filters; None if the text's names cannot be resolved.
 
         Raises:
-            CallGivenUp: they were not found in time.
+            CallGivenUp: the search took too long; the query then runs as written.
         """
         bounds = self._bounds
         search = FilterSearch(

@@ -1,4 +1,4 @@
-"""Which joins the filters of a query stand for, now that keys and rows are known."""
+"""Chooses the joins to eliminate, now that keys and rows are known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.query.filtering.applied_filter import AppliedFilter
 
 @dataclass(frozen=True, slots=True)
 class DroppedJoin:
-    """A join that is not made, and the filter that stands for it."""
+    """An eliminated join, and the filter that replaces it."""
 
     join: DroppableJoin
     by: AppliedFilter
@@ -27,7 +27,7 @@ class DroppedJoin:
 
     @property
     def edits(self) -> Mapping[TextSpan, str]:
-        """The parts of the text that go, with what stands there then."""
+        """The parts of the text to replace, each with its new text."""
         return self.join.edits or {}
 
 
@@ -36,7 +36,7 @@ def dropped_joins(
     applied: Sequence[AppliedFilter],
     held: Mapping[RelationPlacement, HeldRelation],
 ) -> list[DroppedJoin]:
-    """Those whose rows have a key each, no two the same, by which the probe is narrowed exactly."""
+    """Returns the joins whose rows have distinct keys, by which the probe is filtered exactly."""
     dropped: list[DroppedJoin] = []
     for join in candidates:
         rows = held.get(join.relation)
@@ -55,9 +55,10 @@ def _standing_for(
 
 
 def _stands_for(applied: AppliedFilter, join: DroppableJoin, rows: HeldRelation) -> bool:
-    """As many keys as rows: keys are distinct and never NULL.
+    """Whether there are as many keys as rows: keys are distinct and never NULL.
 
-    With the join goes the engine's own pruning by it, so the keys are those that the engine would prune by.
+    Without the join, the engine loses its own pruning by it, so the keys must be those that it would prune
+    by.
     """
     is_exact = applied.formed.is_exact and applied.formed.form is not FilterForm.EMPTY
     is_on_probe = applied.end == join.probe_end
@@ -76,9 +77,9 @@ def _is_by(found: DynamicFilter, join: DroppableJoin) -> bool:
     is_same = build.predicate == rows_of.predicate and build.snapshot_ids == rows_of.snapshot_ids
     return (
         found.span is KeySpan.VALUE
-        # A day that moments were made into stands for more than they do.
+        # A day that timestamps were converted to matches more than those timestamps.
         and not found.is_converted
-        # Its predicate may be true of NULL, which no `=` is.
+        # A null-safe predicate may be true of NULL, which no `=` is.
         and not found.is_null_safe
         and not build.is_union
         and len(found.probe.columns) == 1

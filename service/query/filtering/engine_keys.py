@@ -1,4 +1,4 @@
-"""Keys of build sides, collected by a query of the engine."""
+"""Collects keys of build sides by queries of the engine."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from service.query.filtering.one_reading import OneReading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What a key takes in memory at least, so that the bound on bytes is one on rows too.
+# The least memory of a key, so that the bound on bytes also bounds the rows.
 KEY_BYTES = 16
-# Two keys for each stripe, with room to spare: part of the stripes would be none of the answer.
+# Room for two keys of each stripe, and more: an incomplete list of stripes is useless.
 FEW_BYTES = 1 << 20
 LOOK_EVERY_S = 0.2
-# What rows in memory are called where keys are asked of them.
+# The name of the rows in memory in a query for their keys.
 ROWS_NAME = "sluice_rows_of_keys"
 
 
 @dataclass(frozen=True, slots=True)
 class Collecting:
-    """For which query keys are collected. `within_s`: how long it waits, if not as the operator has set.
+    """For which query keys are collected. `within_s`: how long it waits, if not the operator's default.
 
-    `with_rows` are the relations that come into memory with the keys.
+    `with_rows` are the relations that are cached together with the keys.
     """
 
     parameters: Parameters
@@ -46,7 +46,7 @@ class Collecting:
 
 
 class EngineKeys:
-    """Collects any keys. Of those that weigh too much, so many ranges at most are kept."""
+    """Collects any keys. If they weigh too much, keeps a bounded number of ranges instead."""
 
     def __init__(self, engine: Engine, max_filter_bytes: int, max_ranges: int) -> None:
         self._engine = engine
@@ -54,11 +54,11 @@ class EngineKeys:
         self._max_ranges = max_ranges
 
     def fed(self, wanted: DynamicFilter, feeds: Iterable[tuple[Feed, DynamicFilteringData]]) -> DynamicFilter:
-        """The same filter, whose query reads only what these other keys leave of its tables."""
+        """Restricts the filter's query to the rows that the keys of chained filters leave of its tables."""
         return replace(wanted, filtering_query=fed_query(wanted.filtering_query, feeds, self._max_ranges))
 
     def collect(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
-        """The keys; of too many, the ranges that they lie in.
+        """Returns the keys; of too many, the ranges that they lie in.
 
         Raises:
             GatewayError: the engine failed, was lost, or the query was canceled.
@@ -72,7 +72,7 @@ class EngineKeys:
     def collect_from_rows(
         self, wanted: DynamicFilter, relation: RelationQuery, asked: Collecting
     ) -> DynamicFilteringData | None:
-        """The keys, from rows that the engine holds; None when they do not come from these.
+        """Returns the keys from rows that the engine caches; None if the keys do not come from these.
 
         Raises:
             GatewayError: as in `collect`.
@@ -85,7 +85,7 @@ class EngineKeys:
         return None if result.is_truncated else _distinct(result.rows, wanted.is_null_safe)
 
     def ranges(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
-        """Between which values the keys lie, which are too many to be kept; NULL may be among them.
+        """Returns the ranges of keys that are too many to keep; NULL may be among them.
 
         Raises:
             GatewayError: as in `collect`.
@@ -103,13 +103,13 @@ class EngineKeys:
         return DynamicFilteringData((), True, True, ranges, has_null=wanted.is_null_safe)
 
     def _few(self, wanted: DynamicFilter, asked: Collecting, sql: str) -> list[Key]:
-        """All rows of the query without NULL; none when they are not as few and small as they should be."""
+        """Returns all rows of the query without NULL; none if they are too many or too large."""
         statement = self._statement(wanted, asked, sql, 2 * STRIPES)
         result = self._run(replace(statement, byte_limit=max(self._max_filter_bytes, FEW_BYTES)))
         return [] if result.is_truncated else [each for each in _keys(result.rows) if None not in each]
 
     def _run(self, statement: Statement) -> EngineResult:
-        """Ends as soon as nobody wants the keys any more."""
+        """Runs the statement, and ends it soon after the keys are no longer needed."""
         has_ended = threading.Event()
 
         def watch() -> None:
@@ -126,7 +126,7 @@ class EngineKeys:
 
     def _statement(self, wanted: DynamicFilter, asked: Collecting, sql: str, row_limit: int) -> Statement:
         return Statement(
-            # An id of its own: to give up a collection ends none of the query's own jobs.
+            # A separate id: giving up a collection must not end the query's own jobs.
             query_id=uuid4(),
             sql=sql,
             parameters=used_parameters(asked, wanted),
@@ -140,7 +140,7 @@ class EngineKeys:
 
 
 def used_parameters(asked: Collecting, wanted: DynamicFilter) -> Parameters:
-    """Those of the query's parameters that the build side needs."""
+    """Returns the query's parameters that the build side needs."""
     if not isinstance(asked.parameters, Mapping):
         return ()
     return {name: each for name, each in asked.parameters.items() if name in wanted.parameter_names}

@@ -1,4 +1,4 @@
-"""What becomes of each filter's keys: a predicate, or the reason for which there is none."""
+"""Turns each filter's keys into a predicate, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_WORTH = FilterOutcome.none(Reason.NOT_WORTH_COLLECTING)
 
 @dataclass(frozen=True, slots=True)
 class FormedFilter:
-    """A filter, what became of collecting its keys, and its predicate; None for the outcome's reason."""
+    """A filter, the outcome of its collection, and its predicate; None for the outcome's reason."""
 
     placement: Placement
     outcome: FilterOutcome
@@ -31,10 +31,10 @@ class FormedFilter:
 def formed_filters(
     detected: Detected, outcomes: Mapping[str, FilterOutcome], bounds: PruningBounds
 ) -> list[FormedFilter]:
-    """One for each placement, in their order.
+    """Returns one for each placement, in their order.
 
-    Filters of one column have the predicate of the keys that they have in common: files may hold a key of
-    each filter, and none of all.
+    Filters of one column all get the predicate of the keys that they have in common: a file may hold a key of
+    each filter, and none that is in all of them.
     """
     forms = _Forms(detected, bounds)
     found = [
@@ -50,7 +50,7 @@ def formed_filters(
 
 
 def _on_one_column(found: Sequence[FormedFilter]) -> Iterator[Mapping[int, frozenset[KeyValue]]]:
-    """The keys of filters on the same column of the same scan, by their places in the list."""
+    """Yields the keys of filters on the same column of the same scan, by their places in the list."""
     columns: dict[tuple[int, str], list[int]] = {}
     for at, each in enumerate(found):
         probe = each.placement.filter.probe
@@ -58,7 +58,7 @@ def _on_one_column(found: Sequence[FormedFilter]) -> Iterator[Mapping[int, froze
             columns.setdefault((each.placement.reference_end, probe.columns[0]), []).append(at)
     for places in columns.values():
         if len(places) < 2:
-            # Most columns have one filter: its keys, of which there may be many, are not read here.
+            # Most columns have one filter; its keys may be many and are not read here.
             continue
         listed = {at: listed_keys(found[at].placement.filter, found[at].outcome.data) for at in places}
         known = {at: keys for at, keys in listed.items() if keys is not None}
@@ -76,7 +76,7 @@ class _Forms:
     def formed(
         self, placement: Placement, outcome: FilterOutcome, among: frozenset[KeyValue] | None = None
     ) -> FormedFilter:
-        """The predicate of the filter's keys; of those `among` these, if they are given."""
+        """Forms the predicate of the filter's keys; if `among` is given, only of those among it."""
         if not outcome.data.is_filtering:
             return FormedFilter(placement, outcome, None)
         within, is_too_large = self._bounds.form_of(outcome.data)

@@ -1,4 +1,4 @@
-"""Calls that nobody ends."""
+"""Calls without a time limit."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ class InProcess:
     """Implements `service.ports.BoundedCalls` without a bound, for what is known to be short."""
 
     def call(self, function: Callable[..., R], *arguments: object, answer: Answer = no_answer) -> R:
-        """What the function gives."""
+        """Returns the function's result."""
         return function(answer, *arguments)

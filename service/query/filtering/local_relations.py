@@ -1,4 +1,4 @@
-"""Which small tables a query reads from the engine's memory; what is not there yet is fetched meanwhile."""
+"""Small tables that a query reads from the engine's memory; missing ones are fetched in the background."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from service.tracing import carried
 
 log = structlog.get_logger(__name__)
 
-# A relation that only one query ever asks for would cost that query's machine more than it saves.
+# A relation that only one query asks for would cost the machine more than it saves.
 ASKED_BEFORE_FETCHED = 2
 REMEMBERED = 4_096
 PENDING_AT_MOST = 16
 
 
 class LocalRelations:
-    """Never makes a query wait. Any thread may ask."""
+    """Finds and fetches cached rows; never makes a query wait. Any thread may call it."""
 
     def __init__(self, relations: Relations, executor: Executor, bounds: RelationBounds) -> None:
         self._bounds = bounds
@@ -38,11 +38,11 @@ class LocalRelations:
         self._disabled: frozenset[str] = frozenset()
 
     def disable(self, fingerprints: frozenset[str]) -> None:
-        """Gives these rows to no query any more."""
+        """Stops using these rows for any query."""
         self._disabled |= fingerprints
 
     def held(self, wanted: Sequence[RelationQuery], parameters: Parameters) -> Mapping[str, HeldRelation]:
-        """Those of them that the engine holds, by fingerprint."""
+        """Returns those relations that the engine has cached, by fingerprint."""
         found: dict[str, HeldRelation] = {}
         for each in {each.fingerprint: each for each in wanted}.values():
             if each.fingerprint in self._disabled:
@@ -56,11 +56,11 @@ class LocalRelations:
 
     @property
     def bounds(self) -> RelationBounds:
-        """How large a relation may be to be held."""
+        """How large a relation may be to be cached."""
         return self._bounds
 
     def missing(self, wanted: Mapping[str, RelationQuery]) -> Mapping[str, RelationQuery]:
-        """Those that the engine does not hold, and might."""
+        """Returns those relations that the engine has not cached, but may cache."""
         with self._lock:
             out = self._disabled | self._too_large.keys()
         return {
@@ -70,9 +70,9 @@ class LocalRelations:
         }
 
     def keep(self, relation: RelationQuery, read: KeysAndRows) -> bool:
-        """Gives the engine rows that were read with a filter's keys; whether it holds them now.
+        """Gives the engine rows that were read with a filter's keys; returns whether it caches them.
 
-        A failure leaves the rows to be read from their files.
+        On failure, the rows are read from their files as usual.
         """
         held = None
         try:
@@ -86,7 +86,7 @@ class LocalRelations:
         return held is not None
 
     def fetch(self, relation: RelationQuery, parameters: Parameters) -> bool:
-        """Has the engine read the rows, and waits for it; whether it holds them now."""
+        """Makes the engine read the rows, and waits for it; returns whether it caches them now."""
         self._fetch(relation, parameters)
         return self._relations.held(relation.fingerprint) is not None
 
@@ -101,7 +101,7 @@ class LocalRelations:
         with self._lock:
             if wanted.fingerprint in self._pending:
                 return
-            # The gateway may be being stopped.
+            # The gateway may be shutting down.
             with suppress(RuntimeError):
                 fetching = self._executor.submit(carried(self._fetch), wanted, parameters)
                 self._pending[wanted.fingerprint] = fetching
@@ -110,7 +110,7 @@ class LocalRelations:
         try:
             held = self._relations.fetch(wanted, _used(parameters, wanted), self._bounds)
         except GatewayError as failure:
-            # The engine was lost, perhaps: it is fetched when it has been asked for as often again.
+            # The engine may have been lost: the relation is fetched when it was asked for as often again.
             log.info("relation_not_fetched", code=failure.code, relation=wanted.rows_of.predicate)
         except Exception as failure:  # the outermost edge of a worker: the table's files are read instead
             log.exception("relation_not_fetched", error=type(failure).__name__)

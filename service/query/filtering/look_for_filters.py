@@ -1,4 +1,4 @@
-"""The filters of one text by the facts of its tables: all that detection computes, and nothing else."""
+"""Finds the filters of one text by the facts of its tables: all that detection computes, nothing else."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ ANNOUNCE, IS_CLUSTERED, CLUSTERING = "announce", "is_clustered", "clustering"
 
 @dataclass(frozen=True, slots=True)
 class FilterSearch:
-    """What filters are looked for by: a text, what its tables are, and how the query is run.
+    """The input of a search for filters: a text, its tables, and how the query is run.
 
-    `names` are by the places where the names end. Times without a zone are those of `zone`.
+    `names` are keyed by where each name ends. Times without a zone are in `zone`.
     """
 
     sql: str
@@ -49,14 +49,14 @@ class FilterSearch:
 
 
 def ready(_: Answer) -> None:
-    """Called by a process that is to look for filters: it has what that needs by then."""
+    """Called by a process that will look for filters; by then it has imported what that needs."""
 
 
 def look_for_filters(answer: Answer, search: FilterSearch) -> Detection | None:
-    """The filters; None when the text's names cannot be resolved.
+    """Returns the filters; None if the text's names cannot be resolved.
 
-    `answer` is told `ANNOUNCE`, with the tables and the columns that are compared, and asked `IS_CLUSTERED`
-    and `CLUSTERING` of a table and a column.
+    It calls `answer` with `ANNOUNCE`, the tables and the compared columns, and asks it `IS_CLUSTERED` and
+    `CLUSTERING` of a table and a column.
     """
     read = read_text(search.sql, search.zone)
     if isinstance(read, Reason):
@@ -88,7 +88,7 @@ def look_for_filters(answer: Answer, search: FilterSearch) -> Detection | None:
 
 
 def _snapshots(names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]) -> dict[int, int]:
-    """The snapshots of the tables that are asked for at a version and can be read at it again."""
+    """Returns the snapshots of the tables that are read at a version and can be read at it again."""
     found = ((end, facts.get(table)) for end, table in names.items() if table.version != NOW)
     return {
         end: each.snapshot_id
@@ -98,9 +98,9 @@ def _snapshots(names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]
 
 
 def _by_snapshot(facts: Mapping[TableAt, TableFacts]) -> Mapping[TableAt, TableFacts]:
-    """By names in lower case, and by snapshots in the place of other versions.
+    """Keys the facts by name in lower case, and by snapshot in place of other versions.
 
-    Without those whose names differ by case only: the tree cannot tell them apart.
+    Leaves out tables whose names differ only by case: the tree cannot tell them apart.
     """
     found: dict[TableAt, TableFacts] = {}
     unsure: set[TableAt] = set()

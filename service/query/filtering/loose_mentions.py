@@ -1,4 +1,4 @@
-"""Mentions of tables that two runs of one text may find in different states: have they?"""
+"""Unpinned table references: two runs of one text may find their tables in different states."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from service.ports import Catalogs
 from service.pruning.conditions.is_expression_name import is_expression_name
 from service.pruning.sql_text.inject import Narrowing
 
-# Every other function that is no part of the language may read what it likes: `IDENTIFIER('t')` is a table.
+# Any other function that is not part of the language may read anything: `IDENTIFIER('t')` is a table.
 _READS_NOTHING = frozenset({"range", "stack"})
 
 
 @dataclass(frozen=True, slots=True)
 class LooseMention:
-    """What was known of a table that is mentioned, when filters were looked for. None: nothing was."""
+    """A referenced table as it was known when filters were looked for. None: nothing was known."""
 
     table: TableAt | None = None
     facts: TableFacts | None = None
@@ -33,7 +33,7 @@ def loose_mentions(
     facts: Mapping[TableAt, TableFacts],
     pins: Mapping[int, Narrowing],
 ) -> tuple[LooseMention, ...]:
-    """The mentions that are not pinned to a snapshot, each once."""
+    """Returns the references that are not pinned to a snapshot, each once."""
     pinned = {end for end, pin in pins.items() if pin.snapshot_id is not None}
     loose = (end for end in _ends(parsed) if end not in pinned)
     tables = (None if end is None else names.get(end) for end in loose)
@@ -45,7 +45,7 @@ def loose_mentions(
 
 
 def has_changed(mentions: Sequence[LooseMention], catalogs: Catalogs) -> bool:
-    """Whether two reads, one at the start and one now, may have different rows for all that is known."""
+    """Whether a read at the start and one now may have different rows, as far as is known."""
     try:
         return any(_has_changed(each, catalogs) for each in mentions)
     except (TableNotFound, CatalogDown):
@@ -73,7 +73,7 @@ def _state(facts: TableFacts) -> tuple[object, ...]:
 
 
 def _ends(parsed: ParsedQuery) -> Iterator[int | None]:
-    """Where the names of tables end, as references know it; None for what is read by other means."""
+    """Yields where table names end, as references know it; None for a table that is read by other means."""
     ends = {each.end if each.selector is None else each.version_end: each.end for each in parsed.references}
     for table in parsed.tree.find_all(exp.Table):
         is_constant = isinstance(table.this, exp.Func) and not _is_reader(table.this)

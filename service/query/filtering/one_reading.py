@@ -1,4 +1,4 @@
-"""Keys of a filter and the rows that they are in, collected in one reading of their table."""
+"""Collects the keys of a filter and the rows that contain them in one scan of their table."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from service.pruning.rows_with_keys import rows_with_keys
 from service.query.filtering.detections import Detected
 from service.query.filtering.local_relations import LocalRelations
 
-# A table so many times larger than what may be held is read for its keys alone: its rows are hardly few, and
-# to find that out costs the memory of the columns besides the keys.
+# If a table is this many times larger than the bound on cached rows, only its keys are read: its rows are
+# hardly few, and trying would cost the memory of their columns besides the keys.
 LARGER_AT_MOST = 8
 _STANDS_FOR = {RewriteKind.LOCAL_RELATION, RewriteKind.JOIN_DROPPED}
 
 
 @dataclass(frozen=True, slots=True)
 class OneReading:
-    """The relations that come into memory with the keys of filters, whose fingerprints they are by.
+    """The relations that are cached together with filters' keys, by those filters' fingerprints.
 
-    Of several filters with keys from one relation, the first whose keys are collected brings it.
+    If several filters have keys from one relation, the first to be collected brings it.
     """
 
     relations: LocalRelations | None = None
@@ -40,10 +40,10 @@ class OneReading:
         parameters: Parameters,
         is_canceled: Callable[[], bool],
     ) -> tuple[DynamicFilteringData | None, str]:
-        """The keys, if the reader can read them, and the fingerprint of the relation that came with them.
+        """Returns the keys, if the reader can read them, and the relation's fingerprint if it is cached now.
 
         Raises:
-            QueryCanceled: on the way.
+            QueryCanceled: the query was canceled while this ran.
         """
         relation = self._relation_of(found)
         if relation is not None and self.relations is not None:
@@ -55,7 +55,7 @@ class OneReading:
         return reader.collect(found, parameters, is_canceled), ""
 
     def fetch(self, found: DynamicFilter, parameters: Parameters) -> RelationQuery | None:
-        """The relation that has the keys, if the engine holds it now that it was asked to read it. Blocks."""
+        """Makes the engine read the relation with the keys; returns it if it is cached then. Blocks."""
         relation = self._relation_of(found)
         if relation is None or self.relations is None:
             return None
@@ -65,13 +65,13 @@ class OneReading:
         relation = self.wanted.get(found.fingerprint)
         if relation is None:
             return None
-        # Atomic, as several filters are collected at once.
+        # `setdefault` is atomic; several filters are collected at once.
         first = self.brought_by.setdefault(relation.fingerprint, found.fingerprint)
         return relation if first == found.fingerprint else None
 
 
 def one_reading(detected: Detected, relations: LocalRelations) -> OneReading:
-    """Which relations are to be read with the keys of the query's filters: those of tables that are small."""
+    """Returns which relations to read with the keys of the query's filters: those of small tables."""
     wanted = rows_with_keys(detected.detection.placements, detected.detection.relations)
     small = {
         fingerprint: each
@@ -86,8 +86,8 @@ def one_reading(detected: Detected, relations: LocalRelations) -> OneReading:
 def one_reading_records(
     detected: Detected, outcomes: Mapping[str, FilterOutcome], rewrites: Sequence[RewriteRecord]
 ) -> Iterator[RewriteRecord]:
-    """What tells that rows in memory were collected with keys, for each mention that reads them."""
-    # No relation has the empty fingerprint, of those that brought none.
+    """Yields a record, for each table reference that reads them, of rows collected together with keys."""
+    # Outcomes without a relation have an empty fingerprint, which no relation has.
     read: dict[str, str] = {}
     for name, outcome in outcomes.items():
         read.setdefault(outcome.rows_read, name)

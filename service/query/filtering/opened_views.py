@@ -1,4 +1,4 @@
-"""Opens the views of a query: their text stands where their name stood."""
+"""Expands the views of a query: replaces their names by their text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from service.query.filtering.view_texts import ViewBody, ViewQuestion, ViewTexts
 
 log = structlog.get_logger(__name__)
 
-# Views of views double with each step, if each reads the one below it twice.
+# Views of views double with each step if each reads the one below it twice.
 MAX_DEPTH = 5
 MAX_VIEWS = 32
 MAX_CHARACTERS = 100_000
@@ -26,9 +26,9 @@ _Read = Mapping[TableName, tuple[TableName, ...]]
 
 
 class OpenedViews:
-    """Opens views whose text means the same to the engine in the query's text. Any thread may ask.
+    """Expands views whose text means the same to the engine inside the query. Any thread may call it.
 
-    Views are read anew for each query: one that was replaced has other rows at once.
+    Views are read again for each query: a replaced view has other rows at once.
     """
 
     def __init__(self, views: Views, catalogs: Catalogs, catalog_names: frozenset[str]) -> None:
@@ -44,7 +44,7 @@ class OpenedViews:
         catalog: str | None,
         schema: str | None,
     ) -> OpenedText | None:
-        """The text with every view opened that can be; None when there is none.
+        """Returns the text with every view expanded that can be; None if there is none.
 
         `names` are the query's tables; those without facts may be views.
         """
@@ -68,7 +68,7 @@ class OpenedViews:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A view that is there; it stays as it is without a `select`. `read` has the views that are opened."""
+    """A view that exists; without a `select` it is not expanded. `read` has the expanded views."""
 
     view: View
     select: str | None = None
@@ -77,7 +77,7 @@ class _Found:
 
 @dataclass(slots=True)
 class _Opening:
-    """One query's views, each read once."""
+    """The views of one query, each read once."""
 
     views: Views
     catalogs: Catalogs
@@ -89,7 +89,7 @@ class _Opening:
     _has_ring: bool = False
 
     def find(self, name: TableName, path: tuple[TableName, ...]) -> _Found | None:
-        """The view; None when there is none, and when it is one of those on the path that led to it."""
+        """Returns the view; None if it does not exist, or if it is on the path that led to it."""
         if name in path:
             self._has_ring = True
             return None
@@ -107,7 +107,7 @@ class _Opening:
         self.facts |= self.catalogs.facts_of(list(map(TableAt, _without(read, self.facts))))
         below = [self.find(each, path) for each in _without(read, self.facts)]
         views = [each for each in below if each is not None]
-        # To read a view of itself would keep the engine busy before it gives up.
+        # The engine would take long to give up on a view that reads itself.
         is_known = len(views) == len(below) and not self._has_ring
         if not is_known or not self._is_read_alike(view, body, read, views):
             return _Found(view)

@@ -1,4 +1,4 @@
-"""What one query finds out about the files of the tables that it reads, in the time that it has for that."""
+"""Facts on the files of one query's tables, learned within the query's time for it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ ProbeColumn: TypeAlias = tuple[TableName, int | None, str]
 
 
 class ProbeKnowledge:
-    """One query's. It waits `within_ms` at most for all that it asks.
+    """Answers one query's questions on columns; waits at most `within_ms` for all of them.
 
-    Tables of less than `min_table_bytes` are not pruned, so it does not wait for what is in their files.
+    Tables of less than `min_table_bytes` are not pruned, so it does not wait for theirs.
     """
 
     def __init__(self, values: ProbeValues, clock: Clock, within_ms: int, min_table_bytes: int) -> None:
@@ -30,18 +30,18 @@ class ProbeKnowledge:
 
     @property
     def pending(self) -> tuple[ProbeColumn, ...]:
-        """What it asked, and did not hear about this snapshot in time."""
+        """Columns that were asked about and not known for this snapshot in time."""
         return tuple(column for column, found in self._asked.items() if _is_pending(found))
 
     def announce(self, facts: Iterable[TableFacts], columns: frozenset[str]) -> None:
-        """Begins to find out about these columns, which are in lower case, of the tables, side by side."""
+        """Begins to learn about these columns, given in lower case, of all the tables at the same time."""
         for table in facts:
             asked = [each.name for each in table.columns if each.name.lower() in columns]
             if asked and self._is_of_use(table):
                 self._values.prepare(table.name, table.snapshot_id, asked)
 
     def is_clustered(self, facts: TableFacts, column: str) -> bool:
-        """Whether keys of this column leave out most of the table's files; taken for granted if not known.
+        """Whether keys of this column leave out most of the table's files; assumed while it is not known.
 
         Iceberg compares a predicate with each file's bounds in any case.
         """
@@ -58,7 +58,7 @@ class ProbeKnowledge:
                 return found.is_tight
 
     def clustering(self, facts: TableFacts, column: str) -> str:
-        """Why keys of this column leave out too few of the table's files, in words."""
+        """Says why keys of this column leave out too few of the table's files."""
         if facts.snapshot_id is None or facts.data_file_count == 1:
             return "the table has one file" if facts.data_file_count == 1 else ""
         found = self._of((facts.name, facts.snapshot_id, column), may_wait=False)
@@ -68,18 +68,18 @@ class ProbeKnowledge:
         return "" if overlap is None else f"{overlap.overlapping} of {overlap.files} files overlap"
 
     def held(self, column: ProbeColumn) -> ColumnValues | None:
-        """What the column holds, or None where that is not known."""
+        """Returns the column's values, or None if they are not known."""
         found = self._of(column, may_wait=True)
         return found if isinstance(found, ColumnValues) else None
 
     def partitions(
         self, table: TableName, snapshot_id: int | None, columns: Sequence[str]
     ) -> PartitionTuples | None:
-        """Which combinations its partitions have of these columns; None where that is not known."""
+        """Returns which combinations its partitions have of these columns; None if it is not known."""
         return self._values.partitions(table, snapshot_id, columns)
 
     def has_news(self, columns: Iterable[ProbeColumn]) -> bool:
-        """Whether something is known by now that a query before was not told in time."""
+        """Whether a column is known by now that an earlier query did not learn in time."""
         return any(not _is_pending(self._of(each, may_wait=False)) for each in columns)
 
     def _of(self, column: ProbeColumn, *, may_wait: bool) -> ColumnValues | NotKnown:

@@ -1,4 +1,4 @@
-"""What a query is narrowed by before it runs: detect, collect, write into the text."""
+"""Prunes a query before it runs: detect, collect, write into the text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A query, for whom its keys are collected, and within which bounds."""
+    """A query, the parameters and bounds of its key collection, and its pruning bounds."""
 
     request: QueryRequest
     collecting: Collecting
@@ -42,7 +42,7 @@ class _Asked:
 
 
 class Pruner:
-    """Narrows queries. Never raises, and never changes what a query answers."""
+    """Prunes queries. Never raises, and never changes the answer of a query."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Pruner:
         self._bounds = bounds
 
     def prune(self, request: QueryRequest, is_canceled: Callable[[], bool]) -> PrunedQuery:
-        """The query with its scans narrowed, as far as that is possible and pays."""
+        """Returns the query with its scans pruned, as far as that is possible and pays."""
         bounds = self._bounds.within(request.pruning)
         if not bounds.is_enabled:
             return PrunedQuery(request.sql, otherwise=Reason.DISABLED)
@@ -71,7 +71,7 @@ class Pruner:
             return PrunedQuery(request.sql, otherwise=Reason.COLLECT_FAILED)
 
     def has_moved(self, pruned: PrunedQuery) -> bool:
-        """Whether a table that cannot be pinned is another one than its keys were collected from."""
+        """Whether a table that cannot be pinned has changed since its keys were collected."""
         return self._detections.has_moved(pruned.unpinned)
 
     def has_changed(self, pruned: PrunedQuery) -> bool:
@@ -79,7 +79,7 @@ class Pruner:
         return self._detections.has_changed(pruned.unpinned)
 
     def distrust(self, pruned: PrunedQuery) -> None:
-        """Never again uses its keys and rows in memory in this process: a verification failed with them."""
+        """Stops using the query's keys and cached rows in this process: a verification failed with them."""
         self._collector.disable(pruned.fingerprints)
         self._relations.disable(frozenset(pruned.relations.values()))
 
@@ -103,7 +103,7 @@ class Pruner:
             return self._rewritten(pruned, detected, outcomes, asked)
 
     def _outcomes(self, detected: Detected, asked: _Asked) -> tuple[Mapping[str, FilterOutcome], int]:
-        """Those of the filters that pay: by keys that are there already, it takes less for one to do so."""
+        """Collects the filters that pay; one whose keys are cached pays sooner."""
         at_least = asked.bounds.min_table_bytes
         worth: list[DynamicFilter] = []
         cached_only: list[DynamicFilter] = []

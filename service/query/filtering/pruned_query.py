@@ -1,4 +1,4 @@
-"""What pruning made of a query."""
+"""The result of pruning a query."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from service.query.filtering.unpinned import UnpinnedTables
 
 @dataclass(frozen=True, slots=True)
 class PrunedQuery:
-    """The text to run, and what became of each candidate. Without a filter it is the caller's own text.
+    """The text to run, and the outcome of each candidate. Without a filter it is the caller's own text.
 
-    A mention of a table that no candidate of `filters` is on was left as it is for its reason in `left_out`;
-    a table that is in neither, for that of `otherwise`. `opened_sql` is the caller's text with its views
-    opened, if there are any; `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter.
-    `skipped` are the scans that an empty set or rows in memory made unnecessary, as 0 of their total;
-    `mentioned` are all tables of a narrowed text in that form, as filters may spare others too. `relations`
-    and `properties` are what the rewritten text needs of the engine, and `held_tables` which tables these
-    relations are of. Its rows are right only if the `unpinned` tables have not moved when they are there.
+    A table reference without a candidate in `filters` has its reason in `left_out`; a table that is in
+    neither has the reason `otherwise`. `opened_sql` is the caller's text with its views expanded, if there
+    are any; `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter. `skipped` are the
+    scans that an empty set or cached rows made unnecessary, as 0 of their total. `mentioned` are all tables
+    of a pruned text in that form, as filters may make more scans unnecessary. `relations` and `properties`
+    are what the rewritten text needs of the engine; `held_tables` are the tables of these relations. The rows
+    are right only if the `unpinned` tables have not changed when the rows are there.
     """
 
     sql: str
@@ -48,7 +48,7 @@ class PrunedQuery:
     filters_ms: int = 0
 
     def as_written(self, sql: str, reason: Reason = Reason.REWRITE_REJECTED) -> PrunedQuery:
-        """The same, after the engine did not take the rewritten text, or its rows could not be used."""
+        """Returns the query unpruned, after the engine rejected the text or its rows were unusable."""
         filters = (replace(each, reason=reason) if each.is_applied else each for each in self.filters)
         return PrunedQuery(
             sql,
@@ -67,7 +67,7 @@ def filter_record(
     formed: FormedPredicate | None = None,
     mention: Mention | None = None,
 ) -> FilterRecord:
-    """What is recorded of a filter: applied in this form, or not, for the outcome's reason."""
+    """Returns the record of a filter: applied in this form, or not, for the outcome's reason."""
     found = placement.filter
     return FilterRecord(
         filter_id=found.filter_id,
@@ -89,7 +89,7 @@ def filter_record(
 
 
 def skipped_scan(table: TableFacts) -> ScanRecord:
-    """A scan that was not run; what only the engine can tell of it is 0 of 0 until it is asked."""
+    """Returns a scan that did not run; counts that only the engine knows are 0 of 0 until it is asked."""
     nothing = Selection(0, 0)
     return ScanRecord(
         table=str(table.name),

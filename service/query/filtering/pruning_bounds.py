@@ -1,4 +1,4 @@
-"""How far pruning goes for one query."""
+"""The limits of pruning for one query."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PruningBounds:
     tuples: TupleBounds = NO_TUPLES
 
     def within(self, asked: PruningRequest) -> PruningBounds:
-        """The same, with what the caller of a query has said; its request is never above the operator's."""
+        """Applies a caller's options; `asked` never exceeds the operator's bounds."""
         return PruningBounds(
             is_enabled=self.is_enabled and asked.is_enabled,
             min_table_bytes=self.min_table_bytes if asked.min_table_bytes is None else asked.min_table_bytes,
@@ -39,9 +39,9 @@ class PruningBounds:
         )
 
     def form_of(self, data: DynamicFilteringData) -> tuple[FormBounds, bool]:
-        """How long a predicate of these keys becomes, and whether they are more than the caller wants.
+        """Returns the bounds of a predicate of these keys, and whether they exceed the caller's limit.
 
-        It has no lists then.
+        If they do, the predicate has no lists.
         """
         if self.max_filter_bytes is None or size_in_arrow(data.values) <= self.max_filter_bytes:
             return self.form, False
@@ -53,13 +53,13 @@ def _form(bounds: FormBounds, asked: PruningRequest) -> FormBounds:
     return FormBounds(
         max_in_list=max_in_list,
         max_ranges=bounds.max_ranges if asked.max_ranges is None else asked.max_ranges,
-        # Where only lists can narrow, none that is longer helps a caller who wants them short.
+        # If only lists can prune, a caller who wants short lists gets no longer ones.
         max_listed=bounds.max_listed if asked.max_in_list is None else min(max_in_list, bounds.max_listed),
     )
 
 
 def _tuples(bounds: TupleBounds, asked: PruningRequest) -> TupleBounds:
-    """Never more than a caller wants of one column."""
+    """Never allows more than a caller wants of one column."""
     return TupleBounds(
         max_parts=bounds.max_parts if asked.max_ranges is None else min(asked.max_ranges, bounds.max_parts),
         max_values=bounds.max_values

@@ -1,4 +1,4 @@
-"""The trees of texts, made where a deadline can end it."""
+"""Parses texts where a deadline can end it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from service.pruning.sql_text.parse import parse
 from service.query.filtering.in_process import InProcess
 
 TEXTS_KEPT = 512
-# The parser tries some constructs in two ways, each within the other: of so few tokens it makes milliseconds.
+# The parser tries some constructs in two ways, one within the other. With so few tokens it takes
+# milliseconds.
 SHORT_TOKENS = 32
-# Of no more characters, a text is worth a look at its tokens.
+# A text of at most so many characters is worth counting its tokens.
 _SHORT_CHARACTERS = 256
 log = structlog.get_logger(__name__)
 
 
 @lru_cache(64)
 def read_text(sql: str, zone: str | None) -> ParsedQuery | Reason:
-    """The text, when there is a scan in it that could be narrowed; or why there is none."""
+    """Returns the parsed text if it has a scan that could be pruned, or the reason why it has none."""
     parsed = parse(sql, zone)
     if parsed is None:
         return Reason.NOT_A_QUERY if _is_shallow(sql) else Reason.TOO_COMPLEX
@@ -35,12 +36,12 @@ def read_text(sql: str, zone: str | None) -> ParsedQuery | Reason:
 
 
 def read_apart(_: Answer, sql: str, zone: str | None) -> ParsedQuery | Reason:
-    """The same, for `BoundedCalls`."""
+    """Parses the text, for `BoundedCalls`."""
     return read_text(sql, zone)
 
 
 def is_short(sql: str) -> bool:
-    """Whether the text is so short that nothing about it takes long."""
+    """Whether the text is so short that no work on it takes long."""
     if len(sql) > _SHORT_CHARACTERS:
         return False
     try:
@@ -50,12 +51,12 @@ def is_short(sql: str) -> bool:
 
 
 def calls_for(sql: str, bounded: BoundedCalls) -> BoundedCalls:
-    """Where work on this text is done: here if it is short, so that it waits for nobody."""
+    """Returns where to do work on this text: in this process if it is short, so that it does not queue."""
     return InProcess() if is_short(sql) else bounded
 
 
 class TextReader:
-    """Reads texts, and keeps their trees. Any thread may ask."""
+    """Parses texts and caches their trees. Any thread may call it."""
 
     def __init__(self, calls: BoundedCalls, zone: str | None) -> None:
         self._calls = calls
@@ -63,7 +64,7 @@ class TextReader:
         self._read = lru_cache(TEXTS_KEPT)(self._once)
 
     def read(self, sql: str) -> ParsedQuery | Reason:
-        """The text's tree, or why there is none; `TOO_COMPLEX` when it was not there in time."""
+        """Returns the text's tree, or why there is none; `TOO_COMPLEX` if it was not done in time."""
         try:
             return self._read(sql)
         except CallGivenUp as failure:
@@ -75,7 +76,7 @@ class TextReader:
             return calls_for(sql, self._calls).call(read_apart, sql, self._zone)
         except CallGivenUp as failure:
             if failure.is_busy:
-                # The next one who asks may have more luck.
+                # The failure is not cached: a later try may succeed.
                 raise
             log.warning("text_not_read", reason=str(failure))
             return Reason.TOO_COMPLEX

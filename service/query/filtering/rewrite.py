@@ -1,4 +1,4 @@
-"""Writes what was found for a query into its text."""
+"""Writes a query's filters and other rewrites into its text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from service.query.filtering.unpinned import UnpinnedTables, unpinned
 
 @dataclass(frozen=True, slots=True)
 class RewriteBounds:
-    """Which rewrites are made besides filters, and for how many tasks at once scans are cut.
+    """Which rewrites are made besides filters, and for how many parallel tasks scans are split.
 
     `is_verified`: two runs of the query are compared, so it matters which tables may differ in them.
     """
@@ -54,9 +54,9 @@ def rewritten(
     held: Sequence[tuple[RelationPlacement, HeldRelation]],
     bounds: RewriteBounds,
 ) -> PrunedQuery:
-    """The query with its filters, relations and read options in its text; as it is when there is none.
+    """Returns the query with its filters, relations and read options in its text; unchanged if it has none.
 
-    A narrowed table is read from its files, also when its rows are in memory.
+    A filtered table is read from its files, even if its rows are in memory.
     """
     narrowed_ends = {each.end for each in applied}
     local = {
@@ -77,7 +77,7 @@ def rewritten(
     is_covered = _is_covered(detected, applied, pruned.filters, local.keys())
     is_native_off = bool(applied) and is_covered and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
     for end, pin in narrowings.items():
-        # Filters of one column have the same condition where they have the same keys.
+        # Filters of one column with the same keys have the same condition.
         found = dict.fromkeys(each.formed.condition for each in applied if each.end == end)
         conditions = tuple(each if is_native_off else without_equalities(each) for each in found)
         narrowings[end] = replace(pin, conditions=conditions, options=options.get(end, {}))
@@ -124,18 +124,19 @@ def rewritten(
 
 
 def _is_worth_a_place(rows: HeldRelation, detected: Detected) -> bool:
-    """Whether the engine, reading the rows from memory, leaves out no less of other tables.
+    """Whether the engine still prunes as much of other tables if it reads these rows from memory.
 
-    It leaves all of them out for an empty side of a join, but not where it makes that join of a subquery only
-    after it has looked for empty sides: then no filter is left by which it would prune either.
+    If one side of a join is empty, the engine skips the other side. But it may turn a subquery into that join
+    only after it has looked for empty sides: then it has no filter left to prune by either.
     """
     return rows.row_count > 0 or not detected.detection.has_joining_subqueries
 
 
 def _folds_values(detected: Detected) -> bool:
-    """Whether the text has rows of its own, which the engine filters while it plans.
+    """Whether the text has VALUES rows, which the engine filters while it plans.
 
-    It reads nothing where none is left; not so without the rule that it does without for rows in memory.
+    If no such row is left, the engine skips the other side. That needs the optimizer rule which rows in
+    memory switch off.
     """
     return detected.parsed.tree.find(exp.Values) is not None
 
@@ -154,7 +155,7 @@ def _dropped(
 
 
 def _names_of(local: Mapping[int, RelationPlacement], sql: str, gone: Collection[int]) -> dict[int, str]:
-    """What the relations are called in the text, by the places of the tables that they stand for."""
+    """Returns the names of the relations in the text, by the places of the tables that they replace."""
     numbered = enumerate(sorted(local.items()), start=1)
     return {
         end: _new_name(place.query.rows_of.tables[0], number, sql)
@@ -166,7 +167,7 @@ def _names_of(local: Mapping[int, RelationPlacement], sql: str, gone: Collection
 def _pinned_tables(
     applied: Sequence[AppliedFilter], local: Collection[RelationPlacement]
 ) -> set[tuple[TableName, int | None]]:
-    """What filters and relations were made from: every mention of it reads the same snapshot."""
+    """Returns the tables of filters and relations: every reference to one of them reads the same snapshot."""
     pinned: set[tuple[TableName, int | None]] = set()
     for build in (place.query.rows_of for place in local):
         pinned |= set(zip(build.tables, build.snapshot_ids, strict=True))
@@ -177,9 +178,10 @@ def _pinned_tables(
 
 
 def _others_pinned(detected: Detected) -> set[tuple[TableName, int | None]]:
-    """Every other table, too: read as it is later, it might have a commit that followed one on those.
+    """Returns every other table that is not ambiguous.
 
-    What opened views read has the columns that it had when they were opened.
+    Read later, such a table might have a commit that came after one on the pinned tables. A table behind an
+    expanded view keeps the columns that it had at the expansion.
     """
     unsure = detected.detection.unsure
     sure = (each for each in detected.facts.values() if each.name.in_lower_case() not in unsure)
@@ -191,7 +193,7 @@ def _pins(detected: Detected, pinned: Collection[tuple[TableName, int | None]]) 
     for reference, facts in _read(detected):
         if facts is None or not reference.is_plain or (facts.name, facts.snapshot_id) not in pinned:
             continue
-        # One snapshot may be read with other columns by one name than by another.
+        # Two names may read one snapshot with different columns.
         if is_readable_again(facts):
             found[reference.end] = Narrowing(facts.snapshot_id)
     return found
@@ -202,7 +204,7 @@ def _loose(detected: Detected, pins: Mapping[int, Narrowing]) -> tuple[LooseMent
 
 
 def _read_by_views(detected: Detected, pins: Mapping[int, Narrowing]) -> tuple[TableFacts, ...]:
-    """The pinned tables that a closed view may read as they are by then."""
+    """Returns the pinned tables that an unexpanded view may read in their later state."""
     if all(each in detected.facts for each in detected.names.values()):
         return ()
     pinned = (facts for reference, facts in _read(detected) if reference.end in pins)
@@ -210,7 +212,7 @@ def _read_by_views(detected: Detected, pins: Mapping[int, Narrowing]) -> tuple[T
 
 
 def _read(detected: Detected) -> Iterator[tuple[TableReference, TableFacts | None]]:
-    """The mentions of tables, with what is known of each."""
+    """Yields the table references, with the known facts of each."""
     for reference in detected.parsed.references:
         table = detected.names.get(reference.end)
         if table is not None:
@@ -220,10 +222,10 @@ def _read(detected: Detected) -> Iterator[tuple[TableReference, TableFacts | Non
 def _options(
     pins: Mapping[int, Narrowing], applied: Sequence[AppliedFilter], detected: Detected, bounds: RewriteBounds
 ) -> dict[int, Mapping[str, str]]:
-    """Iceberg's read options of the scans of which it is known how much is left to read.
+    """Returns Iceberg's read options for scans whose remaining files are known.
 
-    All mentions of one snapshot have the same, by the one of which the most is left: whichever the engine
-    resolves first, it takes for the others too.
+    All references to one snapshot have the same options, for the largest of their shares: the engine applies
+    those of the reference that it resolves first to the others too.
     """
     found: dict[int, Mapping[str, str]] = {}
     if RewriteKind.READ_OPTIONS not in bounds.kinds:
@@ -242,7 +244,7 @@ def _options(
 
 
 def _shares(applied: Sequence[AppliedFilter]) -> Mapping[int, FileShare]:
-    """What filters leave of each mention, where it is known."""
+    """Returns the share of files that filters leave for each reference, if known."""
     shares: dict[int, FileShare] = {}
     for each in applied:
         if each.formed.share is not None:
@@ -261,7 +263,7 @@ def _options_records(options: Mapping[int, Mapping[str, str]], detected: Detecte
 
 
 def _new_name(table: TableName, number: int, sql: str) -> str:
-    """A view's name that the text does not know: it would hide a table of the same name."""
+    """Returns a view name that is not in the text: it would hide a table of the same name."""
     name = f"{table.table}_rows_{number}"
     while name.casefold() in sql.casefold():
         name += "_"
@@ -290,11 +292,11 @@ def _is_covered(
 
 
 def _says_all(applied: AppliedFilter) -> bool:
-    """Whether the engine's own pruning by the same join could leave out no more."""
+    """Whether the engine's own pruning by the same join would leave out no more."""
     if applied.formed.form is FilterForm.EMPTY:
         return True
     placement = applied.placement
-    # Keys that were converted may match more: a day stands for all of its moments.
+    # Converted keys may match more: a day matches all of its timestamps.
     is_exact = applied.formed.is_exact and not placement.filter.is_converted
     return is_exact and placement.is_whole and not placement.is_shared
 

@@ -1,4 +1,4 @@
-"""The scans that filters have made unnecessary together."""
+"""Scans that filters together have made unnecessary."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from service.ports import EngineResult
 def spared_scans(
     result: EngineResult, told: Sequence[ScanRecord], mentioned: Sequence[ScanRecord]
 ) -> tuple[ScanRecord, ...]:
-    """Of the tables that are `mentioned`, as 0 of their total, those of which nothing was planned to be read.
+    """Returns the tables of `mentioned` that the plan reads nothing of, each as 0 of its total.
 
-    A set without keys spares what its scan is joined with, and several sets without a key in common spare
-    the scan that they narrow. Those that are `told` of already are left out.
+    A filter without keys makes the scans joined with its scan unnecessary. Several filters without a common
+    key make the scan that they filter unnecessary. Scans that `told` already reports are left out.
     """
     listed = {each.table.lower() for each in (*result.scans, *told)}
     missing = [each for each in mentioned if each.table.lower() not in listed]

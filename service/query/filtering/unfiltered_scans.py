@@ -1,4 +1,4 @@
-"""The tables that no filter was looked for on, as the explanation tells them."""
+"""Tables that had no filter candidate, for the explanation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from service.query.filtering.pruned_query import PrunedQuery
 
 
 def unfiltered_scans(pruned: PrunedQuery, scans: Iterable[ScanRecord]) -> Iterator[FilterRecord]:
-    """A record for each mention of a table that has no candidate: the reason for that.
+    """Yields a record for each table reference without a candidate, with the reason.
 
-    Tables that the text mentions are told although nothing of them was scanned.
+    Tables in the text are reported even if nothing of them was scanned.
     """
     yield from pruned.left_out
     told = {_name(each) for each in (*pruned.filters, *pruned.left_out)}

@@ -1,4 +1,4 @@
-"""Tables without snapshots, which a filter read before the query did: are they still the same?"""
+"""Checks tables without snapshots: have they changed between the filter's read and the query's?"""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Unpinned:
 
 @dataclass(frozen=True, slots=True)
 class UnpinnedTables:
-    """What a rewritten text reads as it finds it: the `filtered` tables, if it has a filter.
+    """Tables that a rewritten text reads in their current state: the `filtered` ones, if it has a filter.
 
-    `loose` are all such mentions of a query that is verified. `behind_views` are pinned, but may be read once
-    more by views that nobody looks into.
+    `loose` are all unpinned references of a query that is verified. `behind_views` are pinned, but unexpanded
+    views may read them once more, in their current state.
     """
 
     filtered: tuple[Unpinned, ...] = ()
@@ -34,7 +34,7 @@ class UnpinnedTables:
 
 
 def unpinned(filters: Iterable[DynamicFilter], facts: Mapping[TableAt, TableFacts]) -> tuple[Unpinned, ...]:
-    """The query's tables that cannot be read as they were; none, if it has no filter."""
+    """Returns the query's tables that cannot be read in an earlier state; none, if it has no filter."""
     builds: set[TableName] = set()
     has_filter = False
     for each in filters:
@@ -47,10 +47,10 @@ def unpinned(filters: Iterable[DynamicFilter], facts: Mapping[TableAt, TableFact
 
 
 def has_moved(tables: UnpinnedTables, catalogs: Catalogs) -> bool:
-    """Whether keys may be missing by now: a file of a build side, or a column's type, is another one.
+    """Whether keys may be missing by now: a file of a build side, or a column's type, has changed.
 
-    New files of a table that was only narrowed do no harm: its keys are still those that are asked for. What
-    a view may have read beside its pinned mentions must be as it was.
+    New files of a table that was only filtered do no harm: the query still asks for the same keys. A table
+    that a view may have read beside a pinned reference must be unchanged.
     """
     try:
         read_by_views = [LooseMention(TableAt(each.name), each) for each in tables.behind_views]

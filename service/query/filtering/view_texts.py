@@ -1,4 +1,4 @@
-"""What a view stands for, and whether the engine takes it for the same; each found out once."""
+"""The texts of views, and whether the engine reads them like the views; each is found out once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ViewBody:
 
 @dataclass(frozen=True, slots=True)
 class ViewQuestion:
-    """Equal when the engine reads the same of the same: columns of tables and of views."""
+    """A view, its text and the columns below it; equal questions have equal answers."""
 
     reading: ViewReading
     tables: Versions
@@ -38,7 +38,7 @@ class ViewQuestion:
 
 
 class ViewTexts:
-    """Any thread may ask."""
+    """Caches view texts and the engine's answers. Any thread may call it."""
 
     def __init__(self, views: Views, catalogs: Catalogs, catalog_names: frozenset[str]) -> None:
         self._views = views
@@ -48,11 +48,11 @@ class ViewTexts:
         self._answers = lru_cache(VIEWS_KEPT)(self._answer)
 
     def body(self, view: View) -> ViewBody | None:
-        """The view's text for any place; None when it is not sure to mean the same there."""
+        """Returns the view's text for any place; None if it may mean something else there."""
         return self._bodies(view)
 
     def is_read_alike(self, question: ViewQuestion) -> bool:
-        """Whether the engine makes the same of view and text, as long as the columns below are these.
+        """Whether the engine reads view and text alike, as long as the columns below stay the same.
 
         Raises:
             CatalogDown: nobody can tell now.
@@ -66,7 +66,7 @@ class ViewTexts:
         if body is None:
             return None
         names = table_names(body, self._catalog_names, None, None)
-        # A name of one part is left to a common table expression only.
+        # Only a common table expression may have a name of one part.
         are_known = all(len(each.parts) == 1 or each.end in names for each in body.references)
         return ViewBody(body, names) if are_known else None
 
@@ -75,13 +75,16 @@ class ViewTexts:
             return False
         now = self._catalogs.facts_of([table for table, *_ in question.tables])
         if versions(now) != question.tables:
-            # What was just compared is not what the question was about.
+            # The comparison was of other tables than the question.
             raise CatalogDown("The tables behind a view have changed while it was looked at.")
         return True
 
 
 def versions(facts: Mapping[TableAt, TableFacts]) -> Versions:
-    """What a table's columns depend on; one without snapshots has another identity with each file."""
+    """Returns what tables' columns depend on.
+
+    The identity of a table without snapshots is left out, because it changes with each file.
+    """
     return frozenset(
         (table, str(each.table_uuid) if each.source is TableSource.ICEBERG else "", each.schema_id)
         for table, each in facts.items()

@@ -1,4 +1,4 @@
-"""The queries that the gateway holds: waiting, running, and ended a short while ago."""
+"""The registry of queries that the gateway holds: waiting, running, or ended a short while ago."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from service.query.lifecycle.live import LiveQuery
 
 
 class QueryBook:
-    """Finds queries by their id and by their caller's requestId; forgets the ended ones in time.
+    """Finds queries by id or by their caller's requestId; removes ended ones in time.
 
-    A query is held until `retention_ms` after its end. Of those that have no result, at most `max_ended` are
-    held, and the oldest are forgotten before their time: their records say the same. One that has a result is
-    never among them, as its result would be lost with it.
+    A query stays until `retention_ms` after its end. At most `max_ended` queries without a result stay; the
+    oldest of them are removed early, because their records say the same. Queries with a result are not
+    removed early, as the result would be lost.
     """
 
     def __init__(self, max_waiting: int, retention_ms: int, max_ended: int = 100_000) -> None:
@@ -29,18 +29,18 @@ class QueryBook:
         self._lock = threading.Lock()
         self._queries: dict[UUID, LiveQuery] = {}
         self._by_request: dict[tuple[str, UUID], LiveQuery] = {}
-        # Each of `_queries` is in one of these, so that nobody has to walk more than what he asks for. The
-        # ended ones lie in the order of their ends.
+        # Each of `_queries` is in exactly one of these, so that no call walks more than it needs. Ended
+        # queries are in the order of their ends.
         self._open: dict[UUID, LiveQuery] = {}
         self._with_result: dict[UUID, LiveQuery] = {}
         self._without_result: dict[UUID, LiveQuery] = {}
 
     def add(self, query: LiveQuery) -> LiveQuery:
-        """Takes the query in; or gives the one that came before under the same requestId.
+        """Adds the query; returns the earlier one if the caller sent the same requestId before.
 
         Raises:
-            RequestIdReused: that one asked something else.
-            TooManyQueries: as many as may wait do so already, and this caller has one among them.
+            RequestIdReused: the earlier query has another body.
+            TooManyQueries: the queue is full, and this caller has a query in it.
         """
         with self._lock:
             before = self._sent_before(query)
@@ -51,44 +51,44 @@ class QueryBook:
             self._queries[query.query_id] = self._open[query.query_id] = query
             if query.request.request_id is not None:
                 self._by_request[query.caller, query.request.request_id] = query
-        # By its id, not by itself: what is forgotten is freed at once when it is in no circle.
+        # By id, not by reference: without a reference cycle, a forgotten query is freed at once.
         query.finished.add_done_callback(partial(self._close, query.query_id))
         return query
 
     def find(self, query_id: UUID) -> LiveQuery | None:
-        """The query of this id, while it is held."""
+        """Returns the query with this id, while it is held."""
         return self._queries.get(query_id)
 
     def sent_before(self, query: LiveQuery) -> LiveQuery | None:
-        """The one that its caller sent under the same requestId, while it is held.
+        """Returns the query that the caller sent under the same requestId, while it is held.
 
         Raises:
-            RequestIdReused: that one asked something else.
+            RequestIdReused: that query has another body.
         """
         with self._lock:
             return self._sent_before(query)
 
     def open(self) -> list[LiveQuery]:
-        """Those that have not ended, oldest first."""
+        """Lists queries that have not ended, oldest first."""
         with self._lock:
             return [each for each in self._open.values() if not each.record.state.is_final]
 
     def lose_result(self, query: LiveQuery) -> None:
-        """Treats the query as one that has no result any more: the result store made room for others."""
+        """Treats the query as one without a result: the result store evicted it."""
         query.lose_result()
         with self._lock:
             if self._with_result.pop(query.query_id, None) is not None:
                 self._without_result[query.query_id] = query
 
     def forget(self, query_id: UUID) -> None:
-        """Drops one that has ended before its time: its record alone counts."""
+        """Removes an ended query early: only its record counts from now on."""
         with self._lock:
             query = self._queries.get(query_id)
             if query is not None and query_id not in self._open:
                 self._forget((query,))
 
     def forget_ended(self, now_ms: int) -> list[UUID]:
-        """Drops those that ended long enough ago, and the oldest of too many without a result; which."""
+        """Removes expired queries, and the oldest surplus ones without a result; returns their ids."""
         with self._lock:
             surplus = max(0, len(self._without_result) - self._max_ended)
             forgotten = self._forget(islice(self._without_result.values(), surplus))
@@ -106,7 +106,7 @@ class QueryBook:
         waiting = [each for each in self._open.values() if each.record.state is QueryState.QUEUED]
         if len(waiting) < self._max_waiting:
             return True
-        # A caller cannot keep others out by filling the queue: each may have one query waiting beyond that.
+        # A caller cannot shut others out by filling the queue: each caller may have one more query waiting.
         is_full_for_all = len(waiting) >= 2 * self._max_waiting
         return not is_full_for_all and all(each.caller != caller for each in waiting)
 

@@ -1,4 +1,4 @@
-"""Whose turn it is: callers take turns, whatever each of them has waiting."""
+"""A fair queue: callers take turns, however many items each has waiting."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Turn(Generic[T]):
-    """One item whose turn has come, and who had sent it."""
+    """An item whose turn has come, and the caller who sent it."""
 
     caller: str
     item: T
 
 
 class FairTurns(Generic[T]):
-    """A queue for several workers in which no caller can stand before the others.
+    """A queue for several workers in which no caller can block the others.
 
-    The caller with the fewest items running goes first; of several such callers the one whose last turn is
-    the longest ago. Within a caller, items keep their order. A caller never has more than
-    `running_per_caller` items running, so whoever has more workers than that always has one for another.
+    The caller with the fewest running items goes first; among equals, the one whose last turn is longest ago.
+    Items of one caller keep their order. A caller never has more than `running_per_caller` items running, so
+    a pool with more workers than that always has one for another caller.
     """
 
     def __init__(self, running_per_caller: int) -> None:
@@ -31,24 +31,24 @@ class FairTurns(Generic[T]):
         self._lock = threading.Condition()
         self._waiting: dict[str, deque[T]] = {}
         self._running: Counter[str] = Counter()
-        # Of callers with anything waiting or running: others have waited long enough.
+        # Only of callers with waiting or running items: any other has waited long enough.
         self._last_turns: dict[str, int] = {}
         self._turn_count = 0
         self._is_closed = False
 
     @property
     def waiting_count(self) -> int:
-        """How many items wait for their turn."""
+        """Returns how many items wait for their turn."""
         with self._lock:
             return sum(map(len, self._waiting.values()))
 
     def put(self, caller: str, item: T) -> None:
-        """Lets the item wait for its turn."""
+        """Adds the item to the queue."""
         with self._lock:
             self._waiting.setdefault(caller, deque()).append(item)
 
     def take(self) -> Turn[T] | None:
-        """The item whose turn it is; None if nobody may run anything now. Needs a `done` in the end."""
+        """Returns the item whose turn it is; None if nothing may run now. Call `done` at its end."""
         with self._lock:
             callers = () if self._is_closed else self._waiting
             caller = min(callers, key=self._rank, default=None)
@@ -64,7 +64,7 @@ class FairTurns(Generic[T]):
             return turn
 
     def remove(self, caller: str, item: T) -> None:
-        """Lets the item wait no longer; nothing, if its turn has come."""
+        """Removes a waiting item; does nothing if its turn has come."""
         with self._lock:
             items = self._waiting.get(caller, deque())
             if item in items:
@@ -76,7 +76,7 @@ class FairTurns(Generic[T]):
                 self._last_turns.pop(caller, None)
 
     def done(self, turn: Turn[T]) -> None:
-        """Says that the item has ended. Who says so has to `take` again: another one may run now."""
+        """Ends the item's turn. `take` again after it: another item may run now."""
         caller = turn.caller
         with self._lock:
             self._running[caller] -= 1
@@ -87,12 +87,12 @@ class FairTurns(Generic[T]):
                 self._lock.notify_all()
 
     def close(self) -> None:
-        """Gives nobody a turn any more."""
+        """Gives no more turns."""
         with self._lock:
             self._is_closed = True
 
     def is_idle_within(self, seconds: float) -> bool:
-        """Whether nothing runs any more, at the latest after this time."""
+        """Whether nothing runs any more, waiting at most this long."""
         with self._lock:
             return self._lock.wait_for(lambda: not self._running, max(0.0, seconds))
 

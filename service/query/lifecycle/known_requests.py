@@ -1,4 +1,4 @@
-"""The queries that were sent under a requestId, and that the book does not hold (any more)."""
+"""Finds queries sent under a requestId that the registry does not hold, or no longer holds."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ STORE_REST_MS = 5_000
 
 
 class KnownRequests:
-    """Asks what lies nearest first: the journal in memory, then the metrics store.
+    """Looks first in the journal in memory, then in the metrics store.
 
-    A store that did not answer is left alone for `STORE_REST_MS`: one query waits for it in vain, not each.
-    Meanwhile a requestId that only the store knows counts as new, and its query runs again; it only reads.
+    If the store does not answer, it is not asked for `STORE_REST_MS`: one query waits for it in vain, not
+    each. During that time a requestId that only the store knows counts as new. Its query runs again, which
+    only reads.
     """
 
     def __init__(self, journal: Journal, metrics_store: MetricsStore, clock: Clock) -> None:
@@ -25,7 +26,7 @@ class KnownRequests:
         self._rests_until_ms = 0
 
     def find(self, caller: str, request_id: UUID) -> QueryRecord | None:
-        """The record of the query that this caller sent under this id, here or on another replica."""
+        """Returns the record of the query that this caller sent under this id, here or at another replica."""
         # In this order: a record leaves the journal only after the store has it.
         return self._journal.find_request(caller, request_id) or self._in_store(caller, request_id)
 

@@ -1,4 +1,4 @@
-"""A caller's queries, those that run among those that have left their record."""
+"""Lists a caller's queries: the open ones together with the recorded ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.query.lifecycle.live import LiveQuery
 def list_queries(
     listing: QueryListing, open_queries: Iterable[LiveQuery], history: QueryHistory, now_ms: int
 ) -> Sequence[QuerySummary]:
-    """The newest first. A query that has just ended may be missing until its record is written.
+    """Returns the newest first. A query that has just ended may be missing until its record is written.
 
     Raises:
         MetricsStoreDown: the records cannot be read now.
@@ -20,6 +20,6 @@ def list_queries(
     own = [each.status(now_ms) for each in open_queries if each.caller == listing.caller]
     live = [summary_of(each.record, each.elapsed_ms) for each in own]
     found = {each.query_id: each for each in live if listing.takes(each)}
-    # A query that ended meanwhile may stand in both; its record is the newer word.
+    # A query that has ended since may be in both; its record is newer.
     found |= {each.query_id: each for each in history.queries(listing)}
     return sorted(found.values(), key=lambda each: each.position, reverse=True)[: listing.limit]

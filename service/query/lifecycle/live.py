@@ -1,4 +1,4 @@
-"""A query while the gateway holds it: its state, and whoever waits for its end."""
+"""A query while the gateway holds it: its state, and its waiting callers."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _RESOLVED.set_result(None)
 class LiveQuery:
     """QUEUED → RUNNING → one of the final states, never back.
 
-    `finished` is resolved with the final state; `recorded` once the record is on its way to the store.
-    Times are milliseconds of the clock that never goes back.
+    `finished` resolves with the final state; `recorded` resolves once the record is on its way to the store.
+    Times are milliseconds of the monotonic clock.
     """
 
     def __init__(
@@ -72,38 +72,38 @@ class LiveQuery:
 
     @property
     def record(self) -> QueryRecord:
-        """The record as it stands now."""
+        """Returns the current record."""
         return self._record
 
     @property
     def pruned(self) -> PrunedQuery:
-        """The text to run, and what became of its filters."""
+        """Returns the text to run, and the outcome of its filters."""
         return self._pruned
 
     @property
     def ended_ms(self) -> int | None:
-        """When it ended; None before."""
+        """When it ended; None before that."""
         return self._ended_ms
 
     def is_canceled(self) -> bool:
-        """Whether somebody wants it to end."""
+        """Whether it was asked to end."""
         return self._cancellation is not None
 
     def is_running(self) -> bool:
-        """Whether a worker has it."""
+        """Whether a worker runs it."""
         return self._record.state is QueryState.RUNNING
 
     def has_result(self) -> bool:
-        """Whether there are rows to be had, as far as anybody knows."""
+        """Whether rows can still be read, as far as is known."""
         return self._manifest is not None
 
     def lose_result(self) -> None:
-        """Says from now on that there are no rows to be had any more."""
+        """Notes that the rows can no longer be read."""
         with self._lock:
             self._manifest = None
 
     def start(self, now_ms: int) -> bool:
-        """Whether a worker may run it: not when it was canceled while it waited."""
+        """Marks it as running; returns False if it was canceled while it waited."""
         with self._lock:
             if self._record.state is not QueryState.QUEUED or self._cancellation is not None:
                 return False
@@ -113,7 +113,7 @@ class LiveQuery:
             return True
 
     def prune(self, pruned: PrunedQuery) -> None:
-        """Notes by what it is narrowed, for its run and its record."""
+        """Sets its pruned form, for its run and its record."""
         with self._lock:
             self._pruned = pruned
             if not self._record.state.is_final:
@@ -128,24 +128,24 @@ class LiveQuery:
                 )
 
     def note(self, verification: Verification) -> None:
-        """Notes what came of comparing its rows, for its record."""
+        """Sets the result of comparing its rows, for its record."""
         with self._lock:
             if not self._record.state.is_final:
                 self._record = replace(self._record, verification=verification)
 
     def cancel(self, reason: QueryEnded, now_ms: int) -> bool:
-        """Asks it to end for this reason; whether that ended it at once, as it only waited."""
+        """Asks it to end for this reason; returns whether that ended it at once, because it only waited."""
         with self._lock:
             if self._record.state.is_final:
                 return False
             if self._cancellation is None:
                 self._cancellation, self._canceled_ms = reason, now_ms
             is_waiting = self._record.state is QueryState.QUEUED
-        # Of several who cancel at once, one has ended it.
+        # If several cancel it at once, only one of them has ended it.
         return is_waiting and self.fail(reason, now_ms)
 
     def give_up(self, grace_ms: int, now_ms: int) -> bool:
-        """Ends it although its worker still has it, when it was canceled that long ago; whether it did."""
+        """Ends it if it was canceled that long ago, though a worker still runs it; returns whether it did."""
         with self._lock:
             reason, since_ms = self._cancellation, self._canceled_ms
         if reason is None or since_ms is None or now_ms - since_ms < grace_ms:
@@ -153,7 +153,7 @@ class LiveQuery:
         return self.fail(reason, now_ms)
 
     def succeed(self, result: EngineResult, manifest: Manifest, now_ms: int) -> bool:
-        """Ends it with a result. Whether this ended it: False when it had ended before."""
+        """Ends it with a result. Returns False if it had ended before."""
         worked_ms = self._worked_ms(now_ms)
         planning_ms = min(_pruning_ms(self._record) + result.planning_ms, worked_ms)
         record = replace(
@@ -171,8 +171,8 @@ class LiveQuery:
     def fail(self, failure: GatewayError, now_ms: int) -> bool:
         """Ends it without a result, for the reason of its cancellation if it has one.
 
-        Whether this ended it: False when it had ended before. The failure that is kept lets go of where it
-        came from: frames hold rows, and causes hold objects of the engine.
+        Returns False if it had ended before. The failure is kept without its traceback and causes: frames
+        hold rows, and causes hold objects of the engine.
         """
         worked_ms = self._worked_ms(now_ms)
         planning_ms = _planning_ms(failure, _pruning_ms(self._record), worked_ms)
@@ -192,13 +192,13 @@ class LiveQuery:
         return self._end(record, None, failure, now_ms)
 
     def let_go(self) -> None:
-        """Drops what nobody asks of a query that has ended and is recorded; thousands of them are held."""
+        """Frees what an ended and recorded query no longer needs; thousands of them are held."""
         with self._lock:
             self._pruned = PrunedQuery(self.request.sql)
             self.finished = self.recorded = _RESOLVED
 
     def status(self, now_ms: int) -> QueryStatus:
-        """As it stands now; all the time of one that waits is queued time."""
+        """Returns its current status; while it waits, all of its time counts as queued."""
         with self._lock:
             until_ms = now_ms if self._ended_ms is None else self._ended_ms
             elapsed_ms = until_ms - self._submitted_ms
@@ -232,11 +232,11 @@ def _pruning_ms(record: QueryRecord) -> int:
 
 
 def _planning_ms(failure: GatewayError, pruning_ms: int, worked_ms: int) -> int:
-    """How much of the worker's time was over when the plan was there, as far as anybody knows."""
+    """Returns how much of the worker's time had passed when the plan was ready, as far as is known."""
     run = engine_run(failure)
     if run is not None:
         return min(pruning_ms + run.planning_ms, worked_ms)
-    # A lost engine cannot say how far it came; of any other, no word means that it never ran anything.
+    # A lost engine cannot report its progress; any other failure without a report means that nothing ran.
     return min(pruning_ms, worked_ms) if isinstance(failure, EngineLost) else worked_ms
 
 

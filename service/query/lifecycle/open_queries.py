@@ -1,4 +1,4 @@
-"""How many queries wait and run at this moment."""
+"""Counts the queries that wait and run at this moment."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from service.query.lifecycle.live import LiveQuery
 
 
 def open_queries(queries: Iterable[LiveQuery]) -> Mapping[QueryState, int]:
-    """The number of queries in each state that is not an end, also where there are none."""
+    """Returns the number of queries in each state that is not final, including zeros."""
     states = Counter(each.record.state for each in queries)
     return {state: states[state] for state in QueryState if not state.is_final}

@@ -1,4 +1,4 @@
-"""Does every value that was sent have its place in the text, and every place its value?"""
+"""Checks that every sent value has a placeholder in the text, and every placeholder a value."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from sqlglot import TokenError, TokenType, tokenize
 from service.errors import ParameterMissing, ParameterUnused
 from service.model.query.query import Parameters
 
-# `?::INT` begins with one token of its own.
+# `?::INT` begins with a token type of its own.
 _POSITIONAL = (TokenType.PLACEHOLDER, TokenType.QDCOLON)
 
 
 def check_parameters(sql: str, parameters: Parameters) -> None:
-    """Returns when values and places fit.
+    """Checks that values and placeholders match.
 
-    Named places are counted generously (`a:b` may be a path into a variant): what is really missing, the
-    engine says.
+    Named placeholders are counted generously (`a:b` may be a path into a variant): the engine reports those
+    that are really missing.
 
     >>> from service.model.query.query import Parameter
     >>> check_parameters("SELECT :year", {"year": Parameter(2000)})
@@ -27,8 +27,8 @@ def check_parameters(sql: str, parameters: Parameters) -> None:
     service.errors.ParameterUnused: The SQL text has no parameter :year. Remove its value.
 
     Raises:
-        ParameterUnused: a value has no place.
-        ParameterMissing: a positional place has no value.
+        ParameterUnused: a value has no placeholder.
+        ParameterMissing: a positional placeholder has no value.
     """
     if not parameters and "?" not in sql:
         return

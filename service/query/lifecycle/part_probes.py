@@ -1,4 +1,4 @@
-"""How the parts are, told in time: a part that hangs holds up no other, and nobody who asks."""
+"""Reports the health of the parts in time: a part that hangs blocks neither the others nor the caller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Check = Callable[[], Sequence[PartHealth]]
 
 
 class PartProbes:
-    """Asks all parts at once; of each, one check runs at a time, whoever asks. Any thread may ask."""
+    """Asks all parts at once; one check of each runs at a time, for all callers. Any thread may ask."""
 
     def __init__(self, checks: Mapping[str, Check], within_s: float) -> None:
         self._checks = checks
@@ -25,7 +25,7 @@ class PartProbes:
         self._running: dict[str, Future[Sequence[PartHealth]]] = {}
 
     def ask(self) -> Sequence[PartHealth]:
-        """What each part says of itself; one that does not in time is down, under the name of its check."""
+        """Returns each part's own report; a part that is late counts as down, under the name of its check."""
         asked = {name: self._started(name) for name in self._checks}
         wait(asked.values(), timeout=self._within_s)
         return [part for name, answer in asked.items() for part in self._parts(name, answer)]
@@ -50,6 +50,6 @@ class PartProbes:
     def _run(self, name: str, future: Future[Sequence[PartHealth]]) -> None:
         try:
             future.set_result(self._checks[name]())
-        except Exception as failure:  # the outermost edge of a check: who waits has to hear something
+        except Exception as failure:  # the outermost edge of a check: its callers must get an answer
             log.exception("part_not_probed", part=name, error=type(failure).__name__)
             future.set_result([PartHealth(name, PartState.DOWN, "It could not be asked; the log says why.")])

@@ -1,4 +1,4 @@
-"""What this replica says of itself and its open queries, and what it does about replicas that are gone."""
+"""Reports this replica and its open queries, and closes the queries of lost replicas."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ from service.query.lifecycle.live import LiveQuery
 log = structlog.get_logger(__name__)
 
 LONG_MS = 1_000
-"""Queries that are open for longer are told of, also when nobody was told their id."""
+"""Queries that are open for longer are reported, even if no caller knows their id yet."""
 REST_MS = 5_000
-"""How long nobody waits for a store that did not answer."""
+"""How long a store that did not answer is left alone."""
 JUMP_MS = 5_000
-"""A beat may have waited for a connection for as long; beyond, the store's clock was set."""
+"""A beat may have waited this long for a connection; a longer difference means that the store's clock was
+set.
+"""
 WATCH_S = 0.5
 ENDED_WITHIN_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class PresenceBounds:
-    """How often a replica says that it is alive, and after which silence its queries count as lost."""
+    """How often a replica reports that it is alive, and after which silence its queries count as lost."""
 
     interval_s: float = 3.0
     lost_after_s: float = 20.0
@@ -47,9 +49,9 @@ class _Told:
 class Presence:
     """Beats in a thread of its own; any thread may call any method.
 
-    A replica judges others only after it has beaten for `lost_after_s` without a gap: when the store was
-    away, all of them were silent, and none of them is lost for that. Nor is one for a jump of the store's
-    clock, which is a gap, too.
+    A replica declares others lost only after it has beaten for `lost_after_s` without a gap. If the store was
+    away, all replicas were silent, and none is lost because of that. A jump of the store's clock is a gap
+    too.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class Presence:
         forget: Callable[[UUID], None],
         bounds: PresenceBounds,
     ) -> None:
-        """`end` has a query end for a reason; `forget` drops one that the store knows better."""
+        """`end` ends a query for a reason; `forget` drops a query whose record in the store is right."""
         self._replicas = replicas
         self._book = book
         self._journal = journal
@@ -83,13 +85,13 @@ class Presence:
         self._worker = PeriodicWorker("presence", self._look_around, self._pause_s)
 
     def start(self) -> None:
-        """Begins to beat, at once and then every `interval_s`."""
+        """Starts to beat, at once and then every `interval_s`."""
         self._worker.start()
 
     def tell(self, query: LiveQuery) -> None:
-        """Writes an open query down before its caller is told of it, so that any replica knows its id.
+        """Writes an open query down before its caller learns its id, so that any replica knows the id.
 
-        Does nothing, quietly, where the store does not answer: no query waits for it.
+        Does nothing if the store does not answer: no query waits for it.
         """
         if query.query_id in self._told or self._clock.elapsed_ms() < self._rests_until_ms:
             return
@@ -101,7 +103,7 @@ class Presence:
             self._rests_until_ms = self._clock.elapsed_ms() + REST_MS
 
     def find(self, query_id: UUID) -> OpenQuery | None:
-        """A query that is open at any replica.
+        """Returns a query that is open at any replica.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -109,7 +111,7 @@ class Presence:
         return self._replicas.find((query_id,)).get(query_id)
 
     def ask_to_cancel(self, query_id: UUID) -> None:
-        """Has the replica that runs it cancel it, within its `interval_s`.
+        """Asks the replica that runs the query to cancel it, within that replica's `interval_s`.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -117,9 +119,9 @@ class Presence:
         self._replicas.ask_to_cancel(query_id)
 
     def watch(self, query_id: UUID) -> Future[None]:
-        """Resolved once the query is not open any more, at whichever replica, or nobody looks after it here.
+        """Returns a future that resolves when the query is no longer open at any replica, or watching stops.
 
-        Never cancel it.
+        All callers share it: never cancel it.
         """
         with self._lock:
             if self._is_leaving:
@@ -131,7 +133,7 @@ class Presence:
         return watched
 
     def stop_watching(self) -> None:
-        """Lets go of all who wait here for queries of other replicas: they can ask another one."""
+        """Releases all callers that wait here for queries of other replicas: they can ask another replica."""
         with self._lock:
             self._is_leaving = True
             watched, self._watched = self._watched, {}
@@ -139,7 +141,7 @@ class Presence:
             each.set_result(None)
 
     def beat(self) -> None:
-        """One round: says what is open here, ends what others have decided on, and looks for the lost."""
+        """Beats once: reports open queries, ends those that others have decided on, and closes lost ones."""
         now_ms = self._clock.elapsed_ms()
         try:
             with self._lock:
@@ -155,7 +157,7 @@ class Presence:
             self._is_away = True
 
     def look_after_watched(self) -> None:
-        """Resolves what is not open any more of what somebody waits for."""
+        """Resolves the watched queries that are no longer open."""
         with self._lock:
             watched = dict(self._watched)
         if not watched:
@@ -170,7 +172,7 @@ class Presence:
             future.set_result(None)
 
     def close(self) -> None:
-        """Says that this replica ends. Call it when the records of all queries are written."""
+        """Reports that this replica ends. Call it when the records of all queries are written."""
         self._worker.close(ENDED_WITHIN_S)
         try:
             self._replicas.leave()
@@ -180,7 +182,7 @@ class Presence:
     def _beat(
         self, opened: Mapping[UUID, LiveQuery], held: Mapping[UUID, LiveQuery], closed: Collection[UUID]
     ) -> int:
-        """The moment by the store's clock."""
+        """Reports to the store, applies its decisions, and returns the time of its clock."""
         now_ms = self._clock.elapsed_ms()
         statuses = {query_id: query.status(now_ms) for query_id, query in opened.items()}
         telling = {
@@ -202,7 +204,7 @@ class Presence:
         return decided.at_ms
 
     def _give_up(self, query: LiveQuery) -> None:
-        """What others were told stays true: it is lost here too, whatever became of it meanwhile."""
+        """Keeps to what others have seen: the query is lost here too, however it ended since."""
         log.warning("query_counts_as_lost", query_id=str(query.query_id), state=query.record.state)
         self._end(query, ReplicaLost())
         query.finished.add_done_callback(lambda _: self._forget(query.query_id))
@@ -221,7 +223,7 @@ class Presence:
         }
 
     def _recorded(self) -> list[UUID]:
-        """Those whose record is written, or was given up: the store has forgotten them, or is to."""
+        """Returns the queries whose record is written or given up: the store has forgotten them, or shall."""
         with self._lock:
             told = [each.query for each in self._told.values()]
         return [
@@ -242,7 +244,7 @@ class Presence:
         self._store_ms = store_ms
 
     def _jumped_ms(self, gap_ms: int, store_ms: int) -> int:
-        """By how much more or less time has passed for the store since the last beat."""
+        """Returns by how much more or less time has passed for the store since the last beat."""
         jumped_ms = abs(store_ms - self._store_ms - gap_ms)
         if jumped_ms > JUMP_MS:
             log.warning("store_clock_jumped", by_ms=store_ms - self._store_ms - gap_ms)

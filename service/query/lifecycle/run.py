@@ -1,4 +1,4 @@
-"""One query, from the worker's hand to its record."""
+"""Runs one query, from the worker to its record."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_PLAN_CHARACTERS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class QueryPorts:
-    """What a query needs from outside, and the bounds that it runs within."""
+    """The external parts that a query needs, and its bounds."""
 
     engine: Engine
     catalogs: Catalogs
@@ -40,7 +40,7 @@ class QueryPorts:
     engine_retries: int
     max_sql_nesting: int = MAX_NESTING
     calls: BoundedCalls = field(default_factory=InProcess)
-    """What may take long by what is in a text is done by these."""
+    """Runs work whose time depends on a text."""
     lineage: Lineage = field(default_factory=NoLineage)
 
 
@@ -59,7 +59,7 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
         with step("sluice.query.keep"):
             manifest = keep(result, query, ports.results)
     except GatewayError as failure:
-        # The query keeps the failure without its causes: here is the last place to see them.
+        # The query keeps the failure without its causes: this is the last place to see them.
         log.debug("query_failed", code=failure.code, exc_info=True)
         run = engine_run(failure)
         if query.fail(with_nearest(failure, query, ports.catalogs), ports.clock.elapsed_ms()):
@@ -69,10 +69,10 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
 
 
 def keep(result: EngineResult, query: LiveQuery, results: ResultStore) -> Manifest:
-    """Puts the rows where the caller can read them.
+    """Stores the rows where the caller can read them.
 
     Raises:
-        QueryEnded: they cannot be kept; it says how the query ran all the same.
+        QueryEnded: they cannot be stored; the error still reports how the query ran.
     """
     try:
         return results.put(query.query_id, result.rows, result.columns, result.is_truncated)
@@ -83,7 +83,7 @@ def keep(result: EngineResult, query: LiveQuery, results: ResultStore) -> Manife
 
 
 def succeed(query: LiveQuery, result: EngineResult, manifest: Manifest, ports: QueryPorts) -> None:
-    """Ends the query with its result, or drops the result when the query was given up meanwhile."""
+    """Ends the query with its result, or drops the result if the query was given up in the meantime."""
     if not query.succeed(result, manifest, ports.clock.elapsed_ms()):
         ports.results.drop(query.query_id)
         return
@@ -96,7 +96,7 @@ def succeed(query: LiveQuery, result: EngineResult, manifest: Manifest, ports: Q
 
 
 def plan_text_of(result: EngineResult) -> str:
-    """The plans as text; empty when the engine cannot say them any more."""
+    """Renders the plans; returns an empty text if the engine no longer can."""
     try:
         return result.plan_text()
     except GatewayError as failure:
@@ -105,28 +105,28 @@ def plan_text_of(result: EngineResult) -> str:
 
 
 def lineage_of(query: LiveQuery, result: EngineResult) -> ResultLineage:
-    """What the result's columns come from, as far as the engine can say it."""
+    """Returns the source columns of the result's columns, as far as the engine knows."""
     return ResultLineage(result.columns, result.lineage(), tuple(query.pruned.held_tables.items()))
 
 
 def record(
     query: LiveQuery, journal: Journal, plan_text: str = "", lineage: ResultLineage | None = None
 ) -> None:
-    """Puts what the query leaves behind on its way to the metrics store."""
+    """Sends the query's record on its way to the metrics store."""
     journal.append(replace(query.record, spark_plan=plan_text[:MAX_PLAN_CHARACTERS], lineage=lineage))
     query.recorded.set_result(None)
     query.let_go()
 
 
 def with_nearest(failure: GatewayError, query: LiveQuery, catalogs: Catalogs) -> GatewayError:
-    """An unknown table with the names that look most like it; any other failure as it is."""
+    """Adds the most similar names to an unknown table; returns any other failure as it is."""
     if not isinstance(failure, TableNotFound) or failure.nearest:
         return failure
     return TableNotFound(failure.table, catalogs.nearest(full_name(failure.table, query)))
 
 
 def full_name(table: str, query: LiveQuery) -> str:
-    """The name as the engine looked it up, with what the text left out: a schema may have several levels."""
+    """Completes the name as the engine looked it up; a schema may have several levels."""
     parts_given = len(table.split("."))
     schema = query.request.schema if parts_given == 1 else None
     catalog = query.request.catalog if parts_given <= 2 else None

@@ -1,4 +1,4 @@
-"""Runs the narrowed text of a query, and falls back to its caller's own."""
+"""Runs the pruned text of a query, and falls back to its caller's own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -> EngineResult:
-    """The rows by the narrowed text; by the caller's own, when there is none or the engine does not take it.
+    """Returns the rows of the pruned text, or of the caller's if there is none or the engine rejects it.
 
     Raises:
         GatewayError: the caller's own text failed too, or could not be tried any more.
@@ -46,10 +46,10 @@ def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -
 
 
 def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engine, retries: int) -> None:
-    """Compares with the rows of the same snapshots without a filter, if the query asks for it.
+    """Compares the rows with those of the same snapshots without a filter, if the query asks for it.
 
     Raises:
-        VerificationFailed: they differ, which nothing excuses. Its keys and its rows in memory are not used
+        VerificationFailed: they differ without an excuse. The query's keys and cached rows are not used
             again.
     """
     pruned = query.pruned
@@ -74,7 +74,7 @@ def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engi
 
 
 def run_rewritten(query: LiveQuery, engine: Engine, retries: int) -> EngineResult:
-    """The rewritten text, with what it needs of the engine."""
+    """Runs the rewritten text with the relations and properties that it needs."""
     pruned = query.pruned
     statement = replace(
         _statement(query, pruned.sql), relations=pruned.relations, properties=pruned.properties
@@ -83,7 +83,7 @@ def run_rewritten(query: LiveQuery, engine: Engine, retries: int) -> EngineResul
 
 
 def run_on_engine(query: LiveQuery, sql: str, engine: Engine, retries: int) -> EngineResult:
-    """Runs a text of the query's as it stands."""
+    """Runs a text of the query as it is."""
     return _run(query, _statement(query, sql), engine, retries)
 
 
@@ -104,9 +104,9 @@ def _statement(query: LiveQuery, sql: str) -> Statement:
 
 
 def _run(query: LiveQuery, statement: Statement, engine: Engine, retries: int) -> EngineResult:
-    """Runs it once more when the engine was lost on the way: queries only read, so nothing is done twice.
+    """Runs the statement again if the engine was lost: queries only read, so nothing is done twice.
 
-    Unless the query itself may be why: see ADR 28.
+    It does not, if the query itself may have killed the engine: see ADR 28.
     """
     for _ in range(retries):
         try:

@@ -1,4 +1,4 @@
-"""Do two results have the same rows, in whatever order?"""
+"""Compares the rows of two results in any order."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-# Sums of floating point numbers depend on the order of the rows, beyond these digits.
+# Sums of floating point numbers depend on the order of the rows beyond these digits.
 SIGNIFICANT_DIGITS = 9
 
 
 def same_rows(left: pa.Table, right: pa.Table) -> bool:
-    """Whether each row is there as often in one as in the other; floating point to nine digits."""
+    """Whether each row occurs equally often in both; floating point numbers to nine digits."""
     return left.num_rows == right.num_rows and _counted(left) == _counted(right)
 
 
@@ -22,7 +22,7 @@ def _counted(rows: pa.Table) -> Counter[str]:
 
 
 def _comparable(array: pa.Array) -> list[object]:
-    """Values that are equal where the array's are; also of what Python has no objects for."""
+    """Returns values that are equal if the array's are; also for types that Python has no objects for."""
     kind = array.type
     if pa.types.is_struct(kind):
         fields = [_comparable(each) for each in array.flatten()]

@@ -1,4 +1,4 @@
-"""What must happen by the clock: timeouts, cancellations that have to be said again, results that end."""
+"""Work by the clock: timeouts, repeated cancellations, and expired results."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from service.query.lifecycle.run import QueryPorts, record
 
 log = structlog.get_logger(__name__)
 
-# A job that the engine stops is back within moments; what does not come back hangs where no cancel reaches.
+# A stopped job of the engine returns within moments; one that does not hangs where no cancel reaches it.
 GRACE_MS = 5_000
 
 
 def end_late_queries(book: QueryBook, ports: QueryPorts) -> list[LiveQuery]:
-    """Cancels every query that is past its deadline, and says again what the engine may have missed.
+    """Cancels every query past its deadline, and repeats cancellations that the engine may have missed.
 
-    The engine stops what runs at the moment of the call; a query may start its next step right after. One
-    that hangs outside of what the engine can stop is ended after `GRACE_MS`, although its worker is not free:
-    these are given back.
+    The engine stops only what runs at the moment of the call; a query may start its next step right after. A
+    query that hangs outside of the engine's reach is ended after `GRACE_MS`, although its worker is not free:
+    these queries are returned.
     """
     given_up: list[LiveQuery] = []
     now_ms = ports.clock.elapsed_ms()

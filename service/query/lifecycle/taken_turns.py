@@ -1,4 +1,4 @@
-"""Workers that take the callers' turns, of which some may hang."""
+"""Workers that serve callers in turn, and that may hang."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ T = TypeVar("T")
 class TakenTurns(Generic[T]):
     """Gives each item to a worker when its caller's turn has come.
 
-    Of an item that was given up, the caller's turn is over and another worker takes its place at once; the
-    worker that hangs with it counts as given up until it comes back.
+    Giving up an item ends its caller's turn, and another worker takes its place at once. The hanging worker
+    counts as given up until it returns.
     """
 
     def __init__(self, running_per_caller: int, name: str, work: Callable[[T], None]) -> None:
         # The context carries the ids that every log line of an item has.
         self._turns: FairTurns[tuple[contextvars.Context, T]] = FairTurns(running_per_caller)
         self._work = work
-        # One worker more than a caller may use: no caller takes the last one.
+        # One more worker than one caller may use, so that no caller takes the last one.
         self._size = running_per_caller + 1
         self._pool = WorkerPool(self._size, name)
         self._lock = threading.Lock()
@@ -35,7 +35,7 @@ class TakenTurns(Generic[T]):
 
     @property
     def given_up(self) -> int:
-        """How many workers were given up and have not come back."""
+        """How many workers were given up and have not returned."""
         return self._pool.given_up
 
     @property
@@ -45,20 +45,20 @@ class TakenTurns(Generic[T]):
 
     @property
     def use(self) -> PoolUse:
-        """How many workers are busy, given up ones apart, and how many items wait."""
+        """How many workers are busy, without given up ones, and how many items wait."""
         return PoolUse(len(self._taken), self._size, self._turns.waiting_count)
 
     def put(self, caller: str, item: T) -> None:
-        """Lets the item wait for its turn.
+        """Queues the item for its turn.
 
         Raises:
-            ShuttingDown: nobody takes a turn any more.
+            ShuttingDown: no more turns are given.
         """
         self._turns.put(caller, (contextvars.copy_context(), item))
         self._pool.submit(self._take_turns)
 
     def give_up(self, item: T) -> None:
-        """Takes the turn from an item whose worker hangs; nothing, if it has ended meanwhile."""
+        """Ends the turn of an item whose worker hangs; does nothing if the item has ended by now."""
         with self._lock:
             turn = self._taken.pop(id(item), None)
             if turn is None:
@@ -69,16 +69,16 @@ class TakenTurns(Generic[T]):
             self._pool.submit(self._take_turns)
 
     def close(self) -> None:
-        """Gives nobody a turn any more."""
+        """Gives no more turns."""
         self._turns.close()
         self._pool.close()
 
     def is_idle_within(self, seconds: float) -> bool:
-        """Whether nothing runs any more, at the latest after this time; what was given up counts no more."""
+        """Whether nothing runs any more, waiting at most this long; given up items do not count."""
         return self._turns.is_idle_within(seconds)
 
     def _take_turns(self) -> None:
-        # Whose item has ended makes room for another one of its caller: so look again.
+        # An ended item makes room for another one of its caller, so look again.
         while (turn := self._turns.take()) is not None:
             context, item = turn.item
             with self._lock:

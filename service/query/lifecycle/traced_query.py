@@ -1,4 +1,4 @@
-"""What a trace tells of a query."""
+"""Adds a query's data to its trace."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _MICROSECOND_NS = 1_000
 
 
 def waited(span: Span, query: LiveQuery, until: datetime) -> None:
-    """The step in which it waited for its caller's turn, which is over."""
+    """Adds the finished step in which the query waited for its caller's turn."""
     if span.is_recorded:
         began_ns, ended_ns = _nanoseconds(query.record.submitted_at), _nanoseconds(until)
         span.past("sluice.query.queue", began_ns, ended_ns, {"sluice.caller": query.caller})
 
 
 def told(span: Span, record: QueryRecord) -> None:
-    """How it ended, and what it read."""
+    """Adds how the query ended, and what it read."""
     if not span.is_recorded:
         return
     span.note(

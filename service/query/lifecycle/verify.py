@@ -1,4 +1,4 @@
-"""Does a narrowed query give the rows that it gives without a filter?"""
+"""Checks that a pruned query returns the same rows as without a filter."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ log = structlog.get_logger(__name__)
 
 
 def verify(sql: str, narrowed: EngineResult, run_plain: Callable[[], EngineResult]) -> Verification:
-    """Compares with what `run_plain` gives: the same snapshots, without a filter.
+    """Compares the rows with those of `run_plain`: the same snapshots, without a filter.
 
-    A result that was cut says nothing: another cut of the same rows may be as right. Nor does a query that
-    may answer otherwise each time, or one that fails over rows which the filter leaves out.
+    A truncated result proves nothing, because another part of the same rows may be as right. Nor does a query
+    whose answer may differ each time, or one that fails over rows that the filter leaves out.
 
     Raises:
         GatewayError: the plain run was canceled, or the engine was lost.
@@ -41,7 +41,7 @@ def _compared(sql: str, narrowed: EngineResult, run_plain: Callable[[], EngineRe
     if same_rows(narrowed.rows, plain.rows):
         return Verification.SAME
     parsed = parse(sql)
-    # The tree does not know everything that may differ; a query that differs from itself does.
+    # The tree does not show everything that may differ; a query that differs from itself does.
     if parsed is None or is_free_to_differ(parsed.tree) or not same_rows(plain.rows, run_plain().rows):
         log.info("not_verified")
         return Verification.NOT_COMPARABLE

@@ -1,4 +1,4 @@
-"""Is this one statement, of a size that the gateway takes? Which kind it is, the engine's parser decides."""
+"""Checks for one statement of an acceptable size. The engine's parser decides which kind it is."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from service.pruning.sql_text.nesting import (
     type_nesting_of,
 )
 
-# Of types and comments in one another, the engine's parser takes seconds from a hundred on.
+# From a hundred nested types or comments on, the engine's parser takes seconds.
 MAX_TYPES = 32
 MAX_COMMENTS = 16
 
 
 def vet(sql: str, max_bytes: int, max_nesting: int = MAX_NESTING) -> None:
-    """Returns when the text holds exactly one statement within the bounds.
+    """Checks that the text holds exactly one statement within the bounds.
 
-    A text that cannot be cut into tokens passes, unless it is full of comments that do not end: the engine
-    says better what is wrong with it.
+    A text that cannot be tokenized passes, unless it is full of unclosed comments: the engine reports better
+    what is wrong with it.
 
     >>> vet("SELECT 1; -- done", max_bytes=100)
     >>> vet("SELECT ';'; SELECT 2", max_bytes=100)
@@ -33,10 +33,10 @@ def vet(sql: str, max_bytes: int, max_nesting: int = MAX_NESTING) -> None:
     service.errors.SqlManyStatements: The SQL text has more than one statement. Send them one by one.
 
     Raises:
-        SqlEmpty: there is nothing but blanks and comments.
-        SqlManyStatements: there is more than one.
+        SqlEmpty: the text has nothing but blanks and comments.
+        SqlManyStatements: the text has more than one statement.
         SqlTooLarge: the text is larger than the bound.
-        SqlTooDeep: it is nested more deeply than the engine's parser can take in a reasonable time.
+        SqlTooDeep: the text is nested more deeply than the engine's parser can take in a reasonable time.
     """
     size = len(sql.encode())
     if size > max_bytes:

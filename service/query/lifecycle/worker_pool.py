@@ -1,4 +1,4 @@
-"""Threads that can be given up: what hangs keeps its thread, and another one takes its place."""
+"""Threads that can be given up: a hanging task keeps its thread, and another thread takes its place."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from service.errors import ShuttingDown
 
 
 class WorkerPool:
-    """Runs what is submitted, in this order, `count` tasks at a time. Any thread may call any method.
+    """Runs submitted tasks in order, `count` at a time. Any thread may call any method.
 
-    For each worker that was given up there is one more, until it comes back: `count` more at most, so that
-    what hangs for ever takes a bounded number of threads.
+    Each worker that was given up is replaced until it returns, by at most `count` more: tasks that hang for
+    ever take a bounded number of threads.
     """
 
     def __init__(self, count: int, name: str) -> None:
@@ -28,19 +28,19 @@ class WorkerPool:
 
     @property
     def given_up(self) -> int:
-        """How many workers were given up and have not come back."""
+        """How many workers were given up and have not returned."""
         return self._given_up
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether every worker was given up, and every one that took its place."""
+        """Whether every worker was given up, and every replacement too."""
         return self._given_up >= 2 * self._count
 
     def submit(self, task: Callable[[], None]) -> None:
-        """Has the next free worker run the task, which raises nothing.
+        """Runs the task on the next free worker; the task must not raise.
 
         Raises:
-            ShuttingDown: no worker takes anything any more.
+            ShuttingDown: the workers take no more tasks.
         """
         with self._changed:
             if self._is_closed:
@@ -64,7 +64,7 @@ class WorkerPool:
             self._given_up -= 1
 
     def close(self) -> None:
-        """Takes nothing any more; what waits is run still."""
+        """Accepts no more tasks; waiting tasks still run."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
@@ -84,7 +84,7 @@ class WorkerPool:
             if self._tasks and not self._is_surplus():
                 return self._tasks.popleft()
             self._threads.discard(threading.current_thread())
-            # A task may have been meant for the one that leaves.
+            # The notification of a task may have reached this leaving worker.
             self._changed.notify()
             return None
 

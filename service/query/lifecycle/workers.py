@@ -1,4 +1,4 @@
-"""The workers that run queries: a bounded pool in which callers take turns, and a sweeper that keeps time."""
+"""The workers that run queries: a bounded, fair pool, and a sweeper for timeouts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENDED_WITHIN_S = 2.0
 
 
 class QueryWorkers:
-    """Runs the book's queries, so many of a caller at a time, and ends those that are late or canceled.
+    """Runs the registered queries, a bounded number of each caller at a time, and ends late or canceled ones.
 
     There is one worker more than a caller may have queries running: no caller takes the last one.
     """
@@ -40,10 +40,10 @@ class QueryWorkers:
         self._sweeper.start()
 
     def hand_over(self, query: LiveQuery) -> None:
-        """Gives the query to the next free worker whose turn its caller has.
+        """Queues the query for the next free worker in its caller's turn.
 
         Raises:
-            ShuttingDown: no worker takes anything any more.
+            ShuttingDown: the workers take no more queries.
         """
         self._ports.lineage.query_taken(query.record)
         try:
@@ -59,11 +59,11 @@ class QueryWorkers:
 
     @property
     def use(self) -> PoolUse:
-        """How many are busy, and how many queries wait for one."""
+        """How many workers are busy, and how many queries wait for one."""
         return self._turns.use
 
     def health(self) -> PartHealth:
-        """Down when no worker is left that could run a query. At once."""
+        """Returns at once; down if no worker is left to run a query."""
         given_up = self._turns.given_up
         state = PartState.DOWN if self._turns.is_exhausted else PartState.UP
         detail = f"Given up, and not back yet: {given_up} workers." if given_up else ""
@@ -77,17 +77,17 @@ class QueryWorkers:
             self._ports.engine.cancel(query.query_id)
 
     def close(self, timeout_s: float) -> None:
-        """Waits for what is open, cancels what is late, and stops the engine under the rest."""
+        """Waits for open queries, cancels late ones, and stops the engine under the rest."""
         deadline_ms = self._ports.clock.elapsed_ms() + timeout_s * 1000
         for query in self._book.open():
             with suppress(FutureTimeoutError):
                 query.finished.result(max(0.0, (deadline_ms - self._ports.clock.elapsed_ms()) / 1000))
-        # First no worker takes anything any more: whoever came in until now is in the book.
+        # First stop the workers: every query that was accepted until now is in the registry.
         self._turns.close()
         for query in self._book.open():
             self.cancel(query, QueryCanceled("The gateway is shutting down."))
         self._ports.engine.close()
-        # Without its engine a query ends within moments; one that does not hangs where nothing reaches it.
+        # Without its engine a query ends within moments; one that does not hangs out of reach.
         if not self._turns.is_idle_within(ENDED_WITHIN_S):
             log.error("queries_hang_in_stop")
         self._sweeper.close(ENDED_WITHIN_S)
@@ -102,7 +102,7 @@ class QueryWorkers:
     def _run(self, query: LiveQuery) -> None:
         try:
             run_query(query, self._ports)
-        except Exception:  # the outermost edge of a worker: a fault of ours must not leave a query hanging
+        except Exception:  # the outermost edge of a worker: a bug here must not leave a query hanging
             log.exception("query_crashed")
             self._fail(query, GatewayError())
         ended = query.record
@@ -132,5 +132,5 @@ class QueryWorkers:
         try:
             task()
         except (GatewayError, OSError) as failure:
-            # Tried again with the next sweep; what comes after it in this one is not left out.
+            # The next sweep tries it again; the rest of this sweep still runs.
             log.warning("sweep_failed", error=type(failure).__name__)
