@@ -1,6 +1,7 @@
-"""What a gateway is built from: its settings, its parts, and how they are wired.
+"""Builds a gateway from its settings and parts.
 
-In comes the environment; out go checked settings, configured logs and traces, and a `Gateway` whose ports
-are adapters. Only `parts` and the modules `wiring…` here, and the checks of `api.cli`, name adapters. The
-room imports nothing of `http` and `cli`; what reads a stream's stored body is handed in.
+It reads the environment, checks the settings, configures logs and traces, and returns a `Gateway` whose ports
+are adapters. Adapters are named only by `parts` and the modules `wiring…` here, and by the checks of
+`api.cli`. The room imports nothing from `http` and `cli`; the function that reads a stream's stored body is
+passed in.
 """

@@ -1,4 +1,4 @@
-"""A start waits for the stores that are not there yet, and says what it waits for."""
+"""Lets a start wait for stores that are not up yet, and logs what it waits for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AwaitedStore:
-    """A store, and what it lacks at this moment: None if it can be used."""
+    """A store, and what it lacks now; None if it can be used."""
 
     name: str
     lack: Callable[[], str | None]
@@ -30,13 +30,13 @@ def await_stores(
     clock: Clock,
     stopped_within: Callable[[float], bool],
 ) -> tuple[str, ...]:
-    """Returns once each store can be used or the time is over, with the names of those that cannot be used.
+    """Waits until each store can be used or the time is over; returns the names of unusable stores.
 
-    Each is asked at least once. `stopped_within` waits for so many seconds, and tells whether the process
-    is to stop meanwhile.
+    Each store is asked at least once. `stopped_within` waits for the given seconds, and returns whether the
+    process has to stop by then.
 
     Raises:
-        ShuttingDown: the process is to stop.
+        ShuttingDown: the process has to stop.
     """
     began_ms = clock.elapsed_ms()
     said_ms: int | None = None

@@ -1,4 +1,4 @@
-"""How much memory this process may use, with all others of its container, and how much they do.
+"""The memory that the processes of a container may use together, and the memory that they use.
 
 Source: the kernel's documentation of cgroup v2 and v1, and proc(5).
 """
@@ -18,7 +18,7 @@ _KIB = 1024
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """Bytes. What the kernel can take back at once is not counted as used."""
+    """Bytes. Memory that the kernel can reclaim at once does not count as used."""
 
     used_bytes: int
     limit_bytes: int
@@ -26,7 +26,7 @@ class MemoryUse:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Where a version of cgroups has its numbers; `idle` is what the kernel can take back, in its `stat`."""
+    """The files of a cgroup version. `idle` names the memory in `stat` that the kernel can reclaim."""
 
     used: Path
     limit: Path
@@ -35,7 +35,7 @@ class _Group:
 
 
 class MemoryCollector(Collector):
-    """Reads a few files of the kernel's whenever somebody asks; without them there are no numbers."""
+    """Reads a few files of the kernel at each scrape; without them, there are no metrics."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._root = root
@@ -58,12 +58,12 @@ class MemoryCollector(Collector):
 
 
 def memory_use(root: Path) -> MemoryUse | None:
-    """That of the container if it has a limit, else that of the machine; None where nobody tells."""
+    """Returns the container's memory if it has a limit, else the machine's; None if neither is known."""
     machine = _of_machine(root)
     for group in _groups(root):
         with suppress(OSError, ValueError):
             found = _of_group(group)
-            # Without a limit, version 2 says `max`, and version 1 has a number that no machine reaches.
+            # Without a limit, version 2 says `max`, and version 1 has a number beyond any machine's memory.
             if machine is None or found.limit_bytes < machine.limit_bytes:
                 return found
     return machine
@@ -83,7 +83,7 @@ def _groups(root: Path) -> Iterable[_Group]:
 
 
 def _own_group(root: Path) -> str:
-    """The group of a service of systemd's; in a container it is the top one."""
+    """Returns the group of a systemd service; in a container, it is the top group."""
     with suppress(OSError):
         for line in (root / "proc/self/cgroup").read_text().splitlines():
             if line.startswith("0::/"):
@@ -108,6 +108,6 @@ def _of_machine(root: Path) -> MemoryUse | None:
 
 
 def _named(path: Path) -> dict[str, int]:
-    """The numbers of a file that has a name and a number in each line."""
+    """Reads a file that has a name and a number in each line."""
     words = (line.split() for line in path.read_text().splitlines())
     return {each[0]: int(each[1]) for each in words if len(each) > 1 and each[1].isdigit()}

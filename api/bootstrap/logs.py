@@ -16,19 +16,19 @@ from api.bootstrap.settings import LogFormat, LogLevel
 from service import tracing
 
 _SILENCED = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j", "opentelemetry.exporter")
-"""They print Java stacks of errors that callers get as an answer; the last one, what we tell once."""
+"""Loggers of Java stacks of errors that callers get as an answer, and of failures that are logged once."""
 
 _FREE_TEXT = ("event", "exception", "detail", "reason", "sql", "rewritten_sql", "build", "relation")
-"""What libraries and callers said, in their words."""
+"""Fields that may contain text from libraries and callers."""
 
 _LONGEST_REASON = 2_000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def configure_logging(level: LogLevel, format: LogFormat) -> None:  # noqa: A002
-    """Sends every line of this process, also those of libraries, through one formatter to stderr.
+    """Sends every line of this process, including those of libraries, to stderr through one formatter.
 
-    May be called again; then the last call counts.
+    May be called again; the last call counts.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -91,17 +91,18 @@ def _json(event: EventDict, **_: Any) -> str:
 
 
 def _without_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    # Messages and stacks of libraries may hold the address or the header that they were given.
+    # Messages and stacks of libraries may contain an address or a header that they were given.
     texts = {name: event[name] for name in _FREE_TEXT if isinstance(event.get(name), str)}
     shown = {name: masked_text(text) for name, text in texts.items()}
     if "reason" in shown:
-        # Spark's are pages. Cut before it is masked, half of an address would not look like one.
+        # Spark's reasons are pages long. They are cut after masking: half of an address would not look like
+        # one.
         shown["reason"] = shown["reason"][:_LONGEST_REASON]
     return {**event, **shown}
 
 
 def _one_line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    # Text from callers must not be able to begin a line of its own.
+    # Text from callers must not begin a line of its own.
     return {
         name: _indented(value) if name == "exception" else _escaped(value) for name, value in event.items()
     }

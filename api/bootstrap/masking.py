@@ -16,7 +16,7 @@ _SECRET = (
     r"|signature|(?<![a-z])sas(?![a-z])|(?<![a-z])sig(?![a-z])"
 )
 _SECRET_NAME = re.compile(rf"{_SECRET}|jaas", re.IGNORECASE)
-# What repeats is bounded: texts come from outside, and no text may take long.
+# Repetitions are bounded: texts come from outside, and no text may take long.
 _URL_PASSWORD = re.compile(r"(://[^/\s:@]{0,256}:)\S{0,512}(@)")
 _PASSWORD = re.compile(r"://[^/\s:@]{0,256}:(\S{1,512})@")
 _QUERY_PASSWORD = re.compile(r"[?&]\w{0,32}password=([^&#]{1,512})")
@@ -30,7 +30,7 @@ _HEADER = re.compile(
 
 
 def masked(settings: Settings) -> dict[str, Any]:
-    """Every setting as plain JSON values, with `**********` in place of whatever looks like a secret."""
+    """Returns every setting as plain JSON values, with `**********` for whatever looks like a secret."""
     shown = settings.model_dump(mode="json")
     shown["api_tokens"] = dict.fromkeys(shown["api_tokens"], MASK)
     shown["catalogs"] = {name: _masked_properties(each) for name, each in shown["catalogs"].items()}
@@ -46,7 +46,7 @@ def _masked_properties(properties: dict[str, str]) -> dict[str, str]:
 
 
 def secrets_of(settings: Settings) -> frozenset[str]:
-    """The passwords and keys that these settings hold, as they are and as URLs spell them."""
+    """Returns the passwords and keys in these settings, as they are and as URLs encode them."""
     urls = [settings.metrics_store_url, settings.filter_cache_url]
     texts = [each.get_secret_value() for each in urls if each is not None]
     groups = (
@@ -60,12 +60,12 @@ def secrets_of(settings: Settings) -> frozenset[str]:
     passwords += [found[1] for each in texts for found in _QUERY_PASSWORD.finditer(each)]
     named = [value for group in groups for name, value in group.items() if _SECRET_NAME.search(name)]
     spelled = {*passwords, *map(unquote, passwords), *named}
-    # A shorter one would be found in words.
+    # A shorter secret would be found in ordinary words.
     return frozenset(each for each in spelled if len(each) >= _SHORTEST_SECRET)
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """The text, masked as `masked_text` does, and with each of these secrets masked wherever it stands.
+    """Masks the text as `masked_text` does, and each of these secrets wherever it occurs.
 
     >>> without_secrets("cannot log in as me with se@cret", ["se@cret"])
     'cannot log in as me with **********'
@@ -77,7 +77,7 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def masked_text(value: str) -> str:
-    """The text with the passwords of its URLs, its assignments and its headers masked.
+    """Masks the passwords in the text's URLs, assignments and headers.
 
     >>> masked_text("postgresql://me:se@cret@host/db?sslpassword=x&a=b")
     'postgresql://me:**********@host/db?sslpassword=**********&a=b'

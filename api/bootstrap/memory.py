@@ -1,4 +1,4 @@
-"""How the process gives memory back."""
+"""Returns memory from the process to the system."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _ARENAS = 2
 
 
 def give_back_large_blocks() -> None:
-    """From now on, what takes a megabyte or more leaves the process as soon as it is freed.
+    """Makes blocks of a megabyte or more leave the process as soon as they are freed.
 
-    glibc raises that bound with each large block that is freed, up to 32 MB, and has eight arenas a core:
-    rows of answers would stay with the process. Does nothing where there is another C library.
+    glibc raises that bound with each large block that is freed, up to 32 MB, and has eight arenas a core: the
+    rows of answers would stay in the process. Does nothing with another C library.
 
     Source: mallopt(3).
     """

@@ -1,4 +1,4 @@
-"""The parts that the gateway stands on, each started when it is first asked for."""
+"""The parts that the gateway uses, each started on first use."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ from spark_session.supervision.verdict import EngineBounds
 EMBEDDED_CATALOG = "lake"
 
 _log = structlog.get_logger(__name__)
-# Threads for each catalog that read what the files of tables hold.
+# Threads for each catalog that read the values in the files of tables.
 MANIFEST_READERS = 4
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Each part starts when it is first asked for, and is stopped by the stack in reverse order."""
+    """Starts each part on first use; the stack stops the parts in reverse order."""
 
     settings: Settings
     stack: ExitStack
 
     def folder(self, name: str) -> Path:
-        """A folder of this gateway's own.
+        """Returns a folder of this gateway's own, and creates it if necessary.
 
         Raises:
-            CannotStart: it cannot be made.
+            CannotStart: it cannot be created.
         """
         path = self.settings.data_dir.expanduser().absolute() / name
         try:
@@ -73,13 +73,13 @@ class Parts:
 
     @cached_property
     def jars_folder(self) -> Path:
-        """Where jars are looked for, and fetched to."""
+        """The folder that jars are looked for in and fetched to."""
         given = self.settings.jars_dir
         return self.folder("jars") if given is None else given.expanduser().absolute()
 
     @cached_property
     def postgres(self) -> EmbeddedPostgres:
-        """The embedded server."""
+        """The embedded PostgreSQL server."""
         _say("Starting PostgreSQL")
         server = EmbeddedPostgres.start(self.folder("postgres"))
         self.stack.callback(server.stop)
@@ -87,13 +87,13 @@ class Parts:
 
     @cached_property
     def metrics_store_url(self) -> str:
-        """The operator's, or the embedded one's."""
+        """The URL of the operator's metrics store, or of the embedded one."""
         given = self.settings.metrics_store_url
         return self.postgres.url("sluice") if given is None else given.get_secret_value()
 
     @cached_property
     def filter_cache_url(self) -> str:
-        """The operator's, or the embedded one's."""
+        """The URL of the operator's filter cache, or of the embedded one."""
         if self.settings.filter_cache_url is not None:
             return self.settings.filter_cache_url.get_secret_value()
         _say("Starting Valkey")
@@ -103,7 +103,7 @@ class Parts:
 
     @cached_property
     def catalog_settings(self) -> Mapping[str, Mapping[str, str]]:
-        """The operator's catalogs, and the embedded one where there are none or it is wanted beside them."""
+        """The operator's catalogs, with the embedded one if there are none or it is wanted beside them."""
         given = {name: with_region(each) for name, each in self.settings.catalogs.items()}
         if given and not self.settings.embedded_catalog:
             self._warn_of_hidden_lake(given)
@@ -135,7 +135,7 @@ class Parts:
 
     @cached_property
     def all_catalogs(self) -> Catalogs:
-        """With the engine's own catalog, where the operator has anything in it."""
+        """All catalogs, with the engine's own if the operator has tables in it."""
         if not self.spark_settings.has_session_tables:
             return self.catalogs
         own = SparkSessionTables(
@@ -147,13 +147,13 @@ class Parts:
 
     @cached_property
     def probe_values(self) -> ListedValues:
-        """What the columns of tables hold: half of the memory for tables without snapshots."""
+        """The values in the columns of all tables. Tables without snapshots get half of the memory."""
         return ListedValues(self.manifest_values, self._listed_bytes)
 
     @cached_property
     def manifest_values(self) -> ManifestProbeValues:
-        """What the columns of tables with snapshots hold."""
-        # Started first, and so stopped after those who read by it.
+        """The values in the columns of tables with snapshots."""
+        # Started first, so that they are stopped after the readers that use them.
         catalogs = self.catalogs
         readers = {name: self._readers(name) for name in self.catalog_settings}
         return ManifestProbeValues(
@@ -169,25 +169,25 @@ class Parts:
         return self.settings.dynamic_filtering_listing_max_bytes // 2 if has_session_tables else 0
 
     def _readers(self, catalog: str) -> Executor:
-        # One catalog that hangs holds up its own tables only.
+        # A catalog that hangs delays its own tables only.
         readers = ThreadPoolExecutor(MANIFEST_READERS, thread_name_prefix=f"probe-values-{catalog}")
         self.stack.callback(readers.shutdown, wait=False, cancel_futures=True)
         return readers
 
     @cached_property
     def catalog_names(self) -> frozenset[str]:
-        """What the first part of a table's name may be."""
+        """The valid first parts of a table's name."""
         own = {SESSION_CATALOG} if self.spark_settings.has_session_tables else set()
         return frozenset(self.catalog_settings.keys() | own)
 
     @cached_property
     def spark_settings(self) -> SparkSettings:
-        """What the warm session is built from."""
+        """The settings of the warm session."""
         return _spark_settings(self.settings, self)
 
     @cached_property
     def engine(self) -> SparkEngine:
-        """The engine, after a real query has run."""
+        """The engine, after it has run a real query."""
         settings = self.spark_settings
         _say("Starting Spark")
         engine = SparkEngine(settings, _engine_bounds(self.settings))
@@ -197,34 +197,34 @@ class Parts:
 
     @cached_property
     def migrated_store_url(self) -> str:
-        """The metrics store, with the tables that this version needs."""
+        """The URL of the metrics store, once it has the tables that this version needs."""
         _migrate_or_check(self.settings, self.metrics_store_url)
         return self.metrics_store_url
 
     @cached_property
     def metrics_store(self) -> PostgresMetricsStore:
-        """The records of queries."""
+        """The store of query records."""
         store = PostgresMetricsStore(self.migrated_store_url)
         self.stack.callback(store.close)
         return store
 
     @cached_property
     def query_history(self) -> PostgresQueryHistory:
-        """What the records tell."""
+        """The history of queries, read from their records."""
         history = PostgresQueryHistory(self.metrics_store_url)
         self.stack.callback(history.close)
         return history
 
     @cached_property
     def replicas(self) -> PostgresReplicas:
-        """What this gateway says to others of itself. Its id is new with each start."""
+        """This gateway's presence among the replicas. Its id is new with each start."""
         replicas = PostgresReplicas(self.migrated_store_url, Replica(uuid4(), gethostname()))
         self.stack.callback(replicas.close)
         return replicas
 
     @cached_property
     def filter_cache(self) -> RedisFilterCache:
-        """The keys that queries share."""
+        """The cache of keys that queries share."""
         bounds = FilterCacheBounds(
             time_to_live=timedelta(seconds=self.settings.filter_cache_ttl_s),
             value_bytes=self.settings.filter_cache_value_bytes,
@@ -236,7 +236,7 @@ class Parts:
 
 
 def _say(step: str) -> None:
-    """For whoever waits for the start, and reads the log of it."""
+    """Logs a step of the start, for those who wait for it."""
     _log.info("starting", step=step)
 
 
@@ -300,21 +300,21 @@ def _jars(settings: Settings, parts: Parts) -> tuple[Path, ...]:
 
 
 def _session_catalog_properties(settings: Settings, parts: Parts) -> dict[str, str]:
-    """Spark makes a folder for each schema of its own catalog, though no table of ours lies there."""
+    """Spark creates a folder for each schema of its own catalog, though the gateway has no tables there."""
     if not settings.parquet_tables:
         return {}
     return {"spark.sql.warehouse.dir": parts.folder("spark-warehouse").as_uri()}
 
 
 def _migrate_or_check(settings: Settings, url: str) -> None:
-    """The embedded store is ours to migrate; another one is its operator's."""
+    """Migrates the embedded store; an operator's own store is only checked."""
     if settings.metrics_store_url is None:
         migrations.upgrade(url)
         return
     try:
         revisions = migrations.revisions(url)
     except MetricsStoreDown:
-        # Queries run without it; the records wait.
+        # Queries run without it, and their records wait.
         return
     if revisions.is_newer:
         _log.warning("schema_is_newer", found=revisions.found, needed=revisions.needed)

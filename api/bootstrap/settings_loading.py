@@ -1,4 +1,4 @@
-"""Reads the settings, and refuses names that do not exist with the one that was probably meant."""
+"""Reads the settings. Rejects unknown names, and suggests the most similar one."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _EXAMPLES: Mapping[str, str] = MappingProxyType(
     }
 )
 REMOVED: Mapping[str, str] = MappingProxyType({"ingest_max_held_bytes": "max_held_body_bytes"})
-"""Settings that are gone, each with its successor."""
+"""Settings that were removed, each with its successor."""
 
 
 def load_settings(removed: Mapping[str, str] = REMOVED) -> Settings:
-    """The settings of this process: the environment, then the file that `SLUICE_CONFIG_FILE` names.
+    """Reads this process's settings from the environment, then from the file in `SLUICE_CONFIG_FILE`.
 
     Raises:
-        CannotStart: a name is not known or was removed, or a value does not fit; never shows a value.
+        CannotStart: a name is unknown or was removed, or a value does not fit; the message shows no value.
     """
     variables = (each for each in os.environ if each.upper().startswith(PREFIX) and each != CONFIG_FILE)
     refuse_unknown((each[len(PREFIX) :].lower() for each in variables), removed, prefix=PREFIX)
@@ -64,7 +64,7 @@ def refuse_unknown(names: Iterable[str], removed: Mapping[str, str], prefix: str
 
 
 def _nearest(name: str) -> list[str]:
-    """The setting that is spelled most like it, and shares most words with it: rare ones say more."""
+    """Returns the setting most like the name in spelling and shared words; rare words count more."""
     known = {each: each.split("_") for each in Settings.model_fields}
     asked = name.split("_")
 
@@ -83,7 +83,7 @@ def _nearest(name: str) -> list[str]:
 
 
 def _is_alike(one: str, other: str) -> bool:
-    # As table and tables are, filter and filtering, and workers and wrokers.
+    # Alike are table and tables, filter and filtering, workers and wrokers.
     shorter, longer = sorted((one, other), key=len)
     is_begun = longer.startswith(shorter) or fuzz.ratio(one, other) >= _ALIKE_PERCENT
     return one == other or (len(shorter) > 3 and is_begun)
@@ -112,7 +112,7 @@ def _faults(error: ValidationError) -> str:
 
 
 def _not_json(error: SettingsError) -> str:
-    # pydantic-settings names the field in its message alone.
+    # pydantic-settings names the field only in its message.
     found = _FIELD.search(str(error))
     field = found[1] if found else ""
     example = _EXAMPLES.get(field, '{"name": "value"}')

@@ -1,4 +1,4 @@
-"""The settings as a page for people; `docs/reference/settings.md` is this, and a test holds it to that."""
+"""The settings as a Markdown page: `docs/reference/settings.md`, which a test compares with this."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ and names the nearest one.
 
 
 def settings_page() -> str:
-    """The page, in Markdown."""
+    """Returns the page in Markdown."""
     rows = (_row(name, field) for name, field in Settings.model_fields.items())
     return HEAD + "".join(f"{row}\n" for row in rows)
 

@@ -1,4 +1,4 @@
-"""What is wrong with a value, in words; texts of a certain form, of which programs get the pattern."""
+"""Messages about values that do not fit, and texts with a pattern that programs can read."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """In `Annotated`: the whole text matches `pattern`, or else `words` say what it has to be.
+    """In `Annotated`: the whole text has to match `pattern`; else the message is `words`.
 
-    Readers of messages never see the pattern; the JSON schema has it, for programs.
+    Messages never show the pattern. The JSON schema has it, for programs.
     """
 
     pattern: str
     words: str
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Checks the text once it has passed all checks before."""
+        """Checks the text after all earlier checks."""
         return core_schema.no_info_after_validator_function(self._checked, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """The pattern, beside what is described already."""
+        """Adds the pattern to the schema."""
         described: dict[str, Any] = handler(schema)
         return described | {"pattern": self.pattern}
 
@@ -45,7 +45,7 @@ NO_NUL = Spelled(r"^[^\x00]*$", "it has the character NUL: leave it out")
 
 
 def words_of(finding: Mapping[str, Any]) -> str:
-    """What one of Pydantic's findings says to people: no pattern, no class of ours, no word of Python's.
+    """Describes one of Pydantic's findings for people, without patterns, class names and Python's terms.
 
     >>> words_of({"type": "value_error", "msg": "Value error, it is too long"})
     'it is too long'

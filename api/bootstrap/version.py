@@ -1,4 +1,4 @@
-"""Which version of the gateway this is."""
+"""The version of the gateway, and of its packages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def version_of(package: str = "sluice-gateway") -> str:
-    """The version of an installed package; 0 where it is not installed."""
+    """Returns the version of an installed package; 0 if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:

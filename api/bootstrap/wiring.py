@@ -1,4 +1,4 @@
-"""Brings the parts together. Only here, in `parts` and in modules named `wiring_…` have adapters names."""
+"""Builds the gateway. Adapters are named only here, in `parts`, and in modules named `wiring_…`."""
 
 from __future__ import annotations
 
@@ -70,19 +70,20 @@ def build_gateway(
     """Starts every part, and returns once a real query has run.
 
     Raises:
-        CannotStart: a part cannot start; those that had started are stopped again.
-        ShuttingDown: the process is to stop, and the start still waited for others.
+        CannotStart: a part cannot start; the parts that had started are stopped again.
+        ShuttingDown: the process has to stop while the start still waits for stores.
     """
     check_java()
     await_given_stores(settings, stopping or threading.Event())
     stack = ExitStack()
     try:
         gateway = _gateway(settings, Parts(settings, stack), read_stream)
-        # What is there now stays for good: the collector, which stops everything, need not look at it again.
+        # These objects live as long as the process, so the garbage collector need not look at them again.
         gc.collect()
         gc.freeze()
-        # A query's trees and a body's records are thousands of objects each: at every 700th, as Python has
-        # it, most of what is looked at is in use still, and looking took an eighth of a planner's time.
+        # A query's trees and a body's records are thousands of objects each. Python's default is a collection
+        # every 700 objects: most of them are still in use, and collections took an eighth of a planner's
+        # time.
         gc.set_threshold(COLLECTED_AFTER)
         return gateway
     except BaseException:
@@ -93,11 +94,11 @@ def build_gateway(
 def load_demo_data(
     settings: Settings, schema: str, scale: float, tables: Sequence[str], tell: Callable[[Progress], None]
 ) -> LoadReport:
-    """Puts TPC-DS tables into the default catalog; without names, all of them.
+    """Loads TPC-DS tables into the default catalog; without names, all of them.
 
     Raises:
-        CannotStart: what the load stands on cannot start, or the disk is full.
-        CallerError: the tables or the scale are not possible, or the schema holds other data.
+        CannotStart: a part that the load needs cannot start, or the disk is full.
+        CallerError: the tables or the scale are not valid, or the schema holds other data.
     """
     java = check_java()
     with ExitStack() as stack:
@@ -109,7 +110,7 @@ def load_demo_data(
 
 
 def make_demo_log(settings: Settings, name: str) -> None:
-    """Makes the demo's log table in the default catalog, if it is not there.
+    """Creates the demo's log table in the default catalog, if it is missing.
 
     Raises:
         CannotStart: the catalog cannot start.
@@ -119,21 +120,21 @@ def make_demo_log(settings: Settings, name: str) -> None:
 
 
 def fetch_jars(settings: Settings, *, is_all: bool) -> tuple[Path, ...]:
-    """Fetches the jars that these settings will ask for, or any settings may; starts no part.
+    """Fetches the jars that these settings need, or all that any settings may need. Starts no part.
 
     Raises:
-        CannotStart: one cannot be fetched or kept.
+        CannotStart: a jar cannot be fetched or stored.
     """
     with ExitStack() as stack:
         return fetched_jars(settings, Parts(settings, stack).jars_folder, is_all=is_all)
 
 
 def migrate(settings: Settings, revision: str | None = None) -> None:
-    """Brings the metrics store's schema to what this version needs, or to another one that it knows.
+    """Migrates the metrics store's schema to what this version needs, or to another revision.
 
     Raises:
-        MetricsStoreDown: it did not answer in time.
-        CannotStart: the embedded one cannot start, or the revision is not known.
+        MetricsStoreDown: the store did not answer in time.
+        CannotStart: the embedded store cannot start, or the revision is not known.
     """
     await_metrics_store(settings)
     with ExitStack() as stack:
@@ -147,7 +148,7 @@ def migrate(settings: Settings, revision: str | None = None) -> None:
 def _gateway(settings: Settings, parts: Parts, read_stream: ReadStream) -> Gateway:
     clock = SystemClock()
     meters = RecordMeters(CallerClasses(settings.caller_classes))
-    # Closed last, so that it hears of everything that ends.
+    # Closed last, so that it receives everything that ends.
     lineage = _lineage(settings, parts, clock, meters)
     ports = _query_ports(settings, parts, clock, meters, lineage)
     bounds = GatewayBounds(
@@ -211,7 +212,7 @@ def _gateway(settings: Settings, parts: Parts, read_stream: ReadStream) -> Gatew
 def _lineage(settings: Settings, parts: Parts, clock: Clock, meters: RecordMeters) -> Lineage:
     if settings.lineage_url is None:
         return NoLineage()
-    # What most gateways have no use for takes a moment to load.
+    # Most gateways do not use it, and importing it takes a moment.
     from api.bootstrap.wiring_lineage import build_lineage
 
     return build_lineage(settings, parts, clock, meters.lineage, settings.lineage_url)
@@ -274,7 +275,7 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock, calls: BoundedCalls)
             settings.dynamic_filtering_collect_timeout_s, settings.dynamic_filtering_max_collection_s
         ),
     )
-    # Not the collectors': queries wait for keys, and nobody waits for these.
+    # Separate from the collectors' threads: queries wait for keys, but not for these.
     fetchers = ThreadPoolExecutor(RELATION_FETCHERS, thread_name_prefix="relations")
     parts.stack.callback(fetchers.shutdown, wait=False, cancel_futures=True)
     looked_for = DetectionBounds(

@@ -1,4 +1,4 @@
-"""The clocks of what replicas decide together."""
+"""The clocks for decisions that replicas share."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from service.ports import Clock
 
 
 def store_clock(store_url: str, own: Clock, stack: ExitStack) -> StoreClock:
-    """PostgreSQL's, which is the same for all of them."""
+    """Returns PostgreSQL's clock, which is the same for all replicas."""
     clock = StoreClock(store_url, own)
     stack.callback(clock.close)
     return clock
 
 
 def deletion_clock(store_url: str, own: Clock, stack: ExitStack) -> EarlierClock:
-    """The clock that deletion goes by: one that is ahead must not delete what is young."""
+    """Returns the clock for deletions: the earlier of two, since one that is ahead would delete too much."""
     return EarlierClock(own, store_clock(store_url, own, stack))

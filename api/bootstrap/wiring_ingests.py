@@ -1,4 +1,4 @@
-"""Brings the parts of the ingest together, as `api.bootstrap.wiring` does with all others."""
+"""Wires the parts of the ingest, for `api.bootstrap.wiring`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def build_ingests(
     meters: RecordMeters,
     lineage: Lineage,
 ) -> Ingests:
-    """Begins to commit what an earlier process has left; the log's tables must be there."""
+    """Builds the ingests, and begins to commit what an earlier process left. The log's tables must exist."""
     pace = CommitPace(
         interval_ms=settings.ingest_commit_interval_ms,
         max_files=settings.ingest_commit_max_files,

@@ -1,4 +1,4 @@
-"""The jars that the engine and the demo's data are run with, and where they come from."""
+"""Finds and fetches the jars of the engine and of the demo's data."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from spark_session.jars.pinned_jars import pinned_jars
 
 TPCDS_PACKAGES = ("io.trino.tpcds:tpcds:1.4", "io.airlift:airline:0.8")
 IN_S3 = {"warehouse": "s3://any"}
-"""What a catalog has to say, for S3's jar to be fetched."""
+"""The properties of a catalog for which S3's jar is fetched."""
 
 
 def jars_path(settings: Settings) -> Path:
-    """Where jars are looked for; the folder is not made."""
+    """Returns the folder of jars, without creating it."""
     given = settings.data_dir / "jars" if settings.jars_dir is None else settings.jars_dir
     return given.expanduser().absolute()
 
@@ -26,10 +26,10 @@ def jars_path(settings: Settings) -> Path:
 def engine_jars(
     settings: Settings, catalogs: Iterable[Mapping[str, str]], into: Path, *, is_reading_kafka: bool
 ) -> tuple[Path, ...]:
-    """The jars of the engine: the operator's own, or those that the packages stand for.
+    """Returns the jars of the engine: the operator's own, or those of the packages.
 
     Raises:
-        CannotStart: one cannot be fetched or kept.
+        CannotStart: a jar cannot be fetched or stored.
     """
     if settings.spark_jars:
         return tuple(map(Path, settings.spark_jars))
@@ -43,7 +43,7 @@ def engine_jars(
 def unfetched(
     settings: Settings, catalogs: Iterable[Mapping[str, str]], into: Path, *, is_reading_kafka: bool
 ) -> tuple[str, ...]:
-    """The packages for which `engine_jars` would ask a registry; asks none, and writes nothing."""
+    """Returns the packages for which `engine_jars` would ask a registry. Asks none, and writes nothing."""
     packages = settings.spark_packages + settings.spark_extra_packages
     bundle = missing_bundle(packages, catalogs)
     kafka = tuple(KAFKA_JARS) if is_reading_kafka and not names_connector(packages) else ()
@@ -58,19 +58,19 @@ def unfetched(
 
 
 def demo_jars(into: Path) -> tuple[Path, ...]:
-    """The jars that make the demo's data.
+    """Returns the jars that create the demo's data.
 
     Raises:
-        CannotStart: one cannot be fetched or kept.
+        CannotStart: a jar cannot be fetched or stored.
     """
     return resolve(TPCDS_PACKAGES, into)
 
 
 def fetched_jars(settings: Settings, into: Path, *, is_all: bool) -> tuple[Path, ...]:
-    """What these settings will ask for, so that no start has to fetch it; or what any settings may ask for.
+    """Fetches the jars that these settings or any settings need, so that no start has to fetch them.
 
     Raises:
-        CannotStart: one cannot be fetched or kept.
+        CannotStart: a jar cannot be fetched or stored.
     """
     catalogs = [with_region(each) for each in settings.catalogs.values()]
     if not is_all:

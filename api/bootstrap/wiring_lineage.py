@@ -1,4 +1,4 @@
-"""Brings the parts of lineage together, as `api.bootstrap.wiring` does with all others."""
+"""Wires the parts of lineage, for `api.bootstrap.wiring`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from service.ports import Clock
 
 
 def build_lineage(settings: Settings, parts: Parts, clock: Clock, meters: LineageMeters, url: str) -> Lineage:
-    """Tells runs from now on, until the parts are closed."""
+    """Sends events about runs from now on, until the parts are closed."""
     namespace = settings.lineage_namespace
     names = DatasetNames(parts.catalog_settings, namespace)
-    # Asked until the emitter has ended: what is in the stack first is closed last.
+    # Needed until the emitter has ended: the stack closes what it got first last.
     tables = KnownTables(parts.all_catalogs)
     emitter = LineageEmitter(
         QueryEvents(namespace, names, tables, settings.lineage_sql_enabled),

@@ -1,4 +1,4 @@
-"""Brings the parts of maintenance together, as `api.bootstrap.wiring` does with all others."""
+"""Wires the parts of maintenance, for `api.bootstrap.wiring`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def build_maintenances(
     lineage: Lineage,
     meters: RecordMeters,
 ) -> Maintenances:
-    """Begins to run what is open; the log's table must be there."""
+    """Begins to run open maintenance. The log's table must exist."""
     log = PostgresMaintenanceLog(store_url)
     stack.callback(log.close)
     meters.pools.add("maintenance", lambda: log.pool)

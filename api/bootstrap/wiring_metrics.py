@@ -1,4 +1,4 @@
-"""Has the metrics show how the parts are, as `api.bootstrap.wiring` brings them together."""
+"""Adds the state of the parts to the metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.gateway import Gateway
 
 
 def watch_gateway(meters: RecordMeters, gateway: Gateway, parts: Parts) -> None:
-    """Begins to look at the parts and at the disk, beside those who ask for the numbers."""
+    """Begins to watch the parts and the disk in threads of its own, so that scrapes do not wait for them."""
     engine, filter_cache = parts.engine, parts.filter_cache
     looks = Sampled("parts", lambda: gateway.readiness().parts)
     room = Sampled("disk", partial(disk_room, parts.folder("")))

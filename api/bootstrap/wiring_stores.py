@@ -1,4 +1,4 @@
-"""The stores that a start waits for: those that the settings name."""
+"""Waits for the stores that the settings name, before a start."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from service.errors import MetricsStoreDown
 
 
 def await_given_stores(settings: Settings, stopping: threading.Event) -> None:
-    """Waits for the operator's metrics store, its schema, and their filter cache, within the settings' bound.
+    """Waits for the operator's metrics store, its schema, and the filter cache, within the settings' bound.
 
     Raises:
-        ShuttingDown: the process is to stop.
+        ShuttingDown: the process has to stop.
     """
     stores: list[AwaitedStore] = []
     if settings.metrics_store_url is not None:

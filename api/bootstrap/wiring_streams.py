@@ -1,4 +1,4 @@
-"""Brings the parts of large inputs and of streams together, as `wiring` does with all others."""
+"""Wires the parts of large inputs and of streams, for `api.bootstrap.wiring`."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from spark_session.streaming.executors import SparkExecutors
 from spark_session.streaming.stream_queries import SparkStreamQueries
 
 ReadStream = Callable[[Mapping[str, Any], ReadSchema], StreamDefinition]
-"""Reads a stream's definition from the body that was kept, perhaps of an earlier version."""
+"""Reads a stream's definition from its stored body, perhaps of an earlier version."""
 
 _ENTRIES_A_FILE = 20
 _STEPS_AN_ENTRY = 10
 
 
 def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
-    """What files that lie somewhere, and large bodies, are written with."""
+    """Builds the parts that write sources and large bodies."""
     access = _access(settings)
     bounds = LargeBounds(
         settings.ingest_split_bytes,
         settings.ingest_executed_body_bytes,
         settings.ingest_upsert_bytes,
-        # Where a page begins in a file far away, each look at one would be a request.
+        # Finding where a page begins in a remote file would take a request for each page.
         replace(body_bounds(settings), body_bytes=settings.ingest_source_max_bytes, has_pages_checked=False),
         body_bounds(settings),
     )
@@ -56,7 +56,7 @@ def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
 
 
 def body_bounds(settings: Settings) -> ReadBounds:
-    """What bodies may unfold to, whoever reads them."""
+    """Returns the bounds on decompressed bodies, for all their readers."""
     return ReadBounds(
         settings.ingest_max_decompressed_bytes,
         settings.ingest_max_batch_bytes,
@@ -75,7 +75,7 @@ def build_streams(
     meters: RecordMeters,
     read_stream: ReadStream,
 ) -> Streams:
-    """Begins to run what is to be run; the store's tables must be there."""
+    """Begins to run the streams that have to run. The store's tables must exist."""
     store = PostgresStreamStore(store_url)
     stack.callback(store.close)
     queries = SparkStreamQueries(

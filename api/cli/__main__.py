@@ -1,4 +1,4 @@
-"""`python -m api.cli` is `sluice`."""
+"""Runs `sluice` as `python -m api.cli`."""
 
 from api.cli import main
 

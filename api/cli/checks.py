@@ -1,4 +1,4 @@
-"""Trying parts one by one, each within a bound: what `sluice check` and `sluice doctor` have in common."""
+"""Tries parts one by one, each within a bound, for `sluice check` and `sluice doctor`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ WITHIN_S = 15.0
 
 
 class State(StrEnum):
-    """What came of a check.
+    """The outcome of a check.
 
-    `WARNING`: it works, and something will harm it. `SKIPPED`: nobody tried, and the text says why.
+    `WARNING`: it works, but something will harm it. `SKIPPED`: it was not tried, and the text says why.
     """
 
     OK = "OK"
@@ -30,7 +30,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What an attempt saw. `cure` says what to do about it; empty where there is nothing to do."""
+    """The result of an attempt. `cure` says what to do about it; empty if nothing has to be done."""
 
     text: str
     state: State = State.OK
@@ -39,7 +39,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of trying one part; `elapsed_ms` is how long that took."""
+    """The outcome of trying one part; `elapsed_ms` is how long that took."""
 
     part: str
     state: State
@@ -50,10 +50,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One part, and how to try it: says what was found, or raises a GatewayError that says what to mend.
+    """One part, and how to try it: `attempt` returns a result, or raises a GatewayError with the cure.
 
-    It is skipped when one of the parts that it `needs` has failed or was skipped itself. `within_s` is its
-    own bound of time; None: the one of all. `cure` is what to do when it fails.
+    It is skipped if a part that it `needs` has failed or was skipped itself. `within_s` is its own time
+    bound; None: the common one. `cure` says what to do if it fails.
     """
 
     part: str
@@ -66,9 +66,9 @@ class Check:
 def tried(
     checks: Iterable[Check], within_s: float = WITHIN_S, on_begin: Callable[[str], None] = lambda _: None
 ) -> Iterator[Finding]:
-    """Each part with what was found, in this order; one that does not answer in time fails.
+    """Yields the outcome of each part, in this order. A part that does not answer in time fails.
 
-    No part stops the others, whatever it raises. `on_begin` is told each part before it is tried.
+    No part stops the others, whatever it raises. `on_begin` is called with each part before it is tried.
     """
     states: dict[str, State] = {}
     for check in checks:
@@ -81,7 +81,7 @@ def tried(
 
 
 def words_of(failure: BaseException) -> str:
-    """The failure's class and message, without addresses and secrets; whatever it is, this raises nothing."""
+    """Returns the failure's class and message, without addresses and secrets. Never raises."""
     if isinstance(failure, GatewayError):
         return failure.detail
     name = type(failure).__name__
@@ -120,7 +120,7 @@ def _tried(check: Check, within_s: float) -> Finding:
 
 
 def _said(failure: GatewayError) -> str:
-    """What is down, and why: callers of the gateway do not get to hear the reason, its operator does."""
+    """Returns what is down, and why. Callers of the gateway do not see the reason, but its operator does."""
     cause = failure.__cause__
     if not isinstance(failure, PartDown) or cause is None:
         return failure.detail
@@ -136,6 +136,6 @@ def _started(check: Check) -> Future[str | Found]:
         except BaseException as failure:  # noqa: BLE001 -- the edge of the thread: whoever waits gets it
             outcome.set_exception(failure)
 
-    # A daemon, since a part that hangs must not keep the process from ending.
+    # A daemon thread, since a part that hangs must not keep the process from ending.
     threading.Thread(target=run, name=f"check-{check.part}", daemon=True).start()
     return outcome

@@ -1,4 +1,4 @@
-"""The `sluice` command. What a command needs is imported when it runs: `--help` answers at once."""
+"""The `sluice` command. The modules of a command are imported when it runs, so that `--help` is quick."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def serve() -> None:
 
 @app.command()
 def check() -> None:
-    """Tries each part that `serve` needs, within seconds, and prints what was found. Starts nothing."""
+    """Tries each part that `serve` needs, within seconds, and prints what it found. Starts nothing."""
     with _one_sentence_errors():
         from api.cli.commands.check import check as run
 
@@ -55,9 +55,9 @@ def doctor(
         bool, typer.Option("--no-engine", help="leave out what needs Spark")
     ] = False,
 ) -> None:
-    """Says why it does not work here: tries every part for real, one query and one ingest among them.
+    """Finds out why it does not work here: tries every part for real, including a query and an ingest.
 
-    Leaves with status 1 if a part failed. A gateway that runs is left alone.
+    Exits with status 1 if a part failed. Does not touch a running gateway.
     """
     with _one_sentence_errors():
         from api.cli.commands.doctor import doctor as run
@@ -67,7 +67,7 @@ def doctor(
 
 @app.command()
 def demo() -> None:
-    """Makes the demo lakehouse once, asks one question and sends one ingest over HTTP, and shows both."""
+    """Creates the demo lakehouse once, runs one query and one ingest over HTTP, and shows both."""
     with _one_sentence_errors():
         from api.cli.commands.demo import demo as run
 
@@ -80,7 +80,7 @@ def demo_data(
     schema: Annotated[str, typer.Option(help="schema of the default catalog that gets the tables")] = "tpcds",
     is_all: Annotated[bool, typer.Option("--all", help="all 24 tables, not just the first six")] = False,
 ) -> None:
-    """Loads real TPC-DS data, and makes the log table; what is there stays, an interrupted load goes on."""
+    """Loads real TPC-DS data and creates the log table. Keeps existing data; resumes an interrupted load."""
     with _one_sentence_errors():
         from api.cli.commands.demo import demo_data as run
 
@@ -91,10 +91,12 @@ def demo_data(
 def migrate(
     revision: Annotated[
         str | None,
-        typer.Option("--to", help="this schema instead, such as 0017: before an earlier version takes over"),
+        typer.Option(
+            "--to", help="bring it to this schema, such as 0017, before an earlier version takes over"
+        ),
     ] = None,
 ) -> None:
-    """Brings the metrics store's schema to what this version needs. May be run again."""
+    """Brings the metrics store's schema to what this version needs. Can be run again."""
     with _one_sentence_errors():
         from api.cli.commands.migrate import migrate as run
 
@@ -107,7 +109,7 @@ def jars(
         bool, typer.Option("--all", help="also those for tables in S3, for Kafka, and for the demo's data")
     ] = False,
 ) -> None:
-    """Fetches what `serve` would fetch at its first start, into SLUICE_JARS_DIR. May be run again."""
+    """Fetches what `serve` would fetch at its first start, into SLUICE_JARS_DIR. Can be run again."""
     with _one_sentence_errors():
         from api.cli.commands.jars import jars as run
 
@@ -118,7 +120,7 @@ def jars(
 def config(
     is_describing: Annotated[bool, typer.Option("--describe", help="every setting with its meaning")] = False,
 ) -> None:
-    """Prints the settings as this environment gives them, secrets masked."""
+    """Prints the settings of this environment, with secrets masked."""
     with _one_sentence_errors():
         from api.cli.commands.config import config as run
 
@@ -126,7 +128,7 @@ def config(
 
 
 def main() -> None:
-    """The console script."""
+    """Runs the console script."""
     app()
 
 

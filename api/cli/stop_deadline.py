@@ -1,4 +1,4 @@
-"""The last resort of a stop: a process that hangs ends all the same."""
+"""The last resort of a stop: ends a process that hangs."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ import psutil
 import structlog
 
 STOPPED_WITHIN_S = 10
-"""What is left, after the delay and the bound on queries, until the process ends, whatever hangs in it."""
+"""Time until the process ends in any case, after the delay and the bound on queries."""
 
 _log = structlog.stdlib.get_logger("api.stop_deadline")
 
 
 class StopDeadline:
-    """Ends the process, and what it has started, once its stop has taken too long.
+    """Ends the process, and the processes that it started, if its stop takes too long.
 
-    Each step of a stop has a bound of its own; this one holds where such a bound fails, as in a call that
-    nothing can interrupt. What was accepted is safe: the next start goes on with it, as after a crash.
+    Each step of a stop has a bound of its own. This one is for the case that such a bound fails, as in a call
+    that nothing can interrupt. Accepted ingests are safe: the next start continues with them, as after a
+    crash.
     """
 
     def __init__(self, seconds: float, end: Callable[[], None] | None = None) -> None:
@@ -29,7 +30,7 @@ class StopDeadline:
         self._end = end or end_process
 
     def begin(self) -> None:
-        """Starts to count; in a daemon, which runs even while the interpreter waits for other threads."""
+        """Counts in a daemon thread, which runs even while the interpreter waits for other threads."""
         threading.Thread(target=self._watch, name="stop-deadline", daemon=True).start()
 
     def _watch(self) -> None:

@@ -1,4 +1,4 @@
-"""How each part is tried before a start."""
+"""Tries each part before a start."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROOM_BYTES = GIB
 
 
 def findings(settings: Settings) -> Iterator[Finding]:
-    """What is found of each part that `serve` would start or reach. Nothing is started or changed."""
+    """Yields what is found of each part that `serve` would start or reach. Starts and changes nothing."""
     return tried(
         [
             *machine_checks(settings),
@@ -40,7 +40,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
 
 
 def machine_checks(settings: Settings) -> list[Check]:
-    """What this machine has to have, whatever is outside of it; `sluice doctor` begins with the same."""
+    """Returns the checks of this machine alone, with which `sluice doctor` begins, too."""
     return [
         Check("java", java),
         Check("jars", partial(_jars, settings)),
@@ -51,13 +51,13 @@ def machine_checks(settings: Settings) -> list[Check]:
 
 
 def lineage_checks(settings: Settings) -> list[Check]:
-    """Of where lineage goes, if it goes anywhere; `sluice doctor` tries the same."""
+    """Returns the check of the lineage receiver, if there is one; `sluice doctor` tries it, too."""
     url = settings.lineage_url
     if url is None:
         return []
 
     def attempt() -> Found:
-        # What most gateways have no use for takes a moment to load.
+        # Most gateways do not use it, and importing it takes a moment.
         from api.cli.wiring_lineage_receiver import lineage_receiver
 
         return lineage_receiver(settings, url)
@@ -66,20 +66,20 @@ def lineage_checks(settings: Settings) -> list[Check]:
 
 
 def java() -> str:
-    """Which Java, of which version.
+    """Returns the path and version of Java.
 
     Raises:
-        CannotStart: there is none that fits.
+        CannotStart: no Java of a supported version is there.
     """
     path, number = java_and_version()
     return f"{path}, version {number}"
 
 
 def check_driver(settings: Settings, name: str) -> None:
-    """Returns where Spark has the JDBC driver that a catalog needs, or needs none.
+    """Checks that Spark has the JDBC driver that a catalog needs, if it needs one.
 
     Raises:
-        CannotStart: the catalog's properties are not possible, or the driver is missing.
+        CannotStart: the catalog's properties are not valid, or the driver is missing.
     """
     spark = spark_catalog_properties(name, with_region(settings.catalogs[name]))
     packages = (*settings.spark_packages, *settings.spark_extra_packages)

@@ -1,4 +1,4 @@
-"""What `sluice doctor` tries, in order, and what each part stands on."""
+"""The checks of `sluice doctor`, in order, and what each of them needs."""
 
 from __future__ import annotations
 
@@ -59,21 +59,21 @@ ALWAYS = (
     *(JARS, "spark", ADDRESS, DATA_FOLDER, METRICS_STORE, FILTER_CACHE, CLOCK),
     *("catalogs", INGEST_LOG, ENGINE, QUERY, TABLE_QUERY, INGEST),
 )
-"""What is skipped when there are no settings to try it by."""
+"""The parts that are skipped if there are no settings to try them with."""
 
 
 def system_clock() -> Clock:
-    """The machine's own."""
+    """Returns the machine's own clock."""
     return SystemClock()
 
 
 def doctor_checks(
     load: Callable[[], Settings], clock: Clock, stack: ExitStack, *, has_engine: bool
 ) -> Iterator[Check]:
-    """The checks in order, each made when the one before has been tried; `stack` stops what they start.
+    """Yields the checks in order, each after the one before was tried; `stack` stops what they start.
 
-    They change nothing of a gateway that runs on the same folder: its PostgreSQL and its Valkey are asked,
-    not started again, and whatever else is written lies in a folder of doctor's own.
+    They change nothing in a gateway that runs on the same folder: they ask its PostgreSQL and its Valkey, and
+    do not start them again. Everything that they write is in a folder of doctor's own.
     """
     read: list[Settings] = []
 

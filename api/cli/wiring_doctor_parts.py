@@ -1,4 +1,4 @@
-"""The parts that `sluice doctor` tries: as the gateway's own, beside a gateway that runs."""
+"""The parts that `sluice doctor` tries: like the gateway's own, but beside a running gateway."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ DOCTORS_HEAP = "1g"
 
 
 def doctor_parts(settings: Settings, stack: ExitStack) -> DoctorParts:
-    """Parts with a folder of their own, which the stack removes."""
+    """Returns parts with a folder of their own, which the stack removes."""
     scratch = Path(_scratch_below(settings.data_dir.expanduser().absolute()))
     stack.callback(_remove, scratch)
     return DoctorParts(_modest(settings), stack, scratch)
 
 
 def _remove(scratch: Path) -> None:
-    """Removes the folder, after what still writes to it: a JVM that was starting when doctor was stopped."""
+    """Removes the folder, after killing processes that still write to it: a JVM that was starting, say."""
     left = [each for each in psutil.Process().children(recursive=True) if _names(each, scratch)]
     for each in left:
         with suppress(psutil.Error):
@@ -52,9 +52,9 @@ def _names(process: psutil.Process, folder: Path) -> bool:
 
 @dataclass(frozen=True)
 class DoctorParts(Parts):
-    """Parts that leave a running gateway alone: its servers are asked, and its folders are not written to.
+    """Parts that leave a running gateway alone: its servers are asked, but its folders are not written to.
 
-    Before a first start the embedded PostgreSQL runs in `scratch`, and so tells whether it can run here.
+    Before a first start, the embedded PostgreSQL runs in `scratch`, to find out whether it can run here.
     """
 
     scratch: Path
@@ -65,7 +65,7 @@ class DoctorParts(Parts):
         return not (self._data_dir / "postgres" / "data").exists()
 
     def folder(self, name: str) -> Path:
-        """The gateway's own only where its data are; all others are doctor's."""
+        """Returns the gateway's own folder only where its data are; all others are doctor's."""
         is_own = name in ("postgres", "warehouse") and not self.is_first_start
         path = (self._data_dir if is_own else self.scratch) / name
         path.mkdir(parents=True, exist_ok=True)
@@ -73,12 +73,12 @@ class DoctorParts(Parts):
 
     @cached_property
     def jars_folder(self) -> Path:
-        """Where jars are; it is not made."""
+        """The folder of jars, which is not created."""
         return jars_path(self.settings)
 
     @cached_property
     def filter_cache_url(self) -> str:
-        """The operator's, that of a gateway that runs on this folder, or one that is started in scratch."""
+        """The URL of the operator's cache, of a running gateway's, or of one that is started in scratch."""
         if self.settings.filter_cache_url is not None:
             return self.settings.filter_cache_url.get_secret_value()
         running = next(filter(_answers, self._noted_caches()), None)
@@ -109,9 +109,9 @@ def _answers(url: str) -> bool:
 
 
 def _modest(settings: Settings) -> Settings:
-    """With an engine that has room beside that of a running gateway, and catalogs that may take their time.
+    """Returns settings for a small engine beside a running gateway's, and with patience for slow catalogs.
 
-    Not those of a cluster: there an engine of another size would be another test.
+    A cluster's engine keeps its size: there, an engine of another size would be another test.
     """
     changed: dict[str, object] = {"catalog_facts_timeout_s": LISTING_WITHIN_S}
     ports = {
@@ -127,5 +127,5 @@ def _scratch_below(data_dir: Path) -> str:
     try:
         return tempfile.mkdtemp(prefix=".doctor-", dir=data_dir)
     except OSError:
-        # Not there yet, or not to be written, which is told as such.
+        # The folder does not exist yet, or cannot be written to, which a check of its own reports.
         return tempfile.mkdtemp(prefix="sluice-doctor-")

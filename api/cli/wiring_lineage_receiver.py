@@ -1,4 +1,4 @@
-"""How the receiver of lineage is tried by `sluice check` and `sluice doctor`; it is sent no event."""
+"""Tries the receiver of lineage for `sluice check` and `sluice doctor`, without sending an event."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CURE = "Mend SLUICE_LINEAGE_URL, or start what it names."
 
 
 def lineage_receiver(settings: Settings, url: str) -> Found:
-    """What is found where the events of these settings go."""
+    """Returns what is found at the address that these settings send events to."""
     parts = urlsplit(url)
     if parts.scheme == "file":
         return _file(Path(unquote(parts.path)))

@@ -1,4 +1,4 @@
-"""The app: routes, the layers around them, and the gateway's life. Nothing happens at import."""
+"""The app: routes, the layers around them, and the gateway's lifespan. Importing it has no effects."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _log = structlog.stdlib.get_logger("api.app")
 def create_app(
     settings: Settings, gateway_factory: GatewayFactory, on_failed_start: OnFailedStart | None = None
 ) -> FastAPI:
-    """The app over the gateway that the factory builds.
+    """Creates the app over the gateway that the factory builds.
 
     Args:
-        settings: of this process.
-        gateway_factory: called once, in a thread, when the app starts; until it returns, `/readyz` says
-            STARTING and all that needs the gateway is a 503.
-        on_failed_start: called on the event loop with the one sentence when the factory fails; has to end
-            the process.
+        settings: those of this process.
+        gateway_factory: called once, in a thread, when the app starts. Until it returns, `/readyz` says
+            STARTING, and all that needs the gateway is a 503.
+        on_failed_start: called on the event loop with the error if the factory fails; it has to end the
+            process.
     """
     door = Door(gateway_factory, on_failed_start or _log_failed_start, _door_bounds(settings))
     app = FastAPI(
@@ -73,21 +73,22 @@ def create_app(
     metrics_of_process = ProcessMetrics()
     metrics_of_process.http.watch_lanes(door.lanes)
     app.state.edge = Edge(settings, door, Waiting(), metrics_of_process)
-    # Before the one for JSON, which takes every content type to say that it is none.
+    # Before the router for JSON, which takes every content type, and rejects all but JSON.
     app.include_router(ingest.records_router)
-    # Each request tries the routes one after the other, and most requests are these.
+    # Routes are tried one after the other, and most requests are for these.
     app.include_router(ingest.json_router)
     for routes in (
         *(query, query_list, chunks, explain),
-        # Before the ingests by their id: a summary is none.
+        # Before the ingests by id: `summary` is not an id.
         *(ingest_history, ingest, streams),
         *(pruning, tables, maintenance, filters, health, metrics),
     ):
         app.include_router(routes.router)
-    # Its own copy of Swagger UI: FastAPI's page asks a content network, which many users cannot reach.
+    # The package has its own copy of Swagger UI: FastAPI's page loads it from a CDN, which many users cannot
+    # reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)
     install_problems(app)
-    # The last one added is the outermost.
+    # The middleware added last is the outermost.
     held = _account(settings, settings.max_held_body_bytes, settings.max_body_bytes)
     spooled = _account(settings, settings.ingest_max_spooled_bytes, settings.ingest_max_body_bytes)
     app.add_middleware(BytesInFlight, held=held, spooled=spooled, is_within_decoding=True)
@@ -111,7 +112,7 @@ def create_app(
 
 
 def _account(settings: Settings, max_bytes: int, max_body_bytes: int) -> BodyAccount:
-    # Without tokens all callers are one.
+    # Without tokens, all callers count as one.
     share = max(max_bytes // 2, max_body_bytes) if settings.api_tokens else max_bytes
     return BodyAccount(max_bytes, share)
 

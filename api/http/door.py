@@ -1,4 +1,4 @@
-"""The gateway behind the edge: built while the server already answers, closed when it stops."""
+"""Gives requests access to the gateway, which is built while the server already answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OnFailedStart = Callable[[CannotStart], None]
 
 _THREADS_PER_CALLER = 16
 _SPARE_THREADS = 4
-# Who comes again sooner finds the same long calls.
+# A caller who retries sooner would meet the same long calls.
 _LONG_RETRY_S = 10
 _log = structlog.stdlib.get_logger("api.door")
 P = ParamSpec("P")
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class DoorBounds:
-    """How many long calls of a caller run at once, and how long calls of both kinds wait for a place."""
+    """How many long calls of one caller run at once, and how long short and long calls wait for a place."""
 
     long_calls: int = 4
     wait_s: float = 30.0
@@ -49,7 +49,7 @@ class DoorBounds:
 
 
 class Door:
-    """Holds the gateway once it is there. Its methods belong to the event loop's thread."""
+    """Holds the gateway once it is built. Its methods must be called on the event loop's thread."""
 
     def __init__(
         self, factory: GatewayFactory, on_failed_start: OnFailedStart, bounds: DoorBounds = DoorBounds()
@@ -62,20 +62,20 @@ class Door:
         self._is_leaving = False
         self._calls = Lane(_THREADS_PER_CALLER, bounds.wait_s, GatewayBusy, _SPARE_THREADS)
         self._long_ones = Lane(bounds.long_calls, bounds.long_wait_s, _too_many_long_ones, spare_places=1)
-        # One at a time: each holds the interpreter for a while, and the event loop has its turn in between.
+        # One at a time: each blocks the interpreter for a while, and the event loop runs in between.
         self._readers = Lane(1, bounds.wait_s, GatewayBusy)
         self._probing: asyncio.Future[Readiness] | None = None
-        # Apart from the others, so that probes are answered while every thread waits for a catalog.
+        # Separate from the others, so that probes are answered while every thread waits for a catalog.
         self._probes = CapacityLimiter(1)
         self._builders = CapacityLimiter(1)
 
     @property
     def gateway(self) -> Gateway:
-        """The gateway.
+        """Returns the gateway.
 
         Raises:
-            EngineNotReady: it is still being built.
-            ShuttingDown: it is being closed.
+            EngineNotReady: it is not built yet.
+            ShuttingDown: it is closing.
         """
         if self._closing is not None:
             raise ShuttingDown
@@ -84,7 +84,7 @@ class Door:
         return self._gateway
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs what may block in one of a bounded number of threads; callers take turns for them.
+        """Runs a blocking call in one of a bounded number of threads, in turns by caller.
 
         Raises:
             GatewayBusy: no thread was free in time.
@@ -92,21 +92,21 @@ class Door:
         return await self._calls.run(lambda: function(*args, **kwargs), caller=calling.get())
 
     async def read(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs what takes a large body apart, in a thread; one at a time, in turns by caller.
+        """Runs the parsing of a large body in a thread, one at a time, in turns by caller.
 
         Raises:
-            GatewayBusy: its turn did not come in time.
+            GatewayBusy: the call's turn did not come in time.
         """
         return await self._readers.run(lambda: function(*args, **kwargs), caller=calling.get())
 
     async def call_long(self, function: Callable[[IsCanceled], T], gone: Gone) -> T:
-        """The same for what may take minutes and much memory: a few at once, for whom no others wait.
+        """Runs a call that may take minutes and much memory: a few at once, without delaying other calls.
 
-        The function is told whether the client has hung up, so that it can end.
+        The function can ask whether the client has hung up, and end early.
 
         Raises:
-            TooManyIngests: there was no place in time.
-            ClientGone: the client hung up before there was one, or the function ended for that.
+            TooManyIngests: no place was free in time.
+            ClientGone: the client hung up before a place was free, or the function ended because of it.
         """
         left = threading.Event()
         watching = asyncio.create_task(gone())
@@ -121,34 +121,35 @@ class Door:
             watching.cancel()
 
     def lanes(self) -> Mapping[str, LaneUse]:
-        """How many threads are taken, by what they are for."""
+        """Counts the running and waiting calls of each lane."""
         lanes = {"calls": self._calls, "long_calls": self._long_ones, "readers": self._readers}
         return {name: lane.use for name, lane in lanes.items()}
 
     def liveness(self) -> Liveness:
-        """Whether the process can still help itself. A start and a stop have bounds of their own."""
+        """Whether the process can still recover by itself. A start and a stop have bounds of their own."""
         if self._closing is not None or self._gateway is None:
             return Liveness()
         return self._gateway.liveness()
 
     async def readiness(self) -> Readiness:
-        """How the parts are doing; while the gateway is built, that its engine is starting."""
+        """Returns the state of the parts; while the gateway is built, only that its engine is starting."""
         if self._is_leaving or self._closing is not None:
             return _engine_is(PartState.DOWN, "The gateway is shutting down.")
         if self._gateway is None:
             return _engine_is(PartState.STARTING, "The engine is starting.")
         if self._probing is None or self._probing.done():
-            # Whoever asks meanwhile hears the same: a part that hangs makes no line of those who ask.
+            # Requests that come during a probe share its answer, so that a part that hangs does not build a
+            # queue.
             asking = to_thread.run_sync(self._gateway.readiness, limiter=self._probes)
             self._probing = asyncio.ensure_future(asking)
         return await asyncio.shield(self._probing)
 
     def open(self) -> None:
-        """Begins to build the gateway, in a thread."""
+        """Begins to build the gateway in a thread."""
         self._opening = asyncio.create_task(self._open())
 
     async def opened(self) -> None:
-        """Returns once the gateway is there, or its start has failed."""
+        """Waits until the gateway is built, or its start has failed."""
         if self._opening is not None:
             await asyncio.shield(self._opening)
 
@@ -160,38 +161,39 @@ class Door:
         except ShuttingDown:
             _log.info("start_stopped")
         except Exception:  # noqa: BLE001
-            # The outermost edge of the start: a defect must end the process too, not leave it half alive.
+            # The outermost edge of the start: an unexpected error must end the process too, not leave it half
+            # alive.
             _log.exception("start_crashed")
             self._on_failed_start(CannotStart("The gateway failed to start. The log has the cause."))
 
     @property
     def has_opened(self) -> bool:
-        """Whether there is a gateway, which somebody may be sent to."""
+        """Whether the gateway is built, so that requests may be sent to it."""
         return self._gateway is not None
 
     def leave(self) -> None:
-        """Says from now on that it is not ready, so that nobody is sent here; everybody is served on."""
+        """Reports that the gateway is not ready, so that no more clients come. Requests are still served."""
         self._is_leaving = True
 
     def begin_drain(self) -> None:
-        """Takes no queries in any more; those that there are run on, and their results can be had."""
+        """Takes no more queries. Those that run go on, and their results can be read."""
         if self._gateway is not None:
             self._gateway.begin_drain()
 
     def is_drained(self) -> bool:
-        """Whether there is nothing left to wait for."""
+        """Whether there is nothing to wait for any more."""
         return self._gateway is None or self._gateway.is_drained()
 
     def begin_close(self, within_s: float | None = None) -> None:
-        """Begins to close the gateway; requests that are served already go on.
+        """Begins to close the gateway. Requests in progress go on.
 
-        `within_s` is what is left of the time that queries have to end.
+        `within_s` is the time that queries still have to end.
         """
         if self._closing is None:
             self._closing = asyncio.create_task(self._close(within_s))
 
     async def close(self) -> None:
-        """Closes the gateway, after it was built if need be: a start in a thread cannot be broken off."""
+        """Closes the gateway, after its start has ended: a start in a thread cannot be interrupted."""
         self.begin_close()
         if self._closing is not None:
             await asyncio.shield(self._closing)

@@ -1,6 +1,6 @@
-"""What every route needs, as dependencies: the edge of this app, and who is calling.
+"""Dependencies of all routes: the edge of this app, and the caller.
 
-They never block, and are `async` for that reason: FastAPI sends plain functions through a thread.
+They never block, and are `async` for that reason: FastAPI runs plain functions in a thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from api.http.waiting import Waiting
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The settings, the way to the gateway, and those who wait."""
+    """The settings, the gateway's door, the waiting clients, and the metrics of the process."""
 
     settings: Settings
     door: Door
@@ -31,35 +31,35 @@ class Edge:
 
 
 async def edge_of(request: Request) -> Edge:
-    """The edge of the app that serves this request."""
+    """Returns the edge of the app that serves this request."""
     edge: Edge = request.app.state.edge
     return edge
 
 
 async def caller_of(request: Request) -> str:
-    """The caller's name."""
+    """Returns the caller's name."""
     return caller_in(request.scope) or ANONYMOUS
 
 
 def media_type(request: Request) -> str:
-    """What the body is announced as, without its parameters."""
+    """Returns the media type of the body, without its parameters."""
     return Headers(scope=request.scope).get("Content-Type", "").split(";")[0].strip().lower()
 
 
 def is_json(request: Request) -> bool:
-    """Whether the body is announced as JSON."""
+    """Whether the content type is JSON."""
     content_type = media_type(request)
     return content_type == "application/json" or content_type.endswith("+json")
 
 
 async def require_json(request: Request) -> None:
-    """Raises UnsupportedMediaType unless the body is announced as JSON."""
+    """Raises UnsupportedMediaType unless the content type is JSON."""
     if not is_json(request):
         raise UnsupportedMediaType
 
 
 async def gone(request: Request) -> None:
-    """Ends when the client hangs up; its body has to be read before."""
+    """Returns when the client hangs up. The request's body has to be read before."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

@@ -1,4 +1,4 @@
-"""So many calls at once in threads, in turns by caller, and a bounded wait for those that find no place."""
+"""Runs a bounded number of calls in threads, in turns by caller; other calls wait for a bounded time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from service.tracing import step
 
 T = TypeVar("T")
 Gone = Callable[[], Coroutine[Any, Any, None]]
-"""Makes what ends when the client hangs up."""
+"""Makes a coroutine that ends when the client hangs up."""
 _Ready = asyncio.Future["_Turn"]
 _Turn = Turn["_Ready"]
 
 
 @dataclass(frozen=True, slots=True)
 class LaneUse:
-    """How many calls run, how many may, and how many wait."""
+    """How many calls run, how many may run, and how many wait."""
 
     busy: int
     size: int
@@ -33,21 +33,21 @@ class LaneUse:
 
 
 async def stays() -> None:
-    """For calls that go on whether or not anybody waits for them."""
+    """Never ends: for calls that go on whether or not a client waits for them."""
     await asyncio.Event().wait()
 
 
 class Lane:
-    """Belongs to the event loop's thread.
+    """A bounded number of places for calls. Its methods must be called on the event loop's thread.
 
-    Callers take turns for the places, and none of them has more than its own number: the others are for those
-    who come meanwhile.
+    Callers take turns for the places. Each caller has at most `places_per_caller`, so that places are left
+    for others.
 
     Args:
         places_per_caller: how many calls of one caller run at once.
-        spare_places: how many more run when there are several callers.
-        wait_s: how long the others wait for a place.
-        busy: makes what is raised then.
+        spare_places: how many more calls run when there are several callers.
+        wait_s: how long a call waits for a place.
+        busy: makes the error that is raised after `wait_s`.
     """
 
     def __init__(
@@ -60,22 +60,22 @@ class Lane:
         self._size = self._free = places_per_caller + spare_places
         self._waiting = 0
         self._turns: FairTurns[_Ready] = FairTurns(places_per_caller)
-        # A call that has its place needs no other one.
+        # The places bound the calls, so the threads need no bound.
         self._threads = CapacityLimiter(math.inf)
         self._wait_s = wait_s
         self._busy = busy
 
     @property
     def use(self) -> LaneUse:
-        """As it is now."""
+        """Returns the current numbers."""
         return LaneUse(self._size - self._free, self._size, self._waiting)
 
     async def run(self, call: Callable[[], T], gone: Gone = stays, caller: str = "") -> T:
-        """What the call gives; it goes on to its end in its thread, also if the client hangs up.
+        """Returns the call's result. The call runs to its end in its thread, even if the client hangs up.
 
         Raises:
-            ClientGone: the client hung up before there was a place.
-            GatewayError: there was none in time.
+            ClientGone: the client hung up before a place was free.
+            GatewayError: no place was free in time; `busy` made it.
         """
         async with self._place(gone, caller):
             return await to_thread.run_sync(call, limiter=self._threads)

@@ -14,7 +14,7 @@ _BEARER = {"type": "http", "scheme": "bearer", "description": "Needed when the o
 
 
 def describe(app: FastAPI, has_tokens: bool) -> dict[str, Any]:
-    """The description of all routes, built once per app."""
+    """Returns the description of all routes, built once per app."""
     if app.openapi_schema is None:
         app.openapi_schema = _described(app, has_tokens)
     return app.openapi_schema
@@ -41,5 +41,5 @@ def _described(app: FastAPI, has_tokens: bool) -> dict[str, Any]:
 def _security(path: str, has_tokens: bool) -> list[dict[str, list[str]]]:
     if path in OPEN_PATHS:
         return []
-    # Without tokens anyone may ask; whoever sends one all the same is answered alike.
+    # Without tokens anyone may ask. A request with a token is answered in the same way.
     return [{"bearer": []}] if has_tokens else [{}, {"bearer": []}]

@@ -1,4 +1,4 @@
-"""Runs the app until the process is told to stop."""
+"""Runs the app until the process has to stop."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ from api.http.stopping_server import ANSWERING_S, Server
 from service.errors import CannotStart
 
 _SWITCH_INTERVAL_S = 0.001
-"""How long a thread keeps the interpreter while others wait. The event loop may wait for each of some twenty
-threads that parse and render: with Python's 5 ms, a tenth of a second for each event."""
+"""How long a thread keeps the interpreter while others wait.
+
+Some twenty threads parse and render, and the event loop may wait for each of them. With Python's 5 ms, each
+event would wait for a tenth of a second.
+"""
 _BACKLOG = 2048
 
 
@@ -41,18 +44,19 @@ def serve(
     on_listening: Callable[[str], None] = lambda _: None,
     on_stopping: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serves until SIGINT or SIGTERM, then waits for what runs, within the operator's bound.
+    """Serves until SIGINT or SIGTERM, then waits for queries in progress, within the operator's bound.
 
-    SIGTERM has it say that it is not ready first, and serve everything for a while; SIGINT does not.
+    After SIGTERM the gateway first reports that it is not ready, and serves on for a while. SIGINT skips
+    this.
 
     Args:
-        settings: of this process.
+        settings: those of this process.
         gateway_factory: called once the address is bound, in a thread.
         on_listening: called with the server's URL as soon as it accepts connections.
         on_stopping: called as soon as the server begins to stop.
 
     Raises:
-        CannotStart: the address cannot be bound, or the factory raised it.
+        CannotStart: the address cannot be bound, or the factory raised this error.
     """
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     give_back_large_blocks()
@@ -77,7 +81,7 @@ def serve(
 
 
 def server_of(settings: Settings, app: FastAPI, on_stopping: Callable[[], None] = lambda: None) -> Server:
-    """The server of an app, with the settings' bounds on connections."""
+    """Returns the server of an app, with the settings' bounds on connections."""
     bounds = bounds_of(settings)
     max_connections = with_descriptors(bounds.max_connections)
     census = Census(max_connections, bounds.max_connections_per_peer)
@@ -106,9 +110,9 @@ def server_of(settings: Settings, app: FastAPI, on_stopping: Callable[[], None] 
 
 @contextmanager
 def signals_stop(server: uvicorn.Server) -> Iterator[None]:
-    """SIGINT and SIGTERM stop the server and nothing else.
+    """Lets SIGINT and SIGTERM stop the server and do nothing else.
 
-    uvicorn raises a signal again once it has stopped, which would end the process before it has cleaned up.
+    uvicorn raises a signal again once it has stopped, which would end the process before its cleanup.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -126,7 +130,7 @@ def signals_stop(server: uvicorn.Server) -> Iterator[None]:
 
 
 def bind(host: str, port: int, *, is_listening: bool = True) -> socket.socket:
-    """A socket that listens, or will: until then whoever connects is refused.
+    """Returns a bound socket. Until it listens, connections are refused.
 
     Raises:
         CannotStart: the port is taken, or the address is not one of this machine.
@@ -158,6 +162,6 @@ def _cure(error: OSError, host: str, port: int) -> str:
 
 
 def url_of(listening: socket.socket) -> str:
-    """Where the socket can be reached."""
+    """Returns the address of the socket as a URL."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

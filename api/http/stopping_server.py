@@ -16,20 +16,21 @@ import uvicorn
 from api.http.door import Door
 
 ANSWERING_S = 5
-"""What is left, after the gateway's bound, to answer those who waited for queries and commits."""
+"""Time after the gateway's bound, to answer clients that waited for queries and commits."""
 LAST_REQUESTS_S = 0.3
-"""How long those are served still who had connected before the address was closed, and said nothing yet."""
+"""How long clients are still served that connected before the address closed, and have sent nothing yet."""
 TICK_S = 0.1
 
 _log = structlog.stdlib.get_logger("api.stop")
 
 
 class Server(uvicorn.Server):
-    """Stops step by step, so that nobody who asks another gateway in time meets a failure.
+    """Stops step by step, so that clients who go to another gateway in time see no failure.
 
-    1. After SIGTERM, `/readyz` says no and every answer closes its connection; all is served, for `delay_s`.
-    2. No query is taken any more. Those that there are end, and their results are read, for `timeout_s`.
-    3. Nobody can connect any more. Whoever had is answered; then the gateway closes what is left.
+    1. After SIGTERM, `/readyz` answers 503 and every answer closes its connection. All requests are served,
+    for `delay_s`.
+    2. New queries are rejected. Running queries end, and their results can be read, for `timeout_s`.
+    3. The address is closed. Requests on open connections are answered; then the gateway closes what is left.
     """
 
     def __init__(
@@ -51,22 +52,22 @@ class Server(uvicorn.Server):
         self._is_stopping = False
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """SIGINT, and any second signal, stop without the delay."""
+        """Stops the server. SIGINT, and any second signal, skip the delay."""
         self._is_delayed = sig == signal.SIGTERM and not self.should_exit
         super().handle_exit(sig, frame)
         if self._loop is not None:
-            # At once, for a start that still waits; and not in here, where any lock may be held.
+            # Outside of the handler, in which any lock may be held; and at once, even while the start waits.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._begin_stop)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listens, once the app lets it."""
+        """Listens, as soon as the app allows it."""
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self.on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Goes through the steps of a stop, each within its bound."""
+        """Runs the steps of the stop, each within its bound."""
         self._begin_stop()
         self._door.leave()
         self._close_connections_with_their_answers()
@@ -93,7 +94,7 @@ class Server(uvicorn.Server):
             self._on_stopping()
 
     def _close_connections_with_their_answers(self) -> None:
-        """An idle one is left alone: its client may send a request at this very moment."""
+        """Leaves idle connections alone: their clients may be sending a request at this moment."""
         closing = (b"connection", b"close")
         self.config.encoded_headers.append(closing)
         self.server_state.default_headers = [*self.server_state.default_headers, closing]
@@ -107,11 +108,11 @@ class Server(uvicorn.Server):
         while not is_over():
             await asyncio.sleep(TICK_S)
             ticks += 1
-            # Keeps the header Date right.
+            # Keeps the header Date current.
             await self.on_tick(ticks)
 
     async def _stop_listening(self, sockets: Sequence[socket.socket]) -> None:
-        """Closes the address without a loss: the kernel resets whoever has connected and was not met yet."""
+        """Closes the address, and accepts what is pending first: the kernel would reset such connections."""
         last = [connection for each in sockets for connection in met_last(each)]
         for each in self.servers:
             each.close()
@@ -127,7 +128,7 @@ class Server(uvicorn.Server):
 
 
 def met_last(listening: socket.socket) -> Iterator[socket.socket]:
-    """Those who have connected and were not accepted yet; the next ones are refused from then on."""
+    """Yields the connections that were not accepted yet. Afterwards, new ones are refused."""
     listening.setblocking(False)
     with suppress(OSError):
         while True:

@@ -1,4 +1,4 @@
-"""Lets any number of clients wait for a query, without a thread for each."""
+"""Lets any number of clients wait for queries without a thread for each."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 
 class ClientGone(Exception):
-    """The client hung up while it waited; nobody is left to answer."""
+    """The client hung up while it waited, so there is nothing to answer."""
 
 
 class Waiting:
-    """One event per unfinished query, shared by all who wait for it.
+    """One event per unfinished query, shared by all clients that wait for it.
 
-    `asyncio.wrap_future` is not used: when one waiter gives up, it would cancel the shared Future, and each
-    waiter would leave a callback behind in it. All methods belong to the event loop's thread.
+    It does not use `asyncio.wrap_future`: a waiter that gives up would cancel the shared Future, and each
+    waiter would leave a callback in it. All methods must be called on the event loop's thread.
     """
 
     def __init__(self) -> None:
@@ -25,21 +25,21 @@ class Waiting:
 
     @property
     def pending(self) -> Collection[Future[None]]:
-        """The unfinished queries that somebody has waited for."""
+        """The unfinished queries that clients have waited for."""
         return self._events.keys()
 
     async def until_finished(
         self, finished: Future[None], seconds: float, gone: Callable[[], Coroutine[Any, Any, None]]
     ) -> bool:
-        """Whether the query finished within this time.
+        """Waits for the query, and returns whether it finished within this time.
 
         Args:
-            finished: done when the query is final; left as it is.
+            finished: done when the query is final. It is not changed.
             seconds: how long to wait at most.
-            gone: makes what ends when the client hangs up.
+            gone: makes a coroutine that ends when the client hangs up.
 
         Raises:
-            ClientGone: it did; the query goes on.
+            ClientGone: the client hung up; the query goes on.
         """
         if finished.done() or seconds <= 0:
             return finished.done()
@@ -62,13 +62,13 @@ class Waiting:
         return self._events[finished]
 
     def wake(self, finished: Future[None]) -> None:
-        """Wakes all who wait for this query."""
+        """Wakes all clients that wait for this query."""
         event = self._events.pop(finished, None)
         if event is not None:
             event.set()
 
 
 def _tell(loop: asyncio.AbstractEventLoop, waiting: Waiting, finished: Future[None]) -> None:
-    # A query may end after the server has stopped: then nobody waits.
+    # A query may end after the server has stopped. Then no client waits.
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(waiting.wake, finished)

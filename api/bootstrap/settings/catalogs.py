@@ -1,4 +1,4 @@
-"""The tables that there are."""
+"""The catalogs and tables that queries read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from api.bootstrap.settings.kinds import GIB, MIB, Name, ParquetFolder, TableOfS
 
 
 class CatalogSettings(BaseModel):
-    """The tables that there are."""
+    """The catalogs and tables that queries read."""
 
     catalogs: dict[Name, dict[str, str]] = Field(
         {}, repr=False, description="catalog to its PyIceberg properties; empty: the embedded `lake`"
@@ -26,7 +26,7 @@ class CatalogSettings(BaseModel):
         1.0,
         ge=0.1,
         le=60,
-        description="how long a query waits to hear what its tables and views are before it runs as written",
+        description="how long a query waits for facts about its tables and views before it runs as written",
     )
     parquet_tables: dict[TableOfSchema, ParquetFolder] = Field(
         {},

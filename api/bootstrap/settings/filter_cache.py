@@ -1,4 +1,4 @@
-"""Where the keys of filters are kept."""
+"""Where the keys of filters are cached."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from api.bootstrap.settings.store_urls import check_cache_url
 
 
 class FilterCacheSettings(BaseModel):
-    """Where the keys of filters are kept."""
+    """Where the keys of filters are cached."""
 
     filter_cache_url: SecretStr | None = Field(
         None,
@@ -23,10 +23,13 @@ class FilterCacheSettings(BaseModel):
         86_400, ge=1, le=31_536_000, description="how long a filter's keys are cached"
     )
     filter_cache_value_bytes: int = Field(
-        33 * MIB, ge=KIB, le=512 * MIB, description="keys of one filter, as they are cached; more are not"
+        33 * MIB,
+        ge=KIB,
+        le=512 * MIB,
+        description="size of one filter's keys in the cache; larger ones stay out",
     )
     filter_cache_local_bytes: int = Field(
-        64 * MIB, ge=0, le=64 * GIB, description="memory of each gateway for the keys it used last"
+        64 * MIB, ge=0, le=64 * GIB, description="memory of each gateway for the keys that it used last"
     )
 
     @field_validator("filter_cache_url")

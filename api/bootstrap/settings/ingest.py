@@ -1,4 +1,4 @@
-"""Which tables may be written to, how they are committed to, and the memory that it takes."""
+"""Which tables callers may write to, how the gateway commits to them, and the memory that this takes."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from api.bootstrap.settings.kinds import GIB, MIB
 
 
 class IngestSettings(BaseModel):
-    """Which tables may be written to, how they are committed to, and the memory that it takes."""
+    """Which tables callers may write to, how the gateway commits to them, and the memory that this takes."""
 
     ingest_tables: tuple[str, ...] = Field(
         ("*",),
         description="full names of the tables that callers may write to, `*` for any part; none: `[]`;"
-        " the dead letters of each go to a table beside it, which need not be among them",
+        " the dead letters of each go to a table beside it, which need not be listed",
     )
     ingest_created_tables: tuple[str, ...] = Field(
         ("*",),
-        description="of these, the ones that callers may make if they are missing; none: `[]`;"
-        " tables of dead letters are made in any case",
+        description="of these, the ones that callers may create if they are missing; none: `[]`;"
+        " tables of dead letters are created in any case",
     )
     ingest_evolved_tables: tuple[str, ...] = Field(
         ("*",), description="of these, the ones whose schema callers may evolve; none: `[]`"
     )
     ingest_max_fields: int = Field(
-        10_000, ge=1, le=1_000_000, description="fields, nested ones too, that callers may bring a table to"
+        10_000,
+        ge=1,
+        le=1_000_000,
+        description="maximum number of fields, nested ones included, that a table may get",
     )
     ingest_max_sort_orders: int = Field(
         100,
         ge=0,
         le=10_000,
-        description="sort orders that callers may bring a table to; a table never forgets one",
+        description="maximum number of sort orders that a table may get; a table never drops one",
     )
     ingest_commit_interval_ms: int = Field(
         200,
@@ -48,7 +51,7 @@ class IngestSettings(BaseModel):
         64 * MIB,
         ge=MIB,
         le=GIB,
-        description="what is written down of one commit's files at most, unless a single ingest has more",
+        description="maximum size of one commit's file descriptions, unless a single ingest has more",
     )
     ingest_parallel_commits: int = Field(
         4, ge=1, le=64, description="tables and branches that are committed to at once"
@@ -57,7 +60,7 @@ class IngestSettings(BaseModel):
         64 * MIB,
         ge=MIB,
         le=16 * GIB,
-        description="rows in memory before they are written; an ingest takes about three times that",
+        description="rows that an ingest holds in memory before writing; it takes about three times that",
     )
     ingest_turns: int = Field(
         2,
@@ -74,7 +77,7 @@ class IngestSettings(BaseModel):
     ingest_fsync: bool = Field(
         True,
         description="whether on a disk (`file:`) data files are synced before an ingest is accepted, and"
-        " metadata before it is committed, so that they outlast a power failure; both take some milliseconds"
+        " metadata before it is committed, so that they survive a power failure; each takes some milliseconds"
         " longer",
     )
     ingest_retention_days: int = Field(
@@ -84,27 +87,28 @@ class IngestSettings(BaseModel):
         128 * MIB,
         ge=MIB,
         le=16 * GIB,
-        description="rows of an upsert in memory, one for each key, here or in a task of Spark;"
+        description="size of an upsert's rows in memory, one for each key, in the gateway or in a Spark task;"
         " it takes about three times that",
     )
     ingest_upsert_listed_files: int = Field(
         1_000,
         ge=0,
         le=100_000,
-        description="data files of a branch up to which the commit of an upsert compares its keys with each"
-        " file's bounds and leaves out deletes that can delete nothing; with more files it keeps all deletes",
+        description="maximum number of data files of a branch for which an upsert's commit compares its keys"
+        " with each file's bounds and leaves out deletes without effect; with more files it keeps"
+        " all deletes",
     )
     ingest_upsert_joined_rows: int = Field(
         1_000_000,
         ge=0,
         le=100_000_000,
-        description="rows of an upsert and of all that comes before it in the same commit, whose keys are"
-        " compared; more are commits of their own, with 0 each upsert is",
+        description="maximum number of rows of an upsert, and of all before it in the same commit, whose keys"
+        " are compared; a larger upsert is a commit of its own; 0: each is",
     )
     ingest_upsert_joined_files: int = Field(
         1_000,
         ge=0,
         le=100_000,
-        description="data and delete files of an upsert and of all that comes before it in the same commit,"
-        " which are read to compare their keys; more are commits of their own",
+        description="maximum number of data and delete files of an upsert, and of all before it in the same"
+        " commit, that are read to compare keys; a larger upsert is a commit of its own",
     )

@@ -1,4 +1,4 @@
-"""How much may be on its way into tables at once."""
+"""Bounds on ingests in progress: their bodies, files and memory."""
 
 from __future__ import annotations
 
@@ -8,38 +8,39 @@ from api.bootstrap.settings.kinds import GIB, KIB, MIB
 
 
 class IngestRoomSettings(BaseModel):
-    """How much may be on its way into tables at once."""
+    """Bounds on ingests in progress: their bodies, files and memory."""
 
     ingest_max_files: int = Field(
         10_000,
         ge=1,
         le=1_000_000,
-        description="data files of one write schema in an ingest, or in one task of Spark; more are refused",
+        description="maximum number of data files of one write schema in an ingest or a Spark task; more are"
+        " rejected",
     )
     ingest_max_body_bytes: int = Field(
         4 * GIB, ge=KIB, le=1024 * GIB, description="size of a body of records alone, as it is sent"
     )
     ingest_max_decompressed_bytes: int = Field(
-        64 * GIB, ge=KIB, le=16 * 1024 * GIB, description="what such a body may have in it when it is read"
+        64 * GIB, ge=KIB, le=16 * 1024 * GIB, description="size of such a body once it is decompressed"
     )
     ingest_max_batch_bytes: int = Field(
         512 * MIB,
         ge=MIB,
         le=64 * GIB,
-        description="what a batch of Arrow, or the pages of Parquet that are open, may unfold to in memory",
+        description="size in memory of a batch of Arrow, or of the pages of Parquet that are open",
     )
     ingest_max_line_bytes: int = Field(
         8 * MIB,
         ge=KIB,
         le=GIB,
-        description="a line of text, or a record of CSV, in bodies, sources and streams; to be read,"
-        " it may take 30 times that in memory",
+        description="a line of text, or a record of CSV, in bodies, sources and streams; reading one"
+        " may take 30 times that in memory",
     )
     ingest_max_spooled_bytes: int = Field(
         16 * GIB,
         ge=KIB,
         le=16 * 1024 * GIB,
-        description="disk space of such bodies together before a 429, with what is unpacked of them there",
+        description="disk space of all such bodies, with what is decompressed there, before a 429",
     )
     ingest_parallel_bodies: int = Field(
         4,

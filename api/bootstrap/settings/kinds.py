@@ -1,4 +1,4 @@
-"""Kinds of values that settings have."""
+"""The types of settings' values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Name = Annotated[
 def _sha256(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"[0-9a-fA-F]{64}", value):
         return value.lower()
-    # Never the value: an operator who takes the token for its hash would find it in the log.
+    # The message omits the value, since an operator may enter the token instead of its hash.
     raise ValueError(
         "not the SHA-256 of a token, which has 64 hexadecimal digits: make it by  printf %s TOKEN | sha256sum"
     )
@@ -44,7 +44,7 @@ TableOfSchema = Annotated[
 ColumnType = Annotated[
     str,
     StringConstraints(to_upper=True),
-    # Spark reads decimals in the names of folders wrongly.
+    # No DECIMAL: Spark misreads decimals in the names of folders.
     Spelled(
         r"^(?i:STRING|BOOLEAN|TINYINT|SMALLINT|INT|BIGINT|DATE|TIMESTAMP)$",
         "it is none of STRING, BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, DATE and TIMESTAMP",
@@ -53,7 +53,7 @@ ColumnType = Annotated[
 
 
 class ParquetFolder(BaseModel):
-    """A folder of Parquet files, and the types of the columns that its folders are named by."""
+    """A folder of Parquet files, and the types of the columns that name its subfolders."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -40,16 +40,16 @@ class LineageSettings(BaseModel):
     )
     lineage_namespace: Namespace = Field(
         "sluice",
-        description="namespace of the jobs of this gateway, and of tables whose catalog says no address",
+        description="namespace of the jobs of this gateway, and of tables whose catalog has no address",
     )
     lineage_sql_enabled: bool = Field(
-        False, description="tell the texts of queries, in which callers' values may stand"
+        False, description="send the texts of queries, which may contain callers' values"
     )
     lineage_queue_events: int = Field(
-        10_000, ge=1, le=1_000_000, description="runs that wait to be told; beyond it, they are dropped"
+        10_000, ge=1, le=1_000_000, description="runs that wait to be sent; beyond it, they are dropped"
     )
     lineage_timeout_s: float = Field(
-        5.0, ge=0.1, le=300, description="how long an event is tried before it is dropped"
+        5.0, ge=0.1, le=300, description="how long the gateway tries to send an event before it drops it"
     )
 
     @field_validator("lineage_url")

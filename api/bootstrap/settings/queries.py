@@ -1,4 +1,4 @@
-"""How many queries run, how long, and what they may give."""
+"""How many queries run, for how long, and how much they may return."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from api.bootstrap.settings.kinds import GIB, KIB, MIB
 
 
 class QuerySettings(BaseModel):
-    """How many queries run, how long, and what they may give."""
+    """How many queries run, for how long, and how much they may return."""
 
     query_workers: int = Field(
         default_factory=lambda: max(4, 2 * (os.cpu_count() or 1)),
@@ -31,13 +31,13 @@ class QuerySettings(BaseModel):
         200,
         ge=16,
         le=1_000,
-        description="parentheses, brackets and CASEs of a text that are open at once, before a 422",
+        description="parentheses, brackets and CASEs that are open at once in a text, before a 422",
     )
     max_sql_bytes: int = Field(
         256 * KIB,
         ge=KIB,
         le=64 * MIB,
-        description="size of an SQL text in UTF-8; reading one holds up others",
+        description="size of an SQL text in UTF-8; parsing one delays others",
     )
     max_parameters: int = Field(1000, ge=0, le=100_000, description="parameters of one query")
     result_ttl_s: int = Field(600, ge=1, le=86_400, description="how long a result can be read")

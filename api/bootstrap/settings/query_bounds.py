@@ -1,4 +1,4 @@
-"""What one statement may ask of the engine, however short it is."""
+"""Bounds on what one statement may ask of the engine, however short it is."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from api.bootstrap.settings.kinds import GIB, KIB, MIB
 
 
 class QueryBoundSettings(BaseModel):
-    """What one statement may ask of the engine, however short it is."""
+    """Bounds on what one statement may ask of the engine, however short it is."""
 
     max_value_bytes: int = Field(
         32 * MIB,
         ge=MIB,
         le=GIB,
-        description="what `repeat`, `sequence` and their like may make in one query: 4 million numbers",
+        description="bytes that `repeat`, `sequence` and the like may make in one query: 4 million numbers",
     )
     max_row_copies: int = Field(
         4096,

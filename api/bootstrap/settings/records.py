@@ -1,4 +1,4 @@
-"""Where records of queries and ingests are kept."""
+"""Where records of queries and ingests are stored."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from api.bootstrap.settings.store_urls import check_postgres_url
 
 
 class RecordSettings(BaseModel):
-    """Where records of queries and ingests are kept."""
+    """Where records of queries and ingests are stored."""
 
     metrics_store_url: SecretStr | None = Field(
         None,
-        description="PostgreSQL, `postgresql://…`, with one host or several of which one takes writes; unset:"
+        description="PostgreSQL, `postgresql://…`, with one host, or several, one of them writable; unset:"
         " the embedded one",
     )
     metrics_store_failover_s: float = Field(
         10.0,
         ge=0,
         le=60,
-        description="how long an ingest waits for a metrics store that has just gone, and whose standby may"
-        " take its place, before a 503",
+        description="how long an ingest waits for a metrics store that has just failed, and whose standby may"
+        " take over, before a 503",
     )
     metrics_retention_days: int = Field(30, ge=1, le=3650, description="how long query records are kept")
     metrics_buffer_records: int = Field(
@@ -32,7 +32,7 @@ class RecordSettings(BaseModel):
         3,
         ge=1,
         le=300,
-        description="how often a gateway says in the metrics store that it is alive",
+        description="how often a gateway reports in the metrics store that it is alive",
     )
     replica_lost_after_s: int = Field(
         20,

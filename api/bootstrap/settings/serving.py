@@ -1,4 +1,4 @@
-"""Where the gateway listens, to whom, and what it says of itself."""
+"""Where the gateway listens, whom it serves within which bounds, and how it logs and stops."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pydantic import BaseModel, Field, model_validator
 from api.bootstrap.settings.kinds import GIB, KIB, MIB, Name, Sha256Hex
 
 MOST_CLASSES = 20
-"""Each is a time series, three times."""
+"""Each class adds three time series."""
 
 
 class LogLevel(StrEnum):
-    """From which level on lines are written."""
+    """The lowest level of the lines that are written."""
 
     DEBUG = "DEBUG"
     INFO = "INFO"
@@ -32,19 +32,19 @@ class LogFormat(StrEnum):
 
 
 class ServingSettings(BaseModel):
-    """Where the gateway listens, to whom, and what it says of itself."""
+    """Where the gateway listens, whom it serves within which bounds, and how it logs and stops."""
 
     host: str = Field("127.0.0.1", description="address to listen on", min_length=1)
     port: int = Field(8080, ge=0, le=65535, description="port to listen on; 0 takes any free one")
     data_dir: Path = Field(Path(".sluice"), description="where the embedded parts keep their data")
-    log_level: LogLevel = Field(LogLevel.INFO, description="from which level on lines are written")
+    log_level: LogLevel = Field(LogLevel.INFO, description="lowest level of the lines that are written")
     log_format: LogFormat = Field(LogFormat.JSON, description="json, or console for people")
     api_tokens: dict[Name, Sha256Hex] = Field(
         {}, repr=False, description="caller to SHA-256 (hex) of the bearer token; empty: all are `anonymous`"
     )
     caller_classes: dict[Name, Name] = Field(
         {},
-        description="caller to a class that metrics tell its queries by, 20 classes at most; all others are"
+        description="caller to the class of its queries in metrics, 20 classes at most; all others are"
         " `authenticated` or `anonymous`",
     )
     allow_unauthenticated: bool = Field(
@@ -59,22 +59,22 @@ class ServingSettings(BaseModel):
         description="bodies held in memory together, before a 429; a caller with a token may take half",
     )
     body_idle_timeout_s: int = Field(
-        30, ge=1, le=3600, description="how long a request's body may stand still on its way before a 408"
+        30, ge=1, le=3600, description="how long a request's body may pause before a 408"
     )
     body_min_bytes_per_s: int = Field(
-        16 * KIB, ge=0, le=GIB, description="what a body must bring a second beyond that; 0: no matter"
+        16 * KIB, ge=0, le=GIB, description="minimum bytes per second of a body, beyond that; 0: no minimum"
     )
     max_connections: int = Field(
         2_000,
         ge=16,
         le=1_000_000,
-        description="open connections; beyond it, those that wait for their client go first, then 503",
+        description="open connections; beyond it, those that wait for their client are closed, then 503",
     )
     max_connections_per_peer: int = Field(
         1_600,
         ge=1,
         le=1_000_000,
-        description="the same for one address (IPv6: one /64); a proxy is one for all who come through it",
+        description="the same for one address (IPv6: one /64); a proxy counts as one address",
     )
     max_header_bytes: int = Field(
         32 * KIB, ge=KIB, le=16 * MIB, description="headers of a request together before a 431"
@@ -102,13 +102,13 @@ class ServingSettings(BaseModel):
         30,
         ge=1,
         le=3600,
-        description="how long a client may read less than body_min_bytes_per_s of its answer",
+        description="how long a client may read its answer slower than body_min_bytes_per_s",
     )
     max_unread_answer_bytes: int = Field(
         256 * MIB,
         ge=MIB,
         le=64 * GIB,
-        description="answers that clients do not read, together; beyond it, the oldest are dropped",
+        description="unread answers of all clients together; beyond it, the oldest are dropped",
     )
     request_max_wait_s: int = Field(
         30,
@@ -130,7 +130,7 @@ class ServingSettings(BaseModel):
         5,
         ge=0,
         le=600,
-        description="how long SIGTERM has all served on while /readyz says 503; SIGINT stops without it",
+        description="how long all are served after SIGTERM while /readyz answers 503; SIGINT skips this",
     )
     shutdown_timeout_s: int = Field(
         30, ge=0, le=3600, description="how long a stop waits for queries, after that"

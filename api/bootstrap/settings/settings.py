@@ -1,4 +1,4 @@
-"""All settings together, and what they must be to one another."""
+"""All settings together, and the rules between them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from api.bootstrap.settings.tracing import TraceSettings
 CONFIG_FILE = "SLUICE_CONFIG_FILE"
 
 
-# Pydantic has the fields of the last one first.
+# Pydantic puts the fields of the last base class first.
 class Settings(
     LineageSettings,
     MaintenanceSettings,
@@ -54,7 +54,7 @@ class Settings(
     ServingSettings,
     BaseSettings,
 ):
-    """Read them with `load_settings`, which also refuses names that do not exist."""
+    """All settings. Read them with `load_settings`, which also rejects unknown names."""
 
     model_config = SettingsConfigDict(
         env_prefix="SLUICE_", extra="forbid", frozen=True, hide_input_in_errors=True, validate_default=True

@@ -1,4 +1,4 @@
-"""What executors read of files that callers name, and of large bodies."""
+"""Bounds on what executors read: files that callers name, and large bodies."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from service.model.ingest.source_uris import SourceUri
 
 
 class SourceSettings(BaseModel):
-    """What executors read of files that callers name, and of large bodies."""
+    """Bounds on what executors read: files that callers name, and large bodies."""
 
     ingest_source_prefixes: Words = Field(
         (),
-        description="folders whose files callers may have read, such as s3://bucket/inbox; none: no sources",
+        description="folders whose files callers may ingest, such as s3://bucket/inbox; none: no sources",
     )
     ingest_source_properties: dict[str, str] = Field(
         {},
@@ -21,16 +21,16 @@ class SourceSettings(BaseModel):
         description="how sources are reached: properties of PyIceberg's FileIO, beside the environment",
     )
     ingest_source_max_files: int = Field(
-        10_000, ge=1, le=1_000_000, description="files of one source at most"
+        10_000, ge=1, le=1_000_000, description="maximum number of files of one source"
     )
     ingest_source_max_bytes: int = Field(
-        1024 * GIB, ge=KIB, le=2**60, description="bytes of one source at most; of one file, decompressed"
+        1024 * GIB, ge=KIB, le=2**60, description="maximum size of one source, and of one decompressed file"
     )
     ingest_source_listing_timeout_s: int = Field(
-        300, ge=1, le=86_400, description="how long the files of one source may be looked for"
+        300, ge=1, le=86_400, description="how long listing the files of one source may take"
     )
     ingest_split_bytes: int = Field(
-        128 * MIB, ge=MIB, le=64 * GIB, description="how much of an input one task of Spark reads at least"
+        128 * MIB, ge=MIB, le=64 * GIB, description="minimum bytes of an input that one Spark task reads"
     )
     ingest_executed_body_bytes: int = Field(
         256 * MIB,

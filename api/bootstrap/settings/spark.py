@@ -1,4 +1,4 @@
-"""What the engine is started with."""
+"""How the engine is started."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _SIZE = re.compile(r"[1-9][0-9]{0,6}[kmgtKMGT]")
 
 
 class EngineSettings(BaseModel):
-    """What the engine is started with."""
+    """How the engine is started."""
 
     spark_master: str = Field("local[*]", min_length=1, description="local[…], spark://, k8s:// or yarn")
     spark_driver_memory: str = Field(
-        "2g", description="heap of the driver's JVM: a number with k, m, g or t behind it"
+        "2g", description="heap of the driver's JVM: a number followed by k, m, g or t"
     )
     spark_packages: Words = Field(
         (
             "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
             "org.postgresql:postgresql:42.7.8",
         ),
-        description="Maven coordinates that Spark resolves; Iceberg's bundle for S3 comes by itself",
+        description="Maven coordinates that Spark resolves; Iceberg's bundle for S3 is added by itself",
     )
     spark_extra_packages: Words = Field(
         (), description="further Maven coordinates beside spark_packages, such as a database's JDBC driver"
@@ -36,7 +36,7 @@ class EngineSettings(BaseModel):
     spark_jars: Words = Field((), description="paths of jars; when given, spark_packages are not resolved")
     jars_dir: Path | None = Field(
         None,
-        description="folder that `sluice jars` fills; what is not there is fetched to it. Unset: in data_dir",
+        description="folder that `sluice jars` fills; missing jars are fetched into it. Unset: in data_dir",
     )
     spark_conf: dict[str, str] = Field({}, repr=False, description="further properties of Spark")
     session_time_zone: str = Field(
@@ -69,7 +69,7 @@ class EngineSettings(BaseModel):
     @field_validator("spark_conf")
     @classmethod
     def _leaves_what_the_gateway_relies_on(cls, given: dict[str, str]) -> dict[str, str]:
-        """What is overridden in silence would answer otherwise than the operator thinks."""
+        """Rejects properties that the gateway would override without the operator noticing."""
         for name, value in given.items():
             refusal = refusal_of(name, value)
             if refusal is not None:
@@ -81,6 +81,6 @@ def _is_region(name: str) -> bool:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        # Without a database of time zones on this machine nothing can be said: Spark brings its own.
+        # Without a time zone database on this machine the name cannot be checked: Spark brings its own.
         return not available_timezones()
     return True

@@ -1,4 +1,4 @@
-"""Whether the addresses of stores can be used, before anything is asked there; no message shows a value."""
+"""Checks the addresses of stores before anything is asked there. No message shows a value."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ALIKE_PERCENT = 75
 
 
 def check_postgres_url(url: str) -> None:
-    """Returns where PostgreSQL's own library understands the URL, and the server that it means takes writes.
+    """Checks that PostgreSQL's own library understands the URL, and that it asks for a writable server.
 
     >>> check_postgres_url("postgresql://a:5432,b:5433/db?target_session_attrs=standby")
     Traceback (most recent call last):
     ValueError: target_session_attrs has to be read-write or primary: the gateway writes
 
     Raises:
-        ValueError: it does not, and what to mend.
+        ValueError: it cannot be used; the message says what to fix.
     """
     scheme, _, rest = url.partition("://")
     if scheme not in _SCHEMES:
@@ -49,10 +49,10 @@ def check_postgres_url(url: str) -> None:
 
 
 def check_cache_url(url: str) -> None:
-    """Returns where the URL is one of a filter cache.
+    """Checks that the URL is one of a filter cache.
 
     Raises:
-        ValueError: it is none, and what to mend.
+        ValueError: it is not; the message says what to fix.
     """
     if not url.startswith("unix://"):
         cache_address(url)

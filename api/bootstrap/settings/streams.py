@@ -1,4 +1,4 @@
-"""What is read as it comes."""
+"""Which streams run, what they may read, and where their progress is stored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from api.bootstrap.settings.kinds import Words
 
 
 class StreamSettings(BaseModel):
-    """What is read as it comes."""
+    """Which streams run, what they may read, and where their progress is stored."""
 
     stream_max_running: int = Field(
         20, ge=0, le=1000, description="streams that run at once, of all replicas together"
@@ -17,7 +17,7 @@ class StreamSettings(BaseModel):
         None,
         min_length=1,
         max_length=4096,
-        description="address where Spark keeps what streams have read; all replicas must see it;"
+        description="address where Spark stores what streams have read; all replicas must see it;"
         " unset: in data_dir",
     )
     stream_kafka_servers: Words = Field(

@@ -30,7 +30,7 @@ def headers_of(text: str) -> dict[str, str]:
     {'authorization': 'Bearer abc=', 'x-tenant': '1'}
 
     Raises:
-        ValueError: it is no list of them; does not show it.
+        ValueError: it is not a list of headers; the message does not show it.
     """
     found = [_HEADER.fullmatch(each) for each in text.split(",")]
     if not all(found):
@@ -51,10 +51,10 @@ class TraceSettings(BaseModel):
         1.0,
         ge=0,
         le=1,
-        description="part of the traces begun here that is recorded; a `traceparent` says it for its own",
+        description="share of the traces begun here that is recorded; a `traceparent` decides for its own",
     )
     traces_sql: bool = Field(
-        False, description="spans have the text of queries and statements, which may hold private values"
+        False, description="spans contain the text of queries and statements, which may hold private values"
     )
     traces_queue_spans: int = Field(
         8_192, ge=512, le=1_000_000, description="spans that wait for the collector; the oldest are dropped"
@@ -63,7 +63,7 @@ class TraceSettings(BaseModel):
         10.0,
         ge=0.1,
         le=60,
-        description="how long the collector may take for some spans before they are dropped",
+        description="how long the collector may take for a batch of spans before it is dropped",
     )
     traces_stop_timeout_s: float = Field(
         2.0, ge=0, le=5, description="how long a stop waits for the last spans to be sent"

@@ -1,4 +1,4 @@
-"""Traces: recorded and sent to a collector, if the settings name one; else no exporter is imported."""
+"""Traces, recorded and sent to a collector if the settings name one; else no exporter is imported."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from service import tracing
 
 @contextmanager
 def traced(settings: Settings) -> Iterator[None]:
-    """Records this process's steps while it is open, and sends what is left at its end, within a bound."""
+    """Records this process's steps in the block. At its end, it sends what is left, within a bound."""
     if settings.traces_endpoint is None:
         yield
         return
-    # Whoever records nothing need not import the exporter.
+    # Without traces, the exporter need not be imported.
     from api.bootstrap.tracing.exporting import Exporting
 
     exporting = Exporting.start(settings)

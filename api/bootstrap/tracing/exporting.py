@@ -1,4 +1,4 @@
-"""The way of spans to the collector. A collector that is down holds up nobody."""
+"""Sends spans to the collector. A collector that is down delays no request."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ SPANS_AT_ONCE = 512
 ATTRIBUTES_AT_MOST = 64
 LONGEST_ATTRIBUTE = 4_096
 TEXTS = frozenset({"db.query.text", "db.statement"})
-"""What holds SQL, ours or callers'."""
+"""Attributes that contain SQL, the gateway's or callers'."""
 
 
 class Exporting:
-    """Spans on their way, from its start to its stop."""
+    """Exports spans, from its start to its stop."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self._provider = provider
@@ -54,11 +54,11 @@ class Exporting:
 
     @classmethod
     def start(cls, settings: Settings) -> Self:
-        """Sends spans to the settings' collector, also those of PostgreSQL's and Redis' clients."""
+        """Sends spans to the settings' collector, including those of the clients of PostgreSQL and Redis."""
         provider = TracerProvider(
             sampler=WithinRequests(settings.traces_sample_ratio),
             resource=_resource(),
-            # We stop it ourselves, within a bound that the one at the interpreter's exit has not.
+            # `stop` shuts it down within a bound, which the shutdown at the interpreter's exit does not have.
             shutdown_on_exit=False,
             span_limits=SpanLimits(
                 max_span_attributes=ATTRIBUTES_AT_MOST,
@@ -77,9 +77,9 @@ class Exporting:
         return cls(provider)
 
     def stop(self, within_s: float) -> None:
-        """Sends what is left, within this time; then it is lost."""
+        """Sends what is left within this time; the rest is lost."""
         uninstrument()
-        # The SDK's own bounds are half a minute, and twice what the collector may take.
+        # The SDK's own bounds are half a minute, and twice the time that the collector may take.
         stopping = threading.Thread(target=self._provider.shutdown, name="traces-stop", daemon=True)
         stopping.start()
         stopping.join(within_s)
@@ -88,9 +88,9 @@ class Exporting:
 
 
 class WithinRequests(Sampler):
-    """Samples traces that begin here by this ratio, others as they say themselves.
+    """Samples traces that begin here by this ratio, and others as their parents decide.
 
-    What a library does outside of any is dropped: each look of a background thread would be a trace.
+    Spans of libraries outside of any trace are dropped: each poll of a background thread would be a trace.
     """
 
     def __init__(self, ratio: float) -> None:
@@ -117,7 +117,7 @@ class WithinRequests(Sampler):
 
 
 class ToldExporter(SpanExporter):
-    """Drops texts that the operator does not want, and tells once when the collector takes nothing."""
+    """Drops texts that the operator does not want, and logs once when the collector takes no spans."""
 
     def __init__(self, exporter: SpanExporter, *, has_texts: bool) -> None:
         self._exporter = exporter
@@ -148,9 +148,9 @@ class ToldExporter(SpanExporter):
 
 
 def without_texts(span: ReadableSpan) -> ReadableSpan:
-    """The span without SQL and without what errors of libraries say, which may hold values.
+    """Returns the span without SQL and without the messages of libraries' errors, which may hold values.
 
-    Our own steps tell an error's code alone.
+    The gateway's own steps have only the code of an error.
     """
     attributes = span.attributes or {}
     if not (TEXTS & attributes.keys() or span.events or _has_words(span)):
@@ -176,7 +176,7 @@ def _has_words(span: ReadableSpan) -> bool:
 
 
 def collector_address(endpoint: str) -> str:
-    """Where spans are sent to.
+    """Returns the address that spans are sent to.
 
     >>> collector_address("http://otel:4318"), collector_address("https://otel/in/traces")
     ('http://otel:4318/v1/traces', 'https://otel/in/traces')
@@ -196,7 +196,7 @@ def _exporter(settings: Settings) -> OTLPSpanExporter:
 
 
 def _resource() -> Resource:
-    # With what OTEL_RESOURCE_ATTRIBUTES says, as an operator on Kubernetes sets it.
+    # Includes OTEL_RESOURCE_ATTRIBUTES, as an operator on Kubernetes sets it.
     own = {"service.name": "sluice", "service.version": _version(), "service.instance.id": str(uuid4())}
     return Resource.create(own)
 

@@ -7,21 +7,21 @@ from opentelemetry.instrumentation.psycopg import PsycopgInstrumentor
 from opentelemetry.instrumentation.redis import RedisInstrumentor
 from opentelemetry.trace import TracerProvider
 
-# SQLAlchemy speaks through psycopg, and the package for SQLAlchemy does not take version 2.1.
+# SQLAlchemy uses psycopg, and the instrumentation of SQLAlchemy does not support version 2.1.
 _CLIENTS = (PsycopgInstrumentor, RedisInstrumentor)
 _CONNECTS = {each: vars(each)["connect"] for each in (psycopg.Connection, psycopg.AsyncConnection)}
 
 
 def instrument(provider: TracerProvider) -> None:
-    """From now on; connections of PostgreSQL that are open already stay as they are."""
+    """Instruments the clients. Connections to PostgreSQL that are already open stay as they are."""
     for each in _CLIENTS:
         each().instrument(tracer_provider=provider)
 
 
 def uninstrument() -> None:
-    """No more for new connections."""
+    """Ends the instrumentation of new connections."""
     for each in _CLIENTS:
         each().uninstrument()
-    # What the package leaves behind is bound to its class: a class of ours would connect as that one.
+    # The package leaves a method that is bound to its class: a subclass would connect as that class.
     for connection, connect in _CONNECTS.items():
         setattr(connection, "connect", connect)  # noqa: B010 - a method, to mypy

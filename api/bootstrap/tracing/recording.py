@@ -1,4 +1,4 @@
-"""Steps as OpenTelemetry's spans."""
+"""Records steps as OpenTelemetry spans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from service.tracing import Span, Told, TraceContext, Values, enter, leave
 
 
 class RecordedSpan:
-    """Implements `service.tracing.Span`; also the current one for libraries that make spans of their own."""
+    """Implements `service.tracing.Span`. It is also the current span for libraries that make their own."""
 
     def __init__(self, tracer: trace.Tracer, span: trace.Span) -> None:
         self._tracer = tracer
@@ -38,16 +38,16 @@ class RecordedSpan:
 
     @property
     def context(self) -> TraceContext:
-        """Its ids."""
+        """The ids of the span."""
         return self._context
 
     @property
     def is_recorded(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def __enter__(self) -> Self:
-        """Makes it the current one."""
+        """Makes the span the current one."""
         self._attached = otel_context.attach(self._within)
         self._token = enter(self)
         return self
@@ -55,7 +55,7 @@ class RecordedSpan:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Ends it."""
+        """Ends the span."""
         if self._token is not None:
             leave(self._token)
         if self._attached is not None:
@@ -97,7 +97,7 @@ class RecordingTracer:
         self._tracer = tracer
 
     def request(self, name: str, parent: TraceContext | None) -> Span:
-        """See the port; of a trace that is not sampled, there are the ids."""
+        """See the port. If the trace is not sampled, the span has only the ids."""
         return self._begun(self._tracer.start_span(name, _remote(parent), SpanKind.SERVER))
 
     def together(self, name: str, parent: TraceContext, links: Sequence[TraceContext]) -> Span:

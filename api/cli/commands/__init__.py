@@ -1,1 +1,1 @@
-"""What each `sluice` command does. A module is imported when its command runs, so that `--help` is quick."""
+"""One module for each `sluice` command. It is imported when its command runs, so that `--help` is quick."""

@@ -1,4 +1,4 @@
-"""`sluice check`: what stands between these settings and a gateway that runs."""
+"""`sluice check`: finds what would keep a gateway with these settings from running."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _MARKS = {
 
 
 def check() -> None:
-    """Tries each part, and prints what was found; leaves with status 1 if anything fails.
+    """Tries each part and prints what it found; exits with status 1 if anything fails.
 
     Raises:
-        CannotStart: the settings do not fit, so that no part can be tried.
+        CannotStart: the settings are not valid, so that no part can be tried.
     """
     console = Console(stderr=True)
     settings = load_settings()

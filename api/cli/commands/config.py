@@ -11,10 +11,10 @@ from api.bootstrap.settings_page import settings_page
 
 
 def config(*, is_describing: bool) -> None:
-    """Prints the settings with secrets masked, or what each of them means.
+    """Prints the settings with secrets masked, or the meaning of each setting.
 
     Raises:
-        CannotStart: the settings do not fit.
+        CannotStart: the settings are not valid.
     """
     if is_describing:
         typer.echo(settings_page(), nl=False)

@@ -14,7 +14,7 @@ from api.cli.demonstration.demo_progress import progress_bar
 
 
 def demo() -> None:
-    """Makes the demo lakehouse once, asks one question and sends one ingest, and shows both.
+    """Creates the demo lakehouse once, runs one query and one ingest, and shows both.
 
     Raises:
         CannotStart: a part does not start.
@@ -27,10 +27,10 @@ def demo() -> None:
 
 
 def demo_data(schema: str, *, scale: float, is_all: bool) -> None:
-    """Loads TPC-DS data into a schema of the default catalog, and makes the log table.
+    """Loads TPC-DS data into a schema of the default catalog, and creates the log table.
 
     Raises:
-        CannotStart: what the load needs does not start.
+        CannotStart: a part that the load needs does not start.
     """
     settings = load_settings()
     configure_logging(LogLevel.WARNING, LogFormat.CONSOLE)

@@ -27,9 +27,9 @@ STOP_WITHIN_S = 60.0
 
 
 def doctor(*, is_json: bool, has_engine: bool) -> None:
-    """Tries every part for real, prints what was found, and leaves with status 1 if anything failed."""
+    """Tries every part for real, prints what it found, and exits with status 1 if anything failed."""
     configure_logging(LogLevel.ERROR, LogFormat.CONSOLE)
-    # What fails is a finding already, and what is torn down at the end is no error.
+    # Failures are findings already, and stopping the parts at the end causes no errors worth logging.
     logging.disable(logging.CRITICAL)
     progress = Console(stderr=True)
     with _terminated_in_order(), progress.status("Looking at the parts …") as status:
@@ -53,7 +53,7 @@ def examine(
     has_engine: bool,
     on_begin: Callable[[str], None] = lambda _: None,
 ) -> list[Finding]:
-    """What was found of each part, without secrets; what was started for it is stopped again."""
+    """Returns what was found of each part, without secrets. All that was started for it is stopped again."""
     loaded: list[Settings] = []
 
     def loading() -> Settings:
@@ -83,7 +83,7 @@ def _print(findings: Sequence[Finding], *, is_json: bool) -> None:
 
 
 def _close(stack: ExitStack) -> None:
-    # In a thread, since a part that hangs may hang when it is stopped, too, and the report must come out.
+    # In a thread: a part that hangs may also hang when it is stopped, and the report must be printed.
     closing = threading.Thread(target=stack.close, name="doctor-stop", daemon=True)
     closing.start()
     closing.join(STOP_WITHIN_S)
@@ -91,7 +91,7 @@ def _close(stack: ExitStack) -> None:
 
 @contextmanager
 def _terminated_in_order() -> Iterator[None]:
-    """SIGTERM ends the command like Ctrl-C does, so that nothing that was started is left."""
+    """Lets SIGTERM end the command as Ctrl-C does, so that all that was started is stopped."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

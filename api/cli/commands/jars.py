@@ -1,4 +1,4 @@
-"""`sluice jars`: what the engine needs, fetched before the first start."""
+"""`sluice jars`: fetches what the engine needs before the first start."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from api.bootstrap.wiring import fetch_jars
 
 
 def jars(*, is_all: bool) -> None:
-    """Fetches what is not there yet, and prints how much there is.
+    """Fetches the jars that are missing, and prints how many there are.
 
     Raises:
-        CannotStart: the settings do not fit, or a jar cannot be fetched or kept.
+        CannotStart: the settings are not valid, or a jar cannot be fetched or stored.
     """
     settings = load_settings()
     if settings.spark_jars and not is_all:

@@ -10,7 +10,7 @@ from api.bootstrap.wiring import migrate as migrate_store
 
 
 def migrate(revision: str | None) -> None:
-    """Brings the schema to what this version needs, or to the revision that is named.
+    """Brings the schema to what this version needs, or to the given revision.
 
     Raises:
         MetricsStoreDown: PostgreSQL did not answer in time.

@@ -1,4 +1,4 @@
-"""`sluice serve`: the gateway, until it is told to stop."""
+"""`sluice serve`: runs the gateway until it has to stop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def serve() -> None:
     """Serves until SIGINT or SIGTERM.
 
     Raises:
-        CannotStart: the settings do not fit, or a part does not start.
+        CannotStart: the settings are not valid, or a part does not start.
     """
     settings = load_settings()
     configure_logging(settings.log_level, settings.log_format)
@@ -38,6 +38,6 @@ def serve() -> None:
 
 
 def _say_listening(url: str) -> None:
-    # The one line on standard output: scripts that start the server read its address here.
+    # The only line on standard output: scripts that start the server read its address here.
     typer.echo(f"sluice listens on {url}")
     sys.stdout.flush()

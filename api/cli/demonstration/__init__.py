@@ -1,1 +1,1 @@
-"""`sluice demo`: one question and one ingest over a real lakehouse, end to end."""
+"""`sluice demo`: one query and one ingest on a real lakehouse, end to end."""

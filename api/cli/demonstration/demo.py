@@ -1,4 +1,4 @@
-"""The demo: a gateway of its own, one question over HTTP and what was read for it, and one ingest."""
+"""The demo: starts a gateway of its own, and shows one query with what it read, and one ingest."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ QUESTION = {
 
 
 def run_demo(settings: Settings, console: Console) -> None:
-    """Starts the gateway on a free port, asks, shows, and stops it again.
+    """Starts the gateway on a free port, asks, shows the answers, and stops it again.
 
     Raises:
-        CannotStart: the gateway did not come up; its own sentence says why.
+        CannotStart: the gateway did not start; its own sentence says why.
     """
     with _gateway(settings, console) as url, httpx.Client(base_url=url, timeout=120) as client:
         question = orjson.dumps(QUESTION, option=orjson.OPT_INDENT_2).decode().replace("\\n", "\n  ")
@@ -111,7 +111,7 @@ def _gateway(settings: Settings, console: Console) -> Iterator[str]:
     log = settings.data_dir / "logs" / "demo.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     where = {"SLUICE_PORT": "0", "SLUICE_HOST": "127.0.0.1"}
-    # Nobody but this process asks it.
+    # Only this process uses the gateway.
     alone = {"SLUICE_SHUTDOWN_DELAY_S": "0", "SLUICE_LISTEN_WHEN_READY": "false"}
     # The steps of the start are read from its log.
     environment = os.environ | where | alone | {"SLUICE_LOG_LEVEL": "INFO", "SLUICE_LOG_FORMAT": "json"}

@@ -15,7 +15,7 @@ from api.cli.demonstration.demo_scans import show_scans
 from service.errors import CannotStart
 
 LOG_TABLE = "logs.events"
-"""In the default catalog."""
+"""The table's name in the default catalog."""
 DAYS = 3
 RECORDS_OF_A_TYPE = 300
 ACTIVE_COLUMNS = 40
@@ -25,10 +25,10 @@ QUESTION = "SELECT count(*) AS requests, max(http_01) AS largest\n  FROM {table}
 
 
 def show_ingest(client: httpx.Client, console: Console, catalog: str) -> None:
-    """Sends the records, shows the commit, and asks a question whose scan skips what lacks its column.
+    """Sends the records, shows the commit, and runs a query whose scan skips files without its column.
 
     Raises:
-        CannotStart: the ingest or the question failed.
+        CannotStart: the ingest or the query failed.
     """
     table = f"{catalog}.{LOG_TABLE}"
     console.print(f"\n[bold]POST {_address(client)}/ingest[/]", highlight=False)

@@ -1,4 +1,4 @@
-"""The progress of a demo data load: a bar on a terminal, elsewhere a line every few seconds."""
+"""The progress of a demo data load: a bar on a terminal, else a line every few seconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from api.cli.demonstration.steps import LINE_EVERY_S
 
 @contextmanager
 def progress_bar(console: Console) -> Iterator[Callable[[Progress], None]]:
-    """Draws a bar while the block runs; where there is no terminal, a line every few seconds."""
+    """Draws a bar while the block runs; without a terminal, prints a line every few seconds."""
     if not console.is_terminal:
         yield _Lines(console).tell
         return

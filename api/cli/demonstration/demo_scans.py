@@ -1,4 +1,4 @@
-"""What scans of a demo's query read, of how much."""
+"""Shows what the scans of the demo's queries read of the total."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LEVELS = {"partitions": "partitions", "manifests": "manifests", "dataFiles": "da
 
 
 def show_scans(console: Console, explanation: dict[str, Any]) -> None:
-    """A line for each level of each scan; of a table that was in memory, its files are all that is known."""
+    """Prints a line for each level of each scan. For a table in memory, only its files are known."""
     for scan in explanation["scans"]:
         console.print(f"  {scan['table']}", highlight=False)
         for level, name in LEVELS.items():

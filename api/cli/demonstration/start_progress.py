@@ -1,4 +1,4 @@
-"""How far the start of another gateway process has come, and whether it goes on."""
+"""Follows the start of another gateway process, and notices when it hangs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FIRST_STEP = "Starting the gateway"
 
 
 class StartProgress:
-    """Watches a start by its log and its CPU: a busy machine makes it slow, which is no reason to give up.
+    """Follows a start by its log and its CPU. A busy machine makes it slow, which is not a reason to give up.
 
-    A start that writes nothing and computes next to nothing for a minute and a half stands still.
+    A start hangs if it writes nothing and computes next to nothing for a minute and a half.
     """
 
     def __init__(self, process_id: int, log: Path, still_after_s: float = STILL_AFTER_S) -> None:
@@ -29,7 +29,7 @@ class StartProgress:
         self._moved_s = time.monotonic()
 
     def step(self) -> str:
-        """The step that the process said last; notes whether it goes on."""
+        """Returns the step that the process logged last, and notes whether the start has moved on."""
         new = self._new_lines()
         self._step = next((step for line in reversed(new) if (step := _step_in(line))), self._step)
         cpu_s = self._cpu_s()
@@ -44,7 +44,7 @@ class StartProgress:
     def _new_lines(self) -> list[str]:
         with self._log.open("rb") as lines:
             lines.seek(self._read_to)
-            # What is written just now comes whole with the next look.
+            # A line that is being written is complete at the next look.
             whole = lines.read().rpartition(b"\n")[0]
         self._read_to += len(whole) + 1 if whole else 0
         return whole.decode(errors="replace").splitlines()

@@ -1,4 +1,4 @@
-"""Shows what is going on: a spinner on a terminal, elsewhere a line every few seconds."""
+"""Shows the current step: a spinner on a terminal, else a line every few seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LINE_EVERY_S = 5.0
 
 
 class Steps:
-    """The step that runs now, and for how long."""
+    """The current step, and how long it has run."""
 
     def __init__(self, console: Console, spinner: Status) -> None:
         self._console = console
@@ -22,7 +22,7 @@ class Steps:
         self._began_s = self._said_s = 0.0
 
     def say(self, step: str) -> None:
-        """Shows the step; to be called again while it runs."""
+        """Shows the step. Call it again while the step runs."""
         now_s = time.monotonic()
         is_new = step != self._step
         if is_new:
@@ -36,6 +36,6 @@ class Steps:
 
 @contextmanager
 def shown_steps(console: Console) -> Iterator[Steps]:
-    """What shows the steps of the block."""
+    """Shows the steps of the block."""
     with console.status("") as spinner:
         yield Steps(console, spinner)

@@ -1,6 +1,6 @@
-"""What `sluice doctor` looks at on this machine, and how it reports.
+"""The checks of `sluice doctor` on this machine, and its report.
 
-Settings and folders come in, and `Found` values go out; `report` makes a table or JSON of all findings.
-Adapters are named in `api.cli.wiring_doctor` alone, which puts the checks together. Modules here import
+They take settings and folders, and return `Found` values; `report` makes a table or JSON of all findings.
+Only `api.cli.wiring_doctor`, which puts the checks together, names adapters. Modules here import
 `api.cli.checks`, `api.bootstrap.settings`, and the service's model and errors.
 """

@@ -1,4 +1,4 @@
-"""The gateway's address: free, or taken by a gateway that answers."""
+"""The gateway's address: free, or taken by a running gateway."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CURE = "Stop what listens there, or set SLUICE_PORT."
 
 
 def address(settings: Settings, is_free: Callable[[], str | Found]) -> str | Found:
-    """What `is_free` says, unless a gateway listens there already: that one is asked first.
+    """Returns the status of a gateway that listens there already, else the result of `is_free`.
 
     Raises:
         CannotStart: another program listens there, or the address cannot be listened on.
@@ -27,10 +27,10 @@ def address(settings: Settings, is_free: Callable[[], str | Found]) -> str | Fou
 
 
 def _status(settings: Settings) -> str | None:
-    """What `/readyz` says; None: nobody listens there.
+    """Returns the status from `/readyz`; None if nothing listens there.
 
     Raises:
-        CannotStart: whoever listens is no gateway, or does not answer.
+        CannotStart: the program that listens is not a gateway, or does not answer.
     """
     host = _EVERY_ADDRESS.get(settings.host, settings.host).strip("[]")
     url = f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"

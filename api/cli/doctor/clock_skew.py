@@ -1,4 +1,4 @@
-"""How far the clocks of this machine and of its stores are apart."""
+"""Compares the clocks of this machine and of its stores."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _CURE = "Let NTP or chrony set the clocks of both machines."
 
 
 def clock_skew(answers: Mapping[str, StoreAnswer]) -> Found:
-    """Compares this machine's clock with those of the stores that answered, by their names.
+    """Compares this machine's clock with those of the stores that answered, by name.
 
-    What a skew harms: replicas and the store put queries and ingests in order by time, and keep records for
-    days that one clock counts and the other one ends; the newest filters are found by the time that they were
-    stored. `current_timestamp` differs between what the gateway folds and what an executor says. From 30 s
-    on, bearer tokens and signed requests to object stores begin to be refused, as they are valid for minutes.
-    Half of the round trip is not known to be skew, and is not counted as such.
+    A skew does harm in several ways. Replicas and the store order queries and ingests by time. Records are
+    kept for days that one clock begins and another ends. The newest filters are found by the time at which
+    they were stored. `current_timestamp` differs between the gateway, which folds it, and the executors. From
+    30 s on, bearer tokens and signed requests to object stores, which are valid for minutes, begin to be
+    rejected. Half of the round trip may not be skew, and does not count as such.
     """
     if not answers:
         return Found("No store answered, so there is no clock to compare with.", State.SKIPPED)
@@ -33,7 +33,7 @@ def clock_skew(answers: Mapping[str, StoreAnswer]) -> Found:
 
 
 def _said(ahead_ms: float) -> str:
-    """In words, to a tenth of a second.
+    """Describes a skew, to a tenth of a second.
 
     >>> _said(-61_040), _said(1_500), _said(20)
     ('61.0 s behind', '1.5 s ahead', 'less than 0.1 s away')

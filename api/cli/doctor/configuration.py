@@ -1,4 +1,4 @@
-"""Settings that are read, and that may still not mean what the operator thinks."""
+"""Valid settings that may still not mean what the operator thinks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from api.cli.checks import Found, State
 
 
 def configuration(settings: Settings) -> Found:
-    """How many settings were given and where, and what contradicts itself without keeping a start away."""
+    """Returns how many settings were given and where, and contradictions that do not prevent a start."""
     given = len(settings.model_fields_set)
     path = os.environ.get(CONFIG_FILE)
     origin = f"the environment and {path}" if path else "the environment"
@@ -24,7 +24,7 @@ def configuration(settings: Settings) -> Found:
 
 
 def _doubts(settings: Settings) -> Iterator[tuple[str, str]]:
-    """What is odd, with its cure."""
+    """Yields what is odd, with its cure."""
     if settings.spark_jars and settings.spark_extra_packages:
         yield (
             "spark_jars is given, so spark_extra_packages has no effect.",

@@ -1,4 +1,4 @@
-"""Room and rights in the folders that the gateway writes to."""
+"""Checks space and permissions in the folders that the gateway writes to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from api.cli.checks import Found, State
 MIB = 1024**2
 GIB = 1024**3
 LEAST_BYTES = 256 * MIB
-"""With less, a single result or a spilled sort fills the disk: it fails."""
+"""With less, a single result or a spilled sort fills the disk, so the check fails."""
 LEAST_INODES = 1_000
 FEW_INODES = 20_000
 _TRIAL_BYTES = 4096
@@ -23,20 +23,20 @@ _TRIAL_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a file system has left; `inodes` is None where it does not count them."""
+    """The free space of a file system; `inodes` is None if it does not count them."""
 
     free_bytes: int
     inodes: int | None
 
 
 def existing(path: Path) -> Path:
-    """The folder, or the nearest one above it that is there."""
+    """Returns the folder, or the nearest folder above it that exists."""
     absolute = path.expanduser().absolute()
     return next(each for each in (absolute, *absolute.parents) if each.exists())
 
 
 def room_of(path: Path) -> Room:
-    """What is left where the folder lies, or will lie."""
+    """Returns the free space where the folder is, or will be."""
     state = os.statvfs(existing(path))
     return Room(shutil.disk_usage(existing(path)).free, state.f_favail if state.f_files else None)
 
@@ -49,9 +49,9 @@ def disk(
     least_bytes: int = LEAST_BYTES,
     room: Room | None = None,
 ) -> Found:
-    """Whether there is room for what the settings let lie there; fails below `least_bytes` or 1,000 inodes.
+    """Whether there is room for what the settings allow there; fails below `least_bytes` or 1,000 inodes.
 
-    `room` is what is left there; None: it is measured.
+    `room` is the free space there; None: it is measured.
     """
     left = room or room_of(path)
     inodes = "" if left.inodes is None else f" and {left.inodes:,} inodes"
@@ -68,7 +68,7 @@ def disk(
 
 
 def local_folders(settings: Settings) -> tuple[Path, ...]:
-    """Where Spark spills to on this machine: what the environment says wins, as it does in Spark."""
+    """Returns where Spark spills to on this machine. The environment wins, as it does in Spark."""
     given = os.environ.get("SPARK_LOCAL_DIRS") or settings.spark_conf.get("spark.local.dir") or "/tmp"
     return tuple(Path(each.strip()) for each in given.split(",") if each.strip())
 
@@ -76,7 +76,7 @@ def local_folders(settings: Settings) -> tuple[Path, ...]:
 def folder(
     path: Path, purpose: str, setting: str, *, wanted_bytes: int, least_bytes: int = LEAST_BYTES
 ) -> Found:
-    """Rights, and then room: the worse of both is what was found. `setting` is what names the folder."""
+    """Checks permissions, then space, and returns the worse result. `setting` is what names the folder."""
     allowed = permissions(path, setting)
     if allowed.state is State.FAILED:
         return allowed
@@ -86,9 +86,9 @@ def folder(
 
 
 def permissions(path: Path, setting: str) -> Found:
-    """Whether this user can write, sync, rename and delete in the folder, and whose it is.
+    """Whether this user can write, sync, rename and delete in the folder, and who owns it.
 
-    One that is not there is not made: then the one above it is tried. What is written is deleted.
+    A missing folder is not created: the one above it is tried. The trial file is deleted.
     """
     there = existing(path)
     try:

@@ -1,4 +1,4 @@
-"""What it means for the gateway that the ingest log and the tables are of different times."""
+"""Findings about an ingest log and tables that are from different times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PAGE = "docs/operations/backup.md"
 
 
 def ingest_log(comparison: LogComparison) -> Found:
-    """Whether a backup that was put back, or a standby that lacked something, would lose or double rows."""
+    """Whether a restored backup, or a standby that lacked commits, would lose or duplicate rows."""
     if not comparison.has_log:
         return Found("There is no log yet.", State.SKIPPED)
     if comparison.doubtful:

@@ -1,4 +1,4 @@
-"""What was found, for people and for programs."""
+"""The report of findings, for people and for programs."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _STYLES = {State.OK: "green", State.WARNING: "yellow", State.FAILED: "red", Stat
 
 
 def worst_of(findings: Sequence[Finding]) -> State:
-    """FAILED if anything failed, else WARNING if anything warns, else OK; what was skipped does not count."""
+    """Returns FAILED if any check failed, else WARNING if any warns, else OK; skipped ones do not count."""
     states = {each.state for each in findings}
     return next((each for each in (State.FAILED, State.WARNING) if each in states), State.OK)
 
 
 def as_table(findings: Sequence[Finding]) -> Table:
-    """A line for each part."""
+    """Returns a table with a line for each part."""
     table = Table("part", "state", "ms", "what was found", "what to do", box=None, pad_edge=False)
     table.columns[2].justify = "right"
     for column in table.columns[3:]:
-        # A path that is cut off says nothing.
+        # A path that is cut off would be useless.
         column.overflow = "fold"
     for each in findings:
         state = Text(each.state, style=_STYLES[each.state])
@@ -35,7 +35,7 @@ def as_table(findings: Sequence[Finding]) -> Table:
 
 
 def as_document(findings: Sequence[Finding]) -> dict[str, Any]:
-    """The same as plain JSON values. Fields are added only; one that changes its meaning raises `version`."""
+    """Returns plain JSON values. Fields may be added; a field that changes its meaning raises `version`."""
     return {
         "version": FORMAT,
         "sluice": version("sluice-gateway"),

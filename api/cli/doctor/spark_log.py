@@ -1,4 +1,4 @@
-"""Why Spark did not start, from its own logs: they go with doctor's folder, so they are read before."""
+"""Finds in Spark's logs why it did not start. They are read before doctor's folder is removed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LAST_BYTES = 64 * 1024
 
 
 def last_faults(folder: Path) -> Sequence[str]:
-    """The last lines that tell of an error, each once, without addresses and secrets; empty: none does."""
+    """Returns the last lines about errors, each once, without addresses and secrets; empty if none."""
     lines = [line for name in ("spark.log", "jvm.log") for line in _end_of(folder / name)]
     telling = [line.strip() for line in lines if " ERROR " in line or line.startswith("Error")]
     told = [fault_text("Spark", line.partition(" ERROR ")[2] or line) for line in telling]

@@ -1,4 +1,4 @@
-"""What the answers of the two stores mean for the gateway."""
+"""Findings about the answers of the two stores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def metrics_store(
     is_embedded: bool,
     is_newer: bool = False,
 ) -> Found:
-    """Whether its schema, at revision `found`, is the one that this version needs."""
+    """Whether the store's schema, at revision `found`, is the one that this version needs."""
     text = _told(answer)
     if set(found) == set(needed):
         return _with_cures(f"{text}, schema {_named(needed)} as this version needs", answer)
@@ -31,7 +31,7 @@ def metrics_store(
 
 
 def filter_cache(answer: StoreAnswer, within_ms: int) -> Found:
-    """Whether it is as near as queries want it, and takes keys when its memory is full."""
+    """Whether the cache is as near as queries need it, and takes keys when its memory is full."""
     text = _told(answer)
     if answer.memory_policy:
         limit = f"{answer.max_memory_bytes // _MIB} MiB" if answer.max_memory_bytes else "no limit"

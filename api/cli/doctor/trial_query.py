@@ -1,4 +1,4 @@
-"""Queries that cost next to nothing, through the engine that answers callers."""
+"""Cheap queries through the engine that answers callers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COUNTED_ROWS = 1_000
 
 
 def trial_query(engine: Engine, within_s: float) -> str:
-    """`SELECT 1`.
+    """Runs `SELECT 1`.
 
     Raises:
         GatewayError: the engine does not answer it.
@@ -25,7 +25,7 @@ def trial_query(engine: Engine, within_s: float) -> str:
 
 
 def trial_table_query(engine: Engine, catalogs: Catalogs, down: Collection[str], within_s: float) -> Found:
-    """Counts some rows of the smallest table that has any, in a catalog that is not `down` in the engine.
+    """Counts some rows of the smallest table with rows, in a catalog that is not `down` in the engine.
 
     Raises:
         GatewayError: no catalog answers, or the engine does not.

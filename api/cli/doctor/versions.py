@@ -1,4 +1,4 @@
-"""The versions that answer together."""
+"""The versions of what works together."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _RUNTIME = re.compile(r"org\.apache\.iceberg:iceberg-spark-runtime-(?P<spark>[\d
 
 
 def versions(settings: Settings | None) -> Found:
-    """Sluice, Python, Spark, PyIceberg, and Iceberg's runtime as `spark_packages` names it.
+    """Returns Sluice, Python, Spark, PyIceberg, and Iceberg's runtime as `spark_packages` names it.
 
     Raises:
-        CannotStart: this Spark may run no queries here.
+        CannotStart: this version of Spark may not run queries here.
     """
     spark = version("pyspark")
     check_spark_version(spark)

@@ -1,5 +1,5 @@
-"""From what the gateway returns to what the caller asked for by Accept and by page.
+"""Builds answers in the form that the caller asked for, by Accept and by page.
 
-In come a query's status, its rows or a list; out go the one shape of answer, rows as they are, and tokens
-of pages. The room imports `schemas`, `rendering` and `problems`.
+Turns a query's status, its rows or a list into the common shape of answer, plain rows, or page tokens. The
+room imports `schemas`, `rendering` and `problems`.
 """

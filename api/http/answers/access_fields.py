@@ -1,4 +1,4 @@
-"""What the line of a request says of the tables that it was about."""
+"""The tables of a request, for its log line."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ TABLES_AT_MOST = 20
 
 
 def note_query(record: QueryRecord) -> None:
-    """The tables that it read, as far as they are known: once it has ended."""
+    """Notes the tables that the query read; they are known once it has ended."""
     _note(each.table for each in record.scans)
 
 
 def note_ingest(record: IngestRecord) -> None:
-    """The tables that it writes to."""
+    """Notes the tables that the ingest writes to."""
     structlog.contextvars.bind_contextvars(ingest_id=str(record.ingest_id))
     _note(str(each.key.table) for each in record.commits)
 

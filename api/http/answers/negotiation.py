@@ -1,4 +1,4 @@
-"""Chooses what to serve by the header Accept (RFC 9110, section 12.5.1)."""
+"""Chooses the media type by the header Accept (RFC 9110, section 12.5.1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from api.http.problems.errors import NotAcceptable
 
 
 def choose(accept: str | None, offered: Sequence[str]) -> str:
-    """The offered media type that the caller likes best; of equals, the first.
+    """Returns the offered media type that the caller prefers; the first of equals.
 
     >>> choose("text/*;q=0.5, application/json", ["text/plain", "application/json"])
     'application/json'

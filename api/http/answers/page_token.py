@@ -1,4 +1,4 @@
-"""Where the next page of a list begins, as callers carry it."""
+"""Page tokens: positions in a list, as callers pass them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.model.query.history import QueryPosition
 
 
 def page_token(position: QueryPosition) -> str:
-    """The position in letters that an address may hold.
+    """Encodes the position in characters that an address may have.
 
     >>> from datetime import UTC
     >>> position = QueryPosition(datetime(2026, 1, 1, tzinfo=UTC), UUID(int=7))
@@ -22,10 +22,10 @@ def page_token(position: QueryPosition) -> str:
 
 
 def position_of(token: str) -> QueryPosition:
-    """The position that a token was made of.
+    """Returns the position that a token was made from.
 
     Raises:
-        InvalidRequest: it is none of ours.
+        InvalidRequest: this gateway has not made the token.
     """
     try:
         moment, query_id = urlsafe_b64decode(token).decode().split(" ")

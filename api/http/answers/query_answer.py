@@ -1,4 +1,4 @@
-"""From a query's status to the one shape of answer. Everything here may block."""
+"""Turns a query's status into the common shape of answer. Everything here may block."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from service.model.query.results import Manifest, ResultFormat
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A status, and its answer as JSON; the status has a manifest exactly when the answer has."""
+    """A status, and its answer as JSON. Either both have a manifest or neither has."""
 
     status: QueryStatus
     body: bytes
@@ -45,9 +45,9 @@ def answer(
     wanted: ResultFormat | None,
     is_reused: bool = False,
 ) -> Answered:
-    """The query as it stands, with its first rows if they are there and wanted as JSON.
+    """Returns the query as it is now, with its first rows if they are there and JSON is wanted.
 
-    `wanted` is the query's own format unless it is given.
+    `wanted` defaults to the query's own format.
 
     Raises:
         QueryNotFound: this caller has no such query.
@@ -60,14 +60,14 @@ def answer(
         try:
             result = _result(gateway, query_id, caller, manifest, format, status.format)
         except ResultExpired:
-            # Its time ended between the two calls.
+            # The result expired between the two calls.
             manifest, status = None, replace(status, manifest=None)
     envelope = _envelope(status, manifest, format, is_reused).model_dump(mode="json", by_alias=True)
     return Answered(status, orjson.dumps(envelope | {"result": result}))
 
 
 def chunk_wire(query_id: UUID, found: ResultChunk) -> dict[str, Any]:
-    """One chunk with its rows, in the wire's words."""
+    """Returns one chunk with its rows, as it is on the wire."""
     chunk = found.chunk
     return {
         "chunkIndex": chunk.index,
@@ -79,7 +79,7 @@ def chunk_wire(query_id: UUID, found: ResultChunk) -> dict[str, Any]:
 
 
 def next_chunk_link(query_id: UUID, found: ResultChunk, format: ResultFormat) -> str | None:  # noqa: A002
-    """Where the next chunk is; None after the last."""
+    """Returns the address of the next chunk; None after the last."""
     following = found.chunk.index + 1
     if following >= len(found.manifest.chunks):
         return None
@@ -92,7 +92,7 @@ def chunk_link(
     format: ResultFormat,  # noqa: A002
     own_format: ResultFormat,
 ) -> str:
-    """Where a chunk is, in this format; `own_format` is the one that its query asked for."""
+    """Returns the address of a chunk in this format. `own_format` is the one that its query asked for."""
     return f"/query/{query_id}/chunks/{index}{_query_string(format, own_format)}"
 
 

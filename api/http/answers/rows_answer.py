@@ -1,4 +1,4 @@
-"""A query's first rows as they are, where Accept asks for rows. Everything here may block."""
+"""A query's first rows alone, if Accept asks for rows. Everything here may block."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMATS = {media_type: each for each, media_type in MEDIA_TYPES.items()}
 
 
 def accepted_format(accept: str | None) -> ResultFormat:
-    """JSON for the one shape of answer, another one for rows alone.
+    """Returns the accepted format: JSON for the common shape of answer, another for rows alone.
 
     Raises:
         NotAcceptable: the caller takes none of them.
@@ -33,9 +33,9 @@ def query_response(
     accepted: ResultFormat,
     is_reused: bool = False,
 ) -> tuple[Answered, Response]:
-    """Where the query stands, as JSON; its first rows instead, if they are there and Accept asks for rows.
+    """Returns the query's state as JSON, or its first rows if they are there and Accept asks for rows.
 
-    `wanted` is the format of links and of rows in JSON's shape; the query's own unless given.
+    `wanted` is the format of links, and of rows in the JSON answer. It defaults to the query's own.
 
     Raises:
         QueryNotFound: this caller has no such query.
@@ -48,7 +48,7 @@ def query_response(
         try:
             return answered, _rows(gateway, query_id, caller, accepted, headers)
         except ResultExpired:
-            # Its time ended between the two calls.
+            # The result expired between the two calls.
             answered = answer(gateway, query_id, caller, rows_format, is_reused)
     return answered, Response(answered.body, code, headers, "application/json")
 

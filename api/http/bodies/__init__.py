@@ -1,1 +1,1 @@
-"""Bodies of requests on their way in: bounded, decompressed, and told apart by their types."""
+"""Request bodies on their way in: bounded, decompressed, and sorted by content type."""

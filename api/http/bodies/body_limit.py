@@ -1,4 +1,4 @@
-"""Refuses bodies that are too large before they are in memory."""
+"""Rejects bodies that are too large before they are in memory."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from api.http.problems.problems import problem_response
 
 
 class BodyLimit:
-    """ASGI middleware: 413 by the announced length at once, and while reading for a body without one.
+    """ASGI middleware: 413, at once for an announced length, else as soon as the body is longer.
 
-    Bodies that are records and nothing else are not held in memory, and have a limit of their own.
+    Bodies that are records alone are not held in memory, and have a limit of their own.
     """
 
     def __init__(self, app: ASGIApp, max_bytes: int, max_records_bytes: int) -> None:
@@ -44,7 +44,7 @@ def _counted(receive: Receive, max_bytes: int) -> Receive:
         message = await receive()
         received += len(message.get("body", b""))
         if received > max_bytes:
-            # The one exception that FastAPI lets through while it reads a body.
+            # The only exception that FastAPI passes on while it reads a body.
             raise HTTPException(413)
         return message
 

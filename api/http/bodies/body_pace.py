@@ -1,4 +1,4 @@
-"""How long a body may take on its way."""
+"""Bounds the time that a body may take to arrive."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class BodyPace:
-    """ASGI middleware: 408 for a body that stops, or crawls, so that the room kept for it is given back.
+    """ASGI middleware: 408 for a body that stops or is too slow, so that its memory is released.
 
-    Between two parts of it `idle_s` may pass at most; all the waiting together may take that long, and a
-    second more for each `min_bytes_per_s` that have come (0: as long as it likes). Only waiting for the
-    client counts, not what the gateway does with a part. Belongs outside of all that counts bytes.
+    At most `idle_s` may pass between two parts. All waits together may take `idle_s`, and one second more for
+    each `min_bytes_per_s` bytes received (0: no bound on the sum). Only waiting for the client counts, not
+    the gateway's own work. Belongs outside of all middleware that counts bytes.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class _Paced:
 
     async def receive(self) -> Message:
         if self._is_read:
-            # From now on it waits for the client to hang up, which may take as long as the answer.
+            # From now on the app waits for the client to hang up, which may take as long as the answer.
             return await self._receive()
         began_s, allowed_s = self._now_s(), self._allowed_s()
         if allowed_s <= 0:
@@ -78,5 +78,5 @@ class _Paced:
 
 
 def _too_slow() -> HTTPException:
-    # As for a body that is too large: the one exception that FastAPI lets through.
+    # As for a body that is too large: the only exception that FastAPI passes on.
     return HTTPException(408)

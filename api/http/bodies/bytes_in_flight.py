@@ -1,4 +1,4 @@
-"""How much of all bodies is here at once."""
+"""Bounds the bytes of all bodies that are in progress at once."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _INGEST = "/ingest"
 
 
 class BodyAccount:
-    """The bytes of the bodies of one kind. Belongs to the event loop's thread.
+    """The bytes of all bodies of one kind. Its methods must be called on the event loop's thread.
 
-    One caller may take its share of them, so that the rest is there for others.
+    One caller may take a share of them, so that the rest is left for others.
     """
 
     def __init__(self, max_bytes: int, max_bytes_per_caller: int) -> None:
@@ -31,17 +31,17 @@ class BodyAccount:
         self._taken_by: Counter[str] = Counter()
 
     def has_room(self, caller: str, byte_count: int) -> bool:
-        """Whether so much more would fit now."""
+        """Whether so many more bytes fit now."""
         of_caller = self._taken_by[caller] + byte_count
         return of_caller <= self._max_bytes_per_caller and self._taken_bytes + byte_count <= self._max_bytes
 
     def take(self, caller: str, byte_count: int) -> None:
-        """So much more has come."""
+        """Counts bytes that have arrived."""
         self._taken_bytes += byte_count
         self._taken_by[caller] += byte_count
 
     def give_back(self, caller: str, byte_count: int) -> None:
-        """So much is gone again."""
+        """Counts bytes that were released."""
         self._taken_bytes -= byte_count
         self._taken_by[caller] -= byte_count
         if not self._taken_by[caller]:
@@ -49,11 +49,12 @@ class BodyAccount:
 
 
 class BytesInFlight:
-    """ASGI middleware: 429 for bodies that would be more than the bounds allow, with all others.
+    """ASGI middleware: 429 for bodies that would exceed the bounds together with all others.
 
-    Bodies of records lie on the disk, others in memory; each kind has an account. A body counts as it comes,
-    until it is answered: what is only announced takes nothing from others, but is refused at once where there
-    is no room for it. Put around `DecodedBody` it counts what is sent, and within it what that unfolds to.
+    Bodies of records are on disk, others in memory; each kind has an account. Bytes count from their arrival
+    until the answer. Announced bytes take nothing from others, but are rejected at once if there is no room
+    for them. Around `DecodedBody` this middleware counts the bytes sent; within it, the bytes after
+    decompression.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ def _too_many(path: str) -> GatewayError:
 
 
 class _Entry:
-    """What one request has taken of an account."""
+    """The bytes that one request has taken from an account."""
 
     def __init__(self, account: BodyAccount, caller: str, receive: Receive) -> None:
         self.caller = caller
@@ -103,7 +104,7 @@ class _Entry:
         message = await self._receive()
         byte_count = len(message.get("body", b""))
         if byte_count and not self._account.has_room(self.caller, byte_count):
-            # As for a body that is too large: the one exception that FastAPI lets through.
+            # As for a body that is too large: the only exception that FastAPI passes on.
             raise HTTPException(429)
         self._account.take(self.caller, byte_count)
         self.taken_bytes += byte_count

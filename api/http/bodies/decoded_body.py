@@ -1,4 +1,4 @@
-"""Bodies that are held in memory anyway, without their compression."""
+"""Decompresses bodies that are held in memory anyway."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from service.model.ingest.record_formats import Compression
 
 
 class DecodedBody:
-    """ASGI middleware: `Content-Encoding` gzip and zstd of bodies that are not records and nothing else.
+    """ASGI middleware: decodes `Content-Encoding` gzip and zstd, except for bodies that are records alone.
 
-    What they hold is bounded as an uncompressed body is. Another encoding is a 415.
+    The decompressed body has the same bound as an uncompressed one. Other encodings are a 415.
     """
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:

@@ -1,4 +1,4 @@
-"""Requests whose JSON is read with the very numbers and names that it spells."""
+"""Reads JSON without changing its numbers and names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from service.errors import GatewayBusy
 from service.ingest.decoding.values.exact_json import NumberTooLong, exact_json, strict_json
 
 LARGE_BYTES = 64 * 1024
-"""Less is read at once; more is read beside the event loop, so that others are answered meanwhile."""
+"""Less is read at once. More is read in a thread, so that the event loop goes on."""
 
 
 def _records_and_few_values(text: str) -> object:
@@ -29,17 +29,17 @@ def _records_and_few_values(text: str) -> object:
 
 
 class JsonRequest(Request):
-    """Reads its body by `body_json`."""
+    """A request whose body is read by `body_json`."""
 
     async def json(self) -> Any:
-        """What the body spells."""
+        """Returns the parsed body."""
         if not hasattr(self, "_json"):
             data = await self.body()
             read = partial(body_json, data, self.decode)
             try:
                 self._json = read() if len(data) <= LARGE_BYTES else await self._read_aside(read)
             except NotJson as error:
-                # The one exception that FastAPI lets through here.
+                # The only exception that FastAPI passes on here.
                 raise HTTPException(400, error.detail) from None
             except (NumberTooLong, TooManyValues) as error:
                 raise HTTPException(422, f"The body cannot be read: {error}.") from None
@@ -52,7 +52,7 @@ class JsonRequest(Request):
         try:
             return await door.read(read)
         except GatewayBusy:
-            # As for bodies that there is no room for.
+            # The same status as for bodies that exceed the bounds.
             raise HTTPException(429) from None
 
 
@@ -62,16 +62,16 @@ def _few_values(text: str) -> object:
 
 
 class StrictJsonRequest(JsonRequest):
-    """Numbers with a fraction are floats, and values are few, for bodies without records."""
+    """For bodies without records: numbers with a fraction are floats, and the number of values is bounded."""
 
     decode = staticmethod(_few_values)
 
 
 class StrictJsonRoute(APIRoute):
-    """A name that stands twice in one object is refused, at any depth: of two values none is meant."""
+    """Rejects a name that occurs twice in one object, at any depth: neither value can be preferred."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What answers a request."""
+        """Returns the handler of a request."""
         usual = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
@@ -81,14 +81,14 @@ class StrictJsonRoute(APIRoute):
 
 
 def body_json(data: bytes, decode: Callable[[str], object] = exact_json) -> Any:
-    """What a body spells.
+    """Returns the parsed body.
 
     Raises:
-        NotJson: it is no JSON, or a name stands twice in one object.
-        NumberTooLong, TooManyValues: it is, and more than is read.
+        NotJson: it is not JSON, or a name occurs twice in one object.
+        NumberTooLong, TooManyValues: it is JSON, but beyond the bounds.
     """
     try:
-        # What is no UTF-8 in it is told where it is used, as JSON's own halves of characters are.
+        # Invalid UTF-8 is reported where it is used, as lone surrogates in JSON's own escapes are.
         return decode(data.decode(json.detect_encoding(data), "surrogatepass"))
     except json.JSONDecodeError as error:
         raise NotJson(f"The body is not JSON: {error.msg} (character {error.pos}).") from None

@@ -1,6 +1,6 @@
-"""Bodies of POST /ingest that can be understood without taking their records apart.
+"""Reads bodies of POST /ingest without parsing their records.
 
-What is not understood at once, or is wrong, goes the usual way, which has the words for it.
+A body that is invalid, or that this module cannot read, goes the usual way, which reports its faults.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from service.model.ingest.ingest import IngestRequest
 from service.model.ingest.json_records import JsonRecords
 
 AT_MOST_BYTES = 4 * 1024**2
-"""What is larger would be read in blocks, if it were sent as NDJSON, and is none of a hurry."""
+"""A larger body would be read in blocks if it were sent as NDJSON, so it need not be fast here."""
 
 _array = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _Fields = Mapping[str, msgspec.Raw]
@@ -31,14 +31,14 @@ _Fields = Mapping[str, msgspec.Raw]
 
 @dataclass(frozen=True, slots=True)
 class QuickBody:
-    """A body in which something else stands for the records of each write, or for those of all."""
+    """A body with placeholders for its records, and the records of each write, or of all."""
 
     body: OneWrite | ManyWrites | RoutedWrites
     records: tuple[JsonRecords, ...]
 
 
 def quick_body(data: bytes) -> QuickBody | None:
-    """The body; None where it has to go the usual way."""
+    """Returns the body; None if it has to go the usual way."""
     if len(data) > AT_MOST_BYTES:
         return None
     try:
@@ -48,12 +48,12 @@ def quick_body(data: bytes) -> QuickBody | None:
 
 
 def quick_request(quick: QuickBody, read_schema: ReadSchema) -> IngestRequest:
-    """The request of the same body that went the usual way.
+    """Returns the request that the usual way would make of this body.
 
     Raises:
-        InvalidRequest: it names a table in part.
-        IngestInvalid: a schema in it is none.
-        NotJson: it is no JSON, seen from near.
+        InvalidRequest: a table's name is not complete.
+        IngestInvalid: a schema in it is not valid.
+        NotJson: a closer look shows that it is not JSON.
     """
     fingerprint = hashlib.sha256(_parameters(quick)).hexdigest() if quick.body.request_id else ""
     request = ingest_request_of(quick.body, fingerprint, read_schema)
@@ -68,11 +68,11 @@ def _of_write(parsed: Callable[[], Any], at: int) -> Any:
 
 
 class _NotQuick(Exception):
-    """Records that do not lie there as lines, or a name that stands there twice."""
+    """The records cannot be cut into lines, or a name occurs twice."""
 
 
 class _Name:
-    """A name in an object: each is one of its own, so that a dictionary keeps them all."""
+    """A name in an object. Each is unequal to all others, so that a dictionary keeps duplicates."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -116,7 +116,7 @@ def _values(fields: _Fields, but: str, instead: object) -> dict[str, object]:
 
 
 def _parameters(quick: QuickBody) -> bytes:
-    """In the words of `parameters` for the same body."""
+    """Spells the body as `parameters` does."""
     sent = quick.body.model_dump(mode="python", exclude=NO_PART_OF_IT)
     for place, records in zip(sent.get("writes", [sent]), quick.records, strict=True):
         place["records"] = list(records)

@@ -1,4 +1,4 @@
-"""Content types of bodies that are records and nothing else."""
+"""The content types of bodies that are records alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ENCODINGS = {
 
 
 def record_format(scope: Scope) -> RecordFormat | None:
-    """The format of a request whose body is records alone; None for all others."""
+    """Returns the format of a body that is records alone; None for all other requests."""
     if scope["type"] != "http" or (scope["method"], scope["path"]) != ("POST", "/ingest"):
         return None
     content_type = Headers(scope=scope).get("Content-Type", "").split(";")[0].strip().lower()
@@ -36,10 +36,10 @@ def record_format(scope: Scope) -> RecordFormat | None:
 
 
 def check_charset(scope: Scope) -> None:
-    """Text is UTF-8 here, and nothing else.
+    """Checks that text is UTF-8, the only character set that is accepted.
 
     Raises:
-        UnsupportedMediaType: the content type says otherwise.
+        UnsupportedMediaType: the content type names another one.
     """
     header = Message()
     header["Content-Type"] = Headers(scope=scope).get("Content-Type", "")
@@ -49,10 +49,10 @@ def check_charset(scope: Scope) -> None:
 
 
 def compression(scope: Scope) -> Compression:
-    """How the body is compressed.
+    """Returns how the body is compressed.
 
     Raises:
-        UnsupportedMediaType: in a way that is not known here.
+        UnsupportedMediaType: the encoding is not supported.
     """
     encoding = Headers(scope=scope).get("Content-Encoding", "").strip().lower()
     if encoding not in _ENCODINGS:

@@ -1,4 +1,4 @@
-"""A route for bodies of records beside one for JSON at the same address."""
+"""A route for bodies of records, at the same address as the route for JSON."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from api.http.bodies.record_types import record_format
 
 
 class RecordsRoute(APIRoute):
-    """Takes requests whose content type says that their body is records and nothing else."""
+    """Takes requests whose content type says that the body is records alone."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether this request is one."""
+        """Whether the request has such a body."""
         if record_format(scope) is None:
             return Match.NONE, {}
         return super().matches(scope)

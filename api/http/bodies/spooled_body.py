@@ -1,4 +1,4 @@
-"""The body of a request on its way into a spool."""
+"""Writes the body of a request into a spool."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _PART_BYTES = 1024**2
 
 
 class InThread(Protocol):
-    """Runs what may block."""
+    """Runs a blocking call."""
 
     def __call__(self, function: Callable[[bytearray], None], part: bytearray, /) -> Awaitable[None]:
-        """Returns when it is done."""
+        """Returns when the call is done."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpooledBody:
-    """A body as it was sent, and the SHA-256 (hex) of what makes it another one."""
+    """A body as it was sent, and the SHA-256 (hex) of what identifies it."""
 
     spool: Spool
     digest: str
@@ -35,13 +35,13 @@ class SpooledBody:
 async def spooled_body(
     request: Request, spool: Spool, prefix: bytes | None, in_thread: InThread
 ) -> AsyncIterator[SpooledBody]:
-    """The whole body, and no more than a part of it in memory; gone when the context is left.
+    """Spools the whole body, with at most one part of it in memory. It is deleted when the context ends.
 
-    `prefix` goes into the digest before the body; without one, there is no digest.
+    `prefix` goes into the digest before the body. Without a prefix, there is no digest.
 
     Raises:
-        StorageDown: there is no room for it.
-        ClientGone: the client hung up before its end.
+        StorageDown: there is no space for it.
+        ClientGone: the client hung up before the body's end.
     """
     digest = None if prefix is None else hashlib.sha256(prefix)
 

@@ -1,15 +1,15 @@
-"""How many values a JSON text has, before it is parsed: each of them is looked at while all others wait."""
+"""Counts the values of a JSON text before it is parsed: the work on each value delays other requests."""
 
 from __future__ import annotations
 
 import re
 
 MAX_VALUES = 20_000
-"""In a body that has no records. SQL texts and single values may be long; names and parameters are few."""
+"""For a body without records. SQL texts and single values may be long, but names and parameters are few."""
 MAX_FIELDS = 50_000
-"""Beside the records of a body: write schemas have a name for each column."""
+"""Beside the records of a body. Write schemas have a name for each column."""
 
-# Possessive, and one that does not end is one up to the end: the time is linear in the text, whatever it is.
+# Possessive, and an unclosed string extends to the end of the text: so the time is linear in any text.
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _BEGINNINGS = ",[{"
 
@@ -19,7 +19,7 @@ class TooManyValues(ValueError):
 
 
 def check_value_count(text: str, at_most: int = MAX_VALUES) -> None:
-    """Lets a text pass that has no more values than that, at any depth; counts as a parser would.
+    """Checks that a text has no more values than that, at any depth. It counts as a parser would.
 
     Raises:
         TooManyValues: it has more.
@@ -37,7 +37,7 @@ def check_value_count(text: str, at_most: int = MAX_VALUES) -> None:
 
 
 def check_fields(value: object, apart: str = "records", at_most: int = MAX_FIELDS) -> None:
-    """The same for what was parsed already, without the values of the fields of that name.
+    """Checks the same in a parsed body, without the values of fields named `apart`.
 
     Raises:
         TooManyValues: there are more.

@@ -1,4 +1,4 @@
-"""How much one connection may ask for, and all of them together."""
+"""The bounds of one connection, and of all of them together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ConnectionBounds:
 
 
 def bounds_of(settings: Settings) -> ConnectionBounds:
-    """The bounds that the settings name."""
+    """Returns the bounds that the settings define."""
     return ConnectionBounds(
         max_connections=settings.max_connections,
         max_connections_per_peer=settings.max_connections_per_peer,

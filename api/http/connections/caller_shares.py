@@ -1,4 +1,4 @@
-"""How many requests one caller may have under way, so that another one finds a place for its own."""
+"""Bounds the requests of one caller in progress, so that other callers find a place."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from api.http.problems.errors import TooManyRequests
 from api.http.problems.problems import problem_response
 
 PER_FREE_PLACE = 3
-"""One caller alone gets three quarters of all places, two get three sevenths each, and so on."""
+"""A single caller gets three quarters of all places, two callers get three sevenths each, and so on."""
 
 
 class CallerShares:
-    """Counts requests by caller. Belongs to the event loop's thread.
+    """Counts requests by caller. Its methods must be called on the event loop's thread.
 
-    A caller may have `PER_FREE_PLACE` requests under way for each place that is free, of all places and of
-    those of one address. So some are always free, however many callers take as many as they get.
+    For each free place, a caller may have `PER_FREE_PLACE` requests in progress. This applies to all places,
+    and to the places of one address. So some places are always free, however many callers take all they can
+    get.
     """
 
     def __init__(self, places: int, places_per_peer: int) -> None:
@@ -29,7 +30,7 @@ class CallerShares:
         self._taken_by: Counter[tuple[str, str]] = Counter()
 
     def take(self, caller: str, peer: str) -> bool:
-        """Whether the caller may begin one more; needs a `give_back` if so."""
+        """Takes a place for a request, and says whether there was one; if so, it needs a `give_back`."""
         if not (
             self._has_room(caller, "", self._places) and self._has_room(caller, peer, self._places_per_peer)
         ):
@@ -40,7 +41,7 @@ class CallerShares:
         return True
 
     def give_back(self, caller: str, peer: str) -> None:
-        """One has ended."""
+        """Releases the place of a request that has ended."""
         for group in ("", peer):
             self._taken[group] -= 1
             self._taken_by[group, caller] -= 1
@@ -55,7 +56,7 @@ class CallerShares:
 
 
 class FairShares:
-    """ASGI middleware: refuses a caller's request beyond its share. Those of nobody in particular pass."""
+    """ASGI middleware: rejects a caller's request beyond its share. Requests without a caller pass."""
 
     def __init__(self, app: ASGIApp, shares: CallerShares) -> None:
         self._app = app

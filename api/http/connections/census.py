@@ -1,4 +1,4 @@
-"""Which connections are open, whose they are, and which one goes when there are too many."""
+"""Tracks the open connections of each peer, and chooses which one to close when there are too many."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from enum import Enum, auto
 from typing import Protocol
 
 SPARE_CONNECTIONS = 32
-"""Beyond all bounds, so that probes are answered while a caller has used up its share."""
+"""Beyond all bounds, so that probes are answered even when a caller has used up its share."""
 
 
 class Connection(Protocol):
-    """What is known here of an open connection."""
+    """The interface of an open connection."""
 
     peer: str
 
     def is_slow(self) -> bool:
-        """Whether it brings its body at less than what the operator allows."""
+        """Whether its body arrives slower than the operator allows."""
         ...
 
     def drop(self) -> None:
-        """Closes it for the sake of another one."""
+        """Closes the connection to make room for another one."""
         ...
 
 
 class Admission(Enum):
-    """How a new connection is served."""
+    """How much a new connection may ask for."""
 
     WHOLLY = auto()
     FOR_PROBES = auto()
 
 
 class Census:
-    """All open connections. Belongs to the event loop's thread.
+    """All open connections. Its methods must be called on the event loop's thread.
 
-    Beyond a bound, the newcomer takes the place of the connection that has waited longest for its client to
-    send a head, or of one whose body crawls: half-sent requests cannot keep others out. Where every one has a
-    request to be answered, the newcomer may ask for probes alone.
+    Beyond a bound, a new connection replaces the one that has waited longest for its client to send a head,
+    or one whose body is too slow: half-sent requests cannot keep others out. If every connection has a
+    request in progress, the new one may only send probes.
     """
 
     def __init__(self, max_connections: int, max_per_peer: int, max_spare: int = SPARE_CONNECTIONS) -> None:
         self._max_connections = max_connections
         self._max_per_peer = max_per_peer
         self._max_spare = max_spare
-        # Dictionaries keep their order: the first one has waited longest.
+        # Dictionaries keep their order: the first connection has waited longest.
         self._open: dict[Connection, None] = {}
         self._spare: dict[Connection, None] = {}
         self._waiting: dict[Connection, None] = {}
@@ -53,7 +53,7 @@ class Census:
         return len(self._open) + len(self._spare)
 
     def enter(self, connection: Connection) -> Admission:
-        """Counts a new connection."""
+        """Counts a new connection, and says what it may ask for."""
         if self._has_room(connection.peer):
             self._open[connection] = None
             self._of_peer[connection.peer] += 1
@@ -64,16 +64,16 @@ class Census:
         return Admission.FOR_PROBES
 
     def waits(self, connection: Connection) -> None:
-        """From now on it is the client that has to begin, or end, a head."""
+        """Notes that the client now has to begin or finish a head."""
         if connection in self._open:
             self._waiting[connection] = None
 
     def waits_no_more(self, connection: Connection) -> None:
-        """Its head is complete."""
+        """Notes that the head is complete."""
         self._waiting.pop(connection, None)
 
     def leave(self, connection: Connection) -> None:
-        """It is closed, or as good as closed."""
+        """Removes a connection that is closed or closing."""
         self._waiting.pop(connection, None)
         self._spare.pop(connection, None)
         if connection in self._open:

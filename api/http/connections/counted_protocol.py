@@ -1,4 +1,4 @@
-"""uvicorn's HTTP/1.1 protocol, with bounds on what a request may bring beside its body."""
+"""uvicorn's HTTP/1.1 protocol, with bounds on everything in a request except its body."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ P = ParamSpec("P")
 
 
 class _Stop(Exception):
-    """Ends the reading of a connection; what it is refused for stands in the protocol."""
+    """Stops the reading of a connection. The protocol's `_refusal` has the reason."""
 
 
 class CountedProtocol(HttpToolsProtocol):
-    """Reads requests until one breaks a bound; then `_is_stopped`, and `_refusal` says why.
+    """Reads requests until one breaks a bound; then `_is_stopped` is true, and `_refusal` has the reason.
 
-    All that is not overridden here is uvicorn's.
+    Everything that is not overridden here is uvicorn's.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class CountedProtocol(HttpToolsProtocol):
         self._refusal: GatewayError | None = None
 
     def data_received(self, data: bytes) -> None:
-        """Reads a packet, unless nothing is read any more."""
+        """Reads a packet, unless reading has stopped."""
         self._unset_keepalive_if_required()
         try:
             self._read(data)
@@ -62,47 +62,47 @@ class CountedProtocol(HttpToolsProtocol):
             self._is_stopped = True
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Begins a request."""
         super().on_message_begin()
         self._count.restart()
         self._is_upgrade = False
 
     def on_url(self, url: bytes) -> None:
-        """A part of the URL has come."""
+        """Takes a part of the URL."""
         self._check(self._count.add_url, len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header has come, or a trailer: that says nothing here, and must not be taken for a header."""
+        """Takes a header, or a trailer, which has no meaning here and must not be taken for a header."""
         self._check(self._count.add_header, name, value)
         if self._in_head:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """A request's head is complete: its body may follow while it is served."""
+        """Ends a request's head. The body may arrive while the request is served."""
         self._heads += 1
         if self.parser.should_upgrade():
             self._is_upgrade = True
             return
         self._check(check_head, self.parser.get_http_version(), self.headers)
         if len(self.pipeline) >= self._bounds.max_pipelined_requests and self._is_behind_another():
-            # Its client sends it again on a connection of its own, as RFC 9112 (9.3.2) has it.
+            # Its client sends it again on another connection, as RFC 9112 (9.3.2) requires.
             self._is_stopped = True
             raise _Stop
         super().on_headers_complete()
         self._in_head = False
 
     def on_chunk_header(self) -> None:
-        """A chunk of the body begins."""
+        """Counts a new chunk of the body."""
         self._count.add_chunk()
 
     def on_body(self, body: bytes) -> None:
-        """A part of the body has come."""
+        """Takes a part of the body."""
         self._count.add_body(len(body))
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """A request is here as a whole."""
+        """Ends a request."""
         if self._is_upgrade:
             return
         super().on_message_complete()

@@ -1,4 +1,4 @@
-"""One thing at a time that a connection waits for, and for how long."""
+"""A timer for the one thing that a connection waits for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Deadline:
-    """A timer that is set anew or ended."""
+    """A timer that can be set again, or ended."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -15,11 +15,11 @@ class Deadline:
 
     @property
     def is_set(self) -> bool:
-        """Whether it will act."""
+        """Whether the timer is running."""
         return self._timer is not None
 
     def begin(self, seconds: float, act: Callable[[], None]) -> None:
-        """Acts after this time, unless it is ended; what was set before does not."""
+        """Calls `act` after this time, unless the timer is ended or set again before."""
         self.end()
 
         def act_once() -> None:
@@ -29,7 +29,7 @@ class Deadline:
         self._timer = self._loop.call_later(seconds, act_once)
 
     def end(self) -> None:
-        """It does not act."""
+        """Ends the timer without a call."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

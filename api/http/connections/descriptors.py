@@ -1,4 +1,4 @@
-"""File descriptors: each connection takes one, and so does much else."""
+"""File descriptors: each connection takes one, and so do many other things."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import resource
 import structlog
 
 _OTHERS = 512
-"""For Spark, the stores, object stores, files that are read and written."""
+"""For Spark, the stores, object stores, and files that are read and written."""
 _FEWEST = 16
 
 _log = structlog.stdlib.get_logger("api.connections")
 
 
 def with_descriptors(connections: int) -> int:
-    """As many of these connections as this process has descriptors for; raises its own limit where it may.
+    """Returns how many of these connections this process has descriptors for; may raise its own limit.
 
-    Without a descriptor no connection can be accepted, not even to be refused.
+    Without a descriptor, no connection can be accepted, not even to reject it.
     """
     needed = connections + _OTHERS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,4 +1,4 @@
-"""What a head may not say, though the parser lets it through."""
+"""Rejects heads that the parser lets through, but that are not allowed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _VERSIONS = ("1.0", "1.1")
 
 
 def check_head(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
-    """Refuses what a proxy in front might read as another request than this gateway does.
+    """Rejects a head that a proxy in front could read as another request than this gateway does.
 
-    Both lengths at once, two of one kind, and folded lines are the parser's own errors.
+    The parser itself rejects both length headers together, two of one kind, and folded lines.
 
     Raises:
-        NotHttp: the version is none of HTTP/1; `Host` is missing or stands there twice (RFC 9112, 3.2); the
-            transfer coding is not `chunked` alone, or in HTTP/1.0 (RFC 9112, 6.1).
+        NotHttp: the version is not of HTTP/1; `Host` is missing or occurs twice (RFC 9112, 3.2); the transfer
+            coding is not just `chunked`, or is used in HTTP/1.0 (RFC 9112, 6.1).
     """
     if version not in _VERSIONS:
         raise NotHttp(f"HTTP/{version} is not served: use HTTP/1.1.")

@@ -1,4 +1,4 @@
-"""Closes a connection so that its client can read the answer first."""
+"""Closes a connection in such a way that its client can read the answer first."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from contextlib import suppress
 
 LINGER_S = 5.0
-"""How long what a client goes on sending is thrown away.
+"""How long the gateway discards what a client still sends.
 
-A socket that is closed with something unread in it is reset, and the answer may be lost with it.
+Closing a socket with unread input resets it, and the answer may be lost.
 """
 
 
 class LingeringTransport:
-    """A transport as uvicorn's cycle of a request uses it, whose `close` is the protocol's own."""
+    """A transport for uvicorn's request cycle, whose `close` is the protocol's own."""
 
     def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
         self._transport = transport
@@ -33,11 +33,11 @@ class Lingering:
 
     @property
     def has_begun(self) -> bool:
-        """Whether all that comes now is thrown away."""
+        """Whether all input is discarded now."""
         return self._timer is not None
 
     def begin(self) -> None:
-        """Sends what is written and an end; the client's own end closes the connection, or the time does."""
+        """Sends the pending output and an end. The client's end or the timer then closes the connection."""
         if self.has_begun or self._transport.is_closing():
             return
         self._timer = self._loop.call_later(LINGER_S, self._transport.abort)
@@ -45,6 +45,6 @@ class Lingering:
             self._transport.write_eof()
 
     def end(self) -> None:
-        """The connection is lost."""
+        """Stops the timer: the connection is lost."""
         if self._timer is not None:
             self._timer.cancel()

@@ -1,4 +1,4 @@
-"""What a connection beyond the bounds may ask for."""
+"""The app of connections beyond the bounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PROBES = frozenset({"/healthz", "/livez", "/readyz"})
 
 
 class OnlyProbes:
-    """ASGI app: answers probes as the other one does, and all else with a 503."""
+    """ASGI app: answers probes as the given app does, and all else with a 503."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

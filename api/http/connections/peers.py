@@ -1,4 +1,4 @@
-"""Who counts as one peer."""
+"""Identifies the peer of a connection."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import ipaddress
 
 UNKNOWN = "unknown"
 _NETWORK_OF_ONE = 64
-"""The shortest prefix that one IPv6 subscriber is given; a bound by address would bound nobody."""
+"""The smallest network that an IPv6 subscriber gets. A bound on single addresses would have no effect."""
 
 
 def peer_of(address: tuple[str, int] | None) -> str:
-    """The peer that an address belongs to: an IPv4 address, or a network of IPv6.
+    """Returns the peer of an address: an IPv4 address, or an IPv6 network.
 
     >>> peer_of(("10.0.0.7", 4711)), peer_of(("::ffff:10.0.0.7", 1)), peer_of(("2001:db8::7", 1))
     ('10.0.0.7', '10.0.0.7', '2001:db8::/64')

@@ -1,4 +1,4 @@
-"""Requests that offer another protocol, as if they did not."""
+"""Removes the offer of another protocol from a request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _OF_UPGRADES = (b"upgrade", b"http2-settings")
 
 
 def plain_head(method: bytes, url: bytes, version: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """The head of the same request without its offer, as RFC 9110 (7.8) lets a server ignore it.
+    """Returns the head of the same request without its offer, which a server may ignore (RFC 9110, 7.8).
 
     >>> plain_head(b"GET", b"/", "1.1", [(b"connection", b"Upgrade, close"), (b"upgrade", b"h2c")]).split()
     [b'GET', b'/', b'HTTP/1.1', b'connection:', b'close']

@@ -1,4 +1,4 @@
-"""uvicorn's HTTP/1.1 protocol, with bounds on what a client may send, and on how long it may take."""
+"""uvicorn's HTTP/1.1 protocol, with bounds on what a client may send, and how long it may take."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from api.http.problems.errors import HeadersTooSlow, TooManyConnections
 from service.errors import GatewayError
 
 _SPARE_HEADER_TIMEOUT_S = 2.0
-"""Probes send their few headers at once; others wait for the few places that there are for them."""
+"""Probes send their few headers at once. Others wait for the few places of these connections."""
 _YOUNG_S = 1.0
-"""A body's pace says nothing earlier."""
+"""Before this time, the pace of a body has no meaning."""
 
 _log = structlog.stdlib.get_logger("api.connections")
 
 
 class BoundedProtocol(CountedProtocol):
-    """One connection.
+    """One connection to a client.
 
-    A request that breaks a bound is refused by one answer, which goes out after those of the requests before
-    it and closes the connection.
+    A request that breaks a bound gets one answer, which is sent after the answers to earlier requests and
+    closes the connection.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class BoundedProtocol(CountedProtocol):
         self._is_spare = False
         self._answered: RequestResponseCycle | None = None
 
-    # What the transport calls
+    # Called by the transport
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has connected."""
+        """Begins a connection."""
         super().connection_made(transport)
         self._unread = UnreadAnswer(transport, self._bounds, self._all_unread, self.loop)
         self._lingering = Lingering(transport, self.loop)
@@ -74,7 +74,7 @@ class BoundedProtocol(CountedProtocol):
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is closed."""
+        """Ends a connection."""
         self._census.leave(self)
         self._deadline.end()
         self._unread.end()
@@ -93,24 +93,24 @@ class BoundedProtocol(CountedProtocol):
             self._stop()
 
     def pause_writing(self) -> None:
-        """The client reads less than it is sent."""
+        """Notes that the client reads slower than it is sent data."""
         super().pause_writing()
         self._unread.begin()
 
     def resume_writing(self) -> None:
-        """The client has read on."""
+        """Notes that the client has caught up."""
         self._unread.end()
         super().resume_writing()
         if self._answered is not None and not self._is_answering():
             self._census.waits(self)
 
-    # What the parser calls
+    # Called by the parser
 
     def on_headers_complete(self) -> None:
-        """A request's head is complete: its body may follow while it is served."""
+        """Ends a request's head. The body may arrive while the request is served."""
         super().on_headers_complete()
         if self._in_head:
-            # It offers another protocol, and is read once more without the offer.
+            # The request offers another protocol, and is read again without the offer.
             return
         self.cycle.transport = LingeringTransport(self.transport, self._close)  # type: ignore[assignment]
         self.cycle.keep_alive = self.cycle.keep_alive and not self._is_spare
@@ -119,13 +119,13 @@ class BoundedProtocol(CountedProtocol):
         self._census.waits_no_more(self)
 
     def on_message_complete(self) -> None:
-        """A request is here as a whole."""
+        """Ends a request."""
         super().on_message_complete()
         if not self._is_upgrade and not self._is_answering():
             self._deadline.end()
             self._idle()
 
-    # What uvicorn calls
+    # Called by uvicorn
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answered = cycle
@@ -133,24 +133,24 @@ class BoundedProtocol(CountedProtocol):
         super()._start_asgi_task(cycle, still_there)
 
     def on_response_complete(self) -> None:
-        """A request is answered; the next one may wait already."""
+        """Ends a request that is answered. The next one may be waiting already."""
         super().on_response_complete()
         if self.transport.is_closing() or self._lingering.has_begun:
             self._unset_keepalive_if_required()
         elif not self._is_answering():
             self._idle()
 
-    # What the census calls
+    # Called by the census
 
     def is_slow(self) -> bool:
-        """Whether it brings its body at less than what the operator allows."""
+        """Whether its body arrives slower than the operator allows."""
         age_s = self.loop.time() - self._head_began_s
         if self._in_head or self.flow.read_paused or age_s < _YOUNG_S:
             return False
         return self._count.body_bytes < age_s * self._bounds.min_bytes_per_s
 
     def drop(self) -> None:
-        """Closes it for the sake of another one."""
+        """Closes the connection to make room for another one."""
         has_begun = not self._in_head or self._count.head_bytes > 0
         if has_begun and not self._lingering.has_begun and not self._has_answer_begun():
             self._write_refusal(TooManyConnections())
@@ -171,7 +171,7 @@ class BoundedProtocol(CountedProtocol):
         self._stop()
 
     def _idle(self) -> None:
-        """It is the client that has to go on: with a new head, or with the body that it was answered for."""
+        """Waits for the client: for a new head, or for the rest of a body that is answered already."""
         if self._is_stopped:
             self._end()
             return
@@ -187,7 +187,7 @@ class BoundedProtocol(CountedProtocol):
             )
 
     def _stop(self) -> None:
-        """Nothing more is read; what is answered already, or has begun to be, goes out first."""
+        """Stops reading. Answers that are complete or have begun are sent first."""
         self._is_stopped = True
         self._deadline.end()
         if not self._in_head:
@@ -201,7 +201,7 @@ class BoundedProtocol(CountedProtocol):
             self.pipeline.popleft()
             return
         if cycle.response_started:
-            # It has its answer, or a part of it.
+            # The client has its answer, or a part of it.
             self._refusal = None
         cycle.disconnected = True
         cycle.message_event.set()

@@ -1,4 +1,4 @@
-"""Answers to what never becomes a request, as bytes."""
+"""Builds answers to input that never becomes a request, as bytes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from api.http.problems.problems import problem_response
 from service.errors import GatewayError
 
 _INSTANCE = "/"
-"""The path is not known, or not to be trusted."""
+"""The path is not known, or cannot be trusted."""
 
 
 def refusal_bytes(error: GatewayError) -> bytes:
-    """The whole answer, which closes the connection.
+    """Returns the whole answer, which closes the connection.
 
     >>> from api.http.problems.errors import UrlTooLong
     >>> refusal_bytes(UrlTooLong()).splitlines()[0]
@@ -30,4 +30,4 @@ def refusal_bytes(error: GatewayError) -> bytes:
 
 
 _PHRASES = {HTTPStatus.REQUEST_URI_TOO_LONG: "URI Too Long"}
-"""RFC 9110's, where the running Python has an older one."""
+"""RFC 9110's phrase, where the running Python has an older one."""

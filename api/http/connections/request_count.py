@@ -1,4 +1,4 @@
-"""Counts what a request brings beside its body."""
+"""Counts everything in a request except the content of its body."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from api.http.problems.errors import HeadersTooLarge, NotHttp, UrlTooLong
 
 _LINE_BYTES = len(": \r\n")
 _FIRST_LINE_BYTES = 256
-"""The method, the version, and the empty lines that may stand before them."""
+"""The method, the version, and the empty lines that may precede them."""
 _FRAMING_BYTES = 64 * 1024
-"""What chunks may take beside what they hold, and beside the sixteen bytes that each has for its own line."""
+"""How many bytes chunks may take besides their content and sixteen bytes for the line of each."""
 _CHUNK_BYTES = 16
 
 
 class RequestCount:
-    """One request's URL, header lines, and the framing of its chunks. Belongs to one connection.
+    """Counts one request's URL, header lines, and the framing of its chunks. Belongs to one connection.
 
-    A head is counted twice. By its parts, which is exact, and the same however it was cut into packets; and
-    by the packets that brought no end of it, so that a single part that never ends is no way around.
+    A head is counted twice: by its parts, which is exact and independent of packets; and by the packets that
+    do not end it, so that a part that never ends is bounded too.
     """
 
     def __init__(self, bounds: ConnectionBounds) -> None:
@@ -25,7 +25,7 @@ class RequestCount:
         self.restart()
 
     def restart(self) -> None:
-        """The next request begins."""
+        """Begins the next request."""
         self.head_bytes = 0
         self._url_bytes = 0
         self._lines = 0
@@ -35,10 +35,10 @@ class RequestCount:
         self._framed_bytes = 0
 
     def add_head_packet(self, byte_count: int) -> None:
-        """A packet that lies in the head as a whole.
+        """Counts a packet that is entirely in the head.
 
         Raises:
-            HeadersTooLarge: it does not end within the bounds.
+            HeadersTooLarge: the head does not end within the bounds.
         """
         self.head_bytes += byte_count
         bounds = self._bounds
@@ -46,17 +46,17 @@ class RequestCount:
             raise self._headers_too_large()
 
     def add_url(self, byte_count: int) -> None:
-        """A part of the URL.
+        """Counts a part of the URL.
 
         Raises:
-            UrlTooLong: with this part, it is longer than allowed.
+            UrlTooLong: the URL is longer than allowed with this part.
         """
         self._url_bytes += byte_count
         if self._url_bytes > self._bounds.max_url_bytes:
             raise UrlTooLong(f"The URL is longer than {self._bounds.max_url_bytes} bytes.")
 
     def add_header(self, name: bytes, value: bytes) -> None:
-        """A header, or a trailer.
+        """Counts a header or a trailer.
 
         Raises:
             HeadersTooLarge: there are too many lines, or too many bytes in them.
@@ -69,15 +69,15 @@ class RequestCount:
             raise self._headers_too_large()
 
     def add_chunk(self) -> None:
-        """The body has one more chunk."""
+        """Counts one more chunk of the body."""
         self._chunks += 1
 
     def add_body(self, byte_count: int) -> None:
-        """A part of the body."""
+        """Counts a part of the body."""
         self.body_bytes += byte_count
 
     def add_body_packet(self, byte_count: int) -> None:
-        """A packet that lies in the body as a whole; counted after its parts.
+        """Counts a packet that is entirely in the body, after its parts were counted.
 
         Raises:
             NotHttp: the chunks' extensions, or the trailers, are out of all proportion.

@@ -1,4 +1,4 @@
-"""Requests whose clients hang up before they begin."""
+"""Drops requests whose clients hang up before they begin."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _TAKEN_ANYWAY = "/ingest"
-"""Who sends records may leave without an answer."""
+"""Clients that send records may leave without waiting for the answer."""
 
 
 class IfStillThere:
-    """ASGI app: begins a request if its client is still there to be answered.
+    """ASGI app: begins a request only if its client is still connected.
 
-    A flood of clients that send a query and close would else cost as much as one of clients that wait.
+    Otherwise, clients that send a query and close at once would cost as much as clients that wait.
 
     Args:
         app: serves the request.
@@ -26,9 +26,9 @@ class IfStillThere:
         self._is_gone = is_gone
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request, or nothing at all."""
+        """Serves one request, or does nothing."""
         if scope["path"] != _TAKEN_ANYWAY:
-            # The end of a connection that came with the request is noticed in the meantime.
+            # Lets the event loop notice the end of a connection that came with the request.
             await asyncio.sleep(0)
             if self._is_gone():
                 return

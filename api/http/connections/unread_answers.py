@@ -1,4 +1,4 @@
-"""Answers that lie in memory because their clients do not read them."""
+"""Bounds the answers in memory that clients do not read."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 
 
 def reset(transport: asyncio.Transport) -> None:
-    """Ends a connection, and what the kernel still holds for its client, too."""
+    """Resets a connection, and discards what the kernel still holds for its client."""
     with suppress(OSError):
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
     transport.abort()
 
 
 class UnreadAnswers:
-    """All connections whose clients read too little for now. Belongs to the event loop's thread."""
+    """All connections whose clients read too slowly. Methods must be called on the event loop's thread."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._transports: dict[asyncio.Transport, None] = {}
 
     def add(self, transport: asyncio.Transport) -> None:
-        """One more; where all together hold too much, those that have been here longest are aborted."""
+        """Adds a connection. If all together hold too many bytes, those added first are aborted."""
         self._transports[transport] = None
         held = {each: each.get_write_buffer_size() for each in self._transports}
         total = sum(held.values())
@@ -39,12 +39,12 @@ class UnreadAnswers:
             reset(each)
 
     def discard(self, transport: asyncio.Transport) -> None:
-        """Its client has read on, or is gone."""
+        """Removes a connection whose client has caught up, or is gone."""
         self._transports.pop(transport, None)
 
 
 class UnreadAnswer:
-    """One connection's answer: aborts the connection when it is read too slowly."""
+    """One connection's answer. Aborts the connection if its client reads too slowly."""
 
     def __init__(
         self,
@@ -61,19 +61,19 @@ class UnreadAnswer:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
-        """The client reads less than it is sent."""
+        """Begins to watch: the client reads slower than it is sent data."""
         self._all.add(self._transport)
         self._look_again()
 
     def end(self) -> None:
-        """It has read nearly all of it, or is gone."""
+        """Ends the watch: the client has read nearly everything, or is gone."""
         self._all.discard(self._transport)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _look_again(self) -> None:
-        # Nothing is written while so much is unread: what is less in the buffer has been read.
+        # Nothing is written while so much is unread, so the buffer shrinks only by what the client reads.
         held = self._transport.get_write_buffer_size()
         self._timer = self._loop.call_later(self._interval_s, self._look, held)
 

@@ -1,4 +1,4 @@
-"""GET /explain/{id} for people: as text, and as one page that needs nothing from elsewhere.
+"""GET /explain/{id} for people: as text, and as one page that loads nothing from elsewhere.
 
-In comes an `Explanation`; out go plain text and HTML. The room imports `schemas` and `rendering`.
+Turns an `Explanation` into plain text and HTML. The room imports `schemas` and `rendering`.
 """

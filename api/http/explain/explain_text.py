@@ -1,4 +1,4 @@
-"""GET /explain/{id} for people: the plans, and what every scan read of how much."""
+"""GET /explain/{id} as text: the plans, and what every scan read of the total."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.model.query.pruning import ScanRecord
 
 
 def explain_text(explanation: Explanation) -> str:
-    """FLIP-248's three parts, then what was pruned and what was not, then the engine's own plans."""
+    """Returns FLIP-248's three parts, then the filters applied and rejected, then the engine's own plans."""
     return "\n".join(_lines(explanation)) + "\n"
 
 

@@ -1,5 +1,5 @@
-"""The layers around all routes: who calls, under which name, and what is counted.
+"""The layers around all routes: authentication, request ids, the request log, and HTTP metrics.
 
-In comes any request; out goes the same request with its id and its caller, or a problem, and one line of
-the log. Numbers of HTTP and of this process are here too, since these layers count them.
+A request leaves them with its id and its caller, or with a problem, and one line in the log. The metrics of
+HTTP and of this process are here too, since these layers count them.
 """

@@ -1,4 +1,4 @@
-"""Who is calling: bearer tokens, of which only the SHA-256 is known here."""
+"""Identifies callers by bearer tokens. The gateway knows only their SHA-256."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ OPEN_PATHS = frozenset(
         "/swagger/favicon-32x32.png",
     }
 )
-"""What probes and people with a browser have to reach."""
+"""Paths that probes and browsers have to reach without a token."""
 
 
 class Callers:
-    """Knows the callers by their tokens."""
+    """Finds callers by their tokens."""
 
     def __init__(self, tokens: Mapping[str, str]) -> None:
-        """Takes caller → SHA-256 (hex) of the token; none at all: everyone is `anonymous`."""
+        """Takes caller → SHA-256 (hex) of its token. Without any, every caller is `anonymous`."""
         self._tokens = dict(tokens)
 
     def name(self, authorization: str | None) -> str:
-        """The caller who sent this header.
+        """Returns the caller who sent this header.
 
         Raises:
-            Unauthenticated: tokens are required, and this is none of them.
+            Unauthenticated: tokens are required, and this is not one of them.
         """
         if not self._tokens:
             return ANONYMOUS
         scheme, _, token = (authorization or "").partition(" ")
         sent = hashlib.sha256(token.strip().encode()).hexdigest()
-        # All are compared, each in constant time, so that the time taken says nothing.
+        # All tokens are compared, each in constant time, so that the time taken reveals nothing.
         found = [name for name, known in self._tokens.items() if hmac.compare_digest(known, sent)]
         if scheme.lower() != "bearer" or not found:
             raise Unauthenticated
@@ -56,7 +56,7 @@ class Callers:
 
 
 class Authentication:
-    """ASGI middleware: lets known callers in and puts `caller` into the request's state."""
+    """ASGI middleware: admits known callers, and puts `caller` into the request's state."""
 
     def __init__(self, app: ASGIApp, callers: Callers) -> None:
         self._app = app

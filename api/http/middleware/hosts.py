@@ -1,4 +1,4 @@
-"""Which names this server answers to, so that no web page can speak to it through a name of its own."""
+"""The host names that this server answers to, so that no web page can reach it by a name of its own."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(?::[0-9]*)?")
 
 
 class KnownHosts:
-    """ASGI middleware: 421 for a `Host` that is neither loopback nor the one that is listened on.
+    """ASGI middleware: 421 for a `Host` that is neither loopback nor the host of the settings.
 
-    A page of `evil.example`, whose name was bound anew to 127.0.0.1, is of the same origin as this server in
-    the eyes of a browser; only the name in `Host` gives it away. Tokens are unknown to such a page, and an
-    operator who lets everyone in has named no hosts: in both cases, every host is taken.
+    A page of `evil.example` may have its name bound to 127.0.0.1. To a browser, it then has the same origin
+    as this server, and only `Host` differs. Such a page knows no tokens, and an operator who lets everyone in
+    has named no hosts: in both cases, every host is accepted.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -40,7 +40,7 @@ class KnownHosts:
 
 
 def host_name(host: str) -> str | None:
-    """The name in a `Host` header, without its port; None if it is not one.
+    """Returns the name in a `Host` header without its port; None if it is not valid.
 
     >>> host_name("Localhost:8080"), host_name("[::1]:8080"), host_name("a:b")
     ('localhost', '[::1]', None)

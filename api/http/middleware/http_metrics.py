@@ -1,4 +1,4 @@
-"""Numbers of HTTP: requests by their route, connections, and the threads that requests wait for."""
+"""Metrics of HTTP: requests by route, connections, and the threads that requests wait for."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ GONE = "gone"
 
 
 class HttpMetrics:
-    """Labels are bounded: routes are templates, and methods those that their route serves.
+    """Metrics with bounded labels: routes are templates, and methods are those that the route serves.
 
-    Belongs to the event loop's thread.
+    Its methods must be called on the event loop's thread.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -45,23 +45,23 @@ class HttpMetrics:
         )
 
     def begun(self) -> None:
-        """Counts a request that is served from now on."""
+        """Counts a request as open."""
         self._open.inc()
 
     def ended(self, scope: Scope, status: int | None, seconds: float) -> None:
-        """Counts its end; without a status, its client has hung up."""
+        """Counts the end of a request. Without a status, its client has hung up."""
         route, method = named(scope)
         self._open.dec()
         self._requests.labels(route, method, GONE if status is None else f"{status // 100}xx").inc()
         self._durations.labels(route, method).observe(seconds)
 
     def watch_connections(self, count: Callable[[], int], at_most: int) -> None:
-        """Tells how many connections are open, whenever somebody asks."""
+        """Reports the number of open connections at each scrape."""
         self._connections.set_function(count)
         self._max_connections.set(at_most)
 
     def watch_lanes(self, lanes: Callable[[], Mapping[str, LaneUse]]) -> None:
-        """Tells how many threads are taken, whenever somebody asks."""
+        """Reports the running and waiting calls of the lanes at each scrape."""
         self._registry.register(_Lanes(lanes))
 
 
@@ -85,7 +85,7 @@ class _Lanes(Collector):
 
 
 def named(scope: Scope) -> tuple[str, str]:
-    """The template of a request's route, and its method, each as a label.
+    """Returns the template of a request's route, and its method, as labels.
 
     >>> named({"method": "GET", "path": "/no/such/thing"})
     ('none', 'OTHER')

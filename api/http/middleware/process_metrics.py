@@ -1,4 +1,4 @@
-"""Numbers of this process, which are there before the gateway is."""
+"""Metrics of this process, which exist before the gateway does."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from api.http.middleware.http_metrics import HttpMetrics
 
 
 class ProcessMetrics:
-    """CPU, memory and descriptors, what is sent by HTTP, and whether the gateway is there to be asked."""
+    """CPU, memory and descriptors, HTTP metrics, and whether the gateway is ready."""
 
     def __init__(self) -> None:
-        # In this text format nobody reads since when a series is counted, and it would be half of the answer.
+        # The time at which a series began is not used in this text format, and would be half of the answer.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
         self.http = HttpMetrics(self._registry)
@@ -41,7 +41,7 @@ class ProcessMetrics:
         versions.labels(version_of(), version_of("pyspark"), platform.python_version()).set(1)
 
     def exposition(self, is_ready: bool) -> bytes:
-        """All of them as they are now, in Prometheus' text format 0.0.4. Blocks for no part."""
+        """Returns all metrics in Prometheus' text format 0.0.4, without waiting for any part."""
         self._is_ready.set(is_ready)
         found: bytes = generate_latest(self._registry)
         return found

@@ -1,4 +1,4 @@
-"""The outermost layer: names every request, writes its one log line, and answers for what nobody expected."""
+"""The outermost layer: gives each request an id, writes its log line, and answers unexpected errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from service.tracing import NOTHING, Span, TraceContext
 
 HEADER = "X-Request-Id"
 CLIENT_CLOSED_REQUEST = 499
-"""What nginx logs for a client that hung up."""
+"""The status that nginx logs for a client that hung up."""
 
 PROBES = frozenset({"/healthz", "/livez", "/readyz", "/metrics"})
 _SANE = re.compile(r"[\x21-\x7e]{1,128}")
@@ -27,7 +27,7 @@ _log = structlog.stdlib.get_logger("api.request")
 
 
 class RequestLog:
-    """ASGI middleware: `X-Request-Id` on every answer, the ids on all lines, the first step of the trace."""
+    """ASGI middleware: adds `X-Request-Id` to answers and the ids to log lines, and begins the trace."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -60,7 +60,7 @@ class RequestLog:
         except ClientGone:
             exchange.status = CLIENT_CLOSED_REQUEST
         except Exception:
-            # The outermost edge: whatever it was, the client gets an answer and the log the stack.
+            # The outermost edge: for any error, the client gets an answer, and the log the stack.
             _log.exception("request_crashed")
             if exchange.status is not None:
                 raise
@@ -72,7 +72,7 @@ class RequestLog:
 
 
 class _Exchange:
-    """Hands a request and its answer on, with the request's id, and counts the bytes of their bodies."""
+    """Passes a request and its answer on, adds the request's id, and counts the bytes of both bodies."""
 
     def __init__(self, receive: Receive, send: Send, request_id: str) -> None:
         self._receive = receive
@@ -97,7 +97,7 @@ class _Exchange:
 
 
 def is_probe(scope: Scope) -> bool:
-    """Whether it is one of those that come every few seconds, which nobody wants to read of."""
+    """Whether the request is a probe, which comes every few seconds and is not worth a log line."""
     return scope["path"] in PROBES
 
 
@@ -115,7 +115,7 @@ def _fields(scope: Scope, exchange: _Exchange) -> dict[str, object]:
 
 def _traced(scope: Scope, headers: Headers) -> Span:
     parent = TraceContext.of(headers.get("traceparent"), headers.get("tracestate", ""))
-    # A probe is none, unless who sent it wants to see it.
+    # Probes are not traced, unless the sender asks for it.
     return NOTHING if parent is None and is_probe(scope) else tracing.request(scope["method"], parent)
 
 
@@ -143,17 +143,17 @@ def _tell(span: Span, scope: Scope, exchange: _Exchange, request_id: str) -> Non
 
 
 def _route(scope: Scope) -> str | None:
-    """Its path with names in the place of ids; None where no route was found."""
+    """Returns the route's path with names in place of ids; None if no route was found."""
     found: str | None = getattr(scope.get("route"), "path", None)
     return found
 
 
 def request_id_of(header: str | None) -> str:
-    """The caller's own id if it is 1 to 128 printable ASCII characters without spaces; else a new one."""
+    """Returns the caller's id if it is 1 to 128 printable ASCII characters without spaces; else a new one."""
     return header if header is not None and _SANE.fullmatch(header) else uuid4().hex
 
 
 def caller_in(scope: Scope) -> str | None:
-    """The caller whom `Authentication` found, if it came so far."""
+    """Returns the caller that `Authentication` found, if the request got that far."""
     caller: str | None = scope.get("state", {}).get("caller")
     return caller

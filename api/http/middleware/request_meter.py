@@ -1,4 +1,4 @@
-"""Counts every request, whatever becomes of it."""
+"""Counts every request, whatever its outcome."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from api.http.middleware.http_metrics import HttpMetrics
 
 
 class RequestMeter:
-    """ASGI middleware, the outermost: whoever is refused further in counts, too."""
+    """ASGI middleware, the outermost: requests that inner layers reject count, too."""
 
     def __init__(self, app: ASGIApp, http: HttpMetrics) -> None:
         self._app = app

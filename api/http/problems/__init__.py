@@ -1,5 +1,5 @@
-"""Errors as problem+json: which status each gets, and where in the request it lies.
+"""Errors as problem+json: the HTTP status of each, and its place in the request.
 
-In come the service's errors and Pydantic's; out go answers as RFC 9457 describes them. The HTTP status of
-an error is in `errors` alone.
+Turns the service's errors and Pydantic's into answers as RFC 9457 describes them. Only `errors` maps errors
+to HTTP statuses.
 """

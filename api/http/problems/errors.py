@@ -1,4 +1,4 @@
-"""Which HTTP status each error gets: one table, and the errors that only the HTTP edge knows."""
+"""The HTTP status of each error, in one table, and the errors that only the HTTP edge raises."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Fault:
     pointer: str
 
     def __str__(self) -> str:
-        # What is wrong with the whole stands at no place in it.
+        # A fault of the whole request has no pointer.
         return f"{self.pointer}: {self.detail}" if self.pointer else self.detail
 
 
@@ -58,19 +58,19 @@ class BodyTooLarge(CallerError):
 
 
 class TooManyBodies(CallerError):
-    """As much of requests' bodies is here already as this gateway takes at once. Try again later."""
+    """The gateway holds as many bytes of request bodies as it takes at once. Try again later."""
 
     code = "TOO_MANY_BODIES"
 
 
 class BodyTooSlow(CallerError):
-    """The body stopped on its way, or came too slowly. Nothing of it is kept: send it again."""
+    """The body stopped arriving, or arrived too slowly. Nothing of it was kept: send it again."""
 
     code = "BODY_TOO_SLOW"
 
 
 class NotHttp(CallerError):
-    """The request is not HTTP/1.1 as this gateway reads it. Nothing of it was looked at."""
+    """The request is not HTTP/1.1 as this gateway reads it. It was not processed."""
 
     code = "NOT_HTTP"
 
@@ -88,19 +88,19 @@ class HeadersTooLarge(CallerError):
 
 
 class HeadersTooSlow(CallerError):
-    """The request's headers did not come in time. Nothing of it was looked at: send it again."""
+    """The request's headers did not arrive in time. It was not processed: send it again."""
 
     code = "HEADERS_TOO_SLOW"
 
 
 class TooManyConnections(CallerError):
-    """As many connections are open as this gateway takes, or takes from one address. Try again later."""
+    """The gateway has as many open connections as it takes, in all or from one address. Try again later."""
 
     code = "TOO_MANY_CONNECTIONS"
 
 
 class TooManyRequests(CallerError):
-    """As many requests of this caller are under way as leave a place to others. Wait for some to end."""
+    """This caller has as many requests in progress as leave room for other callers. Wait for some to end."""
 
     code = "TOO_MANY_REQUESTS"
 
@@ -124,7 +124,7 @@ class RouteNotFound(CallerError):
 
 
 class MethodNotAllowed(CallerError):
-    """This address does not know the method. The header Allow lists those that it knows."""
+    """This address does not support the method. The header Allow lists the methods that it supports."""
 
     code = "METHOD_NOT_ALLOWED"
 
@@ -231,5 +231,5 @@ def status_of(error: GatewayError) -> HTTPStatus:
 
 
 def status_of_code(code: str) -> HTTPStatus:
-    """The status of a recorded error, of which only the code is left."""
+    """Returns the HTTP status for the code of a recorded error."""
     return _STATUS_BY_CODE.get(code, HTTPStatus.INTERNAL_SERVER_ERROR)

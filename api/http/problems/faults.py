@@ -12,7 +12,7 @@ from api.http.problems.errors import Fault
 
 
 def faults_of(error: RequestValidationError) -> list[Fault]:
-    """One fault per place; what several branches of a union say of it is joined."""
+    """Returns one fault per place; findings of several branches of a union are joined."""
     by_pointer: dict[str, list[str]] = {}
     for each in error.errors():
         details = by_pointer.setdefault(_pointer(each, error.body), [])
@@ -30,7 +30,7 @@ def _pointer(finding: dict[str, Any], body: Any) -> str:
 
 
 def _steps_in(body: Any, steps: Sequence[str | int], is_missing: bool) -> Iterable[str | int]:
-    # Pydantic mixes names of a union's forms into the path: only steps that the body has are places in it.
+    # Pydantic puts the names of a union's forms into the path. Only steps that the body has are places in it.
     for position, step in enumerate(steps):
         is_last = position == len(steps) - 1
         if isinstance(body, dict) and step in body:

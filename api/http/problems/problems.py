@@ -55,7 +55,7 @@ RETRY_AFTER_S = 5
 
 
 def errors_of(error: GatewayError) -> list[dict[str, Any]]:
-    """What an error knows beyond its sentence: places and nearest names."""
+    """Returns what an error knows beyond its sentence: places and nearest names."""
     match error:
         case InvalidRequest():
             return [{"detail": each.detail, "pointer": each.pointer} for each in error.faults]
@@ -85,14 +85,14 @@ def _violation(violation: object) -> dict[str, Any]:
         case BadRecord():
             return bad_record(violation)
         case (str(place), str(reason)):
-            # Of a schema in Iceberg's JSON, which may stand in one write of many.
+            # A fault of a schema in Iceberg's JSON, which may belong to one write of many.
             return {"detail": f"{place}: {reason}"}
         case _:
             return {"detail": str(violation)}
 
 
 def bad_record(bad: BadRecord) -> dict[str, Any]:
-    """Where the record stands, in as many words as are known, and what is wrong with it."""
+    """Returns where the record is, as far as that is known, and what is wrong with it."""
     numbers = {"line": bad.line, "column": bad.column, "row": bad.row}
     entry: dict[str, Any] = {"detail": bad.reason}
     if all(each is None for each in numbers.values()):
@@ -110,14 +110,14 @@ def problem_response(error: GatewayError, instance: str, query_id: UUID | None =
 
 
 def recorded_problem_response(error: QueryError, instance: str, query_id: UUID) -> Response:
-    """The answer for an error of which only the record is left."""
+    """The answer for an error that is known only from the query's record."""
     status = status_of_code(error.code)
     headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
     return _respond(status, error.code, error.detail, instance, [], {"queryId": query_id}, headers)
 
 
 def failed_ingest_response(record: IngestRecord, instance: str) -> Response:
-    """The answer for an ingest that was taken in, and of which a table at least did not take its part."""
+    """The answer for an accepted ingest that failed for at least one of its tables."""
     failed = [each for each in record.commits if each.error_code is not None]
     code, detail = failed[0].error_code or "", failed[0].error_detail or ""
     status = status_of_code(code)
@@ -129,17 +129,17 @@ def failed_ingest_response(record: IngestRecord, instance: str) -> Response:
 
 
 def _parts(record: IngestRecord) -> dict[str, object]:
-    """All parts of a failed ingest, unless none of them is in its table or will be."""
+    """Lists all parts of a failed ingest; empty if every part failed."""
     if all(each.error_code is not None for each in record.commits):
         return {}
-    # Whoever sends the whole request again, since it failed, would write these parts twice.
+    # A caller who sends the whole failed request again would write these parts twice.
     commits = [commit_answer(each).model_dump(by_alias=True) for each in record.commits]
     note = f"{FAILED_ALONE} {LETTERS_APART}" if record.rejected.count else FAILED_ALONE
     return {"commits": commits, "note": note}
 
 
 def _evolutions(made: Sequence[object]) -> dict[str, object]:
-    """What was committed before the error, in the words of the ingest's answer."""
+    """Lists the table changes that were committed before the error, as the ingest's answer shows them."""
     told = [evolution_answer(each) for each in made if isinstance(each, TableEvolution)]
     return {"evolutions": [each.model_dump(by_alias=True) for each in told]} if told else {}
 
@@ -158,7 +158,7 @@ def headers_of(error: GatewayError) -> dict[str, str]:
         case TooManyConnections():
             return {"Retry-After": str(RETRY_AFTER_S), "Connection": "close"}
         case BodyTooSlow():
-            # The rest of the body must not be taken for the next request.
+            # The rest of the body must not be read as the next request.
             return {"Connection": "close"}
         case Unauthenticated():
             return {"WWW-Authenticate": 'Bearer realm="sluice"'}
@@ -235,7 +235,7 @@ async def _gateway_error(request: Request, error: Exception) -> Response:
 async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     if not isinstance(error.body, dict) and any(each["loc"][0] == "body" for each in error.errors()):
-        # Not JSON, or nothing, or not an object: no field can be named.
+        # No field can be named: the body is not JSON, is empty, or is not an object.
         return problem_response(_no_object(error), request.url.path)
     return problem_response(InvalidRequest(faults_of(error)), request.url.path)
 
@@ -259,7 +259,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 def _named(error: HTTPException, path: str) -> GatewayError:
     match error.status_code:
         case 400:
-            # FastAPI's own answer to a body that cannot be decoded or is nested too deeply, or ours.
+            # Raised by FastAPI for a body that cannot be decoded or is nested too deeply, or by the gateway.
             return NotJson(error.detail if error.detail.startswith("The body") else None)
         case 404:
             return RouteNotFound()

@@ -1,1 +1,1 @@
-"""Arrow tables to bytes: pure functions, the same bytes for the same rows."""
+"""Converts Arrow tables to bytes by pure functions: the same rows give the same bytes."""

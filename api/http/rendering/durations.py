@@ -6,7 +6,7 @@ _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 def duration_text(ticks: int, unit: str) -> str:
-    """A day-time interval, in whole days, hours, minutes and seconds.
+    """Spells a day-time interval in whole days, hours, minutes and seconds.
 
     >>> duration_text(93_784_500, "ms")
     'P1DT2H3M4.5S'
@@ -19,7 +19,7 @@ def duration_text(ticks: int, unit: str) -> str:
 
 
 def interval_text(months: int, days: int, nanoseconds: int) -> str:
-    """A calendar interval; years are taken out of the months, nothing else is mixed.
+    """Spells a calendar interval. Years are split off the months; the other units are not mixed.
 
     >>> interval_text(14, 3, 4_500_000_000)
     'P1Y2M3DT4.5S'

@@ -1,4 +1,4 @@
-"""One chunk of rows in each of the formats that callers may ask for."""
+"""One chunk of rows, in each of the formats that callers may ask for."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _NEEDS_QUOTES = re.compile(r'[",\r\n]|^$|^\s|\s$')
 
 
 def render(rows: pa.Table, format: ResultFormat, is_first: bool = True) -> bytes:  # noqa: A002
-    """The rows in this format. JSON: an array of arrays. CSV: the first chunk alone has the header.
+    """Returns the rows in this format. JSON is an array of arrays. Only the first chunk of CSV has a header.
 
-    Large tables are rendered one at a time: each takes several times its size in memory, and the interpreter
-    from the event loop and from all other threads.
+    Large tables are rendered one at a time. Each takes several times its size in memory, and blocks the event
+    loop and all other threads while it holds the interpreter.
     """
     with _turn if rows.nbytes > _LARGE_BYTES else nullcontext():
         match format:
@@ -43,19 +43,19 @@ def render(rows: pa.Table, format: ResultFormat, is_first: bool = True) -> bytes
 
 
 def render_json(rows: pa.Table) -> bytes:
-    """The rows as a JSON array of arrays, in the order of the columns."""
+    """Returns the rows as a JSON array of arrays, in the order of the columns."""
     return orjson.dumps(_rows(rows), default=str)
 
 
 def render_csv(rows: pa.Table, has_header: bool = True) -> bytes:
-    """The rows as RFC 4180; null is an empty field, an empty string is a quoted one."""
+    """Returns the rows as RFC 4180. NULL is an empty field; an empty string is a quoted one."""
     lines = [",".join(_field(name) for name in rows.column_names)] if has_header else []
     lines += [",".join(map(_field, row)) for row in _rows(rows)]
     return "".join(f"{line}\r\n" for line in lines).encode(errors="replace")
 
 
 def render_arrow(rows: pa.Table) -> bytes:
-    """The rows as a complete Arrow IPC stream, with its schema."""
+    """Returns the rows as a complete Arrow IPC stream, with its schema."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as writer:
         writer.write_table(rows)

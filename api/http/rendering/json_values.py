@@ -1,9 +1,9 @@
-"""One Arrow array to a list of values that JSON can hold.
+"""Converts an Arrow array to a list of values that JSON can hold.
 
-Integers are numbers; DECIMAL is a string; FLOAT and DOUBLE are numbers, with "NaN", "Infinity" and
-"-Infinity" as strings; dates and times are ISO 8601; BINARY is base64; arrays are arrays; structs, and maps
-with string keys, are objects; other maps are arrays of {"key", "value"}, and structs with two fields of one
-name are arrays of {"name", "value"}, since an object would lose a value; intervals are ISO 8601 durations.
+Integers are numbers. DECIMAL is a string. FLOAT and DOUBLE are numbers, with "NaN", "Infinity" and
+"-Infinity" as strings. Dates and times are ISO 8601, and intervals are ISO 8601 durations. BINARY is base64.
+Arrays are arrays. Structs, and maps with string keys, are objects. Other maps are arrays of {"key", "value"}.
+A struct with two fields of one name is an array of {"name", "value"}, since an object would lose a value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from api.http.rendering.moments import date_texts, timestamp_texts
 
 
 def json_values(array: pa.Array) -> list[Any]:
-    """The array's values, null as None."""
+    """Returns the array's values; NULL is None."""
     kind = array.type
     if pa.types.is_nested(kind):
         return _nested(array)
@@ -75,7 +75,7 @@ def _strings(array: pa.Array) -> list[Any]:
 
 def _floats(array: pa.Array) -> list[Any]:
     if array.type != pa.float64():
-        # Through text, so that the float 0.1 stays 0.1 and does not become 0.10000000149011612.
+        # The cast goes through text, so that the float 0.1 stays 0.1 and does not become 0.10000000149011612.
         array = pc.cast(pc.cast(array, pa.string()), pa.float64())
     values = _plain(array)
     if pc.all(pc.is_finite(array), min_count=0).as_py() in (True, None):
@@ -135,7 +135,7 @@ def _maps(array: pa.Array) -> list[Any]:
 
 def _object(entries: list[tuple[Any, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
     found = dict(entries)
-    # Keys that are not UTF-8 may become one text.
+    # Keys that are not UTF-8 may become the same text.
     return found if len(found) == len(entries) else _pairs(entries)
 
 
@@ -144,7 +144,7 @@ def _pairs(entries: list[tuple[Any, Any]]) -> list[dict[str, Any]]:
 
 
 def _cut(array: pa.Array, values_between: Any) -> list[Any]:
-    # A chunk is often a slice of a larger result: only its own part of the children is rendered.
+    # A chunk is often a slice of a larger result. Only its own part of the children is rendered.
     offsets = array.offsets.to_pylist()
     values = values_between(offsets[0], offsets[-1])
     rows = [values[start - offsets[0] : end - offsets[0]] for start, end in itertools.pairwise(offsets)]

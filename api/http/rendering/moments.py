@@ -1,4 +1,4 @@
-"""Days and moments in Arrow as ISO 8601 texts: of any year, as Spark writes it."""
+"""Dates and timestamps in Arrow as ISO 8601 texts, for any year, as Spark writes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.model.calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY, PER_SECOND,
 
 
 def date_texts(array: pa.Array) -> list[Any]:
-    """The texts of days, null as None."""
+    """Returns the texts of dates; NULL is None."""
     days = array.cast(pa.date32()).view(pa.int32())
     if _is_within(days, FIRST_DAY, LAST_DAY):
         return _plain(pc.cast(array, pa.string()))
@@ -19,13 +19,13 @@ def date_texts(array: pa.Array) -> list[Any]:
 
 
 def timestamp_texts(array: pa.Array) -> list[Any]:
-    """The texts of moments, null as None; with an offset exactly if the type has a time zone.
+    """Returns the texts of timestamps; NULL is None. They have an offset only if the type has a time zone.
 
-    Moments outside of the years that Arrow can write are told in UTC, whatever the zone.
+    Timestamps in years that Arrow cannot write are given in UTC, whatever the zone.
     """
     unit, zone = array.type.unit, array.type.tz
     ticks, per_day = array.view(pa.int64()), DAY_SECONDS * PER_SECOND[unit]
-    # A day less, since a time zone may put the moment into the next year.
+    # One day less, since a time zone may move the timestamp into the next year.
     if not _is_within(ticks, (FIRST_DAY + 1) * per_day, LAST_DAY * per_day - 1):
         is_utc = zone is not None
         return [None if each is None else moment_text(each, unit, is_utc) for each in ticks.to_pylist()]

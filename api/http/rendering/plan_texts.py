@@ -12,7 +12,7 @@ NO_PLAN = "(there is none: the text is not one query that the gateway can read)"
 
 @dataclass(frozen=True, slots=True)
 class PlanTexts:
-    """FLIP-248's three parts."""
+    """The three parts of FLIP-248."""
 
     abstract_syntax_tree: str
     optimized_physical: str
@@ -20,7 +20,7 @@ class PlanTexts:
 
 
 def plan_texts(plans: QueryPlans | None) -> PlanTexts:
-    """Each plan as indented text; a plain sentence where there is none.
+    """Returns each plan as indented text, or a sentence where there is none.
 
     >>> plan_texts(None).optimized_physical
     '(there is none: the text is not one query that the gateway can read)'

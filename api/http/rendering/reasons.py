@@ -1,4 +1,4 @@
-"""What reasons for applying a filter or not, and outcomes of a verification, say to people."""
+"""Sentences for people: why a filter was applied or not, and how a verification ended."""
 
 from __future__ import annotations
 

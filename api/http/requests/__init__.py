@@ -1,1 +1,1 @@
-"""From what callers sent, which Pydantic has looked at, to what the gateway takes."""
+"""Converts parsed requests to the gateway's own types."""

@@ -14,17 +14,17 @@ from api.http.schemas.ingest_request import StreamedRoute, StreamedWrite
 from service.ingest.decoding.values.exact_json import exact_json
 
 _LISTS = ("writeSchema", "equalityFields")
-"""Lists of names, separated by commas; as JSON where a name has one, or for what is no list."""
+"""Lists of names, separated by commas. JSON is for names with a comma, and for values that are not lists."""
 _INFER = ("writeSchema", "infer")
 _JSON = ("route", "schema", "evolve", "dropRequired", "create", "sortOrder")
 
 
 def ingest_query(parameters: QueryParams) -> StreamedWrite | StreamedRoute:
-    """What the parameters ask for; a route, a schema and what comes with it are JSON, as in a body of JSON.
+    """Reads the parameters. A route, a schema and what comes with it are JSON, as in a JSON body.
 
     Raises:
-        InvalidRequest: a parameter is there twice, or is no JSON.
-        RequestValidationError: they are not what is expected here.
+        InvalidRequest: a parameter is there twice, or is not JSON.
+        RequestValidationError: they do not fit the model.
     """
     values = _values(parameters)
     model = StreamedRoute if "route" in values else StreamedWrite

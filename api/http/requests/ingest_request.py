@@ -1,4 +1,4 @@
-"""From what POST /ingest was sent to what the gateway takes."""
+"""Converts the body of POST /ingest to the gateway's request."""
 
 from __future__ import annotations
 
@@ -54,27 +54,27 @@ _SOURCE_FORMATS = {
 }
 AnyTarget = TargetBody | WriteBody | OneWrite | StreamedWrite | SourceWrite | StreamToTable
 NO_PART_OF_IT = {"request_id", "wait"}
-"""Fields that may be others when the same is sent again."""
+"""Fields that may differ when the same request is sent again."""
 
 
 def ingest_request(body: IngestBody, read_schema: ReadSchema) -> IngestRequest:
-    """The request, its writes in their order. `read_schema` reads Iceberg's JSON of a schema.
+    """Returns the request, with its writes in their order. `read_schema` reads Iceberg's JSON of a schema.
 
     Raises:
-        InvalidRequest: it names a table in part.
-        IngestInvalid: a schema in it is none.
+        InvalidRequest: a table's name is not complete.
+        IngestInvalid: a schema in it is not valid.
     """
-    # Only who sends a requestId can send the same again.
+    # Only a caller who sends a requestId can send the same request again.
     fingerprint = hashlib.sha256(parameters(body)).hexdigest() if body.request_id else ""
     return ingest_request_of(body, fingerprint, read_schema)
 
 
 def ingest_request_of(body: IngestBody, fingerprint: str, read_schema: ReadSchema) -> IngestRequest:
-    """The same with a fingerprint that is known.
+    """Returns the same request, with a fingerprint that is already known.
 
     Raises:
-        InvalidRequest: it names a table in part.
-        IngestInvalid: a schema in it is none.
+        InvalidRequest: a table's name is not complete.
+        IngestInvalid: a schema in it is not valid.
     """
     request = IngestRequest((), fingerprint, body.request_id, body.on_error)
     match body:
@@ -93,11 +93,11 @@ def ingest_request_of(body: IngestBody, fingerprint: str, read_schema: ReadSchem
 def streamed_request(
     query: StreamedWrite | StreamedRoute, fingerprint: str, read_schema: ReadSchema
 ) -> IngestRequest:
-    """The request without the records that its body has.
+    """Returns the request without the records of its body.
 
     Raises:
-        InvalidRequest: it names a table in part.
-        IngestInvalid: a schema in it is none.
+        InvalidRequest: a table's name is not complete.
+        IngestInvalid: a schema in it is not valid.
     """
     request = IngestRequest((), fingerprint, query.request_id, query.on_error)
     match query:
@@ -110,36 +110,36 @@ def streamed_request(
 def streamed_records(
     request: IngestRequest, opened: Callable[[], BinaryIO], record_format: RecordFormat, packed: Compression
 ) -> IngestRequest:
-    """The same with the records of a body, which `opened` gives from its beginning."""
+    """Adds the records of a body, which `opened` reads from its beginning."""
     return replace(request, shared=StreamedRecords(opened, record_format, packed))
 
 
 def parameters(body: IngestBody | StreamedWrite | StreamedRoute) -> bytes:
-    """All that makes it another request, always in the same words."""
+    """Returns all fields that make it a different request, always spelled alike."""
     return fingerprinted(body.model_dump(mode="python", exclude=NO_PART_OF_IT))
 
 
 def fingerprinted(sent: Mapping[str, object]) -> bytes:
-    """What was sent, always in the same words.
+    """Returns what was sent, always spelled alike.
 
     >>> fingerprinted({"v": Decimal("0.1")}) == fingerprinted({"v": "0.1"})
     False
     """
-    # Unlike orjson it takes integers of any size: they are refused later, with their place.
+    # Unlike orjson, json takes integers of any size: they are rejected later, with their place.
     return json.dumps(sent, sort_keys=True, default=_spelled).encode()
 
 
 def _spelled(value: object) -> object:
-    # A number that no float tells is another value than the text with its digits.
+    # A number that no float can hold differs from the text with the same digits.
     return {"number": str(value)} if isinstance(value, Decimal) else str(value)
 
 
 def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: ReadSchema) -> IngestRequest:
-    """The request with a route, and its writes.
+    """Adds a route, and its writes.
 
     Raises:
-        InvalidRequest: it names a table in part.
-        IngestInvalid: a schema in it is none.
+        InvalidRequest: a table's name is not complete.
+        IngestInvalid: a schema in it is not valid.
     """
     refusal = OneRefusal()
     writes: list[Write] = []
@@ -153,7 +153,7 @@ def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: Re
 
 
 def source_records(uri: str, kind: str, packed: str | None) -> SourceRecords:
-    """Records in files, in the words of a request."""
+    """Returns the records of a source, as a request names it."""
     compression = None if packed is None else Compression(packed.upper())
     return SourceRecords(uri, _SOURCE_FORMATS[kind], compression)
 
@@ -181,11 +181,11 @@ def _write(body: WriteBody | OneWrite, place: str, read_schema: ReadSchema) -> W
 
 
 def target(body: AnyTarget, place: str, read_schema: ReadSchema) -> Write:
-    """What is written to, without its records.
+    """Returns the write to this target, without its records.
 
     Raises:
-        InvalidRequest: it names a table in part.
-        IngestInvalid: a schema in it is none.
+        InvalidRequest: a table's name is not complete.
+        IngestInvalid: a schema in it is not valid.
     """
     key = TableKey(table_name(body.table, f"{place}/table"), body.branch)
     refusal, write_schema, schema = OneRefusal(), None, None

@@ -1,4 +1,4 @@
-"""Schemas in Iceberg's JSON that stand somewhere in a request."""
+"""Schemas in Iceberg's JSON, and their places in a request."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from service.model.tables.schemas import TableSchema
 
 
 def placed_schema(read_schema: ReadSchema, place: str) -> ReadSchema:
-    """Reads as the other does; what is wrong has its place, a JSON pointer, in the request.
+    """Returns a reader like the given one, whose errors have the schema's place in the request.
 
     Raises:
-        IngestInvalid: when it is called, with every reason.
+        IngestInvalid: when the reader is called; it has every reason.
     """
 
     def read(json: Mapping[str, Any]) -> TableSchema:

@@ -1,4 +1,4 @@
-"""From the body of POST /query to what the gateway takes: bounds checked, defaults filled in."""
+"""Converts the body of POST /query to the gateway's request: checks bounds and fills in defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the body of POST /streams to what the gateway takes."""
+"""Converts the body of POST /streams to what the gateway takes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from service.model.kept_texts import faulty_texts
 
 
 def kept_body(body: StreamBody) -> dict[str, Any]:
-    """The body as it is kept, and as it is shown.
+    """Returns the body as it is stored and shown.
 
     Raises:
-        InvalidRequest: it has texts that cannot be kept.
+        InvalidRequest: it has texts that cannot be stored.
     """
-    # The other mode could not even spell them.
+    # The other mode could not even encode them.
     kept: dict[str, Any] = STREAM_BODY.dump_python(body, mode="python", by_alias=True, exclude_none=True)
     if faults := [Fault(fault, pointer(steps)) for steps, fault in faulty_texts(kept)]:
         raise InvalidRequest(faults)
@@ -36,12 +36,12 @@ def kept_body(body: StreamBody) -> dict[str, Any]:
 
 
 def stream_definition(kept: Mapping[str, Any], read_schema: ReadSchema) -> StreamDefinition:
-    """The stream that a body asked for, perhaps of an earlier version.
+    """Returns the stream that a stored body defines, perhaps of an earlier version.
 
     Raises:
         StreamInvalid: this version cannot read it.
-        InvalidRequest: it names a table in part.
-        IngestInvalid: a schema in it is none.
+        InvalidRequest: a table's name is not complete.
+        IngestInvalid: a schema in it is not valid.
     """
     try:
         body = STREAM_BODY.validate_python(dict(kept))

@@ -1,4 +1,4 @@
-"""From the wire to the schema and the layout that a table is matched against, or made from."""
+"""Converts a request's schema and layout, which a table is matched against or created from."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from service.model.tables.tables import PartitionField, SortField
 
 
 def requested_schema(body: MatchedTable, read_schema: ReadSchema) -> RequestedSchema | None:
-    """What the table is matched against; None where nothing was asked for.
+    """Returns what the table is matched against; None if the body has neither schema nor layout.
 
     Raises:
-        IngestInvalid: the schema is none.
+        IngestInvalid: the schema is not valid.
     """
     if body.schema_ is None and body.create is None:
         return None
@@ -34,7 +34,7 @@ def _layout(body: CreateBody) -> TableLayout:
 
 
 def sort_fields(body: Sequence[SortBody]) -> tuple[SortField, ...]:
-    """A sort order, with Iceberg's own order of NULLs where none is said."""
+    """Returns a sort order, with Iceberg's default order of NULLs where the body has none."""
     return tuple(_sort_field(each) for each in body)
 
 

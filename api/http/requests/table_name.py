@@ -1,4 +1,4 @@
-"""A table's full name, in its parts."""
+"""A table's full name, split into its parts."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from service.model.kept_texts import text_fault
 from service.model.tables.tables import TableName
 
 FULL_NAME = r"^[^.\x00]+(\.[^.\x00]+){2,}$"
-"""Described only: `table_name` refuses others in better words."""
+"""Only for the description: `table_name` rejects other names with a better message."""
 
 
 def table_name(dotted: str, pointer: str = "/path/name") -> TableName:
-    """The name in its parts; between catalog and table, a schema may have several levels.
+    """Splits the name into its parts; the schema between catalog and table may have several levels.
 
     >>> table_name("lake.sales.eu.orders")
     TableName(catalog='lake', schema='sales.eu', table='orders')
 
     Raises:
-        InvalidRequest: it has fewer than three parts, or an empty one, or what no catalog can be asked for.
+        InvalidRequest: it has fewer than three parts, an empty part, or characters that no catalog takes.
     """
     if fault := text_fault(dotted):
         raise InvalidRequest([Fault(f"a table's name {fault}", pointer)])

@@ -1,4 +1,4 @@
-"""A result's rows, chunk by chunk, in the format that the caller likes."""
+"""A result's rows, chunk by chunk, in the format that the caller prefers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def get_chunk(
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
     if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
-    """One chunk: the same bytes on every read, until the result's time to live ends."""
+    """One chunk, with the same bytes on every read until the result's time to live ends."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     gateway = edge.door.gateway
     wanted = query.format or (await edge.door.call(gateway.status, query_id, caller)).format

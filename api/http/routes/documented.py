@@ -1,4 +1,4 @@
-"""Problem answers as OpenAPI describes them."""
+"""Problem answers, as OpenAPI describes them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Responses = dict[int | str, dict[str, Any]]
 
 PROBLEM_REFERENCE = "#/components/schemas/Problem"
 _ALWAYS = (400, 401, 408, 414, 421, 431, 500, 503)
-"""What the server says before a route is asked, too: of heads, tokens, hosts, connections and its start."""
+"""Sent before a route is reached, too: for heads, tokens, hosts, connections, and during the start."""
 _WITH_BODY = (413, 429)
 
 
 def problems(*statuses: int) -> Responses:
-    """These statuses, and those that every route may answer (or every one with a body), as problem+json."""
+    """Describes these statuses, and those that every route (or every body) may answer, as problem+json."""
     with_body = _WITH_BODY if 415 in statuses else ()
     return {
         status: {
@@ -28,5 +28,5 @@ def problems(*statuses: int) -> Responses:
 
 
 def success(described: dict[str, Any]) -> Responses:
-    """The one answer of a route that succeeds."""
+    """Describes the one answer of a route that succeeds."""
     return {200: described}

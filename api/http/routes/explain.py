@@ -1,4 +1,4 @@
-"""What a query did, and why."""
+"""The explanation of a query: what it did, and why."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HEADERS = {
 _JSON, _TEXT, _HTML = "application/json", "text/plain", "text/html"
 _ANSWER: dict[str, Any] = {
     "model": ExplanationAnswer,
-    "description": "By Accept: JSON; text, or a page with a picture, for people.",
+    "description": "Depends on Accept: JSON, text for people, or a page with a picture.",
     "content": {_TEXT: {"schema": {"type": "string"}}, _HTML: {"schema": {"type": "string"}}},
 }
 
@@ -51,7 +51,7 @@ async def explain(
     caller: Caller,
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
-    """The SQL, the plans, every filter and every scan as selected of total; also of a query that failed."""
+    """The SQL, the plans, every filter, and what each scan read of the total; also for a failed query."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     media_type = choose(accept, [_JSON, _TEXT, _HTML])
     explanation = await edge.door.call(edge.door.gateway.explain, query_id, caller)
@@ -72,10 +72,10 @@ async def explain_before(
     request: Request,
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
-    """What POST /query would run for this body now: the filters, the rewritten text, and the files to read.
+    """Explains what POST /query would run for this body now: filters, rewritten text, and files to read.
 
-    Keys are collected as for a run, and cached; the query itself is planned and not run. Nothing of it is
-    kept: the answer has no `queryId`, and `requestId`, `tags`, `format` and the wait mean nothing here.
+    Keys are collected and cached as for a run. The query itself is planned, but not run. Nothing of it is
+    recorded: the answer has no `queryId`, and `requestId`, `tags`, `format` and the wait have no effect.
     """
     media_type = choose(accept, [_JSON, _TEXT, _HTML])
     explanation = await _planned(edge, query_request(body, edge.settings), caller, request)

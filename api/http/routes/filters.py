@@ -1,4 +1,4 @@
-"""The filter cache: what it holds, and forgetting it."""
+"""The filter cache: its entries, and their deletion."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Fingerprint = Annotated[
 
 @router.get("/filters", responses=problems(422, 503))
 async def list_filters(query: Annotated[FiltersQuery, Query()], edge: EdgeOfApp) -> FiltersAnswer:
-    """The filter sets that queries share now."""
+    """Lists the key sets of filters that queries share now."""
     found = await edge.door.call(edge.door.gateway.filters, query.limit)
     return FiltersAnswer(filters=[filter_answer(each) for each in found])
 
 
 @router.delete("/filters", responses=problems(422, 503))
 async def delete_filters(_: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> DeletedAnswer:
-    """Forgets all filter sets; the next queries collect them anew."""
+    """Deletes all key sets; the next queries collect them again."""
     return DeletedAnswer(deleted=await edge.door.call(edge.door.gateway.forget_filters))
 
 
@@ -38,5 +38,5 @@ async def delete_filters(_: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> Del
 async def delete_filter(
     fingerprint: Fingerprint, _: Annotated[NoQuery, Query()], edge: EdgeOfApp
 ) -> DeletedAnswer:
-    """Forgets one filter set; it is no error if there is none."""
+    """Deletes one key set; it is not an error if there is none."""
     return DeletedAnswer(deleted=await edge.door.call(edge.door.gateway.forget_filters, fingerprint))

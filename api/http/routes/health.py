@@ -18,16 +18,14 @@ router = APIRouter(tags=["health"])
 
 @router.get("/healthz")
 async def healthz() -> HealthAnswer:
-    """The process answers, whatever its parts do."""
+    """Answers as long as the process does, whatever the state of its parts."""
     return HealthAnswer()
 
 
-@router.get(
-    "/livez", responses={503: {"model": LivenessAnswer, "description": "Nothing but a restart helps."}}
-)
+@router.get("/livez", responses={503: {"model": LivenessAnswer, "description": "Only a restart helps."}})
 async def livez(edge: EdgeOfApp, response: Response) -> LivenessAnswer:
-    """Whether the process should go on; 503 when its engine was down for too long and was not replaced."""
-    # Only memory is looked at: the engine is not asked.
+    """Whether the process should keep running; 503 if its engine was down for too long and not replaced."""
+    # Reads memory only: the engine is not asked.
     liveness = edge.door.liveness()
     response.status_code = 200 if liveness.is_alive else 503
     return liveness_answer(liveness)
@@ -37,7 +35,7 @@ async def livez(edge: EdgeOfApp, response: Response) -> LivenessAnswer:
     "/readyz", responses={503: {"model": ReadinessAnswer, "description": "Queries cannot be answered."}}
 )
 async def readyz(edge: EdgeOfApp, response: Response) -> ReadinessAnswer:
-    """How every part is doing, by name; 200 when queries can be answered."""
+    """The state of every part, by name; 200 if queries can be answered."""
     readiness = await edge.door.readiness()
     response.status_code = 200 if readiness.is_ready else 503
     return readiness_answer(readiness)

@@ -1,4 +1,4 @@
-"""Records in, snapshots out."""
+"""The routes of POST /ingest and GET /ingest/{id}."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ async def require_known_type(request: Request) -> None:
 
 
 class QuickFirst(APIRoute):
-    """Takes bodies without taking their records apart, where that can be; all others go the usual way."""
+    """Takes bodies without parsing their records, where possible; all others go the usual way."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What answers a request."""
+        """Returns the handler of a request."""
         usual = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
@@ -61,7 +61,7 @@ records_router = APIRouter(route_class=RecordsRoute)
 _log = structlog.stdlib.get_logger("api.ingest")
 
 COMMIT_WAIT_S = 50.0
-"""After so long an answer says ACCEPTED: the commit goes on."""
+"""Afterwards the answer says ACCEPTED, and the commit goes on."""
 
 _ANSWERS: Responses = {
     200: {"model": IngestAnswer, "description": "All of it is in the tables."},
@@ -69,19 +69,19 @@ _ANSWERS: Responses = {
 }
 
 _FOUND: Responses = _ANSWERS | {
-    200: {"model": IngestAnswer, "description": "All of it is in the tables, or will never be."}
+    200: {"model": IngestAnswer, "description": "Every part is in its table, or has failed."}
 }
 
 
 @records_router.post("/ingest", include_in_schema=False)
 async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
-    """The same for a body that is records alone: it is read from the disk, and never held whole."""
+    """The same for a body that is records alone: it is read from the disk, and never whole in memory."""
     asked = ingest_query(request.query_params)
     check_charset(request.scope)
     kind, packed = record_format(request.scope), compression(request.scope)
     assert kind is not None
     gateway = edge.door.gateway
-    # Only who sends a requestId can send the same again.
+    # Only a caller who sends a requestId can send the same request again.
     prefix = parameters(asked) + f"{kind}/{packed}".encode() if asked.request_id else None
     spool = gateway.ingests.new_spool()
     async with spooled_body(request, spool, prefix, edge.door.call) as body:
@@ -101,18 +101,18 @@ async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Respon
     openapi_extra=BODIES,
 )
 async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
-    """Writes records into data files that hold the write schema's columns, and commits them once.
+    """Writes records into data files that hold the write schema's columns, and commits them exactly once.
 
-    A request that was refused (4xx) has written nothing, unless the problem has an `ingestId`: then it was
-    taken in, and `GET /ingest/{id}` tells table by table what became of it. Where it has `commits`, too, send
-    only what was for those with an `error` again, under a new `requestId`. After a 5xx, or no answer, the
-    same `requestId` tells, and never writes twice.
+    A rejected request (4xx) has written nothing, unless the problem has an `ingestId`. Then the ingest was
+    accepted, and `GET /ingest/{id}` shows the state of each table. If the problem also has `commits`, send
+    only the parts with an `error` again, under a new `requestId`. After a 5xx, or without an answer, send the
+    request again with the same `requestId`: nothing is written twice.
 
-    Large input is a body of records alone, as NDJSON, CSV, an Arrow stream or Parquet; the query string then
-    has what else a body of JSON would say.
+    Large input is a body of records alone: NDJSON, CSV, an Arrow stream or Parquet. The query string then has
+    the other fields of a JSON body.
     """
     gateway = edge.door.gateway
-    # Large bodies take their time here, and others wait for the event loop.
+    # Large bodies take time here, and must not hold up the event loop.
     asked = await edge.door.call(ingest_request, body, gateway.ingests.read_schema)
     if asked.executed is None:
         accepted = await edge.door.call(gateway.ingests.accept, asked, caller)
@@ -141,7 +141,7 @@ async def _quickly(request: Request) -> Response | None:
 
 @router.get("/ingest/{ingest_id}", responses=_FOUND | problems(404, 422, 503), response_model=IngestAnswer)
 async def get_ingest(ingest_id: UUID, edge: EdgeOfApp, caller: Caller) -> Response:
-    """Where the ingest stands. A failed one is a 200, too."""
+    """The ingest, as it is now. A failed ingest is a 200, too."""
     structlog.contextvars.bind_contextvars(ingest_id=str(ingest_id))
     record = await edge.door.call(edge.door.gateway.ingests.find, ingest_id, caller)
     note_ingest(record)
@@ -151,7 +151,7 @@ async def get_ingest(ingest_id: UUID, edge: EdgeOfApp, caller: Caller) -> Respon
 async def _answered(
     edge: Edge, ingests: Ingests, caller: str, request: Request, accepted: Accepted, wait: IngestWait
 ) -> Response:
-    """What became of it by then. `ingests` are those that accepted it: the door may be closing meanwhile."""
+    """Returns the ingest's state after the wait. `ingests` accepted it: the door may be closing by now."""
     record = accepted.record
     note_ingest(record)
     if wait is not IngestWait.ACCEPTED and record.state is IngestState.ACCEPTED:
@@ -167,7 +167,8 @@ def _newest(ingests: Ingests, accepted: IngestRecord, caller: str) -> IngestReco
     try:
         return ingests.find(accepted.ingest_id, caller)
     except GatewayError as down:
-        # It is durable, whatever cannot be asked now: after an error, the caller would send it again.
+        # The ingest is durable even if its state cannot be read now. An error would make the caller send it
+        # again.
         _log.warning("accepted_ingest_not_found", reason=down.detail)
         return accepted
 

@@ -1,4 +1,4 @@
-"""What was ingested: a caller's ingests, and what all of them cost, table by table."""
+"""The history of ingests: a caller's own, and the cost of all of them by table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def list_ingests(
 ) -> IngestsAnswer:
     """The caller's own ingests, the newest first, for as long as the log has them."""
     before = None if query.page_token is None else _position(query.page_token)
-    # One more than asked for tells whether there is another page.
+    # The entry beyond the limit shows whether there is another page.
     listing = IngestListing(caller, query.limit + 1, query.state, before)
     return _page(await edge.door.call(edge.door.gateway.ingests.list, listing), query.limit)
 
@@ -34,7 +34,7 @@ async def list_ingests(
 async def ingest_summary(
     query: Annotated[IngestSummaryQuery, Query()], edge: EdgeOfApp
 ) -> IngestSummaryAnswer:
-    """Per table: what was written, what waits or failed, and what the commit rounds took."""
+    """For each table: what was written, what waits or failed, and how long its commit rounds took."""
     found = await edge.door.call(edge.door.gateway.ingests.summary, query.since, query.table)
     return ingest_summary_answer(found)
 

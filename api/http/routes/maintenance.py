@@ -1,4 +1,4 @@
-"""Keeping tables in order."""
+"""Maintenance of tables."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _ENDED: Responses = {200: {"model": MaintenanceAnswer, "description": "It has en
     dependencies=[Depends(require_json)],
 )
 async def maintain_table(name: Name, body: MaintenanceBody, edge: EdgeOfApp, caller: Caller) -> Response:
-    """Rewrites files, forgets snapshots, removes files; beside the queries, one table at a time.
+    """Compacts files, expires snapshots and removes files, beside the queries, one table at a time.
 
-    Rows stay what they are. It goes on after a restart, and another replica may run it.
+    Rows do not change. It continues after a restart, and another replica may run it.
     """
     gateway = edge.door.gateway
     request = maintenance_request(body, table_name(name), gateway.maintenances.plan.bounds)
@@ -50,7 +50,7 @@ async def maintain_table(name: Name, body: MaintenanceBody, edge: EdgeOfApp, cal
 
 @router.get("/tables/{name}/maintenance", responses=problems(422, 503))
 async def list_maintenance(name: Name, _: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> MaintenancesAnswer:
-    """The table's maintenance, the newest first, and what is done without anybody asking."""
+    """The table's maintenance, the newest first, and what the gateway does by itself."""
     gateway = edge.door.gateway
     found = await edge.door.call(gateway.maintenances.latest, table_name(name))
     return MaintenancesAnswer(
@@ -65,7 +65,7 @@ async def list_maintenance(name: Name, _: Annotated[NoQuery, Query()], edge: Edg
     response_model=MaintenanceAnswer,
 )
 async def get_maintenance(name: Name, maintenance_id: UUID, edge: EdgeOfApp) -> Response:
-    """Where one stands. A failed one is a 200, too."""
+    """The maintenance, as it is now. A failed one is a 200, too."""
     found = edge.door.gateway.maintenances.find
     return _response(await edge.door.call(found, table_name(name), maintenance_id))
 

@@ -1,4 +1,4 @@
-"""Numbers for a monitor."""
+"""The metrics of this process, for Prometheus."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _ANSWER: dict[str, Any] = {
 
 @router.get("/metrics", responses=success(_ANSWER) | problems(422), response_class=Response)
 async def metrics(_: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> Response:
-    """What this process has done since its start: queries, filters, what scans read and left out.
+    """Counts since the start of this process: queries, filters, and what scans read and skipped.
 
-    While the gateway starts or stops, `sluice_ready` is 0, and only the process has numbers.
+    While the gateway starts or stops, `sluice_ready` is 0, and only metrics of the process are there.
     """
-    # Only memory is looked at: no part is asked.
+    # Reads memory only: no part is asked.
     try:
         meters, is_ready = edge.door.gateway.meters(), True
     except (EngineNotReady, ShuttingDown):

@@ -1,4 +1,4 @@
-"""What pruning has brought, table by table."""
+"""The effect of pruning, table by table."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ router = APIRouter(tags=["pruning"])
 async def pruning_summary(
     query: Annotated[PruningSummaryQuery, Query()], edge: EdgeOfApp
 ) -> PruningSummaryAnswer:
-    """Per table: what was read of how much, and what became of the filters that could narrow it."""
+    """For each table: what was read of the total, and what became of the filters that could prune it."""
     found = await edge.door.call(edge.door.gateway.pruning_summary, query.since, query.table)
     return pruning_summary_answer(found)

@@ -24,7 +24,7 @@ from service.model.query.query import QueryRequest, QueryState, QueryStatus
 router = APIRouter(tags=["query"], route_class=StrictJsonRoute)
 
 _CANCEL_GRACE_MS = 5_000
-"""How long an answer waits for a cancelled query to stop."""
+"""How long an answer waits for a canceled query to stop."""
 
 _RESULT_GONE = "The query succeeded, but its result is gone. Send the query under a new requestId."
 
@@ -33,8 +33,8 @@ Accept = Annotated[str | None, Header(include_in_schema=False)]
 _ANSWERS: Responses = {
     200: {
         "model": QueryAnswer,
-        "description": "The query is final. Where Accept asks for rows, its first ones alone: the header Link"
-        ' has `rel="next"` until the last chunk.',
+        "description": "The query is final. If Accept asks for rows, the answer is its first ones: the header"
+        ' Link has `rel="next"` until the last chunk.',
         "content": {
             "text/csv": {"schema": {"type": "string"}},
             "application/vnd.apache.arrow.stream": {"schema": {"type": "string", "format": "binary"}},
@@ -53,10 +53,11 @@ _ANSWERS: Responses = {
 async def send_query(
     body: QueryBody, edge: EdgeOfApp, caller: Caller, request: Request, accept: Accept = None
 ) -> Response:
-    """Runs a query and answers with its first rows, or with where it stands when the wait ends.
+    """Runs a query, and answers with its first rows, or with its state when the wait ends.
 
-    A query that fails within the wait is a problem with the status of its cause and the member `queryId`; so
-    is one that succeeded, but whose result is gone: a requestId sent again after the result's time to live.
+    A query that fails within the wait is a problem with the status of its cause and the member `queryId`. So
+    is a query that succeeded but whose result is gone, if a `requestId` is sent again after the result's time
+    to live.
     """
     accepted = accepted_format(accept)
     gateway = edge.door.gateway
@@ -64,7 +65,7 @@ async def send_query(
     query_id = submission.query_id
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     if submission.is_reused:
-        # A requestId of long ago: its query may be known to the metrics store alone.
+        # An old requestId: only the metrics store may know its query.
         is_final = await _wait(edge, gateway, query_id, caller, body.wait_timeout, request)
     else:
         is_final = await _finished_within(edge, gateway, query_id, body.wait_timeout, request)
@@ -89,7 +90,7 @@ async def get_query(
     request: Request,
     accept: Accept = None,
 ) -> Response:
-    """Where the query stands; with `waitTimeout`, as soon as it is final. A failed one is a 200, too."""
+    """The query, as it is now; with `waitTimeout`, as soon as it is final. A failed query is a 200, too."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     gateway = edge.door.gateway
     if query.wait_timeout:
@@ -112,7 +113,7 @@ async def cancel_query(
     request: Request,
     accept: Accept = None,
 ) -> Response:
-    """Cancels the query, if it is not final yet; doing so twice is fine."""
+    """Cancels the query if it is not final yet. Canceling it twice is fine."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     gateway = edge.door.gateway
     await edge.door.call(gateway.cancel, query_id, caller)
@@ -127,7 +128,7 @@ async def cancel_query(
 async def _submit(edge: Edge, gateway: Gateway, asked: QueryRequest, caller: str) -> Submission:
     if asked.request_id is None:
         return gateway.submit(asked, caller)
-    # Whether the id was used before may be a question to the metrics store.
+    # The metrics store may have to be asked whether the id was used before.
     return await edge.door.call(gateway.submit, asked, caller)
 
 

@@ -20,11 +20,11 @@ router = APIRouter(tags=["query"])
 async def list_queries(
     query: Annotated[QueriesQuery, Query()], edge: EdgeOfApp, caller: Caller
 ) -> QueriesAnswer:
-    """The caller's own queries, the newest first; one that has just ended may be missing for a moment."""
+    """The caller's own queries, the newest first. One that has just ended may be missing for a moment."""
     before = None if query.page_token is None else position_of(query.page_token)
     if query.principal not in (None, caller):
         return QueriesAnswer(queries=[], next_page_token=None)
-    # One more than asked for tells whether there is another page.
+    # The entry beyond the limit shows whether there is another page.
     listing = QueryListing(caller, query.limit + 1, query.state, before)
     return _page(await edge.door.call(edge.door.gateway.list_queries, listing), query.limit)
 

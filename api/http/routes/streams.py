@@ -1,4 +1,4 @@
-"""Ingests that go on by themselves."""
+"""Ingests that continue by themselves."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ router = APIRouter(tags=["streams"], route_class=StrictJsonRoute)
     dependencies=[Depends(require_json)],
 )
 async def create_stream(body: StreamBody, edge: EdgeOfApp, caller: Caller) -> StreamAnswer:
-    """Begins to read what comes into a folder or a topic, and to write it, exactly once, until it is stopped.
+    """Starts a stream: reads what arrives in a folder or a topic, and writes it exactly once, until stopped.
 
-    Each micro-batch is an ingest of its own, with one commit for each table. After a 5xx, or no answer, send
-    it again with the same `requestId`: without one, there would be a second stream.
+    Each micro-batch is an ingest of its own, with one commit for each table. After a 5xx, or without an
+    answer, send the request again with the same `requestId`: without one, there would be a second stream.
     """
     streams = edge.door.gateway.streams
     asked = body.name, kept_body(body), caller, body.request_id
@@ -37,26 +37,26 @@ async def create_stream(body: StreamBody, edge: EdgeOfApp, caller: Caller) -> St
 
 @router.get("/streams", responses=problems(422, 503))
 async def list_streams(_: Annotated[NoQuery, Query()], edge: EdgeOfApp, caller: Caller) -> StreamList:
-    """The caller's streams, the newest first; stopped and failed ones too."""
+    """The caller's streams, the newest first, including stopped and failed ones."""
     found = await edge.door.call(edge.door.gateway.streams.list, caller)
     return StreamList(streams=[stream_answer(each) for each in found])
 
 
 @router.get("/streams/{stream_id}", responses=problems(404, 422, 503))
 async def get_stream(stream_id: UUID, edge: EdgeOfApp, caller: Caller) -> StreamAnswer:
-    """Where the stream stands. A failed one is a 200, too."""
+    """The stream, as it is now. A failed stream is a 200, too."""
     return stream_answer(await edge.door.call(edge.door.gateway.streams.find, stream_id, caller))
 
 
 @router.delete("/streams/{stream_id}", responses=problems(404, 422, 503))
 async def stop_stream(stream_id: UUID, edge: EdgeOfApp, caller: Caller) -> StreamAnswer:
-    """Stops the stream within moments; what it has read stays known. Stopping it twice is fine."""
+    """Stops the stream within moments. Its progress is kept. Stopping it twice is fine."""
     move = edge.door.gateway.streams.move
     return stream_answer(await edge.door.call(move, stream_id, StreamState.STOPPED, caller))
 
 
 @router.post("/streams/{stream_id}/resume", responses=problems(404, 422, 503))
 async def resume_stream(stream_id: UUID, edge: EdgeOfApp, caller: Caller) -> StreamAnswer:
-    """Has a stopped or failed stream go on where it was."""
+    """Lets a stopped or failed stream continue where it was."""
     move = edge.door.gateway.streams.move
     return stream_answer(await edge.door.call(move, stream_id, StreamState.RUNNING, caller))

@@ -1,4 +1,4 @@
-"""What can be queried."""
+"""The tables that can be queried."""
 
 from __future__ import annotations
 

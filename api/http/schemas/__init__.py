@@ -1,1 +1,1 @@
-"""Request and response models; camelCase on the wire, here only."""
+"""Models of requests and answers; camelCase names exist on the wire only, and are made here."""

@@ -12,7 +12,7 @@ _PATTERN = r"[0-9]{1,9}(ms|s|m)"
 
 
 def parse_duration(text: object) -> int:
-    """Milliseconds.
+    """Returns the duration in milliseconds.
 
     >>> parse_duration("10s"), parse_duration("500ms")
     (10000, 500)

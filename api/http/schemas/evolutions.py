@@ -1,4 +1,4 @@
-"""What an ingest has made and changed of its tables, in its answer."""
+"""Tables that an ingest created or changed, as its answer shows them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from service.model.tables.schema_changes import ColumnChange, ColumnChangeKind, 
 
 
 class AddedColumn(WireModel):
-    """A column that the table did not have; it is optional."""
+    """An optional column that the ingest added to the table."""
 
-    column: Annotated[str, Field(description="with dots into structs, `element`, `key` and `value`")]
+    column: Annotated[str, Field(description="its path; dots lead into structs, `element`, `key`, `value`")]
     type: Annotated[str, Field(description="as Iceberg spells it, `struct<city: string>`")]
 
 
@@ -26,17 +26,17 @@ class WidenedColumn(WireModel):
 
 
 class EvolutionAnswer(WireModel):
-    """One table. What was made and changed stays, whatever becomes of the records."""
+    """One table that the ingest created or changed. The change stays even if the records are rejected."""
 
     table: str
-    created: Annotated[bool, Field(description="the table was not there before")]
+    created: Annotated[bool, Field(description="the table did not exist before")]
     added: list[AddedColumn]
     widened: list[WidenedColumn]
     made_optional: Annotated[list[str], Field(description="columns that were required before")]
 
 
 def evolution_answer(evolution: TableEvolution) -> EvolutionAnswer:
-    """The evolution on the wire."""
+    """Returns the evolution as it is on the wire."""
 
     def of(kind: ColumnChangeKind) -> list[ColumnChange]:
         return [each for each in evolution.changes if each.kind is kind]

@@ -1,4 +1,4 @@
-"""One filter as an explanation tells it."""
+"""One filter, as an explanation shows it."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from service.model.filters.filtering import (
 
 
 class ProbeAnswer(WireModel):
-    """The scan that may be narrowed."""
+    """The scan that the filter can prune."""
 
     table: str
     columns: list[str]
     snapshot_id: int | None
     alias: Annotated[
         str | None,
-        Field(description="what the text calls the table there; null: no one mention of it is meant"),
+        Field(description="alias of the table reference; null: there is no single reference"),
     ]
     mention: Annotated[
         int | None,
-        Field(description="which mention of a table in the text, its views opened, it is; counted from 1"),
+        Field(description="number of the table reference in the text with views expanded, from 1"),
     ]
 
 
 class BuildAnswer(WireModel):
-    """What the keys are collected from; snapshots are in the order of the tables."""
+    """The tables that the keys are collected from. Snapshots are in the order of the tables."""
 
     tables: list[str]
     columns: list[str]
     predicate: str
     snapshot_ids: list[int | None]
     union: Annotated[
-        bool, Field(description="the keys of several build sides count, and the tables are not joined")
+        bool, Field(description="the keys are the union of several build sides, which are not joined")
     ]
 
 
@@ -54,23 +54,23 @@ class FilterAnswer(WireModel):
     probe: ProbeAnswer
     build: BuildAnswer
     source: FilterSource
-    values: Annotated[int, Field(description="how many keys there are, a NULL among them")]
-    bytes: Annotated[int, Field(description="of the keys, as they are cached")]
+    values: Annotated[int, Field(description="number of keys, including NULL")]
+    bytes: Annotated[int, Field(description="size of the keys, as they are cached")]
     form: FilterForm
     ranges: Annotated[
         list[tuple[int | str, int | str]],
-        Field(description="inclusive; of a composite key, those of its first column"),
+        Field(description="both ends inclusive; for a composite key, of its first column"),
     ]
     exceeds_threshold: bool
     collect_ms: int
     applied: bool
     reason: Reason
-    cache_note: Annotated[str, Field(description="why the filter cache was of no use, if so")]
-    detail: Annotated[str, Field(description="which of the reason's causes it was, in words; may be empty")]
+    cache_note: Annotated[str, Field(description="why the filter cache could not be used, if so")]
+    detail: Annotated[str, Field(description="the exact cause behind the reason, in words; may be empty")]
 
 
 def filter_answer(record: FilterRecord) -> FilterAnswer:
-    """The filter in the wire's words."""
+    """Returns the filter as it is on the wire."""
     return FilterAnswer(
         filter_id=record.filter_id,
         join_type=record.join_type,

@@ -1,4 +1,4 @@
-"""What GET /explain/{id} says in JSON."""
+"""The JSON answer of GET /explain/{id}."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ExplainedError(WireModel):
 
 
 class RowsRead(WireModel):
-    """How many rows left the scan, of how many the table has."""
+    """How many rows the scan returned, and how many the table has."""
 
     total: int
     read: Annotated[int | None, Field(description="null: the query was only planned")]
@@ -46,36 +46,34 @@ class ScanAnswer(WireModel):
     has_run: Annotated[
         bool,
         Field(
-            description="false: it was spared, or planned and then not needed; nothing of its total was read."
-            " Of a query that was only planned: false if it is spared"
+            description="false: the scan was skipped, or planned and then not needed; it read nothing."
+            " If the query was only planned: false if the scan is skipped"
         ),
     ]
     native: Annotated[
         bool | None,
-        Field(description="Spark pruned it by keys of its own while it ran; null: it was only planned"),
+        Field(description="Spark pruned it by its own keys while it ran; null: it was only planned"),
     ]
     columns: Annotated[
         list[str],
-        Field(description="those that it reads, of more than 200 the first; empty: none, or it was spared"),
+        Field(description="the columns that it reads, 200 at most; empty: none, or it was skipped"),
     ]
 
 
 class RewriteAnswer(WireModel):
-    """One change of the text besides its filters, as the setting `SLUICE_REWRITES` names it."""
+    """One change of the text besides its filters, under its name in the setting `SLUICE_REWRITES`."""
 
     rewrite: RewriteKind
-    table: Annotated[str | None, Field(description="null: the rewrite is of the whole query")]
+    table: Annotated[str | None, Field(description="null: the rewrite is not of one table")]
     detail: str
     mention: Annotated[
-        int | None, Field(description="of the table in the text, as `probe.mention` of a filter says it")
+        int | None, Field(description="number of the table reference, counted as a filter's `probe.mention`")
     ]
-    filter_id: Annotated[
-        str | None, Field(description="the filter that stands for the join that was dropped")
-    ]
+    filter_id: Annotated[str | None, Field(description="the filter that replaces the eliminated join")]
 
 
 class Plans(WireModel):
-    """The query as it was asked, with its filters, with what is made only once; the engine's own plans."""
+    """The query as sent, with its filters, and with repeated parts made once; then the engine's own plans."""
 
     ast: str
     optimized_physical: str
@@ -84,7 +82,7 @@ class Plans(WireModel):
 
 
 class Timings(WireModel):
-    """Where the time went. One after the other; together they are the time from submission to end."""
+    """The time of each stage. Stages follow one another, and add up to the time from submission to end."""
 
     queued_ms: int
     parse_ms: int
@@ -105,18 +103,19 @@ class ExplanationAnswer(WireModel):
     filters: list[FilterAnswer]
     rewrites: list[RewriteAnswer]
     verification: Annotated[
-        Verification | None, Field(description="null: nobody asked for it, or the query did not get that far")
+        Verification | None,
+        Field(description="null: it was not requested, or the query did not get that far"),
     ]
     scans: list[ScanAnswer]
     plans: Plans
     timings: Timings
     trace_id: Annotated[
-        str | None, Field(description="of the request that sent the query; null: nobody traced it")
+        str | None, Field(description="trace of the request that sent the query; null: not traced")
     ]
 
 
 def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
-    """The explanation in the wire's words."""
+    """Returns the explanation as it is on the wire."""
     error = explanation.error
     return ExplanationAnswer(
         query_id=explanation.query_id,
@@ -154,7 +153,7 @@ def _plans(explanation: Explanation) -> Plans:
 
 
 def timings(explanation: Explanation) -> Timings:
-    """The times of a query's stages, as they follow one another."""
+    """Returns the times of a query's stages, in their order."""
     pruning_ms = explanation.parse_ms + explanation.detect_ms + explanation.filters_ms
     return Timings(
         queued_ms=explanation.queued_ms,
@@ -184,5 +183,5 @@ def _scan(scan: ScanRecord, has_run: bool) -> ScanAnswer:
 
 
 def selection_answer(selection: Selection) -> SelectionAnswer:
-    """The selection in the wire's words."""
+    """Returns the selection as it is on the wire."""
     return SelectionAnswer(total=selection.total, selected=selection.selected)

@@ -1,4 +1,4 @@
-"""What GET /filters and DELETE /filters say."""
+"""The query string and the answers of GET /filters and DELETE /filters."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from service.model.filters.filtering import CachedFilter, FilterForm
 class FiltersQuery(StrictModel):
     """The query string of GET /filters."""
 
-    limit: Annotated[int, Field(strict=False, ge=1, le=1000, description="so many entries at most")] = 100
+    limit: Annotated[int, Field(strict=False, ge=1, le=1000, description="maximum number of entries")] = 100
 
 
 class CachedFilterAnswer(WireModel):
-    """One entry. `bytes` is the size of the keys as they are stored.
+    """One cached filter. `bytes` is the size of the keys as they are stored.
 
-    Each text of a value is cut at 64 characters, and ends with `…` then. Entries that a former version has
-    stored, and those whose build side is very long, have no `min`, `max`, `sample` and `ranges`.
+    Values are shown as text. One over 64 characters is cut, and ends with `…`. Entries that an earlier
+    version stored, and entries whose build side is very long, have no `min`, `max`, `sample` and `ranges`.
     """
 
     fingerprint: Annotated[
@@ -29,12 +29,12 @@ class CachedFilterAnswer(WireModel):
     ]
     tables: list[str]
     columns: list[str]
-    predicate: Annotated[str, Field(description="what the keys were filtered by; a long one is cut")]
+    predicate: Annotated[str, Field(description="the condition that chose the keys; a long one is cut")]
     snapshot_ids: list[int | None]
-    values: Annotated[int, Field(description="how many keys are cached one by one, NULL among them")]
+    values: Annotated[int, Field(description="number of keys cached one by one, including NULL")]
     form: Annotated[
         FilterForm,
-        Field(description="as what the keys are cached: IN is a set of values, EMPTY a set without any"),
+        Field(description="how the keys are cached: IN is a set of values, EMPTY an empty set"),
     ]
     has_null: Annotated[bool, Field(description="rows whose key is NULL match too")]
     min: Annotated[list[str | None], Field(description="the lowest value of each key column, as text")]
@@ -46,7 +46,7 @@ class CachedFilterAnswer(WireModel):
     range_count: int
     ranges: Annotated[list[tuple[str, str]], Field(description="the first ten ranges, both ends inclusive")]
     bytes: int
-    exceeds_threshold: Annotated[bool, Field(description="there were too many keys to keep; none is here")]
+    exceeds_threshold: Annotated[bool, Field(description="there were too many keys to cache; it has none")]
     created_at: datetime
     expires_at: datetime
 
@@ -58,13 +58,13 @@ class FiltersAnswer(WireModel):
 
 
 class DeletedAnswer(WireModel):
-    """How many entries there were."""
+    """The number of deleted entries."""
 
     deleted: int
 
 
 def filter_answer(entry: CachedFilter) -> CachedFilterAnswer:
-    """The entry in the wire's words."""
+    """Returns the entry as it is on the wire."""
     return CachedFilterAnswer(
         fingerprint=entry.fingerprint,
         tables=[str(each) for each in entry.tables],

@@ -1,4 +1,4 @@
-"""What the probes say."""
+"""The answers of the probes."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ class HealthAnswer(WireModel):
 
 
 class LiveStatus(StrEnum):
-    """STUCK: nothing but a restart of the process helps."""
+    """STUCK: only a restart of the process helps."""
 
     UP = "UP"
     STUCK = "STUCK"
 
 
 class LivenessAnswer(WireModel):
-    """Whether the process should go on."""
+    """Whether the process should keep running."""
 
     status: LiveStatus
     detail: str
 
 
 class PartAnswer(WireModel):
-    """How one part is doing."""
+    """The state of one part."""
 
     state: PartState
     detail: str
 
 
 class ReadinessAnswer(WireModel):
-    """How all parts are doing, by name."""
+    """The state of every part, by name."""
 
     status: ReadyStatus
     parts: dict[str, PartAnswer]
 
 
 def liveness_answer(liveness: Liveness) -> LivenessAnswer:
-    """The liveness in the wire's words."""
+    """Returns the liveness as it is on the wire."""
     if liveness.is_alive:
         return LivenessAnswer(status=LiveStatus.UP, detail="")
     detail = f"The engine has been down for {liveness.engine_down_s:.0f} s, and none could be started."
@@ -60,7 +60,7 @@ def liveness_answer(liveness: Liveness) -> LivenessAnswer:
 
 
 def readiness_answer(readiness: Readiness) -> ReadinessAnswer:
-    """The readiness in the wire's words."""
+    """Returns the readiness as it is on the wire."""
     return ReadinessAnswer(
         status=_status(readiness),
         parts={each.name: PartAnswer(state=each.state, detail=each.detail) for each in readiness.parts},

@@ -28,21 +28,23 @@ WHOLE_ROWS = "Rows were replaced whole: columns that were not written are NULL i
 class UpsertAnswer(WireModel):
     """How rows were replaced."""
 
-    equality_field_ids: Annotated[list[int], Field(description="field ids of what tells rows apart")]
-    note: Annotated[str, Field(description="what becomes of columns outside of the write schema")]
+    equality_field_ids: Annotated[
+        list[int], Field(description="field ids of the columns that identify a row")
+    ]
+    note: Annotated[str, Field(description="what happens to columns outside the write schema")]
 
 
 class WriteTargetAnswer(WireModel):
-    """What one write schema put into data files."""
+    """The data files and records that were written under one write schema."""
 
     write_schema_column_ids: Annotated[
         list[int] | None, Field(description="field ids in their order; null: the whole table schema")
     ]
-    sort_order_id: Annotated[
-        int | None, Field(description="of the sort order that was asked for; null: none was")
-    ] = None
+    sort_order_id: Annotated[int | None, Field(description="id of the requested sort order; null: none")] = (
+        None
+    )
     data_files: int
-    records: Annotated[int, Field(description="of an upsert: one for each key, the last")]
+    records: Annotated[int, Field(description="for an upsert: the last record of each key")]
     upsert: Annotated[UpsertAnswer | None, Field(description="null for an append")] = None
 
 
@@ -54,7 +56,7 @@ class CommitError(WireModel):
 
 
 class CommitAnswer(WireModel):
-    """What one table and branch got. Tables are not committed together."""
+    """The part of one table and branch. Tables are not committed together."""
 
     table: str
     branch: str
@@ -65,12 +67,12 @@ class CommitAnswer(WireModel):
     write_targets: list[WriteTargetAnswer]
     error: CommitError | None = None
     postponed: Annotated[
-        str | None, Field(description="why it is not committed yet, where something is missed; it goes on")
+        str | None, Field(description="why the commit has to wait, if it lacks something; it is tried again")
     ] = None
 
 
 class BadRecordAnswer(WireModel):
-    """A record that does not fit, and where it stands: numbers count from 1."""
+    """A record that does not fit, and where it is. Numbers count from 1."""
 
     detail: str
     pointer: Annotated[str | None, Field(description="JSON pointer into the request")] = None
@@ -80,34 +82,34 @@ class BadRecordAnswer(WireModel):
 
 
 class RejectedAnswer(WireModel):
-    """Records that went to the dead letters, and the first hundred of them."""
+    """How many records went to the dead letters, and the first hundred of them."""
 
     count: int = 0
     samples: list[BadRecordAnswer] = Field(default_factory=list)
 
 
 class IngestLinks(WireModel):
-    """Where to look again."""
+    """The ingest's own address."""
 
     self: str
 
 
 class IngestAnswer(WireModel):
-    """An ingest as it stands."""
+    """An ingest, as it is now."""
 
     ingest_id: UUID
     state: IngestState
     commits: list[CommitAnswer]
     rejected: RejectedAnswer
     evolutions: Annotated[
-        list[EvolutionAnswer], Field(description="tables that this ingest has made or changed")
+        list[EvolutionAnswer], Field(description="tables that this ingest created or changed")
     ]
-    note: Annotated[str | None, Field(description="what to know of several commits; null for one")] = None
+    note: Annotated[str | None, Field(description="what to know about several commits; null for one")] = None
     links: IngestLinks
 
 
 def ingest_answer(record: IngestRecord) -> IngestAnswer:
-    """The record on the wire."""
+    """Returns the record as it is on the wire."""
     return IngestAnswer(
         ingest_id=record.ingest_id,
         state=record.state,
@@ -127,7 +129,7 @@ def _bad(bad: BadRecord) -> BadRecordAnswer:
 
 
 def commit_answer(commit: IngestCommit) -> CommitAnswer:
-    """One table's part on the wire."""
+    """Returns one table's part as it is on the wire."""
     failure = (
         CommitError(code=commit.error_code, detail=commit.error_detail or "") if commit.error_code else None
     )
@@ -140,7 +142,7 @@ def commit_answer(commit: IngestCommit) -> CommitAnswer:
         added_bytes=sum(each.byte_count for each in commit.targets),
         write_targets=[_target(each) for each in commit.targets],
         error=failure,
-        # Of a part that was refused it is the reason, and of one that is committed, how it was before.
+        # A failed part has its error there. A committed part may still have the reason why it had to wait.
         postponed=commit.error_detail if failure is None and commit.snapshot_id is None else None,
     )
 

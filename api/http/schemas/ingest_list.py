@@ -1,4 +1,4 @@
-"""What GET /ingest takes and says."""
+"""The query string and the answer of GET /ingest."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class IngestsQuery(StrictModel):
     """The query string of GET /ingest."""
 
     state: Annotated[IngestState | None, Field(strict=False, description="only ingests in this state")] = None
-    limit: Annotated[int, Field(strict=False, ge=1, le=1000, description="so many ingests at most")] = 50
+    limit: Annotated[int, Field(strict=False, ge=1, le=1000, description="maximum number of ingests")] = 50
     page_token: Annotated[
-        str | None, Field(max_length=255, description="`nextPageToken` of the page before")
+        str | None, Field(max_length=255, description="`nextPageToken` of the previous page")
     ] = None
 
 
@@ -44,7 +44,7 @@ class IngestsAnswer(WireModel):
 
 
 def listed_ingest(record: IngestRecord) -> ListedIngestAnswer:
-    """The ingest in the wire's words."""
+    """Returns the ingest as it is on the wire."""
     return ListedIngestAnswer(
         ingest_id=record.ingest_id,
         request_id=record.request_id,

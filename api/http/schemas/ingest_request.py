@@ -16,8 +16,8 @@ from api.http.schemas.table_creation import SortBody
 from api.http.schemas.wire import StrictModel, has_field, tag_of
 from service.model.ingest.ingest import OnError
 
-# PostgreSQL, which keeps names, cannot hold all characters: see NO_CONTROLS.
-# Described only: `table_name` refuses others in better words.
+# PostgreSQL stores names, and cannot store all characters: see NO_CONTROLS.
+# Only for the description: `table_name` rejects other names with a better message.
 _FULL_NAME = r"^[^.\x00-\x1f\x7f]+(\.[^.\x00-\x1f\x7f]+){2,}$"
 FullName = Annotated[
     str,
@@ -33,7 +33,7 @@ JsonRecord = Annotated[dict[str, Any], Field(description="the fields by name")]
 
 _WRITE_SCHEMA = (
     "the columns that the data files hold, in their order: names, with dots into structs; an Iceberg schema; "
-    "or `infer`, the columns that the records have. Left out: all columns of the table. It never changes it."
+    "or `infer`, the columns that the records have. Left out: all of the table's. It never changes the table."
 )
 
 
@@ -63,7 +63,7 @@ WriteSchemaBody = Annotated[_WriteSchema | None, Field(description=_WRITE_SCHEMA
 
 
 class IngestWait(StrEnum):
-    """What the answer waits for."""
+    """The state that the answer waits for."""
 
     ACCEPTED = "ACCEPTED"
     COMMITTED = "COMMITTED"
@@ -74,12 +74,12 @@ class _Target(MatchedTable):
     branch: Branch = "main"
     mode: Annotated[
         Literal["append", "upsert"],
-        Field(description="upsert: each record replaces the rows that have its equality fields' values"),
+        Field(description="upsert: each record replaces the rows with equal values in the equality fields"),
     ] = "append"
     equality_fields: Annotated[
         list[ColumnName] | None,
         Field(
-            description="of an upsert: the columns that tell rows apart; "
+            description="for an upsert: the columns that identify a row; "
             "left out: the table's identifier fields"
         ),
     ] = None
@@ -88,14 +88,14 @@ class _Target(MatchedTable):
         list[SortBody] | None,
         Field(
             max_length=100,
-            description="what the rows of each data file are sorted by, its columns among those that are "
-            "written; `[]`: nothing. Left out: the table's own sort order, where its columns are written",
+            description="the sort order of the rows in each data file; its columns must be among those "
+            "written; `[]`: none. Left out: the table's own sort order, if its columns are written",
         ),
     ] = None
 
 
 def _with_few_faults(records: object) -> object:
-    """Up to the last of so many items that are no objects: of what else is wrong nobody wants to read."""
+    """Cuts the list after `MAX_FAULTS` items that are not objects: more faults would not be reported."""
     if not isinstance(records, list):
         return records
     wrong = (at for at, each in enumerate(records) if not isinstance(each, dict))
@@ -114,7 +114,8 @@ class _Ingest(StrictModel):
     request_id: Annotated[
         UUID | None,
         Field(
-            strict=False, description="the same id from the same caller is written once, however often sent"
+            strict=False,
+            description="the same id from the same caller is written once, however often it is sent",
         ),
     ] = None
     wait: Annotated[
@@ -125,8 +126,8 @@ class _Ingest(StrictModel):
         OnError,
         Field(
             strict=False,
-            description="REJECT_REQUEST: one record that does not fit, and nothing is written; DEAD_LETTER: "
-            "those go to `<table>__dead_letter`, and the rest is written",
+            description="REJECT_REQUEST: if one record does not fit, nothing is written; DEAD_LETTER: "
+            "such records go to `<table>__dead_letter`, and the rest is written",
         ),
     ] = OnError.REJECT_REQUEST
 
@@ -136,7 +137,7 @@ class TargetBody(_Target):
 
 
 class RouteBody(StrictModel):
-    """Which record goes where, by the value of one field."""
+    """Chooses the table of each record by the value of one field."""
 
     field: Annotated[str, Field(min_length=1, max_length=1024)]
     to: Annotated[
@@ -144,7 +145,7 @@ class RouteBody(StrictModel):
         Field(
             min_length=1,
             max_length=1000,
-            description="value of the field to where its records go; `*` takes what no other value names",
+            description="maps a value of the field to the table of its records; `*` takes other values",
         ),
     ]
 
@@ -164,24 +165,24 @@ class ManyWrites(_Ingest):
 
 
 class RoutedWrites(_Ingest):
-    """Records that go where one of their fields says."""
+    """Records that are routed by one of their fields."""
 
     route: RouteBody
     records: Records
 
 
 class SourceBody(StrictModel):
-    """Files that executors read, where the operator lets them."""
+    """Files that Spark's executors read, if the operator allows it."""
 
     uri: Annotated[
         str,
         StringConstraints(min_length=1, max_length=4096),
         NO_CONTROLS,
-        Field(description="an address such as s3://bucket/folder/*.json.gz; `**` is any number of folders"),
+        Field(description="the address, such as s3://bucket/folder/*.json.gz; `**` is any number of folders"),
     ]
     format: Literal["json", "ndjson", "csv", "parquet", "arrow"]
     compression: Annotated[
-        Literal["none", "gzip", "zstd"] | None, Field(description="left out: as each file's name says")
+        Literal["none", "gzip", "zstd"] | None, Field(description="left out: by each file's name")
     ] = None
 
 
@@ -192,14 +193,14 @@ class SourceWrite(_Target, _Ingest):
 
 
 class SourceRoute(_Ingest):
-    """Files whose records go where one of their fields says."""
+    """Files whose records are routed by one of their fields."""
 
     route: RouteBody
     source: SourceBody
 
 
 def _form(body: object) -> str:
-    """The form that is meant: of a mistake in one, nothing is told that another one would want."""
+    """Chooses the form that the caller meant, so that a mistake is reported for this form alone."""
     if has_field(body, "writes"):
         return tag_of(ManyWrites)
     if has_field(body, "route"):
@@ -222,6 +223,6 @@ class StreamedWrite(_Target, _Ingest):
 
 
 class StreamedRoute(_Ingest):
-    """The query string beside a body of records that go where one of their fields says."""
+    """The query string beside a body of records that are routed by one of their fields."""
 
     route: RouteBody

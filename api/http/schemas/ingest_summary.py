@@ -1,4 +1,4 @@
-"""What GET /ingest/summary takes and says."""
+"""The query string and the answer of GET /ingest/summary."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class IngestSummaryQuery(StrictModel):
 
 
 class SpreadAnswer(WireModel):
-    """Milliseconds: the half took no longer than `p50`."""
+    """Milliseconds. Half of the values are at most `p50`."""
 
     p50: int
     p95: int
@@ -33,11 +33,11 @@ class SpreadAnswer(WireModel):
 
 
 class RoundsAnswer(WireModel):
-    """The commit rounds that made a snapshot, of all branches."""
+    """The commit rounds that created a snapshot, of all branches."""
 
     total: int
     ingests_per_round: Annotated[float, Field(description="the mean")]
-    most_ingests: Annotated[int, Field(description="of one round")]
+    most_ingests: Annotated[int, Field(description="the most in one round")]
     write_targets_per_round: Annotated[float, Field(description="the mean")]
     commit_ms: SpreadAnswer
 
@@ -46,17 +46,17 @@ class TableIngestsAnswer(WireModel):
     """One table, over all ingests of all callers."""
 
     table: str
-    ingests: Annotated[int, Field(description="that were accepted")]
-    waiting: Annotated[int, Field(description="of these, for their commit")]
-    failed_by_code: Annotated[dict[str, int], Field(description="of these, refused after they were accepted")]
+    ingests: Annotated[int, Field(description="accepted ingests")]
+    waiting: Annotated[int, Field(description="of these, those that wait for their commit")]
+    failed_by_code: Annotated[dict[str, int], Field(description="of these, those that failed, by error code")]
     records: int
     rejected_records: Annotated[
-        int, Field(description="that went to the dead letters, whose table has them as its own records")
+        int, Field(description="sent to the dead letters, whose table counts them among its own records")
     ]
-    data_files: Annotated[int, Field(description="without the delete files of upserts, as `bytes` are")]
+    data_files: Annotated[int, Field(description="without the delete files of upserts; so is `bytes`")]
     bytes: int
     write_ms: Annotated[
-        SpreadAnswer, Field(description="from a request's beginning until its files were written")
+        SpreadAnswer, Field(description="from the start of a request until its files were written")
     ]
     rounds: RoundsAnswer
 
@@ -69,7 +69,7 @@ class IngestSummaryAnswer(WireModel):
 
 
 def ingest_summary_answer(summary: IngestSummary) -> IngestSummaryAnswer:
-    """The summary in the wire's words."""
+    """Returns the summary as it is on the wire."""
     return IngestSummaryAnswer(since=summary.since, tables=[_table(each) for each in summary.tables])
 
 

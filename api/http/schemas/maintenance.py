@@ -1,4 +1,4 @@
-"""What POST and GET /tables/{name}/maintenance take and say."""
+"""The bodies and answers of POST and GET /tables/{name}/maintenance."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _YEARS = 24 * 3650
 
 
 def _whole(value: object) -> object:
-    # To JSON Schema 7.0 is a whole number, too.
+    # In JSON Schema, 7.0 is an integer too.
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -36,34 +36,34 @@ Operation = Annotated[MaintenanceOperation, Field(strict=False)]
 
 
 class MaintenanceBody(StrictModel):
-    """What is to be done: compact first, removeOrphans last. What is left out, the operator has set."""
+    """The operations to run: compact first, removeOrphans last. Values left out are the operator's."""
 
     operations: Annotated[
         list[Operation],
         Field(
             min_length=1,
             max_length=3,
-            description="compact: files are rewritten until none has deletes; expire: old snapshots are "
-            "forgotten; removeOrphans: old files are deleted that no snapshot has",
+            description="compact: rewrites files until none has deletes; expire: removes old snapshots; "
+            "removeOrphans: deletes old files that no snapshot has",
         ),
     ]
-    branch: Annotated[Branch, Field(description="of compact")] = "main"
+    branch: Annotated[Branch, Field(description="for compact")] = "main"
     snapshots_older_than_hours: Annotated[
         Annotated[int, Field(ge=0, le=_YEARS), _WHOLE] | None,
-        Field(description="of expire: younger ones stay"),
+        Field(description="for expire: younger snapshots stay"),
     ] = None
     retain_last: Annotated[
         Annotated[int, Field(ge=1, le=100_000), _WHOLE] | None,
-        Field(description="of expire: so many of the newest stay"),
+        Field(description="for expire: so many of the newest snapshots stay"),
     ] = None
     orphans_older_than_hours: Annotated[
         Annotated[int, Field(ge=24, le=_YEARS), _WHOLE] | None,
-        Field(description="of removeOrphans: younger ones stay"),
+        Field(description="for removeOrphans: younger files stay"),
     ] = None
 
 
 class OperationAnswer(WireModel):
-    """What one operation did."""
+    """The result of one operation."""
 
     operation: MaintenanceOperation
     counts: Annotated[dict[str, int], Field(description="such as rewrittenDataFiles, expiredSnapshots")]
@@ -71,13 +71,13 @@ class OperationAnswer(WireModel):
 
 
 class MaintenanceLinks(WireModel):
-    """Where to look again."""
+    """The maintenance's own address."""
 
     self: str
 
 
 class MaintenanceAnswer(WireModel):
-    """A maintenance as it stands. Times are null until they have come."""
+    """A maintenance, as it is now. A time is null until it is reached."""
 
     maintenance_id: UUID
     table: str
@@ -88,23 +88,23 @@ class MaintenanceAnswer(WireModel):
     requested_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
-    results: Annotated[list[OperationAnswer], Field(description="of the operations that are done")]
+    results: Annotated[list[OperationAnswer], Field(description="of the operations that have ended")]
     error: CommitError | None
     links: MaintenanceLinks
 
 
 class ScheduleAnswer(WireModel):
-    """What is done without anybody asking."""
+    """The maintenance that the gateway does by itself."""
 
     is_on: bool
     interval_s: Annotated[
-        int, Field(description="how long after an upsert through this gateway, and how often at most")
+        int, Field(description="seconds after an upsert through this gateway, and at least between two")
     ]
     appended_files: Annotated[
-        int, Field(description="so many files, ingested through it, are compacted as often; 0: they are not")
+        int, Field(description="so many ingested files are compacted, as often at most; 0: they are not")
     ]
     idle_s: Annotated[
-        int, Field(description="how long after an ingest all is done, if it was not since; 0: never")
+        int, Field(description="seconds after an ingest until all of it is done, if not done since; 0: never")
     ]
     operations: list[MaintenanceOperation]
 
@@ -119,7 +119,7 @@ class MaintenancesAnswer(WireModel):
 def maintenance_request(
     body: MaintenanceBody, table: TableName, default: MaintenanceBounds
 ) -> MaintenanceRequest:
-    """What is wanted of the table."""
+    """Returns the maintenance that the body requests."""
     return MaintenanceRequest(
         TableKey(table, body.branch),
         tuple(dict.fromkeys(body.operations)),
@@ -136,7 +136,7 @@ def _hours(hours: int | None, default: timedelta) -> timedelta:
 
 
 def maintenance_answer(record: MaintenanceRecord) -> MaintenanceAnswer:
-    """The record on the wire."""
+    """Returns the record as it is on the wire."""
     key = record.request.key
     error = (
         CommitError(code=record.error_code, detail=record.error_detail or "") if record.error_code else None
@@ -158,7 +158,7 @@ def maintenance_answer(record: MaintenanceRecord) -> MaintenanceAnswer:
 
 
 def schedule_answer(plan: MaintenancePlan) -> ScheduleAnswer:
-    """The schedule on the wire."""
+    """Returns the schedule as it is on the wire."""
     return ScheduleAnswer(
         is_on=plan.is_scheduled,
         interval_s=int(plan.interval.total_seconds()),

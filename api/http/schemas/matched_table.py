@@ -1,4 +1,4 @@
-"""What a table is matched against before it is written to: a part of the body of POST /ingest."""
+"""The part of the body of POST /ingest that a table is matched against before it is written to."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from api.http.schemas.table_creation import CreateBody
 from api.http.schemas.wire import StrictModel
 
 _SCHEMA = (
-    "what the table is matched against, by name: an Iceberg schema, whose ids may be left out. Columns of "
-    "the table that are wider, or are not in it, are fine; all else is told, unless the table may `evolve`"
+    "an Iceberg schema that the table is matched against, by name; ids may be left out. Columns of "
+    "the table that are wider, or are not in it, are fine; other differences are errors without `evolve`"
 )
 _EVOLVE = (
     "changes the table where the schema asks for it: adds optional fields, widens types, nested ones too, as "
@@ -21,13 +21,13 @@ _EVOLVE = (
     "stay as they are"
 )
 _DROP_REQUIRED = (
-    "beside `evolve`: required fields that the schema does not have, or has as optional, become optional. "
-    "Without it they stay required, and a record that lacks one is refused"
+    "with `evolve`: required fields that the schema does not have, or has as optional, become optional. "
+    "Without it they stay required, and a record that lacks one is rejected"
 )
-_CREATE = "makes the table from `schema` if it is missing, and the schemas around it; ignored if it is there"
+_CREATE = "creates the table from `schema` if it is missing, and the schemas around it; ignored if it exists"
 
 
-# What the validators below want, for those who make requests from the description.
+# The conditions that the validators below check, for clients that build requests from the description.
 _EVOLVES_TO_A_SCHEMA: JsonDict = {
     "anyOf": [
         {"properties": {"evolve": {"const": False}}},
@@ -43,7 +43,7 @@ _DROPS_WHERE_IT_EVOLVES: JsonDict = {
 
 
 class MatchedTable(StrictModel):
-    """Without a schema the table is taken as it is."""
+    """A table and the schema that it is matched against. Without a schema, it is used as it is."""
 
     model_config = ConfigDict(json_schema_extra={"allOf": [_EVOLVES_TO_A_SCHEMA, _DROPS_WHERE_IT_EVOLVES]})
 
@@ -55,7 +55,7 @@ class MatchedTable(StrictModel):
     @field_validator("evolve")
     @classmethod
     def _has_a_schema(cls, evolves: bool, info: ValidationInfo) -> bool:
-        # What was sent as schema is not in the data where it is none: that is told by itself.
+        # An invalid schema is not in the data, and has its own error already.
         if evolves and "schema_" in info.data and info.data["schema_"] is None:
             raise ValueError("a table evolves to a schema: send it as schema, or leave evolve out")
         return evolves

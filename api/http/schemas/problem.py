@@ -1,4 +1,4 @@
-"""RFC 9457: what every error answer looks like."""
+"""The shape of every error answer (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from api.http.schemas.wire import WireModel
 
 
 class ProblemError(WireModel):
-    """One fault, with what is known of where it is and what would be right."""
+    """One fault, with its place and the names that would be right, as far as they are known."""
 
     detail: str
     pointer: Annotated[str | None, Field(description="JSON pointer into the request")] = None
@@ -21,7 +21,7 @@ class ProblemError(WireModel):
     column: Annotated[int | None, Field(description="column in that line, from 1")] = None
     row: Annotated[int | None, Field(description="row of a body without lines, from 1")] = None
     field: Annotated[str | None, Field(description="the column of the table")] = None
-    rule: Annotated[str | None, Field(description="the rule of write schemas that is broken; stable")] = None
+    rule: Annotated[str | None, Field(description="the rule of write schemas that it breaks; stable")] = None
     nearest: Annotated[list[str] | None, Field(description="the names that look most like the one sent")] = (
         None
     )
@@ -35,10 +35,11 @@ class Problem(WireModel):
     status: Annotated[int, Field(ge=400, le=599)]
     detail: str
     code: Annotated[str, Field(description="stable; docs/reference/errors.md lists every one")]
-    instance: Annotated[str, Field(description="the path that was asked for")]
+    instance: Annotated[str, Field(description="the path of the request")]
     errors: list[ProblemError]
     evolutions: Annotated[
-        list[EvolutionAnswer] | None, Field(description="tables that were made or changed before; that stays")
+        list[EvolutionAnswer] | None,
+        Field(description="tables created or changed before the error; they stay so"),
     ] = None
     query_id: Annotated[UUID | None, Field(description="the query that failed; /explain knows it")] = None
     ingest_id: Annotated[UUID | None, Field(description="the ingest that failed; /ingest/{id} knows it")] = (
@@ -46,10 +47,10 @@ class Problem(WireModel):
     )
     commits: Annotated[
         list[CommitAnswer] | None,
-        Field(description="all parts of an ingest of which some failed and others did not; those stay"),
+        Field(description="all parts of an ingest, if only some of them failed; the others stay"),
     ] = None
     trace_id: Annotated[
         str | None,
-        Field(description="of the request, if traces are recorded or it came with a `traceparent`"),
+        Field(description="trace of the request, if traces are recorded or it came with a `traceparent`"),
     ] = None
     note: Annotated[str | None, Field(description="what to send again where there are `commits`")] = None

@@ -1,4 +1,4 @@
-"""What GET /pruning/summary takes and says."""
+"""The query string and the answer of GET /pruning/summary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.model.query.history import PruningSummary, TablePruning
 
 
 def _spelled_out(value: object) -> object:
-    # A bare number would be taken as seconds since 1970.
+    # Pydantic would read a bare number as seconds since 1970.
     if not isinstance(value, str) or "T" not in value.upper():
         raise ValueError('a moment is spelled like "2026-01-01T00:00:00Z"')
     return value
@@ -37,23 +37,23 @@ class PruningSummaryQuery(StrictModel):
 
 
 class FilterCounts(WireModel):
-    """How many filters could have narrowed scans of the table, and what became of them.
+    """How many filters could have pruned scans of the table, and what became of them.
 
-    A query that read it and had no candidate on it counts as one, with its reason.
+    A query that read the table and had no candidate on it counts as one, with its reason.
     """
 
     total: int
     applied: int
     by_reason: dict[Reason, int]
     by_source: dict[FilterSource, int]
-    collect_ms: Annotated[int, Field(description="what collecting their keys took, together")]
+    collect_ms: Annotated[int, Field(description="total time to collect their keys")]
 
 
 class TablePruningAnswer(WireModel):
     """One table, over all queries of all callers."""
 
     table: str
-    queries: Annotated[int, Field(description="that scanned the table")]
+    queries: Annotated[int, Field(description="queries that scanned the table")]
     scans: int
     data_files: SelectionAnswer
     bytes: SelectionAnswer
@@ -61,14 +61,14 @@ class TablePruningAnswer(WireModel):
 
 
 class PruningSummaryAnswer(WireModel):
-    """Every table that was scanned or could have been narrowed, in order of name."""
+    """Every table that was scanned or could have been pruned, in order of name."""
 
     since: datetime
     tables: list[TablePruningAnswer]
 
 
 def pruning_summary_answer(summary: PruningSummary) -> PruningSummaryAnswer:
-    """The summary in the wire's words."""
+    """Returns the summary as it is on the wire."""
     tables = [_table(each) for each in summary.tables]
     return PruningSummaryAnswer(since=summary.since, tables=tables)
 

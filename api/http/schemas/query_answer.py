@@ -27,7 +27,7 @@ class QueryErrorAnswer(WireModel):
 
 
 class StatusAnswer(WireModel):
-    """Where a query stands. Times are milliseconds."""
+    """The state of a query. Times are in milliseconds."""
 
     state: QueryState
     error: QueryErrorAnswer | None
@@ -44,7 +44,7 @@ class ColumnAnswer(WireModel):
 
 
 class ManifestAnswer(WireModel):
-    """The shape of the whole result. `totalByteCount` is of the rows in Arrow, not of any rendering."""
+    """The shape of the whole result. `totalByteCount` is the size of its rows in Arrow."""
 
     format: ResultFormat
     columns: list[ColumnAnswer]
@@ -65,24 +65,24 @@ class ChunkAnswer(WireModel):
 
 
 class SelectionAnswer(WireModel):
-    """How many were selected, of how many there are."""
+    """How many were selected, and how many there are."""
 
     total: int
     selected: int
 
 
 class PruningAnswer(WireModel):
-    """How many filters the query could have, and what all its scans read together, of how much."""
+    """The number of filters that the query could have, and what all its scans read of the total."""
 
     filters: Annotated[int, Field(description="candidates, applied or not")]
     applied: int
-    cached: Annotated[int, Field(description="applied, with keys from the filter cache")]
+    cached: Annotated[int, Field(description="applied filters with keys from the filter cache")]
     data_files: SelectionAnswer
     bytes: SelectionAnswer
 
 
 class LinksAnswer(WireModel):
-    """Where to go on."""
+    """Addresses of the query."""
 
     self: str
     explain: str
@@ -90,7 +90,7 @@ class LinksAnswer(WireModel):
 
 
 class QueryAnswer(WireModel):
-    """A query as it stands."""
+    """A query, as it is now."""
 
     query_id: UUID
     status: StatusAnswer

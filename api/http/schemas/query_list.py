@@ -1,4 +1,4 @@
-"""What GET /query takes and says."""
+"""The query string and the answer of GET /query."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class QueriesQuery(StrictModel):
     state: Annotated[QueryState | None, Field(strict=False, description="only queries in this state")] = None
     principal: Annotated[
         str | None,
-        Field(max_length=255, description="only this caller's; of anybody else's, none are listed"),
+        Field(max_length=255, description="only this caller's; another caller's are never listed"),
     ] = None
-    limit: Annotated[int, Field(strict=False, ge=1, le=1000, description="so many queries at most")] = 50
+    limit: Annotated[int, Field(strict=False, ge=1, le=1000, description="maximum number of queries")] = 50
     page_token: Annotated[
-        str | None, Field(max_length=255, description="`nextPageToken` of the page before")
+        str | None, Field(max_length=255, description="`nextPageToken` of the previous page")
     ] = None
 
 
 class ListedQueryAnswer(WireModel):
-    """One query. Times are milliseconds."""
+    """One query. Times are in milliseconds."""
 
     query_id: UUID
     sql: Annotated[str, Field(description="the first 1,000 characters")]
@@ -51,7 +51,7 @@ class QueriesAnswer(WireModel):
 
 
 def listed_query(summary: QuerySummary) -> ListedQueryAnswer:
-    """The query in the wire's words."""
+    """Returns the query as it is on the wire."""
     path = f"/query/{summary.query_id}"
     return ListedQueryAnswer(
         query_id=summary.query_id,

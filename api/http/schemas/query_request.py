@@ -17,7 +17,7 @@ from service.model.query.rewrites import RewriteKind
 
 
 class OnWaitTimeout(StrEnum):
-    """What becomes of a query that is not done when the wait ends."""
+    """The action on a query that has not ended when the wait ends."""
 
     CONTINUE = "CONTINUE"
     CANCEL = "CANCEL"
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def _whole_characters(value: T) -> T:
-    # JSON can spell a lone surrogate ("\ud800"), which neither the engine nor any store could be given.
+    # JSON can spell a lone surrogate ("\ud800"), which neither the engine nor any store accepts.
     if isinstance(value, str) and not value.isascii():
         try:
             value.encode()
@@ -75,21 +75,21 @@ _FORMAT = "JSON has the first rows in this answer; CSV and ARROW_STREAM are read
 
 
 class DynamicFiltering(StrictModel):
-    """How far the scans of this query may be narrowed by the keys that it joins.
+    """How the scans of this query may be pruned by the keys that it joins.
 
-    What is left out is as the operator has set it, and no bound is above the operator's.
+    Values left out are the operator's, and no bound may be above the operator's.
     """
 
-    enabled: Annotated[bool, Field(description="false: the query runs as it is written")] = True
+    enabled: Annotated[bool, Field(description="false: the query runs as written")] = True
     verify: Annotated[
-        bool, Field(description="runs it as it is written too, and fails when the rows are not the same")
+        bool, Field(description="runs the query as written too, and fails if the rows differ")
     ] = False
     min_table_bytes: Annotated[
         int | None,
-        Field(ge=0, le=2**53, description="smaller tables are not narrowed; 0: all, whatever it costs"),
+        Field(ge=0, le=2**53, description="smaller tables are not pruned; 0: all may be, whatever it costs"),
     ] = None
     max_filter_bytes: Annotated[
-        int | None, Field(ge=0, le=2**53, description="larger sets of keys narrow by ranges, if at all")
+        int | None, Field(ge=0, le=2**53, description="larger sets of keys prune by ranges, if at all")
     ] = None
     collect_timeout: Annotated[
         DurationMs | None, Field(description="how long the query waits for its filters")
@@ -102,12 +102,12 @@ class DynamicFiltering(StrictModel):
     )
     rewrites: Annotated[
         list[Rewrite] | None,
-        Field(max_length=len(RewriteKind), description="what else may be changed in the text; []: nothing"),
+        Field(max_length=len(RewriteKind), description="other changes that the text may get; []: none"),
     ] = None
 
 
 class QueryBody(StrictModel):
-    """A query. `sql` alone is enough; the defaults of the others are the operator's, or stand here."""
+    """A query. `sql` alone is enough; other defaults are shown here, or are the operator's."""
 
     sql: Annotated[SqlText, Field(description="one SELECT, with `:name` or `?` for parameters")]
     parameters: Annotated[
@@ -127,7 +127,7 @@ class QueryBody(StrictModel):
         ),
     ]
     on_wait_timeout: Annotated[
-        OnWaitTimeout, Field(strict=False, description="what becomes of the query when the wait ends")
+        OnWaitTimeout, Field(strict=False, description="what happens to the query when the wait ends")
     ] = OnWaitTimeout.CONTINUE
     timeout: Annotated[DurationMs | None, Field(description="ends the query itself")] = None
     row_limit: Annotated[int | None, Field(ge=1, le=2**53, description="rows of the result at most")] = None

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import WithJsonSchema
 
-# Described only: what is wrong in a schema is told place by place.
+# Only for the description: faults of a schema are reported place by place.
 _SCHEMA_JSON: dict[str, Any] = {
     "type": "object",
     "required": ["fields"],

@@ -29,13 +29,13 @@ def _interval(text: str) -> str:
 
 
 class DirectoryBody(StrictModel):
-    """Files that come into a folder, each read once. They must come whole, by a rename."""
+    """Files that arrive in a folder. Each is read once, and must arrive complete, by a rename."""
 
     directory: Annotated[_Text, Field(description="an address such as s3://bucket/folder, without globs")]
-    glob: Annotated[_Text | None, Field(description="which names in it count, such as *.ndjson")] = None
+    glob: Annotated[_Text | None, Field(description="which file names are read, such as *.ndjson")] = None
     format: Literal["json", "ndjson", "csv", "parquet", "arrow"] = "ndjson"
     compression: Annotated[
-        Literal["none", "gzip", "zstd"] | None, Field(description="left out: as each file's name says")
+        Literal["none", "gzip", "zstd"] | None, Field(description="left out: by each file's name")
     ] = None
     files_per_batch: Annotated[int, Field(ge=1, le=100_000)] = 1_000
 
@@ -70,7 +70,10 @@ _Source = Annotated[
 class _Stream(StrictModel):
     request_id: Annotated[
         UUID | None,
-        Field(strict=False, description="the same id from the same caller is one stream, however often sent"),
+        Field(
+            strict=False,
+            description="the same id from the same caller is one stream, however often it is sent",
+        ),
     ] = None
     name: Annotated[str, StringConstraints(max_length=255), NO_CONTROLS_OR_EMPTY] = ""
     source: _Source
@@ -78,8 +81,8 @@ class _Stream(StrictModel):
         str,
         AfterValidator(_interval),
         Field(
-            description="how often what has come is written: 100ms at least, a day at most",
-            # Described only, and somewhat narrower: `_interval` says what is wrong in better words.
+            description="how often new input is written: 100ms at least, a day at most",
+            # Only for the description, and stricter than `_interval`, whose messages are better.
             json_schema_extra={"pattern": r"^([1-9][0-9]{2,6}ms|[1-9][0-9]{0,3}s|[1-9][0-9]{0,2}m)$"},
             examples=["60s"],
         ),
@@ -97,7 +100,7 @@ class StreamToTable(TargetBody, _Stream):
 
 
 class StreamByRoute(_Stream):
-    """Records go where one of their fields says."""
+    """Records are routed by one of their fields."""
 
     route: RouteBody
 
@@ -115,14 +118,14 @@ STREAM_BODY: TypeAdapter[StreamBody] = TypeAdapter(StreamBody)
 
 
 class StreamError(WireModel):
-    """What ended a stream, or keeps a running one from going on for now."""
+    """The error that ended a stream, or that keeps a running stream from continuing for now."""
 
     code: str
     detail: str
 
 
 class StreamProgress(WireModel):
-    """What a stream has brought into tables so far."""
+    """The batches and records that a stream has read and written so far."""
 
     batches: int
     records: int
@@ -132,7 +135,7 @@ class StreamProgress(WireModel):
 
 
 class StreamAnswer(WireModel):
-    """A stream as it is now."""
+    """A stream, as it is now."""
 
     stream_id: UUID
     name: str
@@ -152,7 +155,7 @@ class StreamList(WireModel):
 
 
 def stream_answer(record: StreamRecord) -> StreamAnswer:
-    """The stream on the wire."""
+    """Returns the stream as it is on the wire."""
     error = None
     if record.error_code is not None:
         error = StreamError(code=record.error_code, detail=record.error_detail or "")

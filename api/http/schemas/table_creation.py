@@ -1,4 +1,4 @@
-"""How a table is made that is missing: a part of the body of POST /ingest."""
+"""The layout of a table that is created: a part of the body of POST /ingest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from api.bootstrap.spelling import NO_CONTROLS, NO_NUL
 from api.http.schemas.wire import StrictModel
 
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=1024), NO_CONTROLS]
-# Of names Pydantic itself describes only which values have those that fit.
+# Pydantic describes only the values of names that fit the pattern. This excludes all other names.
 _OF_NAMES: dict[str, Any] = {
     "propertyNames": {"pattern": NO_CONTROLS.pattern, "minLength": 1, "maxLength": 1024}
 }
@@ -25,21 +25,21 @@ _Value = Annotated[str, StringConstraints(max_length=1024), NO_NUL]
 
 
 class Direction(StrEnum):
-    """Of a sort order."""
+    """The direction of a sort order."""
 
     ASC = "asc"
     DESC = "desc"
 
 
 class NullOrder(StrEnum):
-    """Where a sort order has its NULLs."""
+    """Where a sort order puts NULLs."""
 
     FIRST = "nulls-first"
     LAST = "nulls-last"
 
 
 class PartitionBody(StrictModel):
-    """One field of the partition spec; without a name it gets Iceberg's: `id_bucket`, `at_day`."""
+    """One field of the partition spec. Its default name is Iceberg's, such as `id_bucket` or `at_day`."""
 
     source: _Source
     transform: _Transform = "identity"
@@ -58,7 +58,7 @@ class SortBody(StrictModel):
 
 
 class CreateBody(StrictModel):
-    """The layout of a new table. Only properties that choose no code and no place are taken."""
+    """The layout of a new table. Properties that choose code or a location are rejected."""
 
     partition_spec: Annotated[list[PartitionBody], Field(max_length=100, default_factory=list)]
     sort_order: Annotated[list[SortBody], Field(max_length=100, default_factory=list)]

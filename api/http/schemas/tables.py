@@ -1,4 +1,4 @@
-"""What GET /tables and GET /tables/{name} say."""
+"""The answers of GET /tables and GET /tables/{name}."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TablesQuery(StrictModel):
 
 
 class NoQuery(StrictModel):
-    """No query string: whatever is in it is refused."""
+    """No query string: any parameter is rejected."""
 
 
 class TableEntry(WireModel):
@@ -40,7 +40,7 @@ class TablesAnswer(WireModel):
 
     tables: list[TableEntry]
     missing_catalogs: Annotated[
-        list[str], Field(description="catalogs that do not answer now, whose tables are left out")
+        list[str], Field(description="catalogs that do not answer now; their tables are left out")
     ]
 
 
@@ -83,8 +83,8 @@ class SnapshotAnswer(WireModel):
 class TableAnswer(TableEntry):
     """A table as its catalog describes it now. Counts are those of the current snapshot.
 
-    `recordCount` is what a reader finds. It is null where only reading tells, as with equality deletes;
-    `recordCountAtMost` counts all rows in data files then, deleted ones too.
+    `recordCount` is the number of rows that a reader finds. It is null if only reading can tell, as with
+    equality deletes. `recordCountAtMost` then counts all rows in data files, including deleted ones.
     """
 
     table_uuid: UUID
@@ -105,12 +105,12 @@ class TableAnswer(TableEntry):
 
 
 def table_entry(name: TableName) -> TableEntry:
-    """The name in the wire's words."""
+    """Returns the name as it is on the wire."""
     return TableEntry(name=str(name), catalog=name.catalog, schema_=name.schema, table=name.table)
 
 
 def table_answer(facts: TableFacts) -> TableAnswer:
-    """The table in the wire's words."""
+    """Returns the table as it is on the wire."""
     return TableAnswer(
         **table_entry(facts.name).model_dump(),
         table_uuid=facts.table_uuid,

@@ -1,4 +1,4 @@
-"""What all models of the wire share: camelCase outside, nothing unknown, nothing coerced."""
+"""Bases of all models on the wire: camelCase names; requests have no unknown fields and no coercion."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 
 
 def tag_of(form: type[BaseModel]) -> str:
-    """What a union calls one of its forms. No field is called so: places are told from it by that."""
+    """Returns the tag of one form of a union. No field has this name, so it is never taken for a place."""
     return f"the form {form.__name__}"
 
 
@@ -25,7 +25,7 @@ class WireModel(BaseModel):
 
 
 class StrictModel(BaseModel):
-    """A request: types are taken as they are, and unknown fields are refused."""
+    """A request: types are not coerced, and unknown fields are rejected."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,

@@ -1,1 +1,1 @@
-"""GET /explain/{id} as one page that needs nothing from elsewhere."""
+"""GET /explain/{id} as one page that loads nothing from elsewhere."""

@@ -1,4 +1,4 @@
-"""Every candidate filter with its reason."""
+"""The table of candidate filters with their reasons."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from api.http.explain.explain_html.numbers import count, size
 from api.http.rendering.reasons import SENTENCES
 from service.model.filters.filtering import Build, FilterForm, FilterRecord, FilterSource
 
-# Some hundreds are drawn as long as anybody may look at them; the JSON has all.
+# A filter may have hundreds of ranges. The page shows a few; the JSON has all.
 MAX_RANGES_SHOWN = 5
 
 _HEAD = "<tr><th>filter</th><th>narrows</th><th>by the keys of</th><th>keys</th><th>outcome</th></tr>"
 
 
 def filter_table(filters: Sequence[FilterRecord], has_ended: bool = True) -> str:
-    """A row for each filter, those that were applied first."""
+    """Returns a row for each filter, applied filters first."""
     if not filters:
         return f'<p class="none">{"No table was read" if has_ended else "Not known yet"}.</p>'
     rows = sorted(filters, key=lambda each: not each.is_applied)

@@ -6,7 +6,7 @@ from html import escape
 
 
 def breakable(text: str) -> str:
-    """The text, escaped; a line may end behind its dots and underscores, and within none of its words.
+    """Returns the text escaped; lines may break after dots and underscores, but not within words.
 
     >>> breakable("lake.<b>.store_sales")
     'lake.<wbr>&lt;b&gt;.<wbr>store_<wbr>sales'

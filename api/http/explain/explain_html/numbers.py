@@ -8,7 +8,7 @@ _UNITS = ("kB", "MB", "GB", "TB", "PB")
 
 
 def count(number: int) -> str:
-    """With thousands apart.
+    """Separates thousands.
 
     >>> count(287867)
     '287,867'
@@ -17,7 +17,7 @@ def count(number: int) -> str:
 
 
 def size(number: int) -> str:
-    """In the largest unit that fits.
+    """Spells a size in bytes in the largest unit that fits.
 
     >>> size(999), size(4_900_000)
     ('999 B', '4.9 MB')
@@ -31,7 +31,7 @@ def size(number: int) -> str:
 
 
 def percentage(selection: Selection) -> float:
-    """How much was selected, from 0 to 100.
+    """Returns the share that was selected, from 0 to 100.
 
     >>> percentage(Selection(2003, 366)), percentage(Selection(0, 0))
     (18.27, 0.0)

@@ -1,4 +1,4 @@
-"""The page: what was read of how much, by which filters, in which plan."""
+"""The page: what was read of the total, by which filters, in which plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from api.http.rendering.plan_texts import NO_PLAN, plan_texts
 from api.http.rendering.reasons import VERIFICATIONS
 from service.model.query.explanation import Explanation
 
-# The page has no script and asks nothing from anywhere; the browser holds it to that, whatever the SQL says.
+# The page has no script and loads nothing; with this policy the browser enforces it, whatever the SQL says.
 CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
@@ -26,7 +26,7 @@ _NOT_ENDED = "The query has not ended. What is known so far is here, and the pag
 
 
 def explain_html(explanation: Explanation) -> str:
-    """One self-contained page; all text of the query's is escaped."""
+    """Returns one self-contained page. All text of the query is escaped."""
     return "\n".join(_page(explanation))
 
 

@@ -1,4 +1,4 @@
-"""The plan as a picture: scans with what they read, joins, and where filters come from."""
+"""The plan as a picture: scans with what they read, joins, and the sources of filters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TITLES = {
 
 
 def plan_drawing(plan: PlanNode, scans: Sequence[ScanRecord]) -> str:
-    """The plan as SVG; a sentence when it has too many nodes for anybody to look at."""
+    """Returns the plan as SVG, or a sentence if it has too many nodes to be readable."""
     placed = list(plan_layout(plan).walk())
     if len(placed) > MAX_NODES:
         many = f"The plan has {len(placed)} operators, too many to be drawn. Its text is below."
@@ -52,7 +52,7 @@ def _described(node: PlanNode) -> tuple[str, str, str]:
 
 
 def _read(scans: Sequence[ScanRecord]) -> Mapping[str, Selection]:
-    """The data files of tables that were scanned once: of several scans nothing says which is which."""
+    """Returns the data files of tables that were scanned once: several scans cannot be distinguished."""
     times = Counter(each.table.lower() for each in scans)
     tables = {each.table.lower(): each.metrics.data_files for each in scans}
     return {name: files for name, files in tables.items() if times[name] == 1}
@@ -72,7 +72,7 @@ def _lines(placed: Placed) -> Iterator[str]:
 def _box(placed: Placed, read: Mapping[str, Selection]) -> str:
     node = placed.node
     x, y = _corner(placed)
-    # A tooltip of a page full of letters helps nobody.
+    # A tooltip as long as a page would not help.
     tooltip = f"<title>{escape(node_text(node)[:2_000])}</title>"
     frame = f'<rect width="{WIDTH}" height="{HEIGHT}" rx="8"/>'
     title = f'<text class="title" x="12" y="23">{escape(_cut(_title(node)))}</text>'
@@ -100,7 +100,7 @@ def _title(node: PlanNode) -> str:
 
 
 def _detail(node: PlanNode) -> str:
-    """What tells this node from others of its kind."""
+    """Returns what distinguishes the node from others of its kind."""
     values = dict(node.attributes)
     if "table" in values:
         return ".".join(values["table"])
@@ -111,7 +111,7 @@ def _detail(node: PlanNode) -> str:
 
 
 def _share(node: PlanNode, read: Mapping[str, Selection]) -> str:
-    """A bar of the data files that the scan's table gave."""
+    """Draws a bar of the data files that the scan read of its table."""
     table = dict(node.attributes).get("table", ())
     if node.operator == _IN_MEMORY:
         return ""
@@ -126,7 +126,7 @@ def _share(node: PlanNode, read: Mapping[str, Selection]) -> str:
 
 
 def _cut(text: str) -> str:
-    """The text on one line, as long as its box.
+    """Returns the text on one line, cut to the width of its box.
 
     >>> len(_cut("a" * 100))
     31

@@ -1,4 +1,4 @@
-"""Where the nodes of a plan stand in its picture: the root at the top, what it reads below it."""
+"""The positions of a plan's nodes in its picture: the root on top, its inputs below."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.model.query.explanation import PlanNode
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A node at its place: `row` counts from the root; `column` may be between two columns."""
+    """A node and its position. `row` counts from the root; `column` may be between two columns."""
 
     node: PlanNode
     row: int
@@ -18,14 +18,14 @@ class Placed:
     children: tuple[Placed, ...] = ()
 
     def walk(self) -> Iterator[Placed]:
-        """This one and all below it."""
+        """Yields this node and all nodes below it."""
         yield self
         for each in self.children:
             yield from each.walk()
 
 
 def plan_layout(plan: PlanNode) -> Placed:
-    """Leaves in columns of their own, every other node in the middle of its children.
+    """Places leaves in columns of their own, and every other node in the middle of its children.
 
     >>> placed = plan_layout(PlanNode("Join", (), (PlanNode("a"), PlanNode("b"))))
     >>> placed.column, [(each.row, each.column) for each in placed.children]

@@ -1,4 +1,4 @@
-"""The plan as nested lists, for screens that are too narrow for its picture."""
+"""The plan as nested lists, for screens that are too small for its picture."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from api.http.explain.explain_html.names import breakable
 from service.model.query.explanation import PlanNode
 
 Described = Callable[[PlanNode], tuple[str, str, str]]
-"""The kind of a node, its title, and what tells it from others of its kind."""
+"""Returns a node's kind, its title, and what distinguishes it from others of its kind."""
 
 
 def plan_outline(plan: PlanNode, described: Described) -> str:
-    """Each operator above those that it reads, which stand to the right where one reads several."""
+    """Lists each operator above its inputs; several inputs are indented."""
     return f'<ul class="outline">{_items(plan, described, is_one_of_several=False)}</ul>'
 
 
@@ -22,6 +22,6 @@ def _items(node: PlanNode, described: Described, *, is_one_of_several: bool) -> 
     item = f'<li class="{kind}"><b>{title}</b>{shown}</li>'
     are_several = len(node.children) > 1
     below = "".join(_items(each, described, is_one_of_several=are_several) for each in node.children)
-    # A chain below one of several would else be taken for more of them.
+    # Without nesting, a chain below one of several inputs would look like more of them.
     is_nested = bool(below) and (are_several or is_one_of_several)
     return f"{item}<li><ul>{below}</ul></li>" if is_nested else f"{item}{below}"

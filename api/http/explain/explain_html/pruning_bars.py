@@ -10,7 +10,7 @@ from service.model.query.pruning import ScanRecord, Selection
 
 
 def pruning_bars(scans: Sequence[ScanRecord], has_run: bool = True, has_ended: bool = True) -> str:
-    """The cards of all scans; what was only planned has read no rows that could be shown."""
+    """Returns the cards of all scans. A query that was only planned has no rows to show."""
     if not scans:
         return f'<p class="none">{"No table was scanned" if has_ended else "Not known yet"}.</p>'
     return f'<div class="scans">{"".join(_card(each, has_run) for each in scans)}</div>'

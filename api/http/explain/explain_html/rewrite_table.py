@@ -1,4 +1,4 @@
-"""What was changed in the text besides its filters."""
+"""The table of a query's rewrites, besides its filters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HEAD = "<tr><th>rewrite</th><th>table</th><th>how</th></tr>"
 
 
 def rewrite_table(rewrites: Sequence[RewriteRecord]) -> str:
-    """A row for each rewrite."""
+    """Returns a row for each rewrite."""
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in _cells(each))}</tr>" for each in rewrites)
     return f'<div class="wide"><table><thead>{_HEAD}</thead><tbody>{body}</tbody></table></div>'
 

@@ -1,4 +1,4 @@
-"""Where the time went, as one bar."""
+"""A query's time as one bar."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from service.model.query.explanation import Explanation
 
 
 def timeline(explanation: Explanation) -> str:
-    """The parts of the query's time, one after the other, in their proportions."""
+    """Returns the stages of the query's time, one after the other, in proportion."""
     times = timings(explanation)
     parts = [
         ("queued", times.queued_ms),
