@@ -1,4 +1,4 @@
-"""A session as tests have it, ended so that its JVM has time to write down what it has used."""
+"""Runs a Spark session like those of the tests, then lets its JVM exit and archive the classes it loaded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WITHIN_S = 120
 
 
 def main() -> None:
-    """Returns when the JVM is gone."""
+    """Runs the commands, and returns when the JVM has ended."""
     with tempfile.TemporaryDirectory() as folder:
         lake = {
             "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",

@@ -1,7 +1,8 @@
-"""Spark's classes as the JVM wants them, in one file: with it, a session of tests starts in half the time.
+"""Archives Spark's loaded classes in one file, with which a test session starts in half the time.
 
-A full run starts some fifty JVMs, each of which would read, check and link the same classes. The JVM itself
-tells whether the file is of its version and class path, and does without it if not.
+A full run starts about fifty JVMs. Without the archive, each of them reads, verifies and links the same
+classes. The JVM itself checks that the file matches its version and class path, and ignores the file if it
+does not.
 
 Source: application class data sharing (JEP 310, JEP 350).
 """
@@ -20,12 +21,12 @@ _PATIENCE_S = 300
 
 
 def java_options(options: str) -> str:
-    """These, and the archive if it is there."""
+    """Adds the archive to these options, if it exists."""
     return f"{options} -XX:SharedArchiveFile={ARCHIVE} -Xlog:disable" if ARCHIVE.exists() else options
 
 
 def make_archive(options: str) -> None:
-    """Lets a JVM leave the classes behind that it has used; without them, tests only take longer."""
+    """Runs a session whose JVM writes the archive at exit. If that fails, tests only take longer."""
     ARCHIVE.parent.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "tests.archived_session"]
     environment = os.environ | {"JDK_JAVA_OPTIONS": f"{options} -XX:ArchiveClassesAtExit={ARCHIVE}"}

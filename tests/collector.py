@@ -1,4 +1,4 @@
-"""A collector of traces: takes what OTLP over HTTP brings, and can be down for a while."""
+"""An OTLP/HTTP trace collector for tests: it stores what it receives, and can be unavailable for a while."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A span as it came."""
+    """A span as it was received."""
 
     name: str
     trace_id: str
@@ -31,12 +31,12 @@ class Received:
     scope: str
     events: int
     text: str
-    """All of it, to look for what must not be there."""
+    """The whole span as text, in which tests search for values that must not appear."""
 
 
 @dataclass
 class Collector:
-    """What came so far. `answer` is its status; `pause_s`, how long it takes for it."""
+    """Stores the spans it receives. It answers with the status `answer`, after `pause_s` seconds."""
 
     url: str
     answer: int = 200
@@ -48,12 +48,12 @@ class Collector:
     released: threading.Event = field(default_factory=threading.Event)
 
     def named(self, name: str, trace_id: str | None = None) -> list[Received]:
-        """Those of this name, in the order of their begin."""
+        """Returns the spans of this name, ordered by start."""
         found = [each for each in self.spans if each.name == name and trace_id in (None, each.trace_id)]
         return sorted(found, key=lambda each: each.began_ns)
 
     def take(self, body: bytes) -> None:
-        """Reads a request's body."""
+        """Decodes a request's body and stores its spans."""
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
             self.resources.append(_values(resource.resource.attributes))
             for scope in resource.scope_spans:
@@ -62,7 +62,7 @@ class Collector:
 
 @contextmanager
 def collector() -> Iterator[Collector]:
-    """One that listens on a free port."""
+    """Runs a collector on a free port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -79,7 +79,7 @@ def collector() -> Iterator[Collector]:
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
+            """Logs nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -96,7 +96,7 @@ def collector() -> Iterator[Collector]:
 
 
 def within(span: Received, others: list[Received]) -> list[str]:
-    """The names of the steps that this one is in, from the outermost; itself last."""
+    """Returns the names of the span's ancestors, outermost first, and then its own."""
     by_id = {each.span_id: each for each in others}
     path = [span]
     while path[0].parent_id in by_id:
@@ -105,7 +105,7 @@ def within(span: Received, others: list[Received]) -> list[str]:
 
 
 def waited_for(probe: Any, within_s: float = 30.0) -> Any:
-    """The first true answer of the probe."""
+    """Polls until the probe returns something true, and returns that."""
     deadline = time.monotonic() + within_s
     while not (answer := probe()):
         assert time.monotonic() < deadline, f"not within {within_s:g} s"

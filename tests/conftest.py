@@ -1,4 +1,4 @@
-"""`make test` runs in three processes, as many wait; what shares servers and a Spark session stays in one."""
+"""`make test` runs in three processes; tests that share servers and a Spark session run in one of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOGETHER = {
     "drill": "drill",
     "failover": "failover",
 }
-"""By folder; all others need nothing that takes long to start."""
+"""The scope of each folder. Tests of all other folders need nothing that is slow to start."""
 OF_THEIR_OWN = frozenset(
     f"test_{each}.py"
     for each in (
@@ -42,23 +42,23 @@ OF_THEIR_OWN = frozenset(
         "writer_on_executors",
     )
 )
-"""Files of integration tests that start servers of their own; so do the folders below."""
+"""Integration test files that start servers of their own. Subfolders of `integration` do so too."""
 
-# JVMs of tests live for a minute: to compile their code well, and to collect garbage with all cores, takes
-# two fifths of all the CPU that they take. The setting is Java's own.
+# A test JVM lives for about a minute. Optimizing compilation and parallel garbage collection would take two
+# fifths of its CPU time. Both options are standard Java options.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-# A soak runs for hours.
+# A soak runs for hours, so it keeps Java's defaults.
 HAS_OPTIONS = "JDK_JAVA_OPTIONS" in os.environ or SOAK is not None
 if not HAS_OPTIONS:
     os.environ["JDK_JAVA_OPTIONS"] = java_options(JAVA_OPTIONS)
 
-# The other process may have the core just then: no test says anything about time.
+# Another process may be using the core, so no test checks durations.
 settings.register_profile("sluice", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("sluice")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Before the processes of a full run start, which inherit the options."""
+    """Makes the class archive before a full run starts its processes, which inherit the options."""
     if HAS_OPTIONS or config.args_source is not pytest.Config.ArgsSource.TESTPATHS or ARCHIVE.exists():
         return
     make_archive(JAVA_OPTIONS)
@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class ByServers(LoadScopeScheduling):
-    """Gives a process all tests that need the same servers."""
+    """Gives all tests that need the same servers to one process."""
 
     def _split_scope(self, nodeid: str) -> str:
         if SOAK:
@@ -78,5 +78,5 @@ class ByServers(LoadScopeScheduling):
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByServers:
-    """xdist's own hook."""
+    """Replaces the scheduler of pytest-xdist."""
     return ByServers(config, log)

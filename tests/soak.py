@@ -1,4 +1,4 @@
-"""What `make soak` asks for, from the environment: `SLUICE_SOAK_…`."""
+"""The settings of `make soak`, read from the environment variables `SLUICE_SOAK_…`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Soak:
-    """How many generated queries, the seed of the first process, and the processes that share them."""
+    """The number of generated queries, the seed of the first process, and the number of processes."""
 
     queries: int
     seed: int
@@ -16,7 +16,7 @@ class Soak:
 
     @property
     def share(self) -> int:
-        """Queries of one process."""
+        """The number of queries that one process runs."""
         return -(-self.queries // self.processes)
 
 
@@ -31,4 +31,4 @@ def _asked_for() -> Soak | None:
 
 
 SOAK = _asked_for()
-"""None: not a soak of generated queries."""
+"""None if this run is not a soak of generated queries."""

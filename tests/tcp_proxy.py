@@ -1,4 +1,4 @@
-"""A TCP proxy in a thread of its own: it balances callers, or makes a line slow, stopped or cut."""
+"""A TCP proxy in its own thread: it balances callers, and can slow, hold or cut connections."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _CALLER = re.compile(rb"\r\nauthorization:([^\r]*)\r\n", re.IGNORECASE)
 
 @dataclass
 class Line:
-    """What the line is like; may be changed while bytes are on it. Each way has it for itself."""
+    """How the proxy forwards bytes in each direction. It may be changed while connections are open."""
 
     delay_s: float = 0.0
     bytes_per_s: float | None = None
     is_held: bool = False
-    """Connections stay open, new ones are taken, and nothing comes through."""
+    """If true, connections stay open and new ones are accepted, but no bytes are forwarded."""
 
 
 @dataclass
 class TcpProxy:
-    """Listens on `port` as long as its block lasts; `targets` says where bytes that begin so may go."""
+    """Listens on `port` while its block runs; `targets` returns the ports to try for a request's head."""
 
     targets: Callable[[bytes], Sequence[int]]
     reads_head: bool = False
@@ -53,7 +53,7 @@ class TcpProxy:
         self._loop.close()
 
     def cut(self) -> None:
-        """Ends all connections that are open."""
+        """Closes all open connections."""
         self._run(self._cut())
 
     async def _cut(self) -> None:
@@ -81,7 +81,7 @@ class TcpProxy:
             there, back = await self._connected(head)
             ends.append(back)
             back.write(head)
-            # One side that has ended its half ends both: what is spoken here are requests and answers.
+            # When one side closes, both connections are closed: only requests and answers are exchanged here.
             ways = [
                 asyncio.create_task(self._pump(reader, back)),
                 asyncio.create_task(self._pump(there, writer)),
@@ -117,7 +117,7 @@ class TcpProxy:
 
 
 def by_caller(ports: Sequence[int]) -> Callable[[bytes], Sequence[int]]:
-    """A caller, by its token, has one port; the others take over when it is away.
+    """Sends each caller, identified by its token, to the same port; if it is down, to the next.
 
     >>> ports = by_caller([1, 2])(b"GET / HTTP/1.1\\r\\nAuthorization: Bearer a\\r\\n\\r\\n")
     >>> sorted(ports)

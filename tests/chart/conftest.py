@@ -14,5 +14,5 @@ def _helm_is_there() -> None:
 
 @pytest.fixture(params=SETS_OF_VALUES)
 def made(request: pytest.FixtureRequest) -> Rendered:
-    """What each of the chart's sets of values makes."""
+    """Renders the chart with each of its sets of values."""
     return rendered(request.param)

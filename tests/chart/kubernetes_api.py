@@ -1,4 +1,4 @@
-"""As much of the Kubernetes API as Spark's driver asks for; a pod is a process on this machine."""
+"""The part of the Kubernetes API that Spark's driver uses; a pod is a process on this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VERBS = {"POST": "create", "PATCH": "patch", "PUT": "update"}
 
 
 class KubernetesApi:
-    """Keeps what is created, by its path, and what was asked: verb, resource and namespace."""
+    """Stores created objects by path, and the requests: verb, resource and namespace."""
 
     def __init__(self, start_pod: Callable[[Manifest], None]) -> None:
         self._start_pod = start_pod
@@ -26,7 +26,7 @@ class KubernetesApi:
         self.closing = threading.Event()
 
     def put(self, path: str, manifest: Manifest) -> Manifest:
-        """Keeps an object, as if it had been there before."""
+        """Stores an object, as if it had existed before."""
         name = manifest["metadata"]["name"]
         kept = manifest | {
             "metadata": manifest["metadata"] | {"uid": f"uid-of-{name}", "resourceVersion": "1"}
@@ -36,12 +36,12 @@ class KubernetesApi:
         return kept
 
     def find(self, path: str) -> Manifest | None:
-        """The object at this path."""
+        """Returns the object at this path."""
         with self._lock:
             return self._objects.get(path)
 
     def list(self, path: str, selector: str) -> list[Manifest]:
-        """All objects below a path that have the labels."""
+        """Returns all objects below a path that have the labels."""
         wanted = [
             each.partition("=")[::2] for each in selector.split(",") if "=" in each and "!=" not in each
         ]
@@ -50,7 +50,7 @@ class KubernetesApi:
         return [each for each in below if set(wanted) <= set(each["metadata"].get("labels", {}).items())]
 
     def create(self, path: str, manifest: Manifest) -> Manifest:
-        """Keeps an object; a pod is started, and runs."""
+        """Stores an object, and starts it if it is a pod."""
         if not path.endswith("/pods"):
             return self.put(path, manifest)
         status = {"phase": "Running", "podIP": "127.0.0.1", "containerStatuses": []}
@@ -59,7 +59,7 @@ class KubernetesApi:
         return kept
 
     def delete(self, path: str, selector: str | None) -> None:
-        """Forgets one object, or all below a path that have the labels."""
+        """Deletes one object, or all below a path that have the labels."""
         names = (
             [each["metadata"]["name"] for each in self.list(path, selector)] if selector is not None else []
         )
@@ -70,7 +70,7 @@ class KubernetesApi:
 
 @contextmanager
 def served(api: KubernetesApi) -> Iterator[str]:
-    """The API's address."""
+    """Serves the API, and yields its address."""
     server = _Server(("127.0.0.1", 0), _Handler)
     server.api = api
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
         return found
 
     def _watch(self) -> None:
-        # A web socket is not granted: the client then asks for a stream, in which nothing happens.
+        # A web socket is refused, so the client opens a stream instead, in which nothing happens.
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Connection", "close")
@@ -151,11 +151,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Says nothing."""
+        """Logs nothing."""
 
 
 def _asked(method: str, path: str, query: dict[str, str]) -> tuple[str, str, str]:
-    """In RBAC's words: `/api/v1/namespaces/<namespace>/<resource>[/<name>]`."""
+    """Returns verb, resource and namespace as RBAC names them.
+
+    Paths have the form `/api/v1/namespaces/<namespace>/<resource>[/<name>]`.
+    """
     parts = path.strip("/").split("/")
     namespace, resource = (parts[3], parts[4]) if len(parts) > 4 else ("", path)
     if method == "GET":

@@ -1,4 +1,4 @@
-"""The strict schemas of Kubernetes' own objects, for each version, from the wheel that brings them."""
+"""The strict schemas of Kubernetes' own objects for each version, from the wheel that ships them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 import jsonschema_rs
 
 VERSIONS = tuple(f"1.{minor}" for minor in range(31, 38))
-# What operators define is in no schema of Kubernetes.
+# These kinds are defined by operators, so Kubernetes has no schemas for them.
 DEFINED_BY_OPERATORS = frozenset({"ServiceMonitor", "PrometheusRule", "HTTPRoute"})
 
 
 def faults(manifest: dict[str, Any], version: str) -> list[str]:
-    """What that version of Kubernetes finds wrong with a manifest, each with its place."""
+    """Returns the faults of a manifest in this version of Kubernetes, each with its place."""
     validator = _validator(manifest["kind"], manifest["apiVersion"], version)
     return [
         f"{'/'.join(map(str, each.instance_path))}: {each.message}"

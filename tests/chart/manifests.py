@@ -1,4 +1,4 @@
-"""What the chart makes of values, and how Kubernetes would read it."""
+"""The manifests that the chart renders from values, read as Kubernetes would read them."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ class Rendered:
     manifests: tuple[Manifest, ...]
 
     def one(self, kind: str, ending: str = "") -> Manifest:
-        """The only manifest of this kind whose name ends so."""
+        """Returns the only manifest of this kind whose name ends in `ending`."""
         [found] = [each for each in self.of(kind) if each["metadata"]["name"] == f"{RELEASE}-sluice{ending}"]
         return found
 
     def of(self, kind: str) -> list[Manifest]:
-        """All of one kind."""
+        """Returns all manifests of one kind."""
         return [each for each in self.manifests if each["kind"] == kind]
 
     def pods(self) -> Iterator[Manifest]:
-        """The specifications of all pods that come of them, those of executors included."""
+        """Yields the specifications of all resulting pods, including those of executors."""
         for each in self.manifests:
             if each["kind"] in ("StatefulSet", "Job"):
                 yield each["spec"]["template"]["spec"]
         yield from (pod["spec"] for pod in self.executor_pods())
 
     def executor_pods(self) -> Iterator[Manifest]:
-        """The template that Spark makes executors from, where there is one."""
+        """Yields the template from which Spark makes executors, if there is one."""
         for each in self.of("ConfigMap"):
             if "executor.yaml" in each["data"]:
                 yield yaml.safe_load(each["data"]["executor.yaml"])
@@ -64,7 +64,7 @@ class Rendered:
 
 
 def helm(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs helm, and waits for its end."""
+    """Runs helm to its end."""
     program = helm_program()
     assert program is not None
     return subprocess.run([program, *arguments], capture_output=True, text=True, check=False, timeout=120)
@@ -72,26 +72,26 @@ def helm(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @cache
 def rendered(set_of_values: str) -> Rendered:
-    """What one of the chart's own sets of values makes."""
+    """Renders one of the chart's own sets of values."""
     return render("--values", str(SETS_OF_VALUES[set_of_values]))
 
 
 def render(*arguments: str) -> Rendered:
-    """What helm makes with these arguments."""
+    """Renders the chart with these arguments of helm."""
     done = template(*arguments)
     assert done.returncode == 0, done.stderr
     return Rendered(tuple(each for each in yaml.safe_load_all(done.stdout) if each))
 
 
 def template(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """`helm template` as it is."""
+    """Runs `helm template` with these arguments."""
     return helm("template", RELEASE, str(CHART), "--namespace", NAMESPACE, *arguments)
 
 
 def environment_in_pod(container: Manifest, secret_of: Callable[[str], str]) -> dict[str, str]:
-    """The variables as a process in the container has them: references resolved, `$$` a `$`.
+    """Returns the variables of a process in the container: references are resolved, and `$$` is a `$`.
 
-    `secret_of` has the Secret's value for a variable's name.
+    `secret_of` returns the Secret's value for a variable's name.
     """
     found: dict[str, str] = {}
 
@@ -110,7 +110,7 @@ def environment_in_pod(container: Manifest, secret_of: Callable[[str], str]) -> 
 
 
 def mappings_in(node: object) -> Iterator[dict[str, Any]]:
-    """All mappings in a manifest, the outer ones first."""
+    """Yields all mappings in a manifest, outer ones first."""
     children: list[object] = []
     if isinstance(node, dict):
         yield node
@@ -122,5 +122,5 @@ def mappings_in(node: object) -> Iterator[dict[str, Any]]:
 
 
 def path_of(name: str) -> Path:
-    """A file of the chart."""
+    """Returns the path of a file of the chart."""
     return CHART / name

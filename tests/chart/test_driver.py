@@ -1,4 +1,4 @@
-"""Spark's driver with the chart's properties: it starts executors, and needs no more than its role allows."""
+"""Spark's driver with the chart's properties starts executors, and needs no more than its role allows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DRIVER = "trial-sluice-0"
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, KubernetesApi, Processes]]:
-    """A session of Spark that runs on executors, the API that it asks, and their processes."""
+    """A Spark session that runs on executors, the API that it uses, and their processes."""
     folder = tmp_path_factory.mktemp("driver")
     made = rendered("k8s-executors")
     properties = json.loads(environment_in_pod(made.gateway, secret_of)["SLUICE_SPARK_CONF"])

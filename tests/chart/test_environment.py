@@ -1,4 +1,4 @@
-"""The gateway takes what the chart tells it: the settings themselves read the variables of each pod."""
+"""The gateway's settings read the variables that the chart sets in each pod."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def settings_of(container: Manifest, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """As the process in the container would read them."""
+    """Loads the settings as the process in the container would."""
     for name, value in (IMAGE | environment_in_pod(container, secret_of)).items():
         monkeypatch.setenv(name, value)
     return load_settings()
@@ -105,7 +105,7 @@ def test_dollars_are_no_references(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 def test_every_setting_can_be_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each with its default, but for a few that have none that can be written down."""
+    """Gives every setting its default, except a few whose defaults cannot be written down."""
     defaults = Settings().model_dump(mode="json")
     given = {name: defaults[name] for name in value_settings() if defaults[name] is not None}
     given |= {"embedded_catalog": True, "allow_unauthenticated": True}

@@ -1,4 +1,4 @@
-"""What Spark itself makes of the chart's template, and whether that starts an executor."""
+"""Spark makes a pod of the chart's template that starts an executor."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BACKEND = "org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend"
 
 @pytest.fixture(scope="module")
 def pod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Manifest]:
-    """The pod of the first executor, made by Spark from the chart's properties and template."""
+    """The first executor's pod, which Spark makes of the chart's properties and template."""
     made = rendered("k8s-executors")
     properties = json.loads(environment_in_pod(made.gateway, secret_of)["SLUICE_SPARK_CONF"])
     [template] = [each for each in made.of("ConfigMap") if "executor.yaml" in each["data"]]
@@ -88,7 +88,7 @@ def test_spark_keeps_what_the_template_says(pod: Manifest) -> None:
         assert container[name] == wanted_container[name]
     assert template["metadata"]["labels"].items() <= pod["metadata"]["labels"].items()
     assert spec["serviceAccountName"] == "trial-sluice-executor"
-    # 8g of heap, and 4g beside it.
+    # This is 8g of heap, and 4g in addition.
     assert container["resources"]["limits"]["memory"] == "12288Mi"
 
 
@@ -121,7 +121,7 @@ def test_its_command_starts_sparks_backend(pod: Manifest, tmp_path: Path) -> Non
 
 
 def _run(pod: Manifest, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The container's command, as a kubelet would run it, on this machine."""
+    """Runs the container's command on this machine, as a kubelet would."""
     [container] = pod["spec"]["containers"]
     environment = {each["name"]: each["value"] for each in container["env"] if "value" in each}
     pod_ip = {"SPARK_EXECUTOR_POD_IP": "10.0.0.7", "SPARK_EXECUTOR_POD_NAME": pod["metadata"]["name"]}

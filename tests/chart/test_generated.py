@@ -1,4 +1,4 @@
-"""What `make chart` writes is checked in, and is the same each time."""
+"""The files that `make chart` writes are checked in, and are the same each time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every set of values: no rights, no secrets in the open, and times and ports that agree."""
+"""Checks for every set of values: no rights, no visible secrets, and consistent times and ports."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def containers(made: Rendered) -> Iterator[Manifest]:
 
 
 def setting(made: Rendered, name: str) -> str:
-    """What the pod says of it, or its default."""
+    """Returns a setting as the pod has it, or its default."""
     found = {each["name"]: each.get("value") for each in made.gateway["env"]}
     return str(found.get(f"SLUICE_{name.upper()}") or Settings.model_fields[name].default)
 
@@ -67,7 +67,7 @@ def test_volumes_are_the_clusters_own_and_bounded(made: Rendered) -> None:
 def test_every_container_says_what_it_takes(made: Rendered) -> None:
     executors = [pod["spec"] for pod in made.executor_pods()]
     for pod in made.pods():
-        # Spark writes those of executors itself.
+        # Spark itself writes the resources of executors.
         for container in [] if pod in executors else pod["containers"]:
             assert {"cpu", "memory"} <= container["resources"]["requests"].keys()
             assert "memory" in container["resources"]["limits"]
@@ -118,7 +118,7 @@ def test_the_drain_is_shorter_than_the_grace(made: Rendered) -> None:
     grace = made.gateway_pod["terminationGracePeriodSeconds"]
     pause = made.gateway["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert pause >= made.gateway["readinessProbe"]["periodSeconds"]
-    # The last is when the process ends by force; Kubernetes must not be faster.
+    # The last term is when the process ends itself by force; Kubernetes must not do so earlier.
     stop = float(setting(made, "shutdown_delay_s")) + float(setting(made, "shutdown_timeout_s"))
     assert pause + stop + STOPPED_WITHIN_S < grace
 
@@ -216,7 +216,7 @@ def test_a_single_gateway_may_be_evicted() -> None:
 def test_the_migration_comes_before_the_gateways() -> None:
     [job] = rendered("production").of("Job")
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
-    # Nothing of the release is there yet.
+    # Nothing of the release exists yet.
     pod = job["spec"]["template"]["spec"]
     assert "serviceAccountName" not in pod
     assert all("configMap" not in each for each in pod["volumes"])
@@ -242,7 +242,7 @@ def test_images_come_from_the_registry_that_is_named() -> None:
         made = rendered(set_of_values)
         for pod in made.pods():
             for container in (*pod["containers"], *pod.get("initContainers", ())):
-                # Spark names that of executors.
+                # Spark sets the image of executors.
                 assert container.get("image", registry).startswith(registry)
     assert len(digest) == len("sha256:") + 64
     [conf] = [each for each in rendered("air-gapped").gateway["env"] if each["name"] == "SLUICE_SPARK_CONF"]
@@ -295,5 +295,5 @@ def test_names_fit_however_long_the_releases_name_is() -> None:
     done = helm("template", "r" * 53, str(path_of("")), "--values", str(SETS_OF_VALUES["trial"]))
     names = [each["metadata"]["name"] for each in yaml.safe_load_all(done.stdout) if each]
     assert done.returncode == 0
-    # A service's name, and a pod's with its number, are labels of DNS.
+    # The names of a service, and of a pod with its number, are DNS labels.
     assert max(map(len, names)) <= 58

@@ -1,4 +1,4 @@
-"""The chart brings the alerts and the dashboard as they are; the autoscaler names a metric that is shown."""
+"""The chart ships the alerts and the dashboard unchanged, and the autoscaler names an existing metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that would not work are refused before anything is installed, and the message says what to do."""
+"""Values that would not work are refused before an installation, with a message that says what to do."""
 
 from __future__ import annotations
 

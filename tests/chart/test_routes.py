@@ -1,4 +1,4 @@
-"""Ways in from outside end at the gateways' service."""
+"""Ingresses and routes lead to the gateways' service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the chart makes is what each version of Kubernetes takes."""
+"""Every supported version of Kubernetes accepts the chart's manifests."""
 
 from __future__ import annotations
 

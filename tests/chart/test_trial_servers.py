@@ -38,7 +38,7 @@ def test_valkey_asks_for_the_password_and_makes_room(tmp_path: Path) -> None:
         ):
             stranger.ping()
     finally:
-        # It is the server itself that gets the signal, and no shell before it.
+        # The server itself receives the signal, and not a shell that started it.
         server.terminate()
         assert server.wait(10) == 0
 

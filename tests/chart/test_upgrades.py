@@ -1,4 +1,4 @@
-"""An upgrade from any set of values to any other changes no field that Kubernetes does not let change."""
+"""An upgrade between any two sets of values changes no field that is immutable in Kubernetes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Two gateways on a Spark cluster behind one address, beside one process that does all by itself."""
+"""Two gateways on a Spark cluster behind one address, compared with a single process."""

@@ -1,6 +1,6 @@
-"""`python -m tests.cluster`: starts all, checks all, prints what was found, and ends all.
+"""`python -m tests.cluster`: starts and checks everything, prints the findings, and stops everything.
 
-With SLUICE_CLUSTER_KEEP=1 it is left running to be tried out, until Ctrl-C.
+With SLUICE_CLUSTER_KEEP=1, all of it keeps running until Ctrl-C, so that it can be tried out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """The process's exit code: 0 if all was right."""
+    """Returns the process's exit code, which is 0 if everything was right."""
     console = Console()
     signal.signal(signal.SIGINT, _interrupted)
     signal.signal(signal.SIGTERM, _interrupted)
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def _found(place: Place, console: Console) -> list[Finding]:
-    """What there is of it is shown, even where a check broke off."""
+    """Runs the checks, and shows the findings so far even if a check fails with an error."""
     found: list[Finding] = []
     try:
         found.extend(_checked(place, console))
@@ -90,7 +90,7 @@ def _keep(place: Place, console: Console) -> None:
 
 
 def _interrupted(*_: object) -> None:
-    # Once: what follows is the end of all parts, which nobody is to interrupt.
+    # This happens only once, as the stop of all parts must not be interrupted.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise KeyboardInterrupt

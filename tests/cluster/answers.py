@@ -1,4 +1,4 @@
-"""The same rows, from the same files, whoever of them is asked."""
+"""Both gateways and the single process return the same rows, from the same files."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ STARS = ("q3", "q7", "q19", "q27", "q42", "q43", "q52", "q55", "q68", "q73", "q7
 
 
 def questions() -> Mapping[str, dict[str, Any]]:
-    """The demo's question, and the TPC-DS texts over the tables that are there."""
+    """Returns the demo's question, and the TPC-DS queries over existing tables."""
     texts = tpcds_texts(REPOSITORY / ".sluice" / "jars" / "tpcds-texts")
     where = {"catalog": "lake", "schema": SCHEMA}
     return {"demo": dict(QUESTION)} | {name: {"sql": texts[name], **where} for name in STARS}
 
 
 def callers_by_gateway(place: Place) -> Mapping[str, str]:
-    """A caller for each of the gateways that the balancer has led some caller to."""
+    """Returns the token of one caller for each gateway to which the balancer led a caller."""
     found: dict[str, str] = {}
     for token in place.tokens.values():
         with Caller(place.balancer.url, token) as caller:
@@ -35,7 +35,7 @@ def callers_by_gateway(place: Place) -> Mapping[str, str]:
 
 
 def answers(place: Place, callers: Mapping[str, str]) -> Iterator[Finding]:
-    """Each question through the balancer, by a caller of each gateway, and to the one process."""
+    """Asks each question through the balancer as a caller of each gateway, and of the single process."""
     with ExitStack() as stack:
         alone = stack.enter_context(Caller(place.alone.url, next(iter(callers.values()))))
         balanced = [stack.enter_context(Caller(place.balancer.url, token)) for token in callers.values()]
@@ -56,8 +56,8 @@ def _compared(name: str, expected: Answer, found: list[Answer]) -> Finding:
 
 
 def _who_served(place: Place, query_id: str) -> str:
-    """The name of the gateway whose log has the request for the explanation."""
-    # A request is logged when its answer is on its way.
+    """Returns the name of the gateway whose log has the request for the explanation."""
+    # A request is logged while its answer is being sent.
     names = until(lambda: [each.data_dir.name for each in place.gateways if _has_explained(each, query_id)])
     return names[0]
 

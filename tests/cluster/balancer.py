@@ -19,7 +19,7 @@ CONFIGURATION = REPOSITORY / "deploy" / "compose" / "nginx.conf"
 
 @dataclass(frozen=True, slots=True)
 class Balancer:
-    """What it is, and where."""
+    """The name and URL of the running balancer."""
 
     name: str
     url: str
@@ -27,7 +27,7 @@ class Balancer:
 
 @contextmanager
 def balancer(folder: Path, ports: Sequence[int]) -> Iterator[Balancer]:
-    """In front of gateways at these two ports."""
+    """Runs a balancer in front of gateways at these two ports."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/sbin")
     if program is None:
         with TcpProxy(by_caller(ports), reads_head=True) as proxy:
@@ -49,7 +49,7 @@ def balancer(folder: Path, ports: Sequence[int]) -> Iterator[Balancer]:
 
 
 def on_loopback(configuration: str, folder: Path, port: int, gateways: Sequence[int]) -> str:
-    """The same for processes of this machine: other addresses, and files in the folder.
+    """Adapts the configuration to processes of this machine: other addresses, and files in the folder.
 
     >>> on_loopback("pid /tmp/nginx.pid; listen 8080; server gateway-2:8080;", Path("/x"), 5, [6, 7])
     'pid /x/nginx.pid; listen 127.0.0.1:5; server 127.0.0.1:7;'
@@ -65,13 +65,13 @@ def on_loopback(configuration: str, folder: Path, port: int, gateways: Sequence[
 
 
 def free_port() -> int:
-    """One that nobody has just now."""
+    """Returns a port that is free now."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 
 def is_open(port: int) -> bool:
-    """Whether somebody takes connections there."""
+    """Returns whether something accepts connections at this port."""
     with socket.socket() as probe:
         return probe.connect_ex((HOST, port)) == 0

@@ -1,4 +1,4 @@
-"""One caller: asks over one address, and reads answers to their ends."""
+"""A caller that sends requests to one address, and reads answers to their ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIMEOUT_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All rows, in an order of their own; what was read for them, scan by scan; who answered."""
+    """All rows, sorted; what each scan read; and the query's id."""
 
     query_id: str
     rows: Sequence[str]
@@ -23,7 +23,7 @@ class Answer:
 
 
 class Caller:
-    """Use it in a `with` block."""
+    """A client with one token, to be used in a `with` block."""
 
     def __init__(self, url: str, token: str) -> None:
         self._client = httpx.Client(
@@ -40,17 +40,17 @@ class Caller:
         self._client.close()
 
     def ask(self, body: dict[str, Any]) -> Answer:
-        """Asks twice: what the first one had to look up is known to the second, whose answer it is."""
+        """Asks twice and returns the second answer, for which everything was cached by the first."""
         self._rows(body)
         query_id, rows = self._rows(body)
         explained = self._right(self._client.get(f"/explain/{query_id}"))
         scans = [_scan(each) for each in explained["scans"]]
         files = sum(each["dataFiles"]["selected"] for each in explained["scans"])
-        # Equal keys of an ORDER BY are in no order.
+        # Rows with equal keys in an ORDER BY may come in any order.
         return Answer(query_id, sorted(rows), sorted(scans), files)
 
     def ingest(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Sends records or a source, and waits until they are in their table."""
+        """Sends records or a source, and waits until they are committed."""
         return self._committed(self._client.post("/ingest", json=body))
 
     def ingest_body(self, content: bytes, **parameters: str) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Caller:
 
 
 def _scan(scan: dict[str, Any]) -> str:
-    """What of it may not depend on where it ran."""
+    """Returns the part of a scan that must not depend on where it ran."""
     return json.dumps(
         {name: scan[name] for name in ("table", "snapshotId", "partitions", "dataFiles", "bytes")}
     )

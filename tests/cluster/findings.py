@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The result of a check."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the table; None: it is a number, which nobody promised."""
+    """One line of the table; `is_right` is None for a number that has no target."""
 
     what: str
     found: str

@@ -1,4 +1,4 @@
-"""What each part takes of memory, after all the checks."""
+"""The memory of each part after all checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MIB = 1024**2
 
 
 def footprints(place: Place) -> Iterator[Finding]:
-    """Resident memory: of executors with the Python processes that they have started."""
+    """Yields resident memory; that of executors includes their Python processes."""
     for name, gateway in zip(("gateway-1", "gateway-2", "one process"), _gateways(place), strict=True):
         jvm = gateway.jvm()
         of_jvm = [] if jvm is None else [jvm, *jvm.children(recursive=True)]

@@ -1,4 +1,4 @@
-"""What executors of a cluster write: the same files as those of one process, and each record once."""
+"""A cluster's executors write the same files as a single process, and each record once."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
 
 
 def ingests(place: Place, callers: Mapping[str, str]) -> Iterator[Finding]:
-    """A source through one gateway, a body of upserts through the other; each sent again to the other one."""
+    """Sends a source through one gateway, and upserts through the other; repeats each at the other one."""
     _put_files(place.inbox)
     place.lake.create_namespace("events")
     plain, keyed = ({way: _table(place, f"{name}_{way}") for way in ("cluster", "alone")} for name in "ab")
     with ExitStack() as stack:
         alone = stack.enter_context(Caller(place.alone.url, next(iter(callers.values()))))
         one, *others = (stack.enter_context(Caller(place.balancer.url, token)) for token in callers.values())
-        # The same caller, led to both gateways: a requestId is known by its caller.
+        # It must be the same caller at both gateways, as a requestId belongs to its caller.
         token = next(iter(callers.values()))
         direct = [stack.enter_context(Caller(each.url, token)) for each in place.gateways]
         yield from _source(place, (one, *direct), alone, plain)
@@ -102,7 +102,7 @@ def _said(what: str, answer: dict[str, Any], expected: dict[str, Any]) -> Findin
 
 
 def _files(table: Table) -> Counter[str]:
-    """By what they hold."""
+    """Counts files by their contents."""
     entries = table.refresh().inspect.files().to_pylist()
     return Counter(map(_what_it_holds, entries))
 

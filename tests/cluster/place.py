@@ -1,4 +1,4 @@
-"""All parts as processes on loopback, on ports that are free; started one after the other, ended in turn."""
+"""All parts as processes on free loopback ports, started and stopped in order."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TABLES = (
 CALLERS = 8
 GATEWAYS = 2
 CORES_OF_A_GATEWAY = 2
-# All that the one process has by its master alone, or that depends on how busy the machine is.
+# All gateways share these settings, which would otherwise differ by master, or depend on the machine's load.
 ALIKE: Mapping[str, Any] = {
     "default_schema": SCHEMA,
     "spark_driver_memory": "1g",
@@ -54,9 +54,9 @@ ALIKE: Mapping[str, Any] = {
     "dynamic_filtering_detection_timeout_s": 60,
     "dynamic_filtering_manifest_timeout_s": 60,
     "catalog_facts_timeout_s": 60,
-    # Else a table that was asked for twice is not scanned a third time.
+    # Otherwise, a table that was requested twice would not be scanned a third time.
     "local_relation_max_rows": 0,
-    # So that small files are large enough for executors.
+    # With these, small files are large enough for executors.
     "ingest_executed_body_bytes": 1024 * 1024,
     "ingest_split_bytes": 1024 * 1024,
 }
@@ -73,7 +73,7 @@ EXECUTORS = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What runs, and where it is. `alone` has a metrics store and a filter cache of its own."""
+    """All running parts. `alone` has a metrics store and a filter cache of its own."""
 
     folder: Path
     spark: SparkCluster
@@ -86,13 +86,13 @@ class Place:
     inbox: Path
 
     def processes(self) -> list[psutil.Process]:
-        """Of all parts that are in the folder."""
+        """Returns the processes of all parts in the folder."""
         return processes_of(self.folder)
 
 
 @contextmanager
 def a_place(console: Console) -> Iterator[Place]:
-    """Everything, with the tables loaded; at the end nothing of it is left, whatever happened."""
+    """Starts everything, and loads the tables; at the end, nothing is left, whatever happened."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-cluster-"))
     try:
         with ExitStack() as stack:
@@ -105,13 +105,13 @@ def a_place(console: Console) -> Iterator[Place]:
 
 
 def processes_of(folder: Path) -> list[psutil.Process]:
-    """Whatever has the folder in its command line, or as its working folder."""
+    """Returns all processes with the folder in their command line or as their working folder."""
     return [each for each in psutil.process_iter() if _is_in(each, str(folder))]
 
 
 @contextmanager
 def step(console: Console, text: str) -> Iterator[Callable[[str], None]]:
-    """Shows what goes on, and how long it took; what is inside may say how far it is."""
+    """Shows a step and how long it took; the block may report its progress."""
     began_s = time.monotonic()
     if not console.is_terminal:
         console.print(f"{text} …", highlight=False)
@@ -160,7 +160,7 @@ def _started(stack: ExitStack, folder: Path, console: Console) -> Place:
 def _gateway(stack: ExitStack, folder: Path, settings: Mapping[str, Any], console: Console) -> RunningGateway:
     folder.mkdir()
     file = folder / "sluice.yaml"
-    # JSON is YAML. It holds passwords, and the cluster's secret.
+    # JSON is YAML. The file holds passwords and the cluster's secret.
     file.touch(0o600)
     file.write_text(json.dumps(settings))
     environment = {"SLUICE_CONFIG_FILE": str(file)}

@@ -1,4 +1,4 @@
-"""Nobody without the cluster's secret can use it, and no command line shows the secret."""
+"""Only those who have the cluster's secret can use it, and no command line shows it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.tcp_proxy import HOST
 
 
 def secrecy(place: Place) -> Iterator[Finding]:
-    """Ports, strangers, command lines."""
+    """Checks ports, strangers and command lines."""
     spark = place.spark
     of_master = spark.ports("master")
     yield Finding(
@@ -52,7 +52,7 @@ def secrecy(place: Place) -> Iterator[Finding]:
 
 
 def _rpc_ports(jvm: psutil.Process) -> list[int]:
-    """Of a driver: its RPC and its block manager's, beside that of py4j, which has a token of its own."""
+    """Returns a driver's ports: its RPC, its block manager, and py4j, which has its own token."""
     listening = [each for each in jvm.net_connections("tcp") if each.status == psutil.CONN_LISTEN]
     return [each.laddr.port for each in listening]
 

@@ -1,4 +1,4 @@
-"""What stands between callers and gateways in drills, tried by itself."""
+"""Tests the proxies that stand between callers and gateways in drills."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.tcp_proxy import HOST, TcpProxy, by_caller
 
 @contextmanager
 def answering(name: bytes) -> Iterator[int]:
-    """A server that answers each piece that it gets with its name; its port."""
+    """Runs a server that answers each piece of input with its name, and yields its port."""
 
     class Answer(socketserver.BaseRequestHandler):
         def handle(self) -> None:

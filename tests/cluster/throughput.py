@@ -1,4 +1,4 @@
-"""Queries per second through the balancer, and from the one process, in turn."""
+"""Queries per second through the balancer and from the single process, in turn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WARM_UP_S, ROUND_S, ROUNDS = 8.0, 8.0, 5
 
 
 def throughput(place: Place, console: Console) -> Iterator[Finding]:
-    """The median of each, and of the rounds' ratios, with their extremes."""
+    """Yields the medians of both and of the rounds' ratios, with their extremes."""
     urls = {"cluster": place.balancer.url, "one process": place.alone.url}
     tokens = list(place.tokens.values())
     with (
@@ -48,7 +48,7 @@ def throughput(place: Place, console: Console) -> Iterator[Finding]:
 
 
 def per_second(url: str, tokens: Sequence[str], body: dict[str, Any], seconds: float) -> float:
-    """Each client is a caller of its own, and asks again as soon as it is answered.
+    """Returns queries per second, over clients that ask again as soon as they are answered.
 
     Raises:
         RuntimeError: a query did not succeed.
@@ -79,7 +79,7 @@ def per_second(url: str, tokens: Sequence[str], body: dict[str, Any], seconds: f
 
 
 class _Client:
-    """As thin as a client can be: it takes part of the same cores."""
+    """A minimal client, as it uses the same cores."""
 
     def __init__(self, url: str, token: str) -> None:
         address = urlsplit(url)

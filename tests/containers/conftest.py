@@ -1,4 +1,4 @@
-"""These need root, podman and an image that was built: `make test` leaves them out."""
+"""These tests need root, podman and a built image, so `make test` leaves them out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Run in the image by `test_image.py`: what its slimmer Spark can still do. Prints `kept` last."""
+"""Checks, inside the image, the features that its reduced Spark must keep; prints `kept` at the end.
+
+`test_image.py` runs this.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ session = (
     .config("spark.driver.extraJavaOptions", f"-Dderby.stream.error.file={folder}/derby.log")
     .getOrCreate()
 )
-# A metastore's tables, and each codec that files are written with.
+# A metastore's tables, with each codec of data files.
 for codec in ("zstd", "snappy", "gzip", "lz4_raw"):
     name = f"of_{codec}"
     session.sql(
@@ -29,7 +32,7 @@ for codec in ("zstd", "snappy", "gzip", "lz4_raw"):
     assert session.table(name).count() == 9
 session.sql("CREATE TABLE of_hive STORED AS ORC AS SELECT id FROM range(9)")
 assert session.table("of_hive").count() == 9
-# A stream that keeps state, in either store.
+# A stateful stream, with each state store.
 for provider in ("RocksDBStateStoreProvider", "HDFSBackedStateStoreProvider"):
     package = "org.apache.spark.sql.execution.streaming.state"
     session.conf.set("spark.sql.streaming.stateStore.providerClass", f"{package}.{provider}")
@@ -41,14 +44,14 @@ for provider in ("RocksDBStateStoreProvider", "HDFSBackedStateStoreProvider"):
         "checkpointLocation", str(folder / provider)
     ).start().awaitTermination()
     assert session.table(provider).count() == 9
-# Collations, zones, sketches, ciphers, variants: libraries that are loaded when a function is called.
+# Collations, time zones, sketches, ciphers and variants load their libraries when a function is called.
 session.sql(
     "SELECT 'a' COLLATE UNICODE_CI = 'A', regexp_replace('a', '[a]', 'b'), to_json(named_struct('a', 1)), "
     "from_utc_timestamp(current_timestamp(), 'Asia/Kolkata'), approx_count_distinct(1), hll_sketch_agg(1), "
     "date_format(current_date(), 'EEEE'), aes_encrypt('a', '0000111122223333'), "
     "variant_get(parse_json('{}'), '$.a')"
 ).collect()
-# Masters are found by their classes.
+# Masters are found by their class names.
 for manager in ("cluster.k8s.KubernetesClusterManager", "cluster.YarnClusterManager"):
     session._jvm.java.lang.Class.forName(f"org.apache.spark.scheduler.{manager}")  # type: ignore[union-attr]
 session.stop()

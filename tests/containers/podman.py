@@ -1,4 +1,4 @@
-"""podman, set up for the machine that it runs on."""
+"""podman, configured for the machine that it runs on."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from typing import Any
 
 _CAP_SYS_RESOURCE = 24
 WITHOUT_LIMITS = Path(__file__).with_name("runc_without_limits")
-# As it is meant to be run: nothing can be written but the data and what is temporary, nothing can be gained.
+# The options for production: only the data and temporary files are writable, and no rights can be gained.
 HARDENED = ("--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--tmpfs=/tmp:exec,size=1g")
 
 
 @dataclass(frozen=True, slots=True)
 class Podman:
-    """The command, with what this machine needs in its environment."""
+    """The podman command, with the environment that this machine needs."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def on_this_machine(cls, folder: Path) -> Podman:
-        """With systemd and every right it is used as installed; else a configuration of ours does without."""
+        """Uses podman as installed if there are systemd and all rights, or else a configuration of ours."""
         lines = []
         if not Path("/run/systemd/system").exists():
             lines += ['cgroup_manager = "cgroupfs"', 'events_logger = "file"']
@@ -42,7 +42,7 @@ class Podman:
     def run(
         self, *arguments: str, within_s: float = 120, is_checked: bool = True
     ) -> subprocess.CompletedProcess[str]:
-        """One podman command, run to its end."""
+        """Runs a podman command to its end."""
         ended = subprocess.run(
             ["podman", *arguments],
             env=os.environ | self.environment,
@@ -55,13 +55,13 @@ class Podman:
         return ended
 
     def inspect(self, container: str) -> dict[str, Any]:
-        """What podman knows of a container."""
+        """Returns podman's description of a container."""
         [found] = json.loads(self.run("inspect", "--type", "container", container).stdout)
         return dict(found)
 
     @contextmanager
     def volume(self, name: str) -> Iterator[str]:
-        """A volume that is new, and gone at the end."""
+        """Creates a volume, and removes it at the end."""
         self.run("volume", "rm", "--force", name)
         self.run("volume", "create", name)
         try:
@@ -71,7 +71,7 @@ class Podman:
 
     @contextmanager
     def started(self, name: str, *arguments: str) -> Iterator[str]:
-        """A container in the background; removed at the end."""
+        """Runs a container in the background, and removes it at the end."""
         self.run("rm", "--force", "--ignore", name)
         self.run("run", "--detach", f"--name={name}", *arguments)
         try:

@@ -1,4 +1,4 @@
-"""`compose.yaml` as it is started: all parts at once, then each gateway restarted under load."""
+"""`compose.yaml` in use: all parts start at once, then each gateway is restarted under load."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ CALLERS = 6
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """The project, and how it is spoken to."""
+    """The project and its clients."""
 
     podman: Podman
     folder: Path
 
     def compose(self, *arguments: str, within_s: float = 300) -> str:
-        """One command of podman-compose, run to its end."""
+        """Runs a podman-compose command to its end."""
         ended = subprocess.run(
             ["podman-compose", "--project-name", PROJECT, *arguments],
             cwd=self.folder,
@@ -50,7 +50,7 @@ class Composition:
         return ended.stdout
 
     def settings(self) -> dict[str, str]:
-        """Images and ports of this machine; SLUICE_TEST_SERVICES names where the services' images are."""
+        """The images and ports on this machine; SLUICE_TEST_SERVICES is where the services' images are."""
         prefix = os.environ.get("SLUICE_TEST_SERVICES", "localhost/sluice-test")
         images = {f"{each.upper()}_IMAGE": f"{prefix}/{each}:latest" for each in SERVICES}
         image = os.environ.get("SLUICE_IMAGE", "localhost/sluice:latest")
@@ -58,23 +58,23 @@ class Composition:
         return images | published | {"SLUICE_IMAGE": image}
 
     def container(self, service: str) -> str:
-        """The id of a service's container."""
+        """Returns the id of a service's container."""
         labels = (f"com.docker.compose.project={PROJECT}", f"com.docker.compose.service={service}")
         filters = [f"--filter=label={each}" for each in labels]
         return self.podman.run("ps", "--all", "--quiet", *filters).stdout.strip()
 
     def log(self, service: str) -> str:
-        """What it has said."""
+        """Returns the output of a service's container."""
         said = self.podman.run("logs", self.container(service))
         return said.stdout + said.stderr
 
     def is_healthy(self, service: str) -> bool:
-        """Whether its health check says so, run now."""
+        """Runs a service's health check now, and returns its result."""
         ran = self.podman.run("healthcheck", "run", self.container(service), is_checked=False)
         return ran.returncode == 0
 
     def client(self, number: int = 0) -> httpx.Client:
-        """A client of nginx. Each number spells the token differently, and may have another gateway."""
+        """A client of nginx. Each number spells the token differently, and may be led to another gateway."""
         token = (self.folder / "deploy" / "compose" / "secrets" / "app-token").read_text()
         authorization = f"Bearer {' ' * number}{token}"
         return httpx.Client(
@@ -91,7 +91,7 @@ def composition(podman: Podman, tmp_path_factory: pytest.TempPathFactory) -> Ite
     shutil.copy(REPOSITORY / "compose.yaml", folder)
     shutil.copytree(REPOSITORY / "deploy" / "compose", folder / "deploy" / "compose")
     shutil.rmtree(folder / "deploy" / "compose" / "secrets", ignore_errors=True)
-    # Its parents may be closed to the containers' users, the files are mounted one by one.
+    # The files are mounted one by one, as their parent folders may be closed to the containers' users.
     subprocess.run([folder / "deploy" / "compose" / "make-secrets"], check=True, timeout=60)
     started = Composition(podman, folder)
     started.compose("down", "--volumes")
@@ -103,7 +103,7 @@ def composition(podman: Podman, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture(scope="module")
 def ready(composition: Composition) -> Composition:
-    """The gateways first, so that their stores are missing for a while."""
+    """Starts the gateways first, so that their stores are missing for a while."""
     composition.compose("up", "--detach", *GATEWAYS, "migrate")
     until(lambda: all("waiting_for_store" in composition.log(each) for each in GATEWAYS), 120)
     began = time.monotonic()
@@ -138,7 +138,7 @@ def test_queries_and_ingests_go_through_nginx(ready: Composition) -> None:
         asked = client.post("/query", json=sql).json()
         answer = until(lambda: _result(client, asked["queryId"]), 60)
         assert answer["rows"] == [[7]]
-        # Numbers are each gateway's own, and strangers get none.
+        # Each gateway has its own metrics, and nginx passes none of them on.
         assert client.get("/metrics").status_code == 404
     assert httpx.get(f"http://{PUBLISHED}/query", trust_env=False).status_code == 401
 
@@ -182,7 +182,7 @@ def _ask_until(ending: threading.Event, composition: Composition, number: int) -
 
 
 def _send_until(ending: threading.Event, composition: Composition) -> tuple[int, int]:
-    """How many ingests were taken, each sent under its requestId until it was, and how many only then."""
+    """Sends ingests, each until it is accepted; returns their number, and how many were refused first."""
     sent = refused = 0
     table = {
         "table": "lake.shop.counted",

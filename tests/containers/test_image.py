@@ -1,4 +1,4 @@
-"""The image as it is meant to be run: read-only, without rights, with 4 GiB, and without any network."""
+"""The image run as in production: read-only, without rights, with 4 GiB, and without any network."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPILED = (
     *("httptools", "msgspec", "orjson", "psycopg", "psycopg2", "pydantic_core", "pyiceberg_core"),
     *("pyroaring", "rapidfuzz.fuzz", "sqlglot", "thrift", "uvloop", "yaml", "zstandard"),
 )
-# Runs in the container, since nothing outside reaches it.
+# This runs in the container, as nothing outside can reach it.
 SEND = """
 import sys, urllib.request
 request = urllib.request.Request("http://127.0.0.1:8080" + sys.argv[1], sys.argv[2].encode() or None,
@@ -45,7 +45,7 @@ def data(podman: Podman) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def demo(podman: Podman, data: str) -> str:
-    """What the demo says, from an empty volume on."""
+    """The demo's output, from an empty volume."""
     settings = ("--env=SLUICE_HOST=127.0.0.1", "--env=COLUMNS=160")
     return podman.run("run", "--rm", *ALONE, data, *settings, IMAGE, "demo", within_s=900).stdout
 
@@ -109,7 +109,7 @@ def test_it_says_what_it_is_and_how_it_is_asked_and_stopped(podman: Podman) -> N
 def test_without_tokens_it_refuses_to_be_reached_by_others(podman: Podman) -> None:
     refused = podman.run("run", "--rm", *ALONE, IMAGE, is_checked=False)
     assert refused.returncode == 1
-    # Not a word of Python's own, such as of packages that were dropped by halves.
+    # Python itself prints nothing, for example about packages that were removed only in part.
     said = [line for line in refused.stderr.splitlines() if not line.startswith("time=")]
     assert len(said) == 1, refused.stderr
     assert "set api_tokens, or allow_unauthenticated" in refused.stderr

@@ -22,7 +22,7 @@ def _recorded_statements() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def server_directory() -> Iterator[Path]:
-    # Not tmp_path: the server may run as another user, who may not pass through pytest's directory.
+    # Not `tmp_path`: the server may run as another user, who has no access to pytest's directory.
     path = Path(tempfile.mkdtemp(prefix="sluice-servers-"))
     yield path
     shutil.rmtree(path, ignore_errors=True)
@@ -30,7 +30,7 @@ def server_directory() -> Iterator[Path]:
 
 @pytest.fixture
 def silent_address() -> Iterator[str]:
-    """Takes connections and never says a word."""
+    """An address that accepts connections and never sends anything."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 

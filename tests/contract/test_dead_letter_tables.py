@@ -1,4 +1,4 @@
-"""What every implementation of `DeadLetterTables` promises."""
+"""The contract of `DeadLetterTables`, for every implementation."""
 
 from __future__ import annotations
 

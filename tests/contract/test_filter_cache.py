@@ -1,4 +1,4 @@
-"""What every filter cache promises; the same for the fake and for a real server."""
+"""The contract of filter caches, checked on the fake and on a real server."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_fifty_that_ask_at_once_collect_once(cache: FilterCache) -> None:
 
 
 class Waiting:
-    """One that collects until it is told to end, and one that waits for it."""
+    """One caller that collects until it may end, and one that waits for it."""
 
     def __init__(self, cache: FilterCache, collect: Collecting, wanted: DynamicFilter) -> None:
         collect.may_end.clear()

@@ -1,4 +1,4 @@
-"""What every history of ingests promises; the same for the fake and for PostgreSQL."""
+"""The contract of ingest histories, checked on the fake and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from tests.fakes.stream_store import FakeStreamStore
 
 NOBODY_THERE = "postgresql+psycopg://postgres:topsecret@127.0.0.1:9/sluice"
 LATER = ACCEPTED_AT + timedelta(days=1)
-# Rounds end now, whenever their ingests were accepted.
+# Rounds end at the current time, whenever their ingests were accepted.
 FAR_AHEAD = datetime(2100, 1, 1, tzinfo=UTC)
 MANY = 1_000
 
 
 @dataclass
 class Archive:
-    """What is written, and the history that reads it."""
+    """An ingest log to write to, and the history that reads it."""
 
     log: IngestLog
     history: IngestHistory
@@ -199,7 +199,7 @@ def test_what_was_refused_is_forgotten_as_what_was_committed_is(archive: Archive
 def test_a_batch_that_its_stream_does_not_know_to_be_done_is_not_forgotten(archive: Archive) -> None:
     stream = StreamRecord(uuid4(), "ann", "clicks", {}, ACCEPTED_AT)
     archive.streams.add(stream)
-    # With two digits, so that texts are in another order.
+    # The second id has two digits, so that text order differs from numeric order.
     checkpoint_id, [earlier, newest] = uuid4(), [9, 10]
     known, unknown = (archive.accept_batch(checkpoint_id, each) for each in (earlier, newest))
     archive.streams.done(stream.stream_id, BatchDone(checkpoint_id, earlier, ACCEPTED_AT, 10, 0))

@@ -1,4 +1,4 @@
-"""What every ingest log promises; the same for the fake and for PostgreSQL."""
+"""The contract of ingest logs, checked on the fake and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def committed_as(pending: PendingRound, snapshot_id: int) -> None:
 
 
 def rounds(log: IngestLog, key: TableKey = LOGS, max_files: int = MANY) -> list[tuple[UUID, ...]]:
-    """The ingests of all rounds, each committed before the next is asked for."""
+    """Takes and commits one round after the other, and returns the ingests of each."""
     taken: list[tuple[UUID, ...]] = []
     while True:
         with log.round(key, max_files) as pending:
@@ -125,7 +125,7 @@ def test_every_ingest_that_waits_counts_once(log: IngestLog) -> None:
     assert log.waiting().ingest_count == 3
     assert log.waiting().oldest_accepted_at == ACCEPTED_AT
     rounds(log, LOGS)
-    # Of the first, a part waits yet.
+    # Part of the first ingest still waits.
     assert log.waiting().ingest_count == 2
     with log.round(ORDERS, MANY) as pending:
         assert pending is not None
@@ -307,7 +307,7 @@ def test_a_round_is_open_until_it_has_ended_or_has_other_files(log: IngestLog) -
     accept(log, [write_result()])
     with log.round(LOGS, MANY) as pending:
         assert pending is not None
-        # What comes later is for another round.
+        # An ingest accepted from here on is in another round.
         accept(log, [write_result()])
         assert pending.is_open()
         again = (write_result(spec_id=1),)
@@ -489,7 +489,7 @@ def test_appends_and_upserts_share_a_round_in_order_of_arrival(log: IngestLog) -
 def test_an_upsert_and_what_comes_before_it_are_a_round_as_far_as_they_may_be_joined(
     metrics_url: str,
 ) -> None:
-    """Ten rows each; what is appended after the last upsert is compared with nothing."""
+    """Each result has ten rows. Appends after the last upsert need no comparison."""
     kinds = [False, True, True, False, False, False, True]
     expected = {
         0: [[0], [1], [2, 3, 4, 5], [6]],
@@ -515,7 +515,7 @@ def test_several_results_of_an_ingest_keep_their_order(log: IngestLog) -> None:
 
 
 def test_an_upsert_passes_nothing_and_nothing_passes_it(log: IngestLog) -> None:
-    """Appends for one schema may come before those for another one."""
+    """An append for one schema may overtake an append for another one."""
     sent = [(3, False), (4, False), (3, False), (3, True), (4, True), (4, False), (3, False)]
     results = [write_result(schema_id=schema_id, is_upsert=upsert) for schema_id, upsert in sent]
     ids = [accept(log, [each]).ingest_id for each in results]

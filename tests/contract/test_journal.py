@@ -1,4 +1,4 @@
-"""What every journal promises, and how the real one lives through a store that goes down."""
+"""The contract of journals, and how the real one behaves while its store is down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every implementation of `KeyCollector` promises."""
+"""The contract of `KeyCollector`, for every implementation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ROWS = {
 
 
 class Builds:
-    """One table of days, and the collector to ask about it."""
+    """A table of days, and a collector of its keys."""
 
     def __init__(
         self, collector: KeyCollector, snapshot_id: int, tell: Callable[[str, list[Any]], None]
@@ -54,7 +54,7 @@ class Builds:
     def with_rows(
         self, condition: str, rows: dict[str, list[Any]], bounds: RelationBounds = FEW, asked_rows: str = ""
     ) -> KeysAndRows | None:
-        """Asks for `k` and rows under one condition, or the rows under another one; a fake is told these."""
+        """Collects `k` and rows for `condition`, or rows for `asked_rows`; a fake is first given both."""
         asked = filter_of(self._snapshot_id, condition)
         listed = ", ".join(f"`t0`.`{each}`" for each in rows)
         sql = (
@@ -75,7 +75,7 @@ class Builds:
         is_canceled: Callable[[], bool] = lambda: False,
         is_null_safe: bool = False,
     ) -> DynamicFilteringData | None:
-        """Asks for `k` under the condition; a fake is told beforehand which keys that has."""
+        """Collects `k` for the condition; a fake is first given its keys."""
         asked = filter_of(self._snapshot_id, condition)
         if is_null_safe:
             sql = asked.filtering_query.removesuffix(" AND NOT `t0`.`k` IS NULL")

@@ -1,4 +1,4 @@
-"""What every maintenance log promises; the same for the fake and for PostgreSQL."""
+"""The contract of maintenance logs, checked on the fake and on PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every metrics store promises; the same for the fake and for PostgreSQL."""
+"""The contract of metrics stores, checked on the fake and on PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every history of queries promises; the same for the fake and for PostgreSQL."""
+"""The contract of query histories, checked on the fake and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FACT = "lake.tpcds.store_returns"
 
 @dataclass
 class Archive:
-    """What is written, and the history that reads it."""
+    """A metrics store to write to, and the history that reads it."""
 
     store: MetricsStore
     history: QueryHistory
@@ -96,7 +96,7 @@ def test_only_queries_of_a_state_are_listed_when_one_is_asked_for(archive: Archi
 
 
 def test_pages_follow_one_another_without_gap_or_repetition(archive: Archive) -> None:
-    # Several in one moment: the time alone would not tell them apart.
+    # Several records have the same time, so the time alone does not order them.
     records = [at_second(each // 3) for each in range(10)]
     archive.store.record(records)
     listing, pages = QueryListing("ann", limit=4), []

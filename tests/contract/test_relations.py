@@ -1,4 +1,4 @@
-"""What every implementation of `Relations` promises."""
+"""The contract of `Relations`, for every implementation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BOUNDS = RelationBounds(max_rows=10, max_bytes=10_000)
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
-    # Room for three relations of ten rows.
+    # The byte limit below is enough for three relations of ten rows.
     folder = tmp_path_factory.mktemp("engine")
     jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
     settings = SparkSettings("local[1]", jars, folder, driver_memory="1g", max_relation_bytes=3_000)

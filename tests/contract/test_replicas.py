@@ -1,4 +1,4 @@
-"""What replicas promise one another; the same for the fake and for PostgreSQL."""
+"""The contract between replicas, checked on the fake and on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOST_AFTER_S = 20.0
 
 @dataclass(frozen=True)
 class Meeting:
-    """A store, replicas that meet there, and how time passes for it."""
+    """A store, a factory of replicas that share it, and a way to let time pass for it."""
 
     store: MetricsStore
     replica: Callable[[], Replicas]
@@ -44,7 +44,7 @@ def meeting(request: pytest.FixtureRequest) -> Iterator[Meeting]:
     engine = create_engine(url)
 
     def pass_time(seconds: float) -> None:
-        # What was written is that much older: nobody waits here.
+        # Entries are dated back instead, so that no test waits.
         with engine.begin() as connection:
             back = {"seconds": seconds}
             connection.execute(
@@ -74,7 +74,7 @@ def named() -> Replica:
 
 
 def running(elapsed_ms: int = 1500) -> OpenQuery:
-    """One that has run for a while after it waited for half a second."""
+    """Returns an open query that runs, after it was queued for half a second."""
     record = QueryRecord(
         uuid4(),
         "ann",
@@ -130,7 +130,7 @@ def test_what_has_left_its_record_is_open_no_more(meeting: Meeting) -> None:
     here.beat([recorded, dropped], (), ())
     meeting.store.record([replace(recorded.record, state=QueryState.SUCCEEDED)])
     assert found(there, recorded) is None
-    # Its record was given up.
+    # The journal discarded this query's record, so the replica closes the query.
     here.beat((), [id_of(dropped)], [id_of(dropped)])
     assert found(there, dropped) is None
 
@@ -197,13 +197,13 @@ def test_a_replica_that_comes_back_hears_what_was_decided(meeting: Meeting) -> N
     here.beat([lost], (), ())
     meeting.pass_time(LOST_AFTER_S + 1)
     there.take_lost(LOST_AFTER_S)
-    # It runs still, and has gone on to another state meanwhile: what others were told stays.
+    # The query still runs and its state has changed, but the reported loss is final.
     decided = here.beat([lost, new], [id_of(lost)], ())
     assert decided.lost == {id_of(lost)}
     assert found(there, lost) is None
     assert found(there, new) is not None
     assert there.take_lost(LOST_AFTER_S) == []
-    # Its own record comes too late.
+    # The query's own record comes too late.
     meeting.store.record([replace(lost.record, state=QueryState.SUCCEEDED)])
     record = meeting.store.find(id_of(lost))
     assert record is not None

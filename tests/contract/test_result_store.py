@@ -1,4 +1,4 @@
-"""What every result store promises, and what the one on the disk does with the disk."""
+"""The contract of result stores, and how the one on disk uses the disk."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ def test_many_threads_put_read_and_drop_at_once(make_local: Callable[..., LocalR
                 if store.chunk(query_id, 4) != rows.slice(4_000):
                     failures.append("other rows")
             except ResultExpired:
-                # The others' results took its room.
+                # Results of other threads took its space.
                 pass
             store.drop(query_id)
 

@@ -1,4 +1,4 @@
-"""What every implementation of `Spools` promises."""
+"""The contract of `Spools`, for every implementation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every implementation of `StreamStore` promises."""
+"""The contract of `StreamStore`, for every implementation."""
 
 from __future__ import annotations
 

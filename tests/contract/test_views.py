@@ -1,4 +1,4 @@
-"""What every implementation of `Views` promises."""
+"""The contract of `Views`, for every implementation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
 
 
 def command(engine: SparkEngine, sql: str, schema: str | None = "shop") -> None:
-    """What an administrator does in a Spark of his own."""
+    """Runs a command as an administrator would in another Spark session."""
     assert engine.session is not None
     with engine.session.children.taken("lake", schema, "administrator") as child:
         child.sql(sql)
@@ -71,7 +71,7 @@ def views(kind: str, request: pytest.FixtureRequest) -> Views:
 
 @pytest.fixture
 def make(views: Views, request: pytest.FixtureRequest) -> Make:
-    """Makes a view at lake.shop, or makes it anew."""
+    """Creates or replaces a view at lake.shop."""
 
     def made(name: str, sql: str) -> View:
         view = View(TableName("lake", "shop", name), sql, "lake", ("shop",), COLUMNS)

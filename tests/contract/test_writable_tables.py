@@ -1,4 +1,4 @@
-"""What every implementation of `WritableTables` promises."""
+"""The contract of `WritableTables`, for every implementation."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_a_table_that_was_made_anew_under_its_name_is_another_one(
         catalog.drop_table("s.t")
         with pytest.raises(TableNotFound):
             real.writable(NAME, MAIN)
-        # The ids of its schema and its spec are those of the first one.
+        # The schema and spec of the new table have the same ids as those of the dropped one.
         catalog.create_table("s.t", Schema(NestedField(1, "name", StringType())))
     after = real.writable(NAME, MAIN)
     assert after.table_uuid != before.table_uuid

@@ -1,4 +1,4 @@
-"""The expressions of the alerts and of the dashboard, and what they name."""
+"""The expressions of the alerts and of the dashboard, and the names in them."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _NAME = r"(?<![\w.$])[a-zA-Z_:][\w:]*"
 
 
 def rules() -> list[dict[str, Any]]:
-    """All alerts, in their order."""
+    """Returns all alerts, in order."""
     return [rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]]
 
 
 def panels() -> list[dict[str, Any]]:
-    """The dashboard's panels and rows."""
+    """Returns the dashboard's panels and rows."""
     found: list[dict[str, Any]] = json.loads(DASHBOARD.read_text())["panels"]
     return found
 
 
 def expressions() -> Mapping[str, str]:
-    """Each by where it stands."""
+    """Returns each expression by its place."""
     return dict(_expressions())
 
 
 def metrics_in(expression: str) -> set[str]:
-    """The names that stand where a metric does.
+    """Returns the names that are used as metrics.
 
     >>> sorted(metrics_in('sum by (a) (rate(b_total{c="d"}[5m])) > 0.2e3 * f and on (g) h offset 15m'))
     ['b_total', 'f', 'h']
@@ -50,12 +50,12 @@ def metrics_in(expression: str) -> set[str]:
     for dropped in (_TEXT, _RANGE, _LABEL_LIST, _MATCHERS, r"\boffset\s+\w+"):
         bare = re.sub(dropped, " ", bare)
     functions = set(re.findall(rf"({_NAME})\s*\(", bare))
-    # An aggregation's labels stood between its name and its argument.
+    # The labels of an aggregation stood between its name and its argument.
     return set(re.findall(_NAME, bare)) - functions - _OPERATORS
 
 
 def labels_in(expression: str) -> set[str]:
-    """The labels that are matched, or that series are grouped or joined by.
+    """Returns the labels that are matched, or by which series are grouped or joined.
 
     >>> sorted(labels_in('sum by (a, b) (c{d=~"e=f", g!="h"}) and on (i) j'))
     ['a', 'b', 'd', 'g', 'i']
@@ -66,7 +66,7 @@ def labels_in(expression: str) -> set[str]:
 
 
 def values_in(expression: str) -> Iterator[tuple[str, str]]:
-    """Each label with each value that it is compared with; `a|b` are two.
+    """Yields each label with each value that it is compared with; `a|b` are two values.
 
     >>> list(values_in('a{b="c", d=~"e|f"}'))
     [('b', 'c'), ('d', 'e'), ('d', 'f')]

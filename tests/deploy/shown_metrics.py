@@ -1,4 +1,4 @@
-"""What `/metrics` shows at most, from its registries: each metric with every value of its labels."""
+"""The largest possible output of `/metrics`, from its registries: each metric with every label value."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tests.fakes.query_records import applied, short_record
 from tests.fakes.watched_meters import watched_meters
 
 OF_PROMETHEUS = frozenset({"up"})
-"""What it adds to each target by itself."""
+"""The metrics that Prometheus itself adds to each target."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownMetric:
-    """One metric as the text names it; `label_values` has every value that a label takes."""
+    """A metric as the text names it; `label_values` has every value of each label."""
 
     name: str
     kind: str
@@ -46,7 +46,7 @@ class ShownMetric:
 
 @cache
 def fullest_text() -> str:
-    """The answer of a gateway in which everything has happened."""
+    """Returns the output of a gateway in which everything has happened."""
     codes = {each.code for each in STATUS}
     meters = watched_meters()
     for source, reason in product(FilterSource, Reason):
@@ -68,7 +68,7 @@ def fullest_text() -> str:
 
 
 def fullest_process() -> ProcessMetrics:
-    """That of a gateway each of whose routes has answered in every way."""
+    """Returns the process metrics of a gateway whose routes have all answered in every way."""
     app = create_app(Settings(), FakeGateway)
     metrics: ProcessMetrics = app.state.edge.process_metrics
     scopes: list[dict[str, object]] = [{"method": "GET"}]
@@ -81,24 +81,24 @@ def fullest_process() -> ProcessMetrics:
 
 
 def methods_of(route: RouteContext) -> tuple[str, ...]:
-    """Those that it serves, and one that it does not."""
+    """Returns the methods that the route serves, and one that it does not."""
     return (*(route.methods or ()), "TRACE")
 
 
 def subclasses(of: type[GatewayError]) -> set[type[GatewayError]]:
-    """All, to the last."""
+    """Returns all direct and indirect subclasses."""
     return {each for direct in of.__subclasses__() for each in (direct, *subclasses(direct))}
 
 
 @cache
 def shown_metrics() -> tuple[ShownMetric, ...]:
-    """Each metric, in the order of the text."""
+    """Returns each metric, in the order of the text."""
     return tuple(_told(each) for each in _families())
 
 
 @cache
 def samples_by_name() -> Mapping[str, ShownMetric]:
-    """The metrics by the names that expressions use."""
+    """Returns the metrics by the names that expressions use."""
     return {name: metric for metric in shown_metrics() for name in metric.sample_names}
 
 

@@ -1,4 +1,4 @@
-"""Reads `/metrics` as strictly as OpenMetrics asks: no family twice, no series twice, buckets that add up."""
+"""Parses `/metrics` strictly, as OpenMetrics asks: no duplicate family or series, and consistent buckets."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 
 def families(text: str) -> Sequence[Metric]:
-    """All metrics of the text.
+    """Returns all metrics of the text.
 
     Raises:
-        ValueError: it is not what Prometheus' format 0.0.4 and OpenMetrics have in common.
+        ValueError: it is outside what Prometheus' format 0.0.4 and OpenMetrics have in common.
     """
     if not text.endswith("\n"):
         raise ValueError("the last line has no end")
-    # The one thing in which the two spell the same differently: a counter's family.
+    # A counter's family is the only thing that the two formats name differently.
     spelled = re.sub(r"^(# (?:HELP|TYPE) \w+)_total ", r"\1 ", text, flags=re.MULTILINE)
     found = list(text_string_to_metric_families(f"{spelled}# EOF\n"))  # type: ignore[no-untyped-call]
     series = [line.rpartition(" ")[0] for line in text.splitlines() if not line.startswith("#")]

@@ -1,4 +1,4 @@
-"""Alerts and dashboard name what `/metrics` shows; each alert has a case and an entry in the runbook."""
+"""Alerts and dashboard use only existing metrics; each alert has a test case and a runbook entry."""
 
 from __future__ import annotations
 

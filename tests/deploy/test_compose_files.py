@@ -1,4 +1,4 @@
-"""What `compose.yaml` stands on, looked at without starting a container."""
+"""The files that `compose.yaml` uses, checked without starting a container."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def secrets(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(secrets: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """What a gateway of the composition would read."""
+    """The settings that a gateway of the composition would load."""
     environment = COMPOSE["services"]["gateway-1"]["environment"]
     for name, value in environment.items():
         monkeypatch.setenv(name, re.sub(r"\$\{\w+:-(.*?)\}", r"\1", value))
@@ -123,9 +123,10 @@ def nginx() -> str:
 def test_nginx_survives_gateways_that_are_restarted_in_turn(nginx: str) -> None:
     servers = re.findall(r"server (gateway-\d):8080([^;]*);", nginx)
     assert {name for name, _ in servers} == set(GATEWAYS)
-    # By default a gateway that fails once is left out for ten seconds; with both left out, everything fails.
+    # By default, nginx leaves out a gateway for ten seconds after one failure; with both left out, all
+    # requests fail.
     assert {options.strip() for _, options in servers} == {"max_fails=0"}
-    # Without `non_idempotent`: an ingest that was sent is not sent again by itself.
+    # There is no `non_idempotent`, so nginx does not repeat an ingest that was sent.
     assert re.findall(r"proxy_next_upstream ([^;]*);", nginx) == ["error timeout"]
     assert 'proxy_set_header Connection "";' in nginx
     assert "proxy_http_version 1.1;" in nginx

@@ -1,4 +1,4 @@
-"""The text of `/metrics` is what strict readers take."""
+"""Strict parsers accept the text of `/metrics`."""
 
 from __future__ import annotations
 

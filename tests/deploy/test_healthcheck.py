@@ -1,4 +1,4 @@
-"""The image's health check, asked of a server that says what a gateway would."""
+"""The image's health check, with a server that answers as a gateway would."""
 
 from __future__ import annotations
 

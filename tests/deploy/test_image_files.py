@@ -1,4 +1,4 @@
-"""What the image is built from, looked at without building it."""
+"""The files from which the image is built, checked without building it."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_only_native_libraries_of_other_machines_go(
 
 
 def test_the_healthcheck_asks_the_gateway_of_its_container() -> None:
-    # Python alone runs it, beside a gateway that is short of memory.
+    # It runs with Python alone, beside a gateway that may be short of memory.
     text = (REPOSITORY / "deploy" / "image" / "healthcheck.py").read_text()
     modules = re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE)
     assert {each.split(".")[0] for each in modules} <= {*sys.stdlib_module_names, "__future__"}

@@ -1,4 +1,4 @@
-"""docs/reference/metrics.md lists what `/metrics` shows: all of it, nothing else, with right bounds."""
+"""docs/reference/metrics.md lists exactly the metrics of `/metrics`, with the right bounds."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ async def test_a_gateway_shows_these_metrics() -> None:
     async with client_of(create_app(Settings(), lambda: gateway)) as client:
         text = (await client.get("/metrics")).text
     named = re.findall(r"^# TYPE (\w+) \w+$", text, re.MULTILINE)
-    # Without any event these have no series: the parser shows none, the text names them all the same.
+    # Without any event, these metrics have no series. The parser omits them, but the text names them.
     assert set(named) == {each.name for each in shown_metrics()}

@@ -1,4 +1,4 @@
-"""Prometheus' own tool reads the rules, the dashboard's expressions and `/metrics`: `make alerts-test`."""
+"""Prometheus' own tool accepts the rules, the dashboard's expressions and `/metrics`: `make alerts-test`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def promtool(*arguments: str, text: str = "") -> None:
-    """Runs it; fails with what it says."""
+    """Runs promtool, and fails with its output."""
     ran = subprocess.run(
         ["promtool", *arguments], input=text, capture_output=True, text=True, check=False, timeout=120
     )
@@ -34,7 +34,7 @@ def test_each_alert_begins_and_ends_as_its_case_says() -> None:
 
 
 def test_every_expression_parses(tmp_path: Path) -> None:
-    # It reads expressions in rules alone; Grafana puts a duration in the place of its variable.
+    # The tool reads expressions only in rules; Grafana replaces its variable with a duration.
     rules = [
         {"record": f"expression:{number}", "expr": each.replace("$__rate_interval", "5m")}
         for number, each in enumerate(expressions().values())

@@ -1,4 +1,4 @@
-"""What hostile inputs are made of."""
+"""Building blocks of hostile inputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def queries(*texts: str, timeout_s: int = 5, **more: Any) -> Attack:
-    """All texts at once, each once."""
+    """Sends all queries at once, each of them once."""
     body = {"timeout": f"{timeout_s}s", "waitTimeout": "40s"} | more
     return lambda hostile: at_once(
         [partial(_post, hostile, "/query", body | {"sql": each}) for each in texts]
@@ -30,7 +30,7 @@ def queries(*texts: str, timeout_s: int = 5, **more: Any) -> Attack:
 
 
 def plans(*texts: str, timeout_s: int = 5) -> Attack:
-    """All texts at once, to be planned alone."""
+    """Plans all queries at once, without running them."""
     body = {"timeout": f"{timeout_s}s"}
     return lambda hostile: at_once(
         [partial(_post, hostile, "/explain", body | {"sql": each}) for each in texts]
@@ -38,7 +38,7 @@ def plans(*texts: str, timeout_s: int = 5) -> Attack:
 
 
 def posts(path: str, bodies: Sequence[bytes], headers: Mapping[str, str] = JSON) -> Attack:
-    """All bodies at once, as they are."""
+    """Posts all bodies at once, unchanged."""
 
     def attack(hostile: Hostile) -> None:
         at_once([partial(_send, hostile, "POST", path, content=each, headers=headers) for each in bodies])
@@ -47,7 +47,7 @@ def posts(path: str, bodies: Sequence[bytes], headers: Mapping[str, str] = JSON)
 
 
 def requests(call: Callable[[Hostile, int], object], number: int, at_a_time: int) -> Attack:
-    """So many calls, each with its number, `at_a_time` of them together, within `PATIENCE_S`."""
+    """Makes this number of calls, each with its number, `at_a_time` together, within `PATIENCE_S`."""
 
     def attack(hostile: Hostile) -> None:
         numbers, until_s = islice(count(), number), time.monotonic() + PATIENCE_S
@@ -68,20 +68,20 @@ def requests(call: Callable[[Hostile, int], object], number: int, at_a_time: int
 
 
 def flood(text: str, number: int, timeout: str = "30s", at_a_time: int = 1) -> Attack:
-    """So many queries of one text, for whose ends nobody waits."""
+    """Sends the same query many times, without waiting for results."""
     body = {"sql": text, "timeout": timeout, "waitTimeout": "0s"}
     return requests(lambda hostile, _: hostile.client.post("/query", json=body), number, at_a_time)
 
 
 def sockets(number: int, opening: bytes, more: Iterable[bytes] = (), at_a_time: int = 1) -> Attack:
-    """So many connections that say `opening`, then `more`, and nothing else."""
+    """Opens connections that send `opening`, then `more`, and nothing else."""
     return opened(number, lambda _: opening, more, at_a_time)
 
 
 def opened(
     number: int, opening: Callable[[Hostile], bytes], more: Iterable[bytes] = (), at_a_time: int = 8
 ) -> Attack:
-    """The same, with the token; the connections are held for a while, and nothing is read from them."""
+    """Opens connections with the token; they are held for a while, and nothing is read from them."""
 
     def attack(hostile: Hostile) -> None:
         with contextlib.ExitStack() as stack:
@@ -104,13 +104,13 @@ def opened(
 
 
 def hang_up(hostile: Hostile, head: bytes, body: bytes) -> None:
-    """Sends one request and closes the connection before its answer."""
+    """Sends a request, and closes the connection before its answer."""
     with socket.create_connection(hostile.address, 10) as connection:
         connection.sendall(head + body)
 
 
 def at_once(calls: Sequence[Callable[[], object]]) -> None:
-    """All calls, a thread each; returns after some time whatever they do."""
+    """Makes each call in a thread of its own, and returns after a bounded time in any case."""
     threads = [threading.Thread(target=each, daemon=True) for each in calls]
     for each in threads:
         each.start()

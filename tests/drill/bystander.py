@@ -1,4 +1,4 @@
-"""Another caller, who asks `SELECT 1` all the time, sends records, and looks whether the gateway is ready."""
+"""Another caller, which sends `SELECT 1` and records all the time, and checks the gateway's readiness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAUSE_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One question: when it was sent, how long its answer took, and whether it was the right one."""
+    """One question: when it was sent, how long its answer took, and whether the answer was right."""
 
     began_s: float
     took_s: float
@@ -25,15 +25,15 @@ class Answer:
 
     @property
     def ended_s(self) -> float:
-        """When the answer was there."""
+        """The time of the answer."""
         return self.began_s + self.took_s
 
 
 @dataclass
 class Bystander:
-    """Runs for as long as the block. Seconds of the monotonic clock.
+    """Runs until its block ends. Times are seconds of the monotonic clock.
 
-    `client` has to open a connection for each request, as callers do who come anew.
+    `client` must open a connection for each request, as new callers do.
     """
 
     client: httpx.Client
@@ -59,7 +59,7 @@ class Bystander:
             each.join(90)
 
     def is_calm_for(self, seconds: float) -> bool:
-        """Whether everything was answered rightly for that long."""
+        """Returns whether everything was answered rightly for that long."""
         since_s = time.monotonic() - seconds
         kinds = (self.answers, self.probes)
         return all(_is_calm(kind, since_s) for kind in kinds)

@@ -1,4 +1,4 @@
-"""What a bystander saw, held against what is promised."""
+"""A bystander's observations, compared with the promises."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tests.drill.bystander import Answer
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Seconds: the worst right answer, how long the gateway was not ready, and the longest such time.
+    """The slowest right answer, the total time of not being ready, and the longest such time, in seconds.
 
-    `broken` are the questions that were not answered in time although the gateway said that it was ready, and
-    the probes that were not answered in time.
+    `broken` has the questions that were not answered in time although the gateway reported that it was ready,
+    and the probes that were not answered in time.
     """
 
     worst_s: float
@@ -22,7 +22,7 @@ class Findings:
     broken: Sequence[Answer]
 
     def line(self, name: str, alive_s: float, grown_mib: float) -> str:
-        """A line of the table."""
+        """Returns a line of the table."""
         numbers = (f"{self.worst_s:.2f}", f"{self.not_ready_s:.1f}", f"{self.longest_s:.1f}")
         verdict = "BROKEN" if self.broken else "held"
         return _row(name, *numbers, f"{alive_s:.2f}", f"{grown_mib:.0f}", verdict)
@@ -41,7 +41,7 @@ HEADER = "\n".join(
 
 
 def findings(answers: Sequence[Answer], probes: Sequence[Answer], allowed_s: float) -> Findings:
-    """By all answers, and by the probes' times between a NOT_READY and the next READY."""
+    """Judges all answers by the probes' periods from a NOT_READY to the next READY."""
     times = _times_not_ready(probes)
 
     def is_excused(answer: Answer) -> bool:

@@ -1,4 +1,4 @@
-"""How much memory the gateway takes: its own process, without Spark, the servers and the readers of texts."""
+"""The gateway's memory: its own process, without Spark, the servers and the processes that parse queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIB = 1024**2
 
 
 class Footprint:
-    """Looks for as long as the block runs."""
+    """Samples the memory until its block ends."""
 
     def __init__(self, gateway: RunningGateway) -> None:
         self._own = psutil.Process(gateway.process.pid)
@@ -34,7 +34,7 @@ class Footprint:
 
     @property
     def grown_mib(self) -> float:
-        """The most that it had in the block beyond what it had before."""
+        """The peak in the block above the memory before it, in MiB."""
         return max(0, self._most - self._before) / MIB
 
     def _watch(self) -> None:

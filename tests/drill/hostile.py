@@ -1,6 +1,6 @@
 """A hostile caller: `python -m tests.drill.hostile URL FOLDER NAME`, the token in the environment.
 
-It is a process of its own, so that what it costs is not the bystander's time, and so that it can be killed.
+It is a separate process, so that it does not use the bystander's time, and can be killed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TIMEOUT_S = 60.0
 
 @dataclass(frozen=True)
 class Hostile:
-    """Who attacks: the gateway's URL, a token, and a folder that sources may be read from."""
+    """The attacker's view: the gateway's URL, a token, and a folder from which sources may be read."""
 
     url: str
     token: str
@@ -28,7 +28,7 @@ class Hostile:
 
     @cached_property
     def client(self) -> httpx.Client:
-        """Opens as many connections as there are threads that use it."""
+        """A client that opens as many connections as there are threads that use it."""
         return httpx.Client(
             base_url=self.url,
             headers=self.headers,
@@ -39,17 +39,17 @@ class Hostile:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What names the caller."""
+        """The header that identifies the caller."""
         return {"Authorization": f"Bearer {self.token}"}
 
     @property
     def address(self) -> tuple[str, int]:
-        """For sockets."""
+        """The gateway's host and port."""
         url = httpx.URL(self.url)
         return url.host, url.port or 80
 
     def head(self, line: str, *headers: str) -> bytes:
-        """The head of a request, with the token."""
+        """Returns the head of a request, with the token."""
         host, port = self.address
         known = (f"Host: {host}:{port}", f"Authorization: Bearer {self.token}")
         return "\r\n".join((f"{line} HTTP/1.1", *known, *headers, "", "")).encode()
@@ -59,12 +59,12 @@ Attack = Callable[[Hostile], None]
 
 
 def main() -> None:
-    """Does what the name says."""
+    """Runs the attack of this name."""
     from tests.drill.inputs import HOSTILE_INPUTS
 
     url, folder, name = sys.argv[1:]
     HOSTILE_INPUTS[name](Hostile(url, os.environ[TOKEN], Path(folder)))
-    # Threads that still wait for an answer end with the process.
+    # This ends threads that still wait for an answer.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""Where the drill takes place: one gateway, and two callers of it."""
+"""The setup of the drill: one gateway, and two callers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NUMBERS = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Seconds: how long a start took, and the worst answer while nobody attacked."""
+    """A gateway and its callers; seconds of its start, and of its slowest answer without an attack."""
 
     gateway: RunningGateway
     bystander: httpx.Client
@@ -53,14 +53,14 @@ class Place:
     quiet_s: float
 
     def attack(self, name: str) -> None:
-        """Does what the name says, in a process of its own, for a bounded time."""
+        """Runs the attack of this name in a process of its own, for a bounded time."""
         command = [sys.executable, "-m", "tests.drill.hostile", self.gateway.url, str(self.inbox), name]
         environment = os.environ | {hostile.TOKEN: TOKENS["hostile"]}
         with suppress(subprocess.TimeoutExpired):
             subprocess.run(command, cwd=REPOSITORY, env=environment, timeout=ATTACKS_FOR_S, check=True)
 
     def is_over(self) -> bool:
-        """Cancels what the attack has left; whether nothing of it runs, or was given up, any more."""
+        """Cancels what the attack has left, and returns whether none of it still runs or was given up."""
         wait(LOOKS_EVERY_S)
         try:
             left = [each for state in ("QUEUED", "RUNNING") for each in self._queries(state)]
@@ -79,7 +79,7 @@ class Place:
 
 @contextmanager
 def a_place() -> Iterator[Place]:
-    """A gateway of its own with a table; all of it is gone afterwards."""
+    """Runs a gateway with a table, and removes everything at the end."""
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="sluice-drill-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -114,5 +114,5 @@ def _worst_when_quiet(client: httpx.Client) -> float:
 
 
 def wait(seconds: float) -> None:
-    """Lets time pass: what was given up is noticed some seconds after its end."""
+    """Lets time pass, as the end of an abandoned call is noticed some seconds later."""
     threading.Event().wait(seconds)

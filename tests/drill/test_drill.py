@@ -1,7 +1,7 @@
-"""Whatever one caller sends, another one is answered; or the gateway says that it is not ready, for a while.
+"""Whatever one caller sends, others are answered, or the gateway reports for a while that it is not ready.
 
-`make drill` tries all of `inputs` and prints a table; `SLUICE_DRILL="texts rows"` names kinds of them.
-`make test` tries the first one.
+`make drill` tries all of `inputs` and prints a table; `SLUICE_DRILL="texts rows"` names kinds of them. `make
+test` tries the first one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 ANSWERED_WITHIN_S = 5.0
 READY_WITHIN_S = 60.0
-# Bodies of one caller: half of 128 MiB, and what reading them takes; answers: 256 MiB.
+# Bodies of one caller take half of 128 MiB and the memory to read them; answers take 256 MiB.
 GROWS_BY_MIB = 768.0
 CALM_S = 3.0
 OVER_WITHIN_S = 240.0
-# As long as the gateway takes to notice what goes on after its cancellation.
+# The gateway needs this long to notice that something runs on after its cancellation.
 GRACE_S = 7.0
 ASKED_FOR = os.environ.get("SLUICE_DRILL", "").split()
 TRIED = [name for kind in ASKED_FOR for name in KINDS[kind]] or list(HOSTILE_INPUTS)[:1]
@@ -50,7 +50,7 @@ def place() -> Iterator[Place]:
 
 @pytest.mark.parametrize("name", TRIED)
 def test_another_caller_is_answered_or_told_that_the_gateway_is_not_ready(place: Place, name: str) -> None:
-    # The bounds are those of an idle machine; on a busy one, a quiet answer and a start take longer, too.
+    # The bounds are for an idle machine; on a busy one, a quiet answer and a start take longer as well.
     allowed_s = ANSWERED_WITHIN_S + 2 * place.quiet_s
     with Bystander(place.bystander, lambda: next(NUMBERS)) as bystander:
         until(lambda: bystander.is_calm_for(CALM_S), OVER_WITHIN_S)

@@ -1,4 +1,4 @@
-"""The drill's own judgment, by hand."""
+"""The drill's verdicts, checked with hand-made answers."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.equivalence.lakehouse import make_lakehouse
 from tests.integration.conftest import embedded_catalog
 from tests.integration.running import share_jars
 
-# A query is run once or twice, over a few rows: to compile it would take longer than to run it.
+# Each query runs once or twice over a few rows, so compiling it would take longer than running it.
 QUICK = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def data_dir() -> Iterator[Path]:
-    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
     path = Path(tempfile.mkdtemp(prefix="sluice-equivalence-"))
     yield path
     shutil.rmtree(path, ignore_errors=True)
@@ -46,13 +46,13 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def folders(data_dir: Path) -> Path:
-    """Where the tables without snapshots lie."""
+    """The folder of the tables without snapshots."""
     return data_dir / "folders"
 
 
 @pytest.fixture(scope="session")
 def gateway(data_dir: Path) -> Iterator[Gateway]:
-    """Every part real and in this process, and tables narrowed however small they are."""
+    """A gateway of real parts in this process, which filters the scans of tables of any size."""
     share_jars(data_dir)
     settings = Settings(
         data_dir=data_dir,
@@ -62,7 +62,7 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         parquet_tables=make_folders(data_dir / "folders"),
         dynamic_filtering_min_table_bytes=0,
         dynamic_filtering_collect_timeout_s=60,
-        # A query goes on without the facts of a table that takes longer; a test has to have them.
+        # A query runs without a table's facts if they take longer than this, and these tests need them.
         catalog_facts_timeout_s=60,
     )
     gateway = build_gateway(settings, stream_definition)
@@ -75,7 +75,7 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
 
 @pytest.fixture(scope="session")
 def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:
-    """The catalog, as somebody else would open it, with every table."""
+    """The catalog with every table, opened as another process would open it."""
     engine = gateway._ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine._session is not None

@@ -1,4 +1,4 @@
-"""Tables without snapshots: folders of files, one a partition, and what else Spark's own catalog has."""
+"""Tables without snapshots: one folder of files for each partition, and others in Spark's own catalog."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.equivalence.lakehouse import FACT, _schema, dimension_rows, fact_rows
 LONG_AGO_S = 1_600_000_000
 NULL = "__HIVE_DEFAULT_PARTITION__"
 
-# Table to the types of its partition columns; of the last one, Spark finds them out.
+# The types of each table's partition columns. Spark infers those of the last table.
 FOLDERS: Mapping[str, Mapping[str, str]] = {
     "by_k": {"k": "INT"},
     "by_day": {"day": "DATE"},
@@ -34,7 +34,7 @@ NUMBERED = range(4000, 4120)
 
 
 def make_folders(folder: Path) -> dict[str, Any]:
-    """Every table's files, and the setting that declares them."""
+    """Writes the files of every table, and returns the setting that declares the tables."""
     for seed, (table, columns) in enumerate(FOLDERS.items()):
         write(folder / table, fact_rows(seed), list(columns))
     rows = [{"k": row["k"], "name": row["name"], "year": row["year"]} for row in dimension_rows(16)]
@@ -54,7 +54,7 @@ def make_folders(folder: Path) -> dict[str, Any]:
 
 
 def make_others(folder: Path, jdbc_url: str, spark: Callable[[str], object]) -> None:
-    """Tables whose partitions the catalog knows, of several formats; a view, and a table that is no files."""
+    """Creates tables of several formats whose partitions the catalog knows, a view, and a JDBC table."""
     for kind in ("parquet", "orc", "json", "csv"):
         spark(
             f"CREATE TABLE spark_catalog.files.{kind}_by_k (id BIGINT, b BIGINT, k INT) USING {kind}"
@@ -77,14 +77,14 @@ def make_others(folder: Path, jdbc_url: str, spark: Callable[[str], object]) -> 
 
 
 def jdbc_url(data_dir: Path) -> str:
-    """The embedded PostgreSQL, as another system."""
+    """Returns the URL of the embedded PostgreSQL, which serves as another system."""
     server = data_dir / "postgres"
     port, password = ((server / each).read_text() for each in ("port", "password"))
     return f"jdbc:postgresql://127.0.0.1:{port}/lake?user=postgres&password={password}"
 
 
 def write(folder: Path, rows: Sequence[Mapping[str, Any]], partition_columns: Sequence[str]) -> None:
-    """One file for each partition and write, in folders named as Hive names them."""
+    """Writes a new file for each partition, in folders named as Hive names them."""
     parts: dict[Path, list[Mapping[str, Any]]] = {}
     for row in rows:
         place = folder.joinpath(*(f"{each}={_spelled(row[each])}" for each in partition_columns))
@@ -94,7 +94,7 @@ def write(folder: Path, rows: Sequence[Mapping[str, Any]], partition_columns: Se
 
 
 def write_file(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """A file that looks as if it had been there for long."""
+    """Writes a file with a modification time long ago."""
     path.parent.mkdir(parents=True, exist_ok=True)
     types = {each.name: each for each in _schema(FACT).as_arrow()} | {"year": pa.field("year", pa.int32())}
     schema = pa.schema([types[name].with_nullable(True) for name in rows[0]])

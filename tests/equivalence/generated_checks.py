@@ -1,7 +1,7 @@
-"""Generated queries against a harness.
+"""Runs generated queries against a harness.
 
-A soak holds each against the files that the engine itself would select, too; `make test` does so for the same
-ones each time.
+A soak also compares the files of each query with those that the engine itself would select; `make test` does
+so for the same queries each time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ENGINE_PATIENCE_S = 300
 
 
 class Findings:
-    """What a soak has seen so far. It tells each fault at once, and goes on."""
+    """The results of a soak so far. It reports each fault at once, and continues."""
 
     def __init__(self, count: int) -> None:
         self.checked = self.narrowed = self.without_engine = 0
@@ -33,12 +33,12 @@ class Findings:
         self._count = count
 
     def add(self, is_narrowed: bool) -> None:
-        """One more query whose rows, and files, were as they should be."""
+        """Counts one more query whose rows and files were right."""
         self.narrowed += is_narrowed
         self._advance()
 
     def add_fault(self, fault: AssertionError) -> None:
-        """One more query, and what is wrong with it."""
+        """Counts and reports one more query that was wrong."""
         self.faults.append(str(fault))
         _tell(f"fault {len(self.faults)}: {fault}")
         self._advance()
@@ -50,11 +50,11 @@ class Findings:
 
 
 def check_generated(harness: Harness, count: int, first: int, *, compares_files: bool) -> None:
-    """Each returns the same rows narrowed and as written, and enough of them are narrowed to prove it.
+    """Checks that each query returns the same rows pruned and as written, and that enough are pruned.
 
-    `first` is the seed of the queries. With `compares_files`, none selects more files than as written.
-    A soak checks them all before it fails, and waits for an engine that is being replaced; else the first
-    that fails is made as short as can be.
+    The queries are generated from the seed `first`. With `compares_files`, none may select more files than as
+    written. A soak checks all queries before it fails, and waits for an engine that is being replaced.
+    Outside a soak, the first query that fails is shrunk.
     """
     print(f"seed {first}")  # noqa: T201 - pytest shows it with a failure
     findings = Findings(count)
@@ -94,7 +94,7 @@ def check_generated(harness: Harness, count: int, first: int, *, compares_files:
 
 
 def seed_of_run() -> int:
-    """That of `make soak`, or any."""
+    """Returns the seed of `make soak`, or a random one."""
     return SOAK.seed if SOAK else randrange(2**32)
 
 
@@ -106,5 +106,5 @@ def _wait_for_engine(harness: Harness) -> None:
 
 
 def _tell(line: str) -> None:
-    """At once, whichever of several processes it is."""
+    """Prints at once, from any of several processes."""
     print(line, file=sys.__stderr__, flush=True)

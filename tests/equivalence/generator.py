@@ -1,4 +1,4 @@
-"""Queries that nobody would write by hand, over the tables of `lakehouse`: all valid, all with one answer."""
+"""Generates odd but valid queries over the tables of `lakehouse`, each with a deterministic answer."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT
 class Relation:
     """Something in a FROM: its text with the alias, and its columns with their kinds.
 
-    `unasked` are names of others, which make a bare mention ambiguous all the same.
+    Names in `unasked` are other columns that it has, which make an unqualified column ambiguous as well.
     """
 
     text: str
@@ -82,7 +82,7 @@ class Relation:
 
 @st.composite
 def queries(draw: Callable[[st.SearchStrategy[Any]], Any]) -> str:
-    """One query."""
+    """Draws one query."""
     return _Writer(draw).query()
 
 
@@ -107,7 +107,7 @@ class _Writer:
         preferred: str | None = None,
         unasked: tuple[str, ...] = (),
     ) -> Relation:
-        """A common table expression, which may be used again."""
+        """Adds a common table expression, which may be used again."""
         name = self._name("c")
         self._written.append(f"{name} AS ({text})")
         self._common.append(Relation(name, name, columns, preferred, unasked))
@@ -125,7 +125,7 @@ class _Writer:
                 return self._readings()
 
     def _readings(self) -> str:
-        """A common table expression that several places read, most of them for some keys of their own."""
+        """Writes a common table expression that several places read, most of them for their own keys."""
         fact = self._table(FACTS)
         text, columns, unasked = self._wrapping(fact)
         shared = self._share(text, columns, fact.preferred or "k", unasked)
@@ -137,7 +137,7 @@ class _Writer:
         return self._pick((" UNION ALL ", " UNION ALL ", " UNION ", " EXCEPT ")).join(selects)
 
     def _of_keys_only(self) -> str:
-        """A fact with dimensions that nothing is asked of but their keys: the joins to them may go."""
+        """Writes a fact joined to dimensions whose keys alone are used, so the joins can be eliminated."""
         fact = self._table(FACTS)
         key = fact.preferred or "k"
         source, _, conditions = self._star(fact)
@@ -210,19 +210,19 @@ class _Writer:
                 limit = self._pick((1, 3, 10))
                 return f"SELECT {items} FROM {source}{where} ORDER BY {order} LIMIT {limit}", named
             case _:
-                # What is asked for by no name is asked for all the same.
+                # `hash(*)` reads all columns without naming any.
                 all_columns = ", hash(*) AS h" if self._one_in(8) else ""
                 return f"SELECT {items}{all_columns} FROM {source}{where}", named
 
     def _of_groups(self, columns: Sequence[tuple[str, str, str]]) -> str:
-        """A condition on the rows of a group together."""
+        """Writes a condition on an aggregate of a group."""
         text, kind, name = self._pick(columns)
         literal = self._pick(LITERALS.get(name, LITERALS[kind]))
         function = self._pick(("min", "max", "max", "sum" if kind == "int" else "min"))
         return f"{function}({text}) {self._pick(('=', '<=', '<>'))} {literal}"
 
     def _derived(self, depth: int) -> tuple[str, Mapping[str, str]]:
-        """Something that sees nothing around it: its relations may have the names of those there."""
+        """Writes a subquery that sees no outer relations, and may reuse their aliases."""
         before = self._aliases
         if self._one_in(3):
             self._aliases = 0
@@ -272,7 +272,7 @@ class _Writer:
         return text, visible, [*conditions, *self._conditions(visible, depth)]
 
     def _in_parentheses(self, relation: Relation, join: str) -> tuple[str, list[Relation]]:
-        """The relation, now and then with another that is joined to it first."""
+        """Returns the relation, sometimes joined to another one in parentheses."""
         if not self._one_in(3) or "SEMI" in join or "ANTI" in join:
             return relation.text, []
         other = self._dimension()
@@ -280,7 +280,7 @@ class _Writer:
         return f"({relation.text} {inside} {other.text} ON {self._on([relation], other)})", [other]
 
     def _star(self, given: Relation | None = None) -> tuple[str, list[Relation], list[str]]:
-        """A fact and a filtered dimension, joined by what the fact is laid out by."""
+        """Joins a fact to a filtered dimension by the column that the fact is laid out by."""
         fact, dimension = given or self._table(FACTS), self._dimension()
         if given is None and self._one_in(3):
             fact = self._wrapped(fact)
@@ -328,7 +328,7 @@ class _Writer:
         )
 
     def _more_equalities(self, fact: Relation, dimension: Relation) -> list[str]:
-        """Up to four, so that keys are of two columns to five."""
+        """Returns up to four equalities, so that keys have two to five columns."""
         pairs = (
             ("k", "k"),
             ("b", "big_k"),
@@ -344,7 +344,7 @@ class _Writer:
         ]
 
     def _wrapped(self, fact: Relation) -> Relation:
-        """The same columns, from a derived table or a common table expression."""
+        """Returns the same columns from a derived table or a common table expression."""
         alias, key = self._alias(), fact.preferred or "k"
         text, columns, unasked = self._wrapping(fact)
         if self._one_in(3):
@@ -353,10 +353,10 @@ class _Writer:
         return Relation(f"({text}) AS {alias}", alias, columns, key, unasked)
 
     def _wrapping(self, fact: Relation) -> tuple[str, Mapping[str, str], tuple[str, str]]:
-        """A SELECT over the fact, its columns, and names of others that it may have."""
+        """Returns a SELECT over the fact, its columns, and the names of other columns that it may have."""
         key, other = fact.preferred or "k", self._table(FACTS)
         only = f" WHERE {self._filter(fact)}" if self._one_in(2) else ""
-        # The name of a column that the fact has as well, if it is not the key itself.
+        # This name is also a column of the fact, unless that column is the key itself.
         count = "n" if key == "b" else "b"
         text = self._pick(
             (
@@ -403,7 +403,7 @@ class _Writer:
         return self._table(FACTS) if is_fact else self._dimension()
 
     def _few_rows(self) -> Relation:
-        """A list of values, or a union of dimensions."""
+        """Returns a list of values, or a union of dimensions."""
         alias = self._alias()
         columns = {"k": "int", "year": "int", "parent": "int"}
         keys = [self._pick(("-1", "0", "3", "7", "NULL")) for _ in range(self._pick((1, 2, 3)))]
@@ -433,7 +433,7 @@ class _Writer:
         return Relation(f"{self._pick(DIMENSIONS)} {alias}", alias, DIMENSION_KINDS)
 
     def _flagged(self, alias: str) -> Relation:
-        """With columns that say something of every row, also of those that an outer join does not find."""
+        """Adds columns that are not NULL in any row, except where an outer join finds none."""
         table = Relation(self._pick(DIMENSIONS), "", DIMENSION_KINDS)
         items = ", ".join(
             (*DIMENSION_KINDS, f"{self._pick(('0', '1'))} AS flag", "coalesce(parent, 0) AS filled")
@@ -492,7 +492,7 @@ class _Writer:
         return next(each.columns[name] for each in among if each.alias == alias)
 
     def _converted(self, column: str, kind: str) -> str:
-        """The column, or now and then what a query would make of it before it is compared."""
+        """Returns the column, sometimes with a conversion that a query may apply before it compares."""
         conversions = {
             "int": (
                 "CAST({} AS BIGINT)",
@@ -523,7 +523,7 @@ class _Writer:
         return found
 
     def _on_several(self, visible: Sequence[Relation]) -> str:
-        """A condition that may be on two relations or three."""
+        """Returns a condition on as many as three relations."""
         one, two, three, four = (self._filter(self._pick(visible), visible) for _ in range(4))
         return self._pick(
             (
@@ -605,7 +605,7 @@ class _Writer:
         return f"{left} {operator} (SELECT {right} FROM {inner.text} WHERE {self._filter(inner, [inner])})"
 
     def _column(self, relation: Relation, name: str, visible: Sequence[Relation]) -> str:
-        """A mention of the column: bare only where no other relation has one of that name."""
+        """Names the column; unqualified only where no other relation has a column of that name."""
         if sum(name in each.columns or name in each.unasked for each in visible) == 1 and self._one_in(4):
             return name
         text = f"{relation.alias}.{name}"
@@ -641,7 +641,7 @@ class _Writer:
 
 
 def _is_natural(left: Relation, mine: str, added: Relation, its: str) -> bool:
-    """Whether somebody would join by these, and the left one may be narrowed."""
+    """Returns whether a real query may join by these columns, and the left one can be pruned."""
     same = mine == its or {mine, its} in ({"b", "big_k"}, {"k", "big_k"}, {"k", "text_k"}, {"day", "at"})
     wanted = {left.preferred, added.preferred} - {None}
     return same and (not wanted or mine in wanted or its in wanted)
@@ -652,5 +652,5 @@ def _turned(operator: str) -> str:
 
 
 def _as_equality(condition: str) -> str:
-    """Spark takes only equalities of columns as the correlation of a scalar subquery."""
+    """Turns the condition into an equality, as Spark allows only those to correlate a scalar subquery."""
     return condition.replace(">=", "=").replace("<=>", "=").replace("<=", "=")

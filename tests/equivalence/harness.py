@@ -1,4 +1,4 @@
-"""Runs one query as it is written and as it is narrowed, and compares the rows."""
+"""Runs one query as written and pruned, and compares the rows."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ GIVEN_UP = ("The engine gave this query up", "The query is too deep")
 
 
 class EngineGaveUp(Exception):
-    """The engine's optimizer made more of a query, as it was written, than its stack holds."""
+    """The engine's optimizer overflowed its stack on a query as it was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What became of a query whose rows were the same both ways.
+    """A query whose rows were the same both ways.
 
-    `is_rejected`: the engine did not take the narrowed text, and `narrowed` has the rows as written.
+    If `is_rejected`, the engine rejected the pruned text, and `narrowed` has the rows of the query as
+    written.
     """
 
     pruned: PrunedQuery
@@ -46,21 +47,21 @@ class Checked:
 
     @property
     def applied(self) -> Mapping[str, FilterRecord]:
-        """Filters by the column that they narrow, as `table.column`."""
+        """Returns the applied filters by the column that they filter, as `table.column`."""
         found = (each for each in self.pruned.filters if each.is_applied)
         return {f"{each.probe.table.table}.{each.probe.columns[0]}": each for each in found}
 
     def files(self, table: str) -> Selection:
-        """What the narrowed scans of a table read; one that was not needed is 0 of its total."""
+        """Returns the files that the pruned scans of a table read; a skipped scan is 0 of its total."""
         return _files((*self.narrowed.scans, *self.pruned.skipped), table)
 
     def files_as_written(self, table: str) -> Selection:
-        """What the same scans read without a filter of ours."""
+        """Returns the files that the same scans read without our filters."""
         return _files(self.written.scans, table)
 
 
 class Harness:
-    """A gateway's own parts, without the HTTP around them."""
+    """The parts of a gateway without its HTTP layer."""
 
     def __init__(self, gateway: Gateway, schema: str = SCHEMA) -> None:
         self._gateway = gateway
@@ -68,7 +69,7 @@ class Harness:
         self._schema = schema
 
     def has_engine(self) -> bool:
-        """Whether queries can run now."""
+        """Returns whether queries can run now."""
         return self._ports.engine.health().state is PartState.UP
 
     def check(
@@ -79,11 +80,11 @@ class Harness:
         is_rejected: bool = False,
         compares_files: bool = True,
     ) -> Checked:
-        """Narrowed, at first, with cached keys, and with rows in memory, it has the rows of the query.
+        """Checks that a query has the same rows when pruned cold, with cached keys, and with local relations.
 
-        With `compares_files`, it selects no more files of any table than the engine's own pruning does.
+        With `compares_files`, it must not select more files of any table than the engine's own pruning does.
 
-        The engine takes the narrowed texts. With `is_rejected` it must not take the first of them.
+        The engine must accept the pruned texts; with `is_rejected`, it must reject the first of them.
 
         Raises:
             EngineGaveUp: there are no rows to compare with.
@@ -104,7 +105,7 @@ class Harness:
             self._assert_alike(written, self.run(cached.sql, parameters, cached), sql, cached, compares_files)
         self._wait_for_relations()
         local = self.prune(sql, parameters)
-        # A join that is dropped then has no relation in the text any more.
+        # When a join is eliminated, the text no longer has its relation.
         if local.sql != cached.sql:
             self._assert_alike(written, self.run(local.sql, parameters, local), sql, local, compares_files)
         return Checked(cold, written, narrowed)
@@ -117,7 +118,7 @@ class Harness:
         pruned: PrunedQuery,
         compares_files: bool,
     ) -> None:
-        """The same rows, and from no more files than by the engine's own pruning of the query as written."""
+        """Asserts that rows are the same, from no more files than with the engine's own pruning."""
         _assert_same(written, narrowed, sql, pruned)
         if not compares_files:
             return
@@ -133,7 +134,7 @@ class Harness:
             raise
 
     def _taken(self, pruned: PrunedQuery, parameters: Parameters) -> EngineResult | GatewayError:
-        """The rows of a narrowed text, or why a gateway would go back to the caller's own."""
+        """Returns the rows of a pruned text, or the error for which a gateway would run the original text."""
         try:
             return self.run(pruned.sql, parameters, pruned)
         except (CallerError, QueryFailed) as failure:
@@ -146,7 +147,7 @@ class Harness:
         return pruned
 
     def _wait_for_relations(self) -> None:
-        """Until what the query asked for twice by now is in memory."""
+        """Waits until the rows that the query has requested are in memory."""
         wait(list(self._ports.pruner._relations._pending.values()), PATIENCE_S)
 
     def run(self, sql: str, parameters: Parameters = (), pruned: PrunedQuery | None = None) -> EngineResult:
@@ -168,16 +169,16 @@ class Harness:
 
 
 def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
-    """The rows as a multiset."""
+    """Returns the rows as a multiset."""
     columns = [column.to_pylist() for column in table.columns]
     return Counter(zip(*columns, strict=True)) if columns else Counter({(): table.num_rows})
 
 
 def more_files(written: Iterable[ScanRecord], narrowed: Iterable[ScanRecord]) -> Sequence[str]:
-    """The tables of which the second run selects more files than the first.
+    """Returns the tables from which the second run selects more files than the first.
 
-    Scans of one table are compared in the order of what they select. Where the first run has fewer of them,
-    it has read one in several places, which may have been any.
+    Scans of one table are compared in descending order of their files. If the first run has fewer scans, it
+    read one of them in several places; as this can be any scan, the largest is repeated.
     """
     before, after = _selected(written), _selected(narrowed)
     found: list[str] = []
@@ -190,15 +191,15 @@ def more_files(written: Iterable[ScanRecord], narrowed: Iterable[ScanRecord]) ->
 
 def _are_more(known: list[int], counts: list[int]) -> bool:
     if len(counts) < len(known):
-        # What several places read is narrowed by the keys of all of them, and is the same in each then: the
-        # engine reads once what it would have read in parts, the whole of which is no more.
+        # A relation that several places read is filtered by the keys of all of them, so its scans are equal,
+        # and the engine reads it once. It must not read more than all the separate scans together.
         return sum(counts) > sum(known)
     padded = sorted((*known, *(known[:1] * (len(counts) - len(known)))), reverse=True)
     return any(now > then for now, then in zip(counts, padded, strict=True))
 
 
 def _selected(scans: Iterable[ScanRecord]) -> Mapping[str, list[int]]:
-    """The numbers of files by tables, the largest first."""
+    """Returns the number of files of each scan by table, the largest first."""
     found: dict[str, list[int]] = {}
     for each in scans:
         found.setdefault(each.table, []).append(each.metrics.data_files.selected)
@@ -217,7 +218,7 @@ def _assert_same(written: EngineResult, narrowed: EngineResult, sql: str, pruned
 
 
 def _is_close(row: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Whether they are equal but for floating point, whose sums depend on the order."""
+    """Returns whether rows are equal, up to rounding: floating-point sums depend on the order."""
     return all(
         isclose(one, two, rel_tol=1e-9, abs_tol=1e-12)
         if isinstance(one, float) and isinstance(two, float)

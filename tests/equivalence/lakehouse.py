@@ -75,7 +75,7 @@ DIMENSION: Mapping[str, IcebergType] = {
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a fact lies on the disk: partition fields (source, transform), or a sort order."""
+    """The layout of a fact's files: partition fields (source, transform), or a sort order."""
 
     partitions: tuple[tuple[str, Transform[Any, Any]], ...] = ()
     sorted_by: str | None = None
@@ -106,7 +106,7 @@ DIMENSIONS = ("dim", "tiny", "parents")
 
 
 def make_lakehouse(catalog: Catalog, spark: Callable[[str], object]) -> None:
-    """All tables in `SCHEMA`. What only Spark can write (deletes by position) is written by `spark`."""
+    """Creates all tables in `SCHEMA`; `spark` writes position deletes, which only Spark can write."""
     catalog.create_namespace(SCHEMA)
     for seed, (name, layout) in enumerate(LAYOUTS.items()):
         table = created(catalog, name, FACT, layout)
@@ -125,12 +125,12 @@ def make_lakehouse(catalog: Catalog, spark: Callable[[str], object]) -> None:
 
 
 def fact_rows(seed: int) -> list[dict[str, Any]]:
-    """Each key several times, and some NULLs; other rows for another seed."""
+    """Returns rows with each key several times and some NULLs; another seed gives other rows."""
     return [_fact_row(number, (number * 7 + seed) % (KEYS + 1), seed) for number in range(FACT_ROWS)]
 
 
 def dimension_rows(count: int) -> list[dict[str, Any]]:
-    """Keys around those of the facts, the first twice, and one row of NULLs."""
+    """Returns rows with keys around those of the facts, the first one twice, and one row of NULLs."""
     keys: list[int | None] = [None, 0, *range(count - 2)]
     return [_dimension_row(number, key) for number, key in enumerate(keys)]
 
@@ -176,7 +176,7 @@ def _dimension_row(number: int, key: int | None) -> dict[str, Any]:
 
 
 def _moment(key: int, hour: int) -> datetime:
-    """Midnight now and then, so that dates and moments meet."""
+    """Returns a moment that is sometimes midnight, so that dates and timestamps can be equal."""
     return datetime.combine(FIRST_DAY, datetime.min.time()) + timedelta(days=key, hours=hour * 7)
 
 
@@ -210,7 +210,7 @@ def append(table: Table, rows: list[dict[str, Any]]) -> None:
 
 
 def parts(rows: list[dict[str, Any]], sorted_by: str | None) -> list[list[dict[str, Any]]]:
-    """Two commits for a partitioned table; for a sorted one six, which do not overlap."""
+    """Splits rows into two commits for a partitioned table, or six disjoint ones for a sorted table."""
     if sorted_by is None:
         return [rows[: FACT_ROWS // 2], rows[FACT_ROWS // 2 :]]
     ordered = sorted(rows, key=lambda row: (row[sorted_by] is not None, row[sorted_by]))
@@ -218,7 +218,7 @@ def parts(rows: list[dict[str, Any]], sorted_by: str | None) -> list[list[dict[s
 
 
 def make_evolved(catalog: Catalog, name: str, rows: list[dict[str, Any]]) -> Table:
-    """Files of three partition specs."""
+    """Creates a table with files of three partition specs."""
     table = created(catalog, name, FACT, Layout((("k", IdentityTransform()),)))
     append(table, rows[:12])
     with table.update_spec() as update:
@@ -232,7 +232,7 @@ def make_evolved(catalog: Catalog, name: str, rows: list[dict[str, Any]]) -> Tab
 
 
 def _make_thinned(catalog: Catalog, spark: Callable[[str], object]) -> None:
-    """A table with deletes by position, in some files of some rows and in one file of all."""
+    """Creates a table with position deletes: of some rows in some files, and of all rows in one file."""
     properties = {"write.delete.mode": "merge-on-read"}
     table = created(catalog, "thinned", FACT, Layout((("k", IdentityTransform()),), properties=properties))
     append(table, fact_rows(97))

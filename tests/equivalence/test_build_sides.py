@@ -220,7 +220,7 @@ NARROWED = {
     "the first value there is": f"{FACT} JOIN dim d ON f.k = d.k WHERE coalesce(d.year, d.k) = 1999",
 }
 
-# Where the join finds nothing, the flag is NULL, not what the SELECT says.
+# Where the outer join finds no row, the flag is NULL, and not the value in the SELECT.
 FLAGGED = "WITH x AS (SELECT k, 1 AS is_tiny FROM tiny WHERE year = 2000)"
 
 SAME_ROWS = {

@@ -1,4 +1,4 @@
-"""Casts upon casts, on either side of a join, beside it and in derived tables: the files of none."""
+"""Casts of casts on either side of a join or in derived tables select the same files as no casts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.equivalence.harness import Harness
 
-# By the table that is laid out by the column: the column, the dimension's, and casts that lose nothing.
+# Lossless casts, by `table.column=dimension column`, where the table is laid out by its column.
 CHAINS = {
     "by_k.k=k": (
         "CAST({} AS BIGINT)",
@@ -38,7 +38,7 @@ WAYS = {
     ),
 }
 
-# As text, or as the moment that a day begins with, each value has one spelling.
+# Each value has only one spelling as text, and each day one first moment.
 SPELLED = {
     "a number as text": ("by_k", "CAST({}.k AS STRING)", "k"),
     "a wider number as text": ("by_tens", "CAST({}.b AS STRING)", "big_k"),
@@ -146,7 +146,7 @@ SAME_ROWS = {
 
 
 def files_of(harness: Harness, table: str, column: str, key: str) -> int:
-    """How many files have one of the keys."""
+    """Returns the number of files that have one of the keys."""
     plain = harness.check(
         f"SELECT f.id FROM {table} f JOIN dim d ON f.{column} = d.{key} WHERE d.year = 1999"
     )

@@ -1,4 +1,4 @@
-"""Columns that no layout names, whose values are clustered because files were written in order."""
+"""Columns without a layout whose values are clustered because files were written in order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILES = 12
 
 @pytest.fixture
 def events(lake: SqlCatalog) -> Iterator[tuple[str, Table]]:
-    """A table without any layout, and a dimension whose batch n has three of the keys of its nth file."""
+    """A table without a layout, and a dimension whose batch n has three of the keys of the nth file."""
     name = f"events_{next(NUMBERS)}"
     table = lake.create_table(f"{SCHEMA}.{name}", EVENTS)
     keys = lake.create_table(f"{SCHEMA}.{name}_keys", KEYS)
@@ -43,7 +43,7 @@ def events(lake: SqlCatalog) -> Iterator[tuple[str, Table]]:
 
 
 def append_file(table: Table, number: int) -> None:
-    """One commit with one file, after all that are there."""
+    """Commits one file whose values follow all those in the table."""
     sequence = list(range(number * ROWS_A_FILE, (number + 1) * ROWS_A_FILE))
     shuffled = [(each * 7919 + number) % (50 * ROWS_A_FILE) for each in sequence]
     table.refresh()

@@ -1,4 +1,4 @@
-"""Somebody commits to the dimension and to the fact all the while: no answer mixes states of a table."""
+"""Commits to the dimension and to the fact go on during queries: no answer mixes snapshots of a table."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ BY_GENERATION = (
 
 @dataclass(frozen=True, slots=True, order=True)
 class State:
-    """How far each of the two tables has come."""
+    """The number of the last round written to each of the two tables."""
 
     version: int
     generation: int
 
     def has(self, other: State) -> bool:
-        """Whether both tables are as far as in the other state, or further."""
+        """Returns whether both tables have come at least as far as in the other state."""
         return self.version >= other.version and self.generation >= other.generation
 
 
 class Writer:
-    """In each round the dimension chooses other keys, and the fact gets one row for every key.
+    """In each round, the dimension chooses other keys, and the fact gets one row for every key.
 
-    They bear the round's number. Now the one is written first, now the other.
+    Rows have the number of their round. Rounds alternate in which table they write first.
     """
 
     def __init__(self, catalog: Catalog) -> None:
@@ -96,7 +96,7 @@ def chosen_keys(version: int) -> set[int]:
 
 @contextmanager
 def committing(writer: Writer) -> Iterator[None]:
-    """A thread that commits until the block ends."""
+    """Runs a thread that commits until the block ends."""
     is_over = threading.Event()
     failures: list[BaseException] = []
 
@@ -104,7 +104,7 @@ def committing(writer: Writer) -> Iterator[None]:
         try:
             while not is_over.is_set():
                 writer.commit()
-        except BaseException as failure:  # noqa: BLE001 - it is the test that fails by it
+        except BaseException as failure:  # noqa: BLE001 - the test fails with it
             failures.append(failure)
 
     thread = threading.Thread(target=work)
@@ -131,10 +131,10 @@ def writer(lake: SqlCatalog, data_dir: Path) -> Iterator[Writer]:
 
 
 def test_each_answer_is_of_one_state_of_each_table(harness: Harness, writer: Writer) -> None:
-    """What is pinned is chosen table by table, in no order that is promised.
+    """Snapshots are pinned table by table, in no promised order.
 
-    So a dimension of before a round may meet a fact of after it, and the other way round; but each is as it
-    was at a moment between question and pinning, all mentions of it agree, and so do its keys in a filter.
+    So a dimension before a round may meet a fact after it, or the reverse. But each table is as it was at
+    some time between the request and pinning. All references to it, and its keys in a filter, agree.
     """
     applied: Counter[str] = Counter()
     before = State(0, 0)
@@ -161,7 +161,7 @@ def test_each_answer_is_of_one_state_of_each_table(harness: Harness, writer: Wri
 
 
 def is_right_by_key(rows: Sequence[Mapping[str, Any]], state: State) -> bool:
-    """Every generation's row of each key that this very version of the dimension chooses, and no others."""
+    """Returns whether exactly the keys chosen by this version have a row of every generation."""
     whole = (state.version, state.generation + 1, 0, state.generation)
     return {row["k"] for row in rows} == chosen_keys(state.version) and all(
         (row["version"], row["n"], row["first"], row["last"]) == whole for row in rows
@@ -169,7 +169,7 @@ def is_right_by_key(rows: Sequence[Mapping[str, Any]], state: State) -> bool:
 
 
 def is_right_by_generation(rows: Sequence[Mapping[str, Any]], state: State) -> bool:
-    """The rows of the generation that bears the version's number, if the fact has come so far."""
+    """Returns whether the rows are those of the version's own generation, if the fact has it yet."""
     expected = KEYS if state.generation >= state.version else 0
     return {row["k"] for row in rows} == chosen_keys(state.version) and all(
         (row["version"], row["n"]) == (state.version, expected) for row in rows

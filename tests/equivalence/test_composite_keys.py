@@ -1,4 +1,4 @@
-"""Keys of several columns: the same rows, and only the files of tuples that are there."""
+"""Keys of several columns: the same rows, and only the files of existing tuples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from service.pruning.predicates.composite_predicate import TupleBounds
 from tests.equivalence.harness import Checked, Harness
 from tests.equivalence.lakehouse import Layout, append, created
 
-# Of these, the facts have one more combination: (2, 7).
+# The facts also have (2, 7), which combines values of two of these tuples.
 PAIRS = "(VALUES (2, 1), (8, 7), (NULL, 7), (8, NULL)) AS d (k, b)"
 LITERAL = "(k = 2 AND b = 1) OR (k = 8 AND b = 7)"
 
@@ -146,7 +146,7 @@ def test_rows_are_the_same(sql: str, harness: Harness) -> None:
 
 @pytest.fixture(scope="module")
 def many(lake: SqlCatalog) -> str:
-    """72 partitions by two columns, of which each value of one goes with one of the other."""
+    """Creates 72 partitions by two columns; each value of one goes with exactly one value of the other."""
     columns: dict[str, IcebergType] = {"id": LongType(), "a": IntegerType(), "b": LongType()}
     parts: tuple[tuple[str, Transform[Any, Any]], ...] = (
         ("a", IdentityTransform()),
@@ -165,7 +165,7 @@ def many(lake: SqlCatalog) -> str:
 
 
 def _elsewhere() -> list[dict[str, Any]]:
-    """Tuples that the facts have none of, though they have either value; and many of which they have none."""
+    """Returns tuples that no fact has, though facts have each value, and many with values that none has."""
     swapped = [{"id": -3 - number, "a": number, "b": 100 + number} for number in range(1, 72, 2)]
     return swapped + [{"id": -100 - number, "a": 1000 + number, "b": number} for number in range(5_000)]
 
@@ -182,7 +182,7 @@ def test_tuples_of_many_partitions_are_told_apart(many: str, harness: Harness) -
 def test_tuples_of_values_that_the_partitions_have_in_others_are_left_out(
     many: str, harness: Harness, lake: SqlCatalog
 ) -> None:
-    """Each value of either column is in some partition, and nearly all combinations are in none."""
+    """Each value is in some partition, and nearly all combinations are in none."""
     columns: dict[str, IcebergType] = {"a": IntegerType(), "b": LongType(), "c": IntegerType()}
     wanted = [{"a": number, "b": 100 + (number * 5) % 72, "c": 1} for number in range(0, 72, 2)]
     there = {(number, 100 + (number * 5) % 72) for number in range(72)}

@@ -1,4 +1,4 @@
-"""What is written anew is what was read: the engine's own parser makes the same tree of both."""
+"""A rendered condition means what the original did: the engine's own parser makes the same tree of both."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.pruning.conditions.is_faithful import is_faithful
 from spark_session.engine.engine import SparkEngine
 
 CONDITIONS = (Path(__file__).parent / "fixtures" / "faithful_conditions.sql").read_text().splitlines()
-# Two ways of saying one thing, which the parser's tree still tells apart.
+# Pairs of spellings with one meaning, which the parser's tree still distinguishes.
 SAME = (
     (r"isnotnull\((\S+)\)", r"not isnull(\1)"),
     (r"'mod\((\S+), (\S+)\)", r"(\1 % \2)"),
@@ -45,7 +45,7 @@ def _parsed(condition: str, gateway: Gateway) -> str:
     assert engine._session is not None
     parser = engine._session.children._root._jsparkSession.sessionState().sqlParser()
     expression = parser.parseExpression(condition)
-    # The plans of subqueries stand in the tree only.
+    # Only the tree shows the plans of subqueries.
     text = str(expression.treeString() if "SELECT" in condition else expression.toString()).lower()
     for said, same in SAME:
         text = re.sub(said, same, text)

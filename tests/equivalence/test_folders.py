@@ -1,4 +1,4 @@
-"""Folders of files, narrowed by their partition columns: as facts, and as what keys are collected from."""
+"""Folders of files, filtered by their partition columns: as probe sides, and as build sides."""
 
 from __future__ import annotations
 
@@ -83,13 +83,13 @@ def test_folders_named_by_text_are_not_compared_with_numbers(harness: Harness) -
 
 
 def test_folders_named_by_decimals_are_not_told_apart(harness: Harness) -> None:
-    """Spark takes `price=2` for 2.00 where it leaves folders out, and for 0.02 in the rows."""
+    """Spark reads `price=2` as 2.00 when it prunes folders, and as 0.02 in the rows."""
     checked = harness.check(joined("by_price", "price"))
     assert [each.reason for each in checked.pruned.filters] == [Reason.SOURCE_NOT_SUPPORTED]
 
 
 def test_a_day_stands_for_no_moment_of_it(harness: Harness) -> None:
-    """There are as many days as moments in the dimension, and yet they do not stand for them."""
+    """The dimension has as many days as moments, and yet a day does not match the moments in it."""
     for table in ("by_day", "spark_catalog.files.by_day"):
         for _ in range(3):
             harness.check(f"SELECT f.* FROM {table} f JOIN dim d ON f.day = d.at WHERE d.year = 1999")
@@ -115,7 +115,7 @@ def test_files_that_must_be_pruned_are_not_opened(harness: Harness, folders: Pat
     for folder in (folders / "partly_gone").iterdir():
         value = folder.name.partition("=")[2]
         if not value.lstrip("-").isdecimal() or int(value) not in kept:
-            # Listed still, but no Parquet file any more.
+            # The file is still listed, but is not a Parquet file any more.
             for file in folder.iterdir():
                 file.write_bytes(b"gone")
     assert rows_of(harness.run(pruned.sql, pruned=pruned).rows) == before

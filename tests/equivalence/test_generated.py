@@ -1,4 +1,4 @@
-"""Generated queries return the same rows narrowed and as they are written, from no more files."""
+"""Generated queries return the same rows pruned and as written, from no more files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison itself: a text that the engine does not take proves nothing, and nobody overlooks it."""
+"""Tests the comparison itself: a text that the engine rejects proves nothing, and must not go unnoticed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REJECTED = "SELECT k FROM dim WHERE no_such_column = 1"
 
 
 class Rewriting(Harness):
-    """Every query becomes one text, without a filter."""
+    """Rewrites every query into one text without a filter."""
 
     def __init__(self, gateway: Gateway, text: str) -> None:
         super().__init__(gateway)
@@ -59,11 +59,11 @@ def test_other_rows_fail(harness: Harness) -> None:
         ([9, 1], [1, 9], False),
         ([9, 1], [9, 2], True),
         ([9, 1], [9], False),
-        # One that stands for several.
+        # One scan replaces several.
         ([3, 2, 2], [5], False),
         ([3, 2, 2], [8], True),
         ([3, 2, 2], [5, 0, 0], True),
-        # One that was read in two places.
+        # One relation was read in two places.
         ([9], [9, 3], False),
         ([3], [3, 4], True),
         ([], [1], True),
@@ -82,7 +82,7 @@ def scan(files: int) -> ScanRecord:
 
 
 def test_rows_in_memory_cost_no_filter_of_the_engine(harness: Harness) -> None:
-    """The version is read when the query runs: no filter of ours is on it, and the engine prunes by `dim`."""
+    """The version depends on the time of the run, so our filter is not on it; the engine prunes by `dim`."""
     sql = "SELECT f.id FROM by_k TIMESTAMP AS OF now() f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
     checked = harness.check(sql)
     assert not checked.applied
@@ -104,7 +104,7 @@ def test_rows_in_memory_cost_no_filter_of_the_engine(harness: Harness) -> None:
     ],
 )
 def test_joins_that_the_engine_makes_of_subqueries_still_prune(condition: str, harness: Harness) -> None:
-    """Beside a scan that has a filter of ours for all that the engine could prune it by."""
+    """Our filter replaces all native pruning of one scan; the engine must still prune the other one."""
     checked = harness.check(
         "WITH c AS (SELECT f.id FROM by_prefix f JOIN parents p ON f.name = p.name WHERE p.year <= 2001)"
         f" SELECT g.id FROM by_day_of_at g WHERE {condition}"
@@ -112,7 +112,7 @@ def test_joins_that_the_engine_makes_of_subqueries_still_prune(condition: str, h
     assert "by_prefix.name" in checked.applied
 
 
-# The keys of the second condition are read through the join of the first one, whose scan is pruned too.
+# The keys of the outer condition come through a join with the inner one, whose scan is pruned too.
 PRUNED_WITHIN_KEYS = [
     "d.k IN (SELECT g.k FROM by_k g)",
     "EXISTS (SELECT 1 FROM by_k g WHERE g.k = d.k)",
@@ -135,7 +135,7 @@ def test_the_engine_prunes_by_keys_from_pruned_scans(outer: str, inner: str, har
 
 
 def test_no_rows_in_memory_cost_no_filter_of_the_engine(harness: Harness) -> None:
-    """Spark looks for empty sides of joins before it makes a join of the IN."""
+    """Spark checks for empty join sides before it turns the IN into a join."""
     for _ in range(3):
         harness.check(
             "SELECT f.id FROM (SELECT * FROM thinned EXCEPT SELECT * FROM by_k) f"
@@ -144,7 +144,7 @@ def test_no_rows_in_memory_cost_no_filter_of_the_engine(harness: Harness) -> Non
 
 
 def test_a_branch_without_keys_costs_the_others_no_filter_of_the_engine(harness: Harness) -> None:
-    """Spark prunes all branches of a union by the scan of the first one, and takes away what is FALSE."""
+    """Spark prunes all branches of a union by the first one's scan, and removes branches that are FALSE."""
     checked = harness.check(
         "SELECT f.k, count(*) FROM (SELECT * FROM by_bucket UNION ALL SELECT * FROM by_name) f"
         " JOIN tiny d ON f.b = d.k AND d.year = 1998 WHERE f.k IN (SELECT k FROM dim) GROUP BY f.k"
@@ -154,7 +154,7 @@ def test_a_branch_without_keys_costs_the_others_no_filter_of_the_engine(harness:
 
 
 def test_rows_in_memory_cost_no_folding_of_rows_in_the_text(harness: Harness) -> None:
-    """No row of the list has a key of 1: Spark reads no table at all."""
+    """No row of the list has a key of 1, so Spark reads no table at all."""
     for _ in range(3):
         checked = harness.check(
             "SELECT v.k, count(*) FROM by_month f JOIN dim d ON f.day = d.day AND d.year = 1999"
@@ -165,7 +165,7 @@ def test_rows_in_memory_cost_no_folding_of_rows_in_the_text(harness: Harness) ->
 
 
 def test_a_single_key_costs_no_filter_of_the_engine(harness: Harness) -> None:
-    """Of `name IN ('Cy')` Spark infers a constant, and then no join is left to prune by."""
+    """Spark infers a constant from `name IN ('Cy')`, and then no join is left to prune by."""
     checked = harness.check(
         "SELECT r1.b FROM by_name_bucket r1 JOIN (SELECT k, at_utc, name, year FROM dim) r2"
         " ON r1.name = r2.name"

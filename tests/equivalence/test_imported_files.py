@@ -1,4 +1,4 @@
-"""Files that other systems wrote, added to a table: what they say of themselves is not always so."""
+"""Files of other writers that are added to a table: their metadata and contents may disagree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOMENTS: dict[str, IcebergType] = {"id": LongType(), "at": TimestampType(), "at_
 
 @pytest.fixture(scope="module", autouse=True)
 def imported(gateway: Gateway, lake: SqlCatalog, data_dir: Path) -> None:
-    """Of `said_otherwise`, the files hold the column that the folders are named by, with other values."""
+    """In `said_otherwise`, files also hold the column that the folders are named by, with other values."""
     engine = gateway._ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine._session is not None
@@ -63,7 +63,7 @@ def moments(numbers: range) -> pa.Table:
 
 
 def write(path: Path, rows: pa.Table) -> None:
-    """Without dictionaries: of moments in milliseconds, Iceberg 1.12 reads others from them."""
+    """Writes without dictionaries, from which Iceberg 1.12 reads wrong values of millisecond timestamps."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(rows, path, use_dictionary=False)
 

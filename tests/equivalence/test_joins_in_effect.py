@@ -1,4 +1,4 @@
-"""Outer joins that are inner ones, as a condition drops their NULLs: the same rows, and fewer files."""
+"""Outer joins that a null-rejecting condition makes inner joins: the same rows, and fewer files."""
 
 from __future__ import annotations
 

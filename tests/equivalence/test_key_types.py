@@ -1,4 +1,4 @@
-"""Keys of other types than the column that they narrow, and sets of keys that are too large."""
+"""Keys of another type than the column that they filter, and key sets that are too large."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_no_kept_side_is_narrowed_whatever_is_compared(
 def test_a_union_of_types_is_left_alone(harness: Harness) -> None:
     union = "SELECT id, CAST(k AS STRING) AS k FROM by_tens UNION ALL SELECT id, name FROM by_name"
     checked = harness.check(f"SELECT f.id FROM ({union}) f JOIN dim d ON f.k = d.name WHERE d.year = 1999")
-    # Nobody says here what type the other branch has.
+    # The type of the other branch is not known here.
     assert checked.applied == {}
     mixed = "SELECT id, at AS day FROM by_day_of_at UNION ALL SELECT id, day FROM by_day"
     checked = harness.check(f"SELECT f.id FROM ({mixed}) f JOIN dim d ON f.day = d.at WHERE d.year = 1999")
@@ -149,13 +149,13 @@ def test_text_that_is_no_number_leaves_the_query_as_it_is_written(harness: Harne
 
 @pytest.fixture
 def three_keys(gateway: Gateway, harness: Harness) -> Iterator[Harness]:
-    """Collects three keys at most; more become three ranges at most."""
+    """A pruner that collects at most three keys, and turns more into at most three ranges."""
     yield from _with_bounds(gateway, harness, max_filter_bytes=3 * KEY_BYTES, session={"timeZone": "UTC"})
 
 
 @pytest.fixture
 def some_zone(gateway: Gateway, harness: Harness) -> Iterator[Harness]:
-    """Does not know which zone the days of the session are in."""
+    """A pruner that does not know the session's time zone."""
     yield from _with_bounds(gateway, harness, max_filter_bytes=1 << 20, session={})
 
 

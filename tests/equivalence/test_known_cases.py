@@ -1,6 +1,6 @@
-"""What others test of their dynamic pruning, written anew: FLIP-248's planner test and Spark's own suite.
+"""Cases that others test of their dynamic pruning, rewritten: FLIP-248's planner test and Spark's suite.
 
-Here are the cases where a scan must be narrowed, and those where it must not.
+They include scans that must be filtered and scans that must not.
 """
 
 from __future__ import annotations
@@ -423,7 +423,7 @@ def test_keys_that_leave_everything_are_not_written_into_the_query(harness: Harn
     def reasons() -> set[Reason]:
         return {each.reason for each in harness.prune(query).filters if each.probe.table.table == "by_k"}
 
-    # What the fact holds is found out meanwhile.
+    # The values of the fact are read in the background.
     until(lambda: reasons() == {Reason.NOT_SELECTIVE})
 
 

@@ -1,4 +1,4 @@
-"""Many keys, of which a table of files has a few: its listed partitions tell which, until others come."""
+"""A table of files has few of many keys: only those in its listed partitions are in the filter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.equivalence.folders import NUMBERED, write_file
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import Layout, created
 
-# More keys than a filter lists, in more runs than it has ranges.
+# There are more keys than a filter may list, in more runs than it may have ranges.
 NUMBERS = range(10_000)
 JOINED = "SELECT f.id FROM spark_catalog.files.numbered f JOIN numbers n ON f.k = n.n WHERE {condition}"
 THIRD = "n.third = 0"
@@ -74,7 +74,7 @@ def test_keys_beside_all_partitions_read_none_of_them(condition: str, numbers: H
 def test_a_partition_that_comes_after_the_listing_is_found(
     condition: str, numbers: Harness, folders: Path
 ) -> None:
-    """By the very query that was narrowed before it came, and by those after it."""
+    """The query that was pruned before finds the new partition, and so do later queries."""
     sql = JOINED.format(condition=condition)
     late = 60 if condition == THIRD else 7001
     before = numbers.check(sql)
@@ -89,7 +89,7 @@ def test_a_partition_that_comes_after_the_listing_is_found(
 
 
 def test_a_partition_that_comes_where_none_was_adds_no_row(numbers: Harness, folders: Path) -> None:
-    """Ranges may go over what was not listed: the join has the last word."""
+    """Ranges may cover keys whose partitions were not listed; the join still decides about rows."""
     sql = JOINED.format(condition=BLOCK)
     before = rows_of(numbers.check(sql).narrowed.rows)
     pruned = numbers.prune(sql)

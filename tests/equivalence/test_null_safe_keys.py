@@ -1,4 +1,4 @@
-"""Keys of `<=>`: NULL is one of them, where a row has it, and not where an outer join puts it."""
+"""Keys of `<=>`: NULL is a key if a row has it, but not where an outer join produces it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.equivalence.test_key_types import three_keys
 
 __all__ = ["three_keys"]
 
-# Of the dimension's rows, the one of NULLs is of this year.
+# The dimension's row of NULLs is in the year 2000.
 WITH_NULL, WITHOUT_NULL = "d.year = 2000", "d.year = 1999"
 
 NARROWED = {

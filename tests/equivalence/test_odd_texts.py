@@ -1,4 +1,4 @@
-"""Texts in which names, places or conditions are easily misread: the rows are the same all the same."""
+"""Texts whose names, positions or conditions are easily misread return the same rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys and rows of a small dimension come from one reading of it, and the rows are those of the files."""
+"""Keys and rows of a small dimension come from one pass over its files, and the rows are right."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def is_read_once(pruned: PrunedQuery) -> bool:
 
 @pytest.fixture(scope="module")
 def made(lake: SqlCatalog, harness: Harness) -> Made:  # noqa: ARG001
-    """Makes a dimension that nobody has asked for yet, with the columns `k` and `year` and these."""
+    """Makes a new dimension with the columns `k`, `year` and the given ones."""
     numbers = iter(range(1000))
 
     def make(columns: dict[str, tuple[IcebergType, list[Any]]] | None = None, key: str = "k") -> str:
@@ -111,7 +111,7 @@ def pruner(gateway: Gateway, harness: Harness) -> Iterator[Pruner]:  # noqa: ARG
 
 
 def executions(gateway: Gateway) -> int:
-    """How many queries Spark has run."""
+    """Returns the number of queries that Spark has run."""
     engine = gateway._ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine.session is not None
@@ -131,7 +131,7 @@ def test_a_cold_query_reads_the_dimension_once(
     assert any(each.table.endswith(table) for each in written.scans)
     before = executions(gateway)
     cold = harness.prune(sql)
-    # The engine had no part in it: who read the table for its keys has read its rows.
+    # The engine was not used: the pass over the files for the keys also read the rows.
     assert executions(gateway) == before
     [record] = [each for each in cold.rewrites if each.kind is RewriteKind.ONE_READING]
     assert (record.table, record.mention, record.filter_id) == (f"lake.{SCHEMA}.{table}", 2, "df1")
@@ -182,7 +182,7 @@ def test_rows_of_other_types_are_read_from_their_files(column: str, made: Made, 
     checked = harness.check(f"SELECT f.id, CAST(d.{column} AS STRING) {JOINED.format(table=table)}")
     assert not is_read_once(checked.pruned)
     assert "by_k.k" in checked.applied
-    # Another text does not name it, so nobody needs it.
+    # The other query does not name the column, so its values are not needed.
     other = JOINED.format(table=table).replace("1999", "2000")
     assert is_read_once(harness.check(f"SELECT f.id, d.year {other}").pruned)
 

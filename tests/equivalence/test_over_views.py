@@ -1,4 +1,4 @@
-"""The same queries where each table is a view of it: a schema of views by the tables' names."""
+"""The same queries over views: a schema has a view of each table, by the table's name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEHIND = "behind"
 
 @pytest.fixture(scope="module")
 def behind(gateway: Gateway, lake: SqlCatalog) -> Iterator[Harness]:  # noqa: ARG001
-    """Every fact behind a view, and every dimension behind a view of a view."""
+    """Makes a view of every fact, and a view of a view of every dimension."""
     engine = gateway._ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine.session is not None
@@ -39,7 +39,7 @@ def behind(gateway: Gateway, lake: SqlCatalog) -> Iterator[Harness]:  # noqa: AR
 
 
 def _is_of_views(sql: str) -> bool:
-    """A view has no versions, and its rows are in no file."""
+    """Returns whether a query can run over views, which have no versions and no files."""
     return " AS OF " not in sql and "_file" not in sql
 
 

@@ -1,4 +1,4 @@
-"""Joins in parentheses, as tools write them: the rows, and the files, of the same joins without them."""
+"""Joins in parentheses, as tools write them, return the rows of the same joins without parentheses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each rewrite happens where it may, keeps the rows, and can be switched off by itself."""
+"""Each rewrite is made where it may be, keeps the rows, and can be switched off by itself."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def kinds(pruned: PrunedQuery) -> set[RewriteKind]:
 
 
 def known(harness: Harness, sql: str) -> PrunedQuery:
-    """With its keys in the cache, and the rows that it asked for in memory; its rows are the same."""
+    """Prunes the query once more after a check, with its keys cached and its local relations in memory."""
     harness.check(sql)
     return harness.prune(sql)
 
@@ -90,7 +90,7 @@ def test_a_dropped_join_leaves_as_many_rows_as_there_were(harness: Harness) -> N
 def test_what_a_dropped_join_leaves_is_not_answered_from_statistics(
     harness: Harness, lake: SqlCatalog
 ) -> None:
-    """Those of PyIceberg's files know of no NaN."""
+    """The statistics of PyIceberg's files do not count NaN."""
     columns: dict[str, IcebergType] = {"k": IntegerType(), "weight": DoubleType()}
     table = created(lake, "weighed", columns, Layout((("k", IdentityTransform()),)))
     append(table, [{"k": key, "weight": each} for key, each in ((2, nan), (2, 5.0), (3, 7.0))])

@@ -1,4 +1,4 @@
-"""Row groups that a narrowed scan leaves out, where no file can be: by bloom filters, and by statistics."""
+"""Row groups that a filtered scan skips by bloom filters or statistics, where no file can be skipped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 ROWS = 4_000
 FILES = 2
 CODED: Mapping[str, IcebergType] = {"id": LongType(), "code": StringType()}
-# Codes are spread over all files. In a dictionary their groups could be told apart without a bloom filter.
+# Codes are spread over all files. A dictionary would tell groups apart without a bloom filter.
 SMALL_GROUPS = {
     "write.parquet.row-group-size-bytes": "16384",
     "write.parquet.row-group-check-min-record-count": "100",
@@ -43,7 +43,7 @@ JOINED = "SELECT f.id FROM {table} f JOIN asked a ON f.{column} = a.{column} WHE
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """One of a file: where it lies there, and the values of one column."""
+    """The place of a row group in its file, and its values of one column."""
 
     path: Path
     first_byte: int
@@ -57,7 +57,7 @@ def code(number: int) -> str:
 
 @pytest.fixture(scope="module")
 def tables(gateway: Gateway, lake: SqlCatalog) -> Mapping[str, Table]:
-    """Of codes with bloom filters, as Spark writes them, and without; and one file in order by `k`."""
+    """Creates tables of codes with and without bloom filters, and a table with one file sorted by `k`."""
     made = {
         "bloomed": created(lake, "bloomed", CODED, Layout(properties=SMALL_GROUPS | BLOOM_FILTERS)),
         "unbloomed": created(lake, "unbloomed", CODED, Layout(properties=SMALL_GROUPS)),
@@ -100,7 +100,7 @@ def _spark(gateway: Gateway) -> Callable[[str], object]:
 
 
 def row_groups(table: Table, column: str) -> list[RowGroup]:
-    """As the files have them."""
+    """Returns the row groups of the table's files."""
     return [
         group
         for each in table.inspect.files().to_pylist()
@@ -120,11 +120,11 @@ def _row_groups(path: Path, column: str) -> Iterator[RowGroup]:
 
 @contextmanager
 def gone(groups: Iterable[RowGroup]) -> Iterator[None]:
-    """Nothing but zeros lies in their place as long as the block lasts."""
+    """Overwrites the row groups with zeros until the block ends."""
     paths = {each.path for each in groups}
     kept = {each: each.read_bytes() for each in paths}
     for path in paths:
-        # Else the checksum beside the file would speak of what lies next to them, too.
+        # Otherwise, the checksum file would also fail reads of the row groups beside these.
         path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
         content = bytearray(kept[path])
         for each in groups:
@@ -139,7 +139,7 @@ def gone(groups: Iterable[RowGroup]) -> Iterator[None]:
 
 
 def rows_read(result: EngineResult, table: str) -> int:
-    """How many rows left its scan: those of whole row groups."""
+    """Returns the number of rows that the scan returned, which are those of whole row groups."""
     [scan] = [each for each in result.scans if each.table.endswith(f".{table}")]
     return scan.metrics.rows.selected
 
@@ -211,6 +211,6 @@ def test_keys_with_more_digits_than_a_files_bloom_filter_are_not_looked_for_ther
         "SELECT f.id FROM widened f JOIN asked_prices a ON f.price = a.price WHERE a.question = 1"
     )
     assert checked.narrowed.rows.num_rows == 2
-    # What Iceberg fails with in a condition of the caller's own.
+    # The same condition fails in Iceberg if the caller writes it.
     with pytest.raises(QueryFailed):
         harness.run("SELECT id FROM widened WHERE price IN (2.75BD, 1000000000000000000000.00BD)")

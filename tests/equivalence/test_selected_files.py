@@ -1,4 +1,4 @@
-"""Which files a narrowed scan reads: those that a literal predicate selects, and no others at all."""
+"""A filtered scan reads exactly the files that a literal predicate selects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SEMI = "SELECT id FROM {table} f LEFT SEMI JOIN dim d ON f.{column} = d.{key} AN
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """A fact that is narrowed by a column of the dimension, which has the same name if none is given."""
+    """A fact that is filtered by a column of the dimension, which has the same name unless `key` names it."""
 
     table: str
     column: str
@@ -52,7 +52,8 @@ class Star:
         return found
 
 
-# By one identity, bucket, truncate, hour, day, month or year, by two, by a sort order, and by several specs.
+# The layouts are one identity, bucket, truncate, hour, day, month or year, two fields, a sort order, and
+# several specs.
 STARS = (
     Star("by_k", "k"),
     Star("by_day", "day"),
@@ -125,10 +126,10 @@ def test_files_that_must_be_pruned_are_not_opened(star: Star, harness: Harness, 
     table = _copy(star, lake)
     name = table.name()[-1]
     query = star.said(JOINED, name)
-    # Without a join, Spark's own pruning has no part in it.
+    # In a semi-join, Spark's own pruning has no part.
     semi = star.said(SEMI, name)
     before = [rows_of(harness.run(each).rows) for each in (query, semi)]
-    # PyIceberg plans by itself which files may hold a key.
+    # PyIceberg's own planning says which files may hold a key.
     wanted = In(star.column, {_for_pyiceberg(each) for each in star.keys(harness)})  # type: ignore[call-arg]
     kept = {each.file.file_path for each in table.scan(row_filter=wanted).plan_files()}
     gone = [each for each in table.inspect.files()["file_path"].to_pylist() if each not in kept]
@@ -144,7 +145,10 @@ def test_files_that_must_be_pruned_are_not_opened(star: Star, harness: Harness, 
 
 
 def _copy(star: Star, lake: SqlCatalog) -> Table:
-    """A table of the same layout, whose files may go. PyIceberg cannot plan over NULL in a partition."""
+    """Creates a table of the same layout whose files can be deleted, without NULL in a partition.
+
+    PyIceberg cannot plan over such partitions.
+    """
     name = f"partly_gone_{star.table}_{star.column}"
     rows = [each for each in fact_rows(5) if each["k"] is not None]
     if star.table == "evolved":

@@ -1,4 +1,4 @@
-"""A SELECT that several places read, each for keys of its own: narrowed to those of any."""
+"""A SELECT that several places read, each for its own keys, is filtered by the union of the keys."""
 
 from __future__ import annotations
 

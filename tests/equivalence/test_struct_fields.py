@@ -1,4 +1,4 @@
-"""Fields of structs, by the alias of their relation: the scan is narrowed, and the rows are the same."""
+"""Struct fields named through their relation's alias: the scan is filtered, and the rows are the same."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def struct(first_id: int) -> StructType:
 
 
 def value(key: int) -> Mapping[str, object]:
-    """Its keys are others than the column's."""
+    """Returns a struct in which `k` differs from the column `k`."""
     return {"city": f"city {key % 3}", "k": KEYS - key, "geo": {"lat": key, "k": key // 2}}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def shops(lake: SqlCatalog) -> None:
-    """A partition for each key, and a dimension. One struct is called as a relation of the query may be."""
+    """Creates a table with a partition for each key, and a dimension. A struct has an alias's name, `d`."""
     columns: Mapping[str, IcebergType] = {"k": IntegerType(), "place": struct(10), "d": struct(20)}
     rows = [{"k": key, "place": value(key), "d": value(key + 1)} for key in range(KEYS)]
     append(created(lake, "shops", columns, Layout((("k", IdentityTransform()),))), rows)

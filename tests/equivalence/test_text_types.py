@@ -1,4 +1,4 @@
-"""Text that is filled up with blanks, bounded, or compared without its case: it gives no keys."""
+"""Padded, bounded or case-insensitive text gives no keys."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness
 
 FILES = "spark_catalog.files"
-# What would be lost if text were compared byte by byte.
+# The join would lose these rows if text were compared byte by byte.
 CAPITALS = "(SELECT k, upper(name) AS name, year FROM dim) d"
 
 REFUSED = {
     "CHAR and text": (
         f"SELECT f.id FROM {FILES}.by_char f JOIN dim d ON f.c = d.name WHERE d.year = 1999",
-        # Spark fills the text up in a step of its own, below which nothing of ours looks.
+        # Spark pads the text in a separate plan step, and our pruning does not look below that.
         Reason.SOURCE_NOT_SUPPORTED,
     ),
     "CHAR and text that is filled up": (
@@ -155,6 +155,6 @@ def test_rows_are_the_same(sql: str, harness: Harness) -> None:
 
 
 def test_some_of_these_joins_have_rows(harness: Harness) -> None:
-    """Else nothing would be proven."""
+    """Without rows, the test would prove nothing."""
     for each in ("CHAR and CHAR", "with the same text in capitals", "by a cast of both"):
         assert harness.run(REFUSED[each][0]).rows.num_rows > 0, each

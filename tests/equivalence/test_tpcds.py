@@ -1,6 +1,6 @@
-"""Every TPC-DS text returns the same rows narrowed, with fresh and with cached keys, and as it is written.
+"""Every TPC-DS query returns the same rows as written and pruned, with fresh and with cached keys.
 
-`SLUICE_TEST_TPCDS_SCALE` says over how many gigabytes of data.
+`SLUICE_TEST_TPCDS_SCALE` sets the data size in gigabytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.integration.running import REPOSITORY
 
 SCALE = float(os.environ.get("SLUICE_TEST_TPCDS_SCALE", "0.1"))
 JARS = REPOSITORY / ".sluice" / "jars"
-# The others have a filter. These join no filtered dimension by the column that a fact is laid out by.
+# All other queries have a filter. These join no filtered dimension by the column of a fact's layout.
 UNFILTERED = frozenset(
     {"q9", "q16", "q24a", "q24b", "q28", "q41", "q44", "q62", "q76", "q84", "q88", "q90", "q93", "q94", "q95"}
     | {"q96", "q99"}
@@ -53,7 +53,7 @@ def tpcds(gateway: Gateway, lake: SqlCatalog, data_dir: Path) -> Harness:
 
 
 def by_months(schema: Schema, date_key: str | None) -> PartitionSpec:
-    """Not by days, as the demo is: at these scales two thousand files of a fact would have ten rows each."""
+    """Partitions by 60 days. By days, as in the demo, a fact would have two thousand files of ten rows."""
     if date_key is None:
         return UNPARTITIONED_PARTITION_SPEC
     source_id = schema.find_field(date_key).field_id
@@ -64,6 +64,6 @@ def by_months(schema: Schema, date_key: str | None) -> PartitionSpec:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_text_has_the_same_rows_narrowed(name: str, texts: dict[str, str], tpcds: Harness) -> None:
     tpcds.check(texts[name])
-    # By now it is known what the files hold: until it is, keys are applied to columns that may be of no use.
+    # By now the values in the files are known. Until then, keys are also applied to unsuitable columns.
     filters = tpcds.prune(texts[name]).filters
     assert any(each.is_applied for each in filters) is (name not in UNFILTERED), filters

@@ -1,4 +1,4 @@
-"""A verification compares two runs; what somebody writes between them is no fault of a filter's."""
+"""A verification compares two runs; a commit between them must not count as a filter's fault."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 
 
 class WrittenTo:
-    """Implements `service.ports.Engine`: somebody commits once, when the first run has its rows."""
+    """An engine (`service.ports.Engine`) during whose first run another writer commits once."""
 
     def __init__(self, engine: Engine, commit: Callable[[], None]) -> None:
         self._engine = engine
@@ -31,7 +31,7 @@ class WrittenTo:
 
     def run(self, statement: Statement) -> EngineResult:
         result = self._engine.run(statement)
-        # Once: with a commit before the third run too, the query would seem to answer anew each time.
+        # It commits once only. Otherwise the query would seem nondeterministic in the third run.
         if not self.texts:
             self._commit()
         self.texts.append(statement.sql)
@@ -51,7 +51,7 @@ class WrittenTo:
 
 
 def verified(sql: str, harness: Harness, commit: Callable[[], None]) -> tuple[Verification | None, list[str]]:
-    """What came of it with a commit after the narrowed run, and the texts that were run."""
+    """Returns the verification with a commit after the pruned run, and the texts that ran."""
     request = QueryRequest(sql, catalog="lake", schema=SCHEMA, pruning=PruningRequest(is_verified=True))
     pruner = harness._ports.pruner
     query = LiveQuery(uuid4(), request, "ann", datetime.now(UTC), 0)
@@ -63,7 +63,7 @@ def verified(sql: str, harness: Harness, commit: Callable[[], None]) -> tuple[Ve
 
 
 def third(lake: SqlCatalog, name: str) -> Table:
-    """A table that no filter comes from, without rows."""
+    """Creates a table without rows that no filter comes from."""
     return created(lake, name, {"n": IntegerType()}, Layout())
 
 

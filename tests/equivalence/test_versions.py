@@ -1,4 +1,4 @@
-"""Tables at versions of their own are narrowed, and narrow, like any other: by every name of a version."""
+"""Tables at given versions filter and are filtered like any other, by every spelling of a version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import append, created
 from tests.equivalence.travelled import BY_K, Version, make_travelled
 
-# Behind a table's name, which is written with its schema.
+# These follow a table's name. Those with a dot need the schema before the table.
 SPELLINGS = (
     ".tag_first",
     ".snapshot_id_{id}",
@@ -115,12 +115,12 @@ BRANCHES: Mapping[str, set[str]] = {
     " WHERE branch_audit.id > 1001": {"by_k.k"},
     "SELECT f.id FROM branched f JOIN lake.shop.branched.branch_audit ON f.k = branch_audit.k"
     " JOIN branched VERSION AS OF 'audit' g ON f.k = g.k WHERE branch_audit.id > 1001": {"branched.k"},
-    # A tag is no branch, though its name can stand for one.
+    # A tag is not a branch, though its name can be used as one.
     "SELECT f.id FROM shop.branched.branch_first f JOIN dim d ON f.k = d.k WHERE d.year = 1999": set(),
-    # Its columns are the table's, and those of its snapshot are not.
+    # A branch has the columns of the table, and not those of its snapshot.
     "SELECT f.label FROM behind VERSION AS OF 'old' f JOIN dim d ON f.k = d.k WHERE d.year = 1999": set(),
     "SELECT f.id FROM by_k f JOIN behind VERSION AS OF 'old' d ON f.k = d.k WHERE d.id = 3": set(),
-    # And a tag on the same snapshot has the snapshot's.
+    # A tag on the same snapshot has the snapshot's columns.
     "SELECT f.name FROM behind VERSION AS OF 'first' f JOIN dim d ON f.k = d.k WHERE d.year = 1999": {
         "behind.k"
     },
@@ -179,7 +179,7 @@ def test_the_newest_snapshot_is_left_alone_by_its_id_while_columns_have_other_na
 ) -> None:
     newest = lake.load_table("shop.swapped").metadata.current_snapshot_id
     sql = f"SELECT f.id FROM swapped VERSION AS OF {newest} f JOIN dim d ON f.one = d.k WHERE d.year = 1999"
-    # The engine's own pruning loses rows of it: it takes the names for those of today.
+    # The engine's own pruning loses rows here: it resolves the names by the current schema.
     assert not any(each.is_applied for each in harness.prune(sql).filters)
 
 

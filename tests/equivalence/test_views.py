@@ -1,4 +1,4 @@
-"""Queries over views: the tables behind them are narrowed, and the rows stay those of the views."""
+"""Queries over views: the tables behind them are filtered, and the rows stay those of the views."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 
 Made = Callable[[str], None]
 
-# Each is made at lake.shop, in this order.
+# The views are created at lake.shop, in this order.
 VIEWS = {
     "v_fact": "SELECT id, k, b, name FROM by_k WHERE id % 2 = 0 -- the even ones",
     "v_all": "SELECT * FROM by_k",
@@ -51,7 +51,7 @@ NOT_OPENED = {
 
 @pytest.fixture(scope="module")
 def make(gateway: Gateway, lake: SqlCatalog) -> Made:  # noqa: ARG001
-    """Runs a command at lake.shop, as an administrator does in a Spark of his own."""
+    """Runs a command at lake.shop, as an administrator would in another Spark session."""
     engine = gateway._ports.engine
     assert isinstance(engine, SparkEngine)
     session = engine._session
@@ -74,7 +74,7 @@ def views(harness: Harness, make: Made) -> Iterator[Harness]:
 
 
 def opened(harness: Harness, sql: str) -> set[str]:
-    """The views that are opened in a query."""
+    """Returns the views that are expanded in a query."""
     rewrites = harness.prune(sql).rewrites
     return {each.table.split(".")[-1] for each in rewrites if each.kind is RewriteKind.VIEW_OPENED}
 

@@ -1,4 +1,4 @@
-"""The TPC-DS query texts in Spark's dialect, from the jar of Spark's own tests."""
+"""The TPC-DS query texts in Spark's dialect, from the test jar of Spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = tuple(
     for number in range(1, 100)
     for name in ([f"q{number}a", f"q{number}b"] if number in TWICE else [f"q{number}"])
 )
-# With few rows, some class of items has no revenue at all, and no evening has a sale.
+# With few rows, some classes of items have no revenue, and no sale is in the evening.
 _RATIO = re.compile(
     r"/\s*(sum\(sum\(\w+\)\)\s*OVER\s*\([^)]*\)|cast\(pmc AS DECIMAL\(15, ?4\)\))", re.IGNORECASE
 )
@@ -25,7 +25,7 @@ _LAST_LIMIT = re.compile(r"\s+limit\s+\d+\s*;?\s*$", re.IGNORECASE)
 
 
 def tpcds_texts(into: Path) -> dict[str, str]:
-    """Each query by its name, without its last LIMIT: which of equal rows it cuts off is nobody's promise."""
+    """Returns each query by name, without its last LIMIT, as the choice among equal rows is arbitrary."""
     jar = into / f"{ARTIFACT}-{VERSION}-{CLASSIFIER}.jar"
     if not jar.exists():
         _fetch(into)

@@ -1,4 +1,4 @@
-"""Tables that were written to, and changed, since the versions that queries ask for."""
+"""Tables that were written to and changed after the versions that queries read."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ BY_K = Layout((("k", IdentityTransform()),))
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A snapshot by each of its names."""
+    """A snapshot, which can be named in several ways."""
 
     snapshot_id: int
     committed_at: datetime
 
     def said(self, table: str, spelling: str) -> str:
-        """The table at this version, in this spelling."""
+        """Returns the SQL of the table at this version, in this spelling."""
         clause = spelling.format(
             id=self.snapshot_id,
             time=f"{self.committed_at:%Y-%m-%d %H:%M:%S.%f}",
@@ -45,11 +45,12 @@ class Version:
 
 
 def make_travelled(catalog: Catalog, spark: Callable[[str], object]) -> Mapping[str, Version]:
-    """The first version of each table, which has the tag `first`.
+    """Creates the tables, and returns the first version of each, which has the tag `first`.
 
-    `aged` got other columns and another partition spec since, `aged_dim` other years, and of `swapped` two
-    columns have each other's name. `branched` has branches: `audit` from its first version and written to
-    since, `fresh` with other rows than `main`, and `behind` with fewer columns than the table.
+    Since then, `aged` has other columns and another partition spec, `aged_dim` has other years, and two
+    columns of `swapped` have swapped their names. The branch `audit` of `branched` starts at its first
+    version, and was written to since. The branch `old` of `behind` has the columns from before the last
+    change.
     """
     return {
         "aged": _make_aged(catalog),
@@ -96,7 +97,7 @@ def _make_swapped(catalog: Catalog) -> Version:
         with table.update_schema() as update:
             update.rename_column(before, after)
     append(table, [{"id": 100 + each, "one": each % 3, "two": 10 + each % 4} for each in range(12)])
-    # And once more without a snapshot after it.
+    # The names are swapped again, without a snapshot after it.
     for before, after in (("one", "three"), ("two", "one"), ("three", "two")):
         with table.update_schema() as update:
             update.rename_column(before, after)
@@ -116,7 +117,7 @@ def _make_branched(catalog: Catalog, spark: Callable[[str], object]) -> Version:
 
 
 def _make_behind(catalog: Catalog) -> Version:
-    """Its branch has been written to with the columns before the last change."""
+    """Creates a table with a branch whose snapshot precedes the last change of columns."""
     table = created(catalog, "behind", _FACT, BY_K)
     append(table, [_fact(each) for each in range(KEYS)])
     first = _tagged(table)

@@ -1,4 +1,4 @@
-"""Two PostgreSQL servers, of which one follows the other; both can be lost."""
+"""Two PostgreSQL servers, one of which follows the other; both can be lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ATTEMPTS = 3
 
 
 class Server:
-    """One of them. Nothing starts it again when it is lost."""
+    """One of the two servers. Nothing restarts it when it is lost."""
 
     def __init__(self, programs: PostgresPrograms, folder: Path, password: str) -> None:
         self.port = free_port()
@@ -32,11 +32,11 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Of this one alone."""
+        """The URL of this server alone."""
         return f"postgresql://{USER}:{self.password}@{HOST}:{self.port}/{USER}"
 
     def make(self) -> None:
-        """An empty server."""
+        """Initializes an empty server."""
         path = self._folder / "password"
         path.write_text(self.password)
         self._programs.own(path)
@@ -45,11 +45,11 @@ class Server:
         self._run("initdb", *who, *text, f"--pgdata={self._data}")
 
     def follow(self, primary: Server) -> None:
-        """A copy of the other one, which it follows once it is started."""
+        """Makes this server a copy of the other one, which it follows once it is started."""
         self._run("pg_basebackup", f"--dbname={primary.url}", f"--pgdata={self._data}", "-R", "-c", "fast")
 
     def start(self, *, waits_for_a_standby: bool) -> None:
-        """Returns once it answers."""
+        """Starts the server, and returns once it answers."""
         names = "*" if waits_for_a_standby else ""
         options = (
             f"-c listen_addresses={HOST} -c unix_socket_directories= -p {self.port} -c max_connections=200"
@@ -59,28 +59,28 @@ class Server:
         self._run("pg_ctl", *where, "-w", "-s", "-o", options, "start")
 
     def stop(self, mode: str) -> None:
-        """As `pg_ctl` knows modes: `immediate` is a crash, `fast` closes connections and writes all."""
+        """Stops it as `pg_ctl` does: `immediate` is a crash; `fast` closes connections and writes all."""
         self._run("pg_ctl", "-D", str(self._data), "-m", mode, "-w", "-t", "20", "stop")
 
     def promote(self) -> None:
-        """From now on it takes writes."""
+        """Promotes the server, which accepts writes from now on."""
         self._run("pg_ctl", "-D", str(self._data), "-w", "promote")
 
     def pause(self) -> None:
-        """It takes connections and says nothing."""
+        """Makes it accept connections without an answer."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
         self._signal(signal.SIGCONT)
 
     def end(self) -> None:
-        """Whatever state it is in."""
+        """Ends the server, whatever state it is in."""
         with suppress(ProgramFailed, psutil.Error, OSError, ValueError):
             self.resume()
             self.stop("immediate")
 
     def ask(self, query: str) -> object:
-        """One value."""
+        """Returns the single value of a query."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             row = connection.execute(query.encode()).fetchone()
             return None if row is None else row[0]
@@ -96,7 +96,7 @@ class Server:
 
 
 class Pair:
-    """`first` takes writes and `second` follows it, until it is promoted."""
+    """A server `first` that accepts writes, and `second`, which follows it until it is promoted."""
 
     def __init__(self, folder: Path) -> None:
         self.password = secrets.token_hex(16)
@@ -104,7 +104,7 @@ class Pair:
         self.first, self.second = (Server(programs, folder / name, self.password) for name in ("one", "two"))
 
     def url(self, options: str = "") -> str:
-        """Of both."""
+        """Returns a URL with both hosts."""
         hosts = ",".join(f"{HOST}:{each.port}" for each in (self.first, self.second))
         return f"postgresql://{USER}:{self.password}@{hosts}/{USER}{options}"
 
@@ -128,7 +128,7 @@ class Pair:
 
 @contextmanager
 def postgres_pair(folder: Path, *, is_synchronous: bool = True) -> Iterator[Pair]:
-    """Both run; they are stopped at the end, whatever happened."""
+    """Runs both servers, and stops them at the end in any case."""
     pair = Pair(folder)
     try:
         pair.start(is_synchronous=is_synchronous)

@@ -1,4 +1,4 @@
-"""Servers are lost under load: who waits how long, and that nothing acknowledged is lost or doubled.
+"""Servers are lost under load: how long callers wait, and that nothing acknowledged is lost or doubled.
 
 `make failover` runs it, prints seconds and losses, and asserts both.
 """
@@ -47,7 +47,7 @@ pytestmark = [
 
 BACK_WITHIN_S = 10.0
 PROMOTED_AFTER_S = 2.0
-"""What somebody else takes to see that the first server is lost, and to promote the second."""
+"""The time that an operator takes to notice the loss of the first server, and to promote the second."""
 SENDERS = 4
 BEFORE_S, AFTER_S = 3.0, 5.0
 FAILOVER_S = 10.0
@@ -68,7 +68,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def catalog_url() -> Iterator[str]:
-    """A catalog that is not on the servers that are lost."""
+    """The URL of a catalog that is not on the lost servers."""
     path = Path(tempfile.mkdtemp(prefix="sluice-failover-catalog-"))
     server = EmbeddedPostgres.start(path, ("lake",))
     yield server.url("lake")
@@ -81,7 +81,7 @@ def catalog_url() -> Iterator[str]:
 
 @dataclass
 class Sent:
-    """What was acknowledged, at which moment its request began and ended."""
+    """An acknowledged ingest, with the times of its request's begin and end."""
 
     record: IngestRecord
     id: int
@@ -91,13 +91,13 @@ class Sent:
 
 @dataclass
 class Senders:
-    """Each sends one ingest after the other; one that is refused is sent again, under the same id."""
+    """Each sends one ingest after the other; a refused one is repeated with the same id."""
 
     lakehouse: IngestLakehouse
     log: PostgresIngestLog
     acknowledged: list[Sent] = field(default_factory=list)
     refused: list[float] = field(default_factory=list)
-    """Moments at which a request was answered by an error."""
+    """The times at which a request got an error."""
     stop: threading.Event = field(default_factory=threading.Event)
     ids: count[int] = field(default_factory=count)
 
@@ -124,7 +124,7 @@ class Senders:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a drill of PostgreSQL found."""
+    """The result of a PostgreSQL drill."""
 
     back_after_s: float
     longest_s: float
@@ -143,7 +143,7 @@ class Outcome:
 
 
 def drill(folder: Path, catalog_url: str, pair: Pair, lose: Callable[[], None], options: str = "") -> Outcome:
-    """Sends while `lose` takes the first server away and the second one is promoted."""
+    """Sends ingests while `lose` removes the first server and the second is promoted."""
     migrations.upgrade(pair.url(options))
     with ExitStack() as stack:
         warehouse = folder / "warehouse"
@@ -151,7 +151,7 @@ def drill(folder: Path, catalog_url: str, pair: Pair, lose: Callable[[], None], 
         table_name = f"t_{uuid4().hex[:8]}"
         lakehouse = IngestLakehouse(pair.url(options), catalog_url, warehouse.as_uri(), table_name, stack)
         for _ in range(2):
-            # Two replicas, with the pauses that gateways have.
+            # These are two replicas, with the pauses of real gateways.
             lakehouse.start_committer(pace=CommitPace())
         log = PostgresIngestLog(pair.url(options), outage=Outage(FAILOVER_S, SystemClock()))
         stack.callback(log.close)
@@ -176,7 +176,7 @@ def drill(folder: Path, catalog_url: str, pair: Pair, lose: Callable[[], None], 
         until(lambda: lakehouse.states([each.record for each in sent]) == {IngestState.COMMITTED}, 120)
         committed_after_s = time.monotonic() - ended_s
         found = Counter(lakehouse.ids())
-    # What was never acknowledged may be there, once: its sender does not know.
+    # An ingest that was never acknowledged may be there once, as its sender cannot know.
     return Outcome(
         min(each.ended_s for each in sent if each.ended_s > gone_at_s) - lost_at_s,
         max(each.ended_s - each.began_s for each in sent),
@@ -207,7 +207,7 @@ def test_a_primary_that_stands_still_is_left_in_time_and_costs_no_record(
         outcome = drill(folder, catalog_url, pair, pair.first.pause)
     say(f"\nPostgreSQL, primary stands still, promoted after {PROMOTED_AFTER_S:g} s: {outcome}")
     assert (outcome.lost, outcome.doubled) == (0, 0)
-    # Nothing on the network tells that it will not answer: callers wait as long as a statement may take.
+    # The network gives no sign of the failure, so callers wait as long as a statement may take.
     assert outcome.back_after_s < BACK_WITHIN_S
     assert outcome.refused == 0
 
@@ -217,7 +217,7 @@ def test_a_primary_that_stands_still_is_left_in_time_and_costs_no_record(
 
 @dataclass(frozen=True)
 class CacheOutcome:
-    """What a drill of the filter cache found."""
+    """The result of a filter cache drill."""
 
     back_after_s: float
     longest_s: float
@@ -232,7 +232,7 @@ class CacheOutcome:
 
 
 def drill_cache(url: str, lose: Callable[[], None]) -> CacheOutcome:
-    """Asks for filters all the time while `lose` takes a server away."""
+    """Requests filters all the time while `lose` removes a server."""
     with closing(RedisFilterCache(url, SystemClock(), FilterCacheBounds(local_bytes=0))) as cache:
         took: list[float] = []
         failed = 0
@@ -240,13 +240,13 @@ def drill_cache(url: str, lose: Callable[[], None]) -> CacheOutcome:
         def all_are_shared() -> bool:
             nonlocal failed
             is_shared = True
-            # Of a cluster, each server has some of them.
+            # In a cluster, each server has some of the filters.
             for each in [date_filter() for _ in range(8)]:
                 for wanted_source in (FilterSource.COLLECTED, FilterSource.CACHED):
                     began_s = time.monotonic()
                     try:
                         found = cache.obtain(each, Collecting(), 10)
-                    except Exception:  # noqa: BLE001 -- counted, and asserted to be none
+                    except Exception:  # noqa: BLE001 -- failures are counted, and asserted to be zero
                         failed += 1
                         is_shared = False
                     else:
@@ -257,7 +257,7 @@ def drill_cache(url: str, lose: Callable[[], None]) -> CacheOutcome:
         until(all_are_shared, 30)
         lost_at_s = time.monotonic()
         lose()
-        # A lost server whose clients do not notice would look as if it was back.
+        # Otherwise, a loss that clients have not noticed yet would look like a recovery.
         until(lambda: not all_are_shared(), 5)
         until(all_are_shared, 60)
         return CacheOutcome(time.monotonic() - lost_at_s, max(took), len(took), failed)

@@ -1,4 +1,4 @@
-"""A gateway goes on asking while the master of its cluster is killed that has the keys of its filters.
+"""A gateway answers queries while the cluster's master that has the keys of its filters is killed.
 
 `make failover` runs it, prints seconds, and asserts them.
 """
@@ -39,7 +39,7 @@ pytestmark = [
 CALLERS = 2
 CALM_S = 3.0
 LONGEST_S = 10.0
-# Each number is a filter of its own, which nobody has asked for yet.
+# Each number makes a new filter.
 SQL = (
     "SELECT count(*) AS sales FROM sales AS f JOIN calendar AS c ON f.day_key = c.day_key"
     " WHERE month = {month} AND day_name <> 'nobody {number}'"
@@ -52,7 +52,7 @@ RIGHT = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One query that was asked twice. `is_shared`: the second time its keys came from the cache."""
+    """A query that was run twice. `is_shared`: the second run got its keys from the cache."""
 
     began_s: float
     ended_s: float
@@ -62,7 +62,7 @@ class Asked:
 
 @dataclass
 class Callers:
-    """They ask until the block ends; `wrong` is whatever was not an answer with the right rows."""
+    """Callers that run queries until the block ends; `wrong` has every answer without the right rows."""
 
     gateway: RunningGateway
     asked: list[Asked] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Callers:
                 each.join(120)
 
     def is_calm_since(self, moment_s: float) -> bool:
-        """Whether keys were shared, each time, by some queries that began after that."""
+        """Returns whether several queries have begun since then, and all of them shared their keys."""
         found = [each for each in list(self.asked) if each.began_s >= moment_s]
         return len(found) > CALLERS and all(each.is_shared for each in found)
 
@@ -95,7 +95,7 @@ class Callers:
             while not self.ended.is_set():
                 try:
                     self.asked.append(self._twice(client, next(self.numbers)))
-                except Exception as failure:  # noqa: BLE001 -- whatever a caller meets is wrong
+                except Exception as failure:  # noqa: BLE001 -- every failure of a caller counts
                     self.wrong.append(repr(failure)[:500])
 
     def _twice(self, client: httpx.Client, number: int) -> Asked:
@@ -107,7 +107,7 @@ class Callers:
             longest_s = max(longest_s, time.monotonic() - asked_s)
             if (rows := answer["result"]["rows"]) != [[RIGHT[month]]]:
                 self.wrong.append(f"month {month} has {rows}")
-            # Without the cache the scan is narrowed all the same.
+            # Without the cache, the scan is still filtered.
             [found] = applied(explain(client, answer["queryId"]))
             is_shared &= (found["source"], found["cacheNote"]) == (source, "")
         return Asked(began_s, time.monotonic(), longest_s, is_shared)
@@ -123,7 +123,7 @@ class Callers:
 
 @contextmanager
 def gateway_with(cache_url: str, folder: Path) -> Iterator[RunningGateway]:
-    """Over a small star schema; it keeps no keys itself."""
+    """Runs a gateway over a small star schema, without a cache of its own."""
     with ExitStack() as stack:
         database = stack.enter_context(postgres(folder / "database", "metrics", "lake"))
         settings = settings_over(database, cache_url, folder) | {"SLUICE_FILTER_CACHE_LOCAL_BYTES": "0"}
@@ -138,7 +138,7 @@ def gateway_with(cache_url: str, folder: Path) -> Iterator[RunningGateway]:
 
 def test_queries_are_answered_while_the_master_with_the_keys_is_killed() -> None:
     with ExitStack() as stack:
-        # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+        # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
         folder = Path(tempfile.mkdtemp(prefix="sluice-failover-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         group = stack.enter_context(cluster(folder / "cluster", replica_count=1, is_lopsided=True))
@@ -147,7 +147,7 @@ def test_queries_are_answered_while_the_master_with_the_keys_is_killed() -> None
             until(lambda: callers.is_calm_since(time.monotonic() - CALM_S), 120)
             lost_at_s = time.monotonic()
             group.primaries[0].kill()
-            # A lost server that nobody misses would look as if it was back.
+            # Otherwise, a loss that nobody has noticed yet would look like a recovery.
             until(lambda: _unshared(callers, lost_at_s), 30)
             until(lambda: callers.is_calm_since(time.monotonic() - CALM_S), 120)
     meanwhile = [each for each in callers.asked if each.ended_s >= lost_at_s]

@@ -1,4 +1,4 @@
-"""A log that was put back beside tables that went on: what comes twice, what is lost, and who says so."""
+"""A restored log beside newer tables: which ingests are repeated or lost, and how that is reported."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Place:
     lakehouse: IngestLakehouse
 
     def dump(self, database: str) -> Path:
-        """What pg_dump makes of the database at this moment."""
+        """Dumps the database as it is now, and returns the file."""
         path = self.folder / f"{database}-{uuid4().hex}.dump"
         self.run("pg_dump", "--format=custom", f"--file={path}", f"--dbname={self.address(database)}")
         return path
 
     def restored(self, dump: Path) -> str:
-        """A new database with what was dumped."""
+        """Restores the dump into a new database, and returns its name."""
         name = f"restored_{uuid4().hex[:8]}"
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
@@ -61,14 +61,14 @@ class Place:
         subprocess.run([str(path), *arguments], check=True, capture_output=True, timeout=60)
 
     def beside(self, log_name: str, stack: ExitStack) -> IngestLakehouse:
-        """The table as it is, for gateways with another log."""
+        """Opens the table for gateways with another log."""
         properties, key = self.lakehouse.properties, self.lakehouse.key
         return IngestLakehouse(
             self.server.url(log_name), properties["uri"], properties["warehouse"], key.table.table, stack
         )
 
     def doctor(self, log_name: str) -> Finding:
-        """What it says of the log."""
+        """Returns the finding of `sluice doctor` about the log."""
         settings = Settings.model_validate(
             {
                 "port": 0,
@@ -86,7 +86,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[EmbeddedPostgres, Path]]:
-    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
     path = Path(tempfile.mkdtemp(prefix="sluice-restore-"))
     running = EmbeddedPostgres.start(path / "postgres", ("lake",))
     yield running, path
@@ -148,10 +148,10 @@ def test_what_waited_at_the_dump_and_was_committed_since_comes_twice_unless_it_i
     assert place.doctor(mended).state is State.WARNING
     with ExitStack() as stack:
         again = place.beside(mended, stack)
-        # Those who wait for it are told, and the table stays as it was.
+        # Callers that wait for it get the failure, and the table is unchanged.
         assert again.states([waiting]) == {IngestState.FAILED}
         assert again.log.waiting().ingest_count == 0
-        # Accepted after the dump: the log has forgotten it, and so its requestId.
+        # It was accepted after the dump, so the log has lost it, and its requestId.
         assert again.log.find(late.ingest_id) is None
         assert again.ids() == [1, 2, 3]
 
@@ -183,7 +183,7 @@ def test_a_table_that_was_put_back_lacks_what_the_log_has(place: Place) -> None:
     lakehouse.commit_all(lakehouse.accept([2]))
     assert place.doctor(place.log_name).state is State.OK
     with lakehouse.table().transaction() as transaction:
-        # As in a catalog of then.
+        # The properties are set back, as in an older catalog.
         transaction.set_properties({name: properties[name] for name in properties if "last-commit" in name})
     found = place.doctor(place.log_name)
     assert found.state is State.FAILED
@@ -191,7 +191,7 @@ def test_a_table_that_was_put_back_lacks_what_the_log_has(place: Place) -> None:
 
 
 def cure(place: Place) -> str:
-    """The statement of the page, for this table."""
+    """Returns the documented statement, for this table."""
     statement = PAGE.read_text().partition("```sql\n")[2].partition("```")[0]
     for name, value in {"logs": "game", "events": place.lakehouse.key.table.table}.items():
         assert f"'{name}'" in statement

@@ -1,4 +1,4 @@
-"""Real servers behind addresses of several hosts, of sentinels, of a cluster, and behind TLS."""
+"""Real servers behind addresses of several hosts, of sentinels and of a cluster, and behind TLS."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NOBODY = "127.0.0.1:9"
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
     path = Path(tempfile.mkdtemp(prefix="sluice-addresses-"))
     yield path
     shutil.rmtree(path, ignore_errors=True)
@@ -61,7 +61,7 @@ def cache() -> Iterator[Valkey]:
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """Takes connections and never says a word."""
+    """An address that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
@@ -215,7 +215,7 @@ def test_sentinels_say_where_the_master_is_and_where_it_is_then(group: Watched) 
         assert replica.obtain(wanted, Collecting(), 10).source is FilterSource.CACHED
         until(lambda: replicated(group))
         group.master.kill()
-        # Nobody waits for it meanwhile.
+        # No query waits for it.
         began_s = time.monotonic()
         assert replica.obtain(date_filter(), Collecting(), 10).source is FilterSource.COLLECTED
         assert time.monotonic() - began_s < 5

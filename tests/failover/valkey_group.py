@@ -1,4 +1,4 @@
-"""Valkey servers that know one another: behind sentinels, or as a cluster; each can be lost."""
+"""Valkey servers that know each other, behind sentinels or as a cluster; each can be lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SLOTS = 16_384
 
 
 class Node:
-    """One process, with a folder of its own that it keeps what it learns in."""
+    """One process, with a folder for its state."""
 
     def __init__(self, folder: Path, settings: Sequence[str], password: str = "", *options: str) -> None:
         self.port = free_port()
@@ -30,7 +30,7 @@ class Node:
         self._folder.mkdir(parents=True)
         file = self._folder / "settings"
         locked = [f"requirepass {password}", f"masterauth {password}"] if password and not options else []
-        # By itself a replica is let in after five seconds, in case others come.
+        # By default, a replica is admitted after five seconds, in case others come.
         prompt = [] if options else ['save ""', "repl-diskless-sync-delay 0"]
         own = [f"bind {HOST}", f"port {self.port}", f"dir {self._folder}", *locked, *prompt]
         file.write_text("\n".join([*own, *settings]))
@@ -42,7 +42,7 @@ class Node:
         return redis.Redis(host=HOST, port=self.port, password=self.password or None, socket_timeout=5)
 
     def wait(self) -> None:
-        """Until it answers."""
+        """Waits until it answers."""
         until(self._answers, START_WITHIN_S)
 
     def kill(self) -> None:
@@ -56,7 +56,7 @@ class Node:
         self._process.send_signal(signal.SIGCONT)
 
     def follows(self) -> bool:
-        """Whether it is a replica that has all of its master."""
+        """Returns whether it is a replica that is up to date with its master."""
         with self.client() as client:
             try:
                 return bool(client.info("replication").get("master_link_status") == "up")
@@ -93,7 +93,7 @@ class Watched:
         return f"redis+sentinel://:{self.password}@{hosts}/{MASTER}"
 
     def wait(self) -> None:
-        """Until all know one another."""
+        """Waits until all know each other."""
         until(self._is_complete, START_WITHIN_S)
 
     def end(self) -> None:
@@ -102,7 +102,7 @@ class Watched:
             each.kill()
 
     def _is_complete(self) -> bool:
-        """Each sentinel knows the replica and all others."""
+        """Returns whether each sentinel knows the replica and all other sentinels."""
         for each in self.sentinels:
             with each.client() as client:
                 try:
@@ -116,9 +116,9 @@ class Watched:
 
 
 class Cluster:
-    """Primaries that have all slots, and replicas of the first ones.
+    """Primaries that share all slots, and replicas of the first ones.
 
-    `is_lopsided`: the first primary has all slots but one of each other, which needs one to have a vote.
+    With `is_lopsided`, each other primary has one slot, which it needs to vote, and the first has the rest.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Cluster:
         self.password = secrets.token_hex(12)
         self._is_lopsided = is_lopsided
         settings = ["cluster-enabled yes", f"cluster-node-timeout {timeout_ms}"]
-        # By itself it takes the port 10,000 above its own, which may be none.
+        # The default is its own port plus 10,000, which may not be a valid port.
         self._bus_ports = [free_port() for _ in range(primary_count + replica_count)]
         self.nodes = [
             Node(folder, [*settings, f"cluster-port {each}"], self.password) for each in self._bus_ports
@@ -151,7 +151,7 @@ class Cluster:
             each.kill()
 
     def join(self) -> None:
-        """Makes a cluster of the nodes, and waits until it is one."""
+        """Joins the nodes into a cluster, and waits until it is complete."""
         for each in self.nodes:
             each.wait()
         for index, (each, (first, last)) in enumerate(zip(self.primaries, self._slots(), strict=True)):
@@ -166,7 +166,7 @@ class Cluster:
         until(lambda: all(each.follows() for each in self.replicas), START_WITHIN_S)
 
     def _slots(self) -> Sequence[tuple[int, int]]:
-        """The first and the last slot of each primary."""
+        """Returns the first and the last slot of each primary."""
         count = len(self.primaries)
         first_has = SLOTS - (count - 1) if self._is_lopsided else SLOTS // count
         others_have = 1 if self._is_lopsided else SLOTS // count
@@ -184,7 +184,7 @@ class Cluster:
 
 @contextmanager
 def watched(folder: Path, sentinel_count: int = 3, down_after_ms: int = 2_000) -> Iterator[Watched]:
-    """They run; they are killed at the end, whatever happened."""
+    """Runs the group, and kills it at the end in any case."""
     group = Watched(folder, sentinel_count, down_after_ms)
     try:
         group.wait()
@@ -197,7 +197,7 @@ def watched(folder: Path, sentinel_count: int = 3, down_after_ms: int = 2_000) -
 def cluster(
     folder: Path, primary_count: int = 3, replica_count: int = 3, *, is_lopsided: bool = False
 ) -> Iterator[Cluster]:
-    """They run; they are killed at the end, whatever happened."""
+    """Runs the cluster, and kills it at the end in any case."""
     group = Cluster(folder, primary_count, replica_count, is_lopsided=is_lopsided)
     try:
         group.join()

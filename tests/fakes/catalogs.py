@@ -1,4 +1,4 @@
-"""Catalogs in memory: any of them can be taken down."""
+"""In-memory catalogs, each of which can be taken down."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FakeCatalogs:
         before = self._tables[name]
         self._past.setdefault(name, []).append(before)
         snapshot_id = len(before.snapshots) + 1
-        # No two commits at one time, as in a real table.
+        # No two commits have the same time, as in a real table.
         committed_at = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=snapshot_id)
         snapshot = Snapshot(snapshot_id, before.snapshot_id, committed_at, "append")
         self._tables[name] = replace(

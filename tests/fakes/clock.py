@@ -1,4 +1,4 @@
-"""A clock that moves only when it is told to."""
+"""A clock that moves only when a test moves it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FakeClock:
         return self._elapsed // timedelta(milliseconds=1)
 
     def jump(self, by: timedelta) -> None:
-        """The wall clock is set; no time passes."""
+        """Moves the wall clock; no time elapses."""
         self._now += by
 
     def advance(self, by: timedelta) -> None:

@@ -1,4 +1,4 @@
-"""PyIceberg's own FileIO, which notes each file that is opened for reading."""
+"""PyIceberg's own `FileIO`, which records each file that is opened for reading."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ OPENED: list[str] = []
 
 
 class CountingFileIO(PyArrowFileIO):
-    """Set as a catalog's `py-io-impl`; of one process."""
+    """The `py-io-impl` to set in a catalog; it counts for one process."""
 
     def new_input(self, location: str) -> PyArrowFile:
         OPENED.append(location.rsplit("/", 1)[-1])
@@ -16,7 +16,7 @@ class CountingFileIO(PyArrowFileIO):
 
 
 def opened_manifests() -> list[str]:
-    """The names of the manifests that were opened since the last call, lists of manifests aside."""
+    """Returns the names of the manifests opened since the last call, without manifest lists."""
     found = [each for each in OPENED if each.endswith(".avro") and not each.startswith("snap-")]
     OPENED.clear()
     return found

@@ -1,4 +1,4 @@
-"""Data files in memory: rows by address, a storage that can be down, upserts of so many rows at most."""
+"""In-memory data files: rows by address, a storage that can be down, and a limit for rows of an upsert."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of dead letters in memory, made of nothing when they are asked for."""
+"""In-memory dead letter tables, created when they are opened."""
 
 from __future__ import annotations
 

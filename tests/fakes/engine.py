@@ -1,4 +1,4 @@
-"""An engine that answers from a script, and holds what it runs until it is told to go on."""
+"""An engine that returns scripted outcomes, and can hold its runs until a test releases them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def engine_result(
 
 
 class FakeEngine:
-    """Each run takes the next of `outcomes`, an exception or a result; when none is left, `answer`."""
+    """Each run takes the next of `outcomes`, an exception or a result; then, it always returns `answer`."""
 
     def __init__(self, *outcomes: EngineResult | Exception) -> None:
         self.outcomes = deque(outcomes)
@@ -71,7 +71,7 @@ class FakeEngine:
         return outcome
 
     def explain(self, statement: Statement) -> EngineResult:
-        """As `run`, with the rows left out; `plans` has what was asked."""
+        """Does as `run`, but returns no rows; `plans` lists the statements."""
         result = self._outcome(statement, self.plans)
         return replace(result, rows=result.rows.slice(0, 0))
 
@@ -94,7 +94,7 @@ class FakeEngine:
 
     @contextmanager
     def holding(self) -> Iterator[None]:
-        """Whatever runs inside the block stays running until its end, or until it is canceled."""
+        """Keeps the runs that start inside the block from ending before it ends, unless they are canceled."""
         self._hold(True)
         try:
             yield

@@ -1,4 +1,4 @@
-"""Executors in this very process; what travels to them is pickled all the same."""
+"""Executors in this process. Everything sent to them is pickled, as for real ones."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ V = TypeVar("V")
 
 
 class FakeExecutors:
-    """`fails_after` results a job fails, once; what was written until then is not heard of again.
+    """A job fails once, after `fails_after` results; what it wrote until then is not returned.
 
-    `meanwhile` happens at the end of each job.
+    Calls `meanwhile` at the end of each `map` job.
     """
 
     slots = 2

@@ -1,4 +1,4 @@
-"""A filter cache in memory that can be taken down."""
+"""An in-memory filter cache that can be taken down."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEY_BYTES = 8
 
 
 class FakeFilterCache:
-    """Counts bytes as eight for each value."""
+    """Counts eight bytes for each value."""
 
     def __init__(self, clock: Clock | None = None, time_to_live: timedelta = timedelta(hours=24)) -> None:
         self.is_down = False

@@ -1,4 +1,4 @@
-"""Filters to ask a filter cache for, and what collects their keys."""
+"""Filters to request from a filter cache, and a function that collects their keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DATES = TableName("lake", "tpcds", "date_dim")
 
 
 def date_filter(fingerprint: str | None = None, type_names: tuple[str, ...] = ("long",)) -> DynamicFilter:
-    """One that nobody has asked for yet, if no fingerprint is given."""
+    """Returns a filter; without a given fingerprint, one that was never requested."""
     columns = tuple(f"k{index}" for index in range(len(type_names)))
     return DynamicFilter(
         filter_id="df1",
@@ -33,7 +33,7 @@ DAYS = keys_of(*((day,) for day in range(2451545, 2451911)))
 
 
 class Collecting:
-    """A collection that is counted, and may wait, or fail."""
+    """A collecting function that counts its calls, and can wait or fail."""
 
     def __init__(self, data: DynamicFilteringData = DAYS, failure: Exception | None = None) -> None:
         self.data = data

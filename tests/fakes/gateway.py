@@ -79,7 +79,7 @@ REWRITES = (
 
 @dataclass
 class Query:
-    """What the fake knows of one query."""
+    """A query that the fake stores."""
 
     request: QueryRequest
     record: QueryRecord
@@ -88,7 +88,7 @@ class Query:
 
 
 class FakeGateway(Gateway):
-    """Every query succeeds with `rows` at once, unless its SQL is in `failures` or `held`."""
+    """Every query succeeds at once with `rows`, unless its SQL is in `failures` or `held`."""
 
     def __init__(self, rows: pa.Table = ROWS, chunk_rows: int = 2) -> None:
         self.rows = rows
@@ -205,7 +205,7 @@ class FakeGateway(Gateway):
         return explain(self._query(query_id, caller).record)
 
     def plan(self, request: QueryRequest, caller: str) -> Planning:
-        """Ends at once, unless the SQL is in `held`."""
+        """Returns a planning that has ended, unless the SQL is in `held`."""
         if self.refusal is not None:
             raise self.refusal
         planning = Planning(LiveQuery(uuid4(), request, caller, NOON, 0))

@@ -1,4 +1,4 @@
-"""Ingests as the HTTP edge sees them: from memory, failing or waiting when a test says so."""
+"""Ingests as the HTTP layer uses them: in memory, failing or waiting when a test says so."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 class FakeIngestDoor(Ingests):
-    """Accepts everything once it may, without a `refusal`; committed at once, unless it `holds_commits`.
+    """Accepts every ingest unless there is a `refusal`, and commits it at once unless it `holds_commits`.
 
-    What it holds is committed when it is closed. Nothing is found while its log `is_down`.
-    With a `commit_error`, a code and its detail, no table takes its part, or all but the `refusing_table`.
+    It waits while `may_go_on` is not set. Commits that it holds are made when it is closed. Nothing is found
+    while its log `is_down`. With a `commit_error`, which is a code and its detail, every table's commit
+    fails, or only that of the `refusing_table`.
     """
 
     def __init__(self) -> None:
@@ -53,7 +54,7 @@ class FakeIngestDoor(Ingests):
         self.spools = FakeSpools()
 
     def new_spool(self) -> FakeSpool:
-        """Those that are still open stand in `spools.open_ones`."""
+        """Opens a spool; `spools.open_ones` lists those not yet closed."""
         return self.spools.new()
 
     def accept(
@@ -85,7 +86,7 @@ class FakeIngestDoor(Ingests):
         return Accepted(record, settled)
 
     def commit_held(self) -> None:
-        """Commits all that waits."""
+        """Commits every ingest that is held."""
         for ingest_id in list(self.held):
             settled = self.held.pop(ingest_id, None)
             if settled is not None:
@@ -132,7 +133,7 @@ class FakeIngestDoor(Ingests):
 
     @staticmethod
     def read_schema(schema: Mapping[str, Any]) -> TableSchema:
-        """Knows schemas of `{"fields": [{"id", "name"}]}` only."""
+        """Reads schemas of the form `{"fields": [{"id", "name"}]}` only."""
         given = schema.get("fields")
         if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
             raise IngestInvalid("This is no schema.")

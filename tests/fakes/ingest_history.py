@@ -1,4 +1,4 @@
-"""The history of an ingest log in memory."""
+"""The in-memory history of an ingest log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An ingest log in memory that can be taken down, and whose rounds may be somebody else's."""
+"""An in-memory ingest log that can be taken down, and whose rounds another process may take."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Row:
 
 
 class FakeIngestLog:
-    """`has_marks` turned off, what became of rounds is not taken down, as if the process died before."""
+    """With `has_marks` off, it stores no outcome of a round, as if the process had died first."""
 
     def __init__(self) -> None:
         self.is_down = False
@@ -201,7 +201,7 @@ class FakeIngestLog:
         return self._find(found[0].ingest_id) if found and request_id is not None else None
 
     def records(self) -> list[IngestRecord]:
-        """All that it has, as they are now."""
+        """Returns all records with their current commits."""
         with self._lock:
             self._require_up()
             return [record for each in self._records if (record := self._find(each)) is not None]

@@ -1,4 +1,4 @@
-"""Meters of ingests that remember what they were given."""
+"""Ingest metrics that store the values they are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ingests over fakes alone."""
+"""The ingest service over fakes alone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.fakes.writable_tables import FakeWritableTables
 
 
 class FakeIngests(Ingests):
-    """Everything that it stands on is at hand. Close it: it has threads."""
+    """Exposes each fake that it uses as an attribute. It has threads, so a test must close it."""
 
     def __init__(
         self,

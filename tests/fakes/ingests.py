@@ -1,4 +1,4 @@
-"""Ingests to accept, and what they wrote."""
+"""Ingests to accept, and their write results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write_result(
     column_ids: tuple[int, ...] | None = (2, 1),
     is_upsert: bool = False,
 ) -> WriteResult:
-    """Files with names of their own, ten records in each."""
+    """Returns a result of new files with ten records each."""
     target = WriteTarget(key, schema_id, spec_id, is_upsert, (1,) if is_upsert else (), column_ids)
     names = tuple(f'{{"file-path":"file:/{uuid4().hex}.parquet"}}' for _ in range(files))
     return WriteResult(target, names, (), 10 * files, 1_000 * files)
@@ -33,7 +33,7 @@ def write_result(
 def ingest_of(
     results: Sequence[WriteResult], *, request_id: UUID | None = None, caller: str = "ann"
 ) -> IngestRecord:
-    """The record of a new ingest that wrote this."""
+    """Returns the record of a new ingest with these results."""
     keys = dict.fromkeys(each.target.key for each in results)
     commits = tuple(
         IngestCommit(key, tuple(_written(each) for each in results if each.target.key == key)) for key in keys

@@ -1,4 +1,4 @@
-"""A journal that keeps everything it is given, until it is told to write."""
+"""A journal that keeps every record, and writes them when a test says so."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from service.ports import MetricsStore
 
 
 class FakeJournal:
-    """Given a store, writes each record at once; without one, all records wait."""
+    """Writes each record at once if given a store; without one, all records wait."""
 
     def __init__(self, store: MetricsStore | None = None) -> None:
         self.records: list[QueryRecord] = []

@@ -1,4 +1,4 @@
-"""Collects what it was told; of all else it says that another must collect it."""
+"""Collects the keys that a test put; for any other query it returns None, so another collector must do it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class FakeKeyCollector:
         self._told[filtering_query] = keys
 
     def forget(self, filtering_query: str) -> None:
-        """From now on another must collect them."""
+        """Removes the keys of this query, so that another collector must collect them."""
         del self._told[filtering_query]
 
     def put_rows(self, relation_sql: str, rows: pa.Table) -> None:
-        """They can be read together with any keys that it was told."""
+        """Puts rows that can be read in one pass with any keys that a test put."""
         self._rows[relation_sql] = rows
 
     def collect_with_rows(

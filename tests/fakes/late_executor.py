@@ -1,4 +1,4 @@
-"""An executor without threads, some of whose calls are made later."""
+"""An executor without threads that can delay some of its calls."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 
 class LateExecutor(Executor):
-    """Makes each call at once, but the ones of these numbers, from 0 on, only when it is told to.
+    """Makes each call at once, except those numbered in `late`, from 0 on, which wait for `catch_up`.
 
-    Those have begun by then, unless they are `queued`.
+    Delayed calls count as running from their submission on, unless they are `queued`.
     """
 
     def __init__(self, late: Container[int], queued: bool = False) -> None:
@@ -27,7 +27,7 @@ class LateExecutor(Executor):
                 return
             try:
                 future.set_result(fn(*args, **kwargs))
-            except Exception as failure:  # noqa: BLE001  whoever asks for the result gets it, as of real ones
+            except Exception as failure:  # noqa: BLE001  the result raises it, as in real executors
                 future.set_exception(failure)
 
         if self._count in self._late:
@@ -40,6 +40,6 @@ class LateExecutor(Executor):
         return future
 
     def catch_up(self) -> None:
-        """Makes the calls that are late."""
+        """Makes the delayed calls."""
         while self._held:
             self._held.pop(0)()

@@ -1,4 +1,4 @@
-"""Lineage that is kept, and ways out that can be blocked."""
+"""Lineage that is stored, and transports that can be blocked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.model.query.query import QueryRecord
 
 
 class FakeLineage:
-    """Keeps what it is told."""
+    """Stores what is reported to it."""
 
     def __init__(self) -> None:
         self.taken: list[QueryRecord] = []
@@ -45,7 +45,7 @@ class FakeLineage:
 
 
 class FakeTransport:
-    """Takes events unless there is a `failure`; while `may_go_on` is not set, a call does not come back."""
+    """Takes events unless `failure` returns an error; while `may_go_on` is not set, calls do not return."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
@@ -73,7 +73,7 @@ class FakeTransport:
 
 
 class FakeLineageMeters:
-    """Counts."""
+    """Counts sent, dropped and undelivered events."""
 
     def __init__(self) -> None:
         self.sent_count = self.dropped_count = self.undelivered_count = 0

@@ -1,4 +1,4 @@
-"""Functions that are sent to other processes, and what goes wrong with them."""
+"""Functions to call in other processes, including ones that hang or fail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def asked(answer: Answer, *names: str) -> list[object]:
 
 
 def endless(_: Answer) -> None:
-    # In compiled code: nothing in the process itself could end it.
+    # This runs in compiled code, so nothing inside the process can interrupt it.
     pow(7, 10**9, 10 ** (10**5))
 
 

@@ -1,4 +1,4 @@
-"""Maintenance in memory: a log that can be taken down, and an engine that does what a test says."""
+"""In-memory maintenance: a log that can be taken down, and an engine that a test controls."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ PLAN = MaintenancePlan(timedelta(hours=1), (MaintenanceOperation.COMPACT,), BOUN
 
 
 class FakeMaintenanceLog:
-    """Also says whose turn it is, what is due, and what waits: as a test puts it."""
+    """Also answers which tables are busy, due or waiting, as a test sets it."""
 
     def __init__(self) -> None:
         self.records: dict[UUID, MaintenanceRecord] = {}
         self.saved: list[MaintenanceRecord] = []
         self.upserted: dict[TableKey, datetime] = {}
         self.files: dict[TableKey, list[datetime]] = {}
-        """When each file of a table was committed."""
+        """The commit time of each file of a table."""
         self.busy: set[TableName] = set()
         self.oldest_waiting: dict[TableName, datetime] = {}
         self.is_down = False
@@ -116,7 +116,7 @@ class FakeMaintenanceLog:
 
 
 class FakeMaintenanceMeters:
-    """Remembers what it was given."""
+    """Stores the values it is given."""
 
     def __init__(self) -> None:
         self.records: list[MaintenanceRecord] = []
@@ -130,7 +130,7 @@ class FakeMaintenanceMeters:
 
 
 class FakeTableUpkeep:
-    """Notes what it is asked for; `failures` are raised one after the other, None lets one pass."""
+    """Records its calls; `failures` are raised one after the other, and None lets one call succeed."""
 
     def __init__(self) -> None:
         self.done: list[tuple[object, ...]] = []
@@ -156,7 +156,7 @@ class FakeTableUpkeep:
 
 
 class FakeMaintenances(Maintenances):
-    """Over fakes alone. Nothing runs by itself: call `run_open`."""
+    """Maintenance over fakes alone. Nothing runs by itself: call `run_open`."""
 
     def __init__(
         self,

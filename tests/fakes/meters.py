@@ -1,4 +1,4 @@
-"""Meters that remember what they were given."""
+"""Metrics that store the values they are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A metrics store in memory that can be taken down."""
+"""An in-memory metrics store that can be taken down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams in memory: batches that are given when a test says so, as often as it says so."""
+"""In-memory streams, whose batches a test delivers, as often as it wants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST_OFFSET = 40
 
 
 class FakeMicroBatch:
-    """Its records come in two parts, and one part has none."""
+    """Its records come in two parts; a third part is empty."""
 
     def __init__(self, checkpoint_id: UUID, batch_id: int, *lines: bytes, files: Sequence[str] = ()) -> None:
         self.checkpoint_id = checkpoint_id
@@ -83,7 +83,7 @@ class FakeRunningStream:
 
 
 class FakeStreamQueries:
-    """`refuses` is raised by the next start; `are_read` is whether the sources of the next ones answer."""
+    """The next start raises `refuses`; `are_read` says whether the sources of later streams answer."""
 
     def __init__(self) -> None:
         self.started: list[UUID] = []
@@ -93,7 +93,7 @@ class FakeStreamQueries:
         self.checkpoint_id = uuid4()
 
     def check(self, source: StreamSource) -> None:
-        """Nothing is wrong with any."""
+        """Accepts every source."""
 
     def start(
         self,

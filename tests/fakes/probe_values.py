@@ -1,4 +1,4 @@
-"""Knows what it was told: at once, if there is time, or from the second question on."""
+"""Returns the values that a test put: at once if it may wait, otherwise from the second question on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FakeProbeValues:
         self._told[table, snapshot_id, column] = values
 
     def settle(self) -> None:
-        """Whatever was asked is known now."""
+        """Makes the values of all earlier questions known."""
         self._found |= set(self.asked)
 
     def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""A pruner for tests of everything else: it leaves every query as it is written."""
+"""A pruner for tests of other parts: it leaves every query as written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pruner(
     collect_timeout_s: float = 10.0,
     rewrites: frozenset[RewriteKind] = frozenset(RewriteKind),
 ) -> Pruner:
-    """The real one; unless enabled it does nothing."""
+    """Builds the real pruner over fakes; it does nothing unless enabled."""
     keys = EngineKeys(engine, max_filter_bytes=32 << 20, max_ranges=32)
     collector = Collector(
         reader or FakeKeyCollector(),

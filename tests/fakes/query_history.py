@@ -1,4 +1,4 @@
-"""The history of a metrics store in memory."""
+"""The in-memory history of a metrics store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query records to write down."""
+"""Query records to store."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def short_record(submitted_at: datetime = SUBMITTED_AT) -> QueryRecord:
 
 
 def full_record() -> QueryRecord:
-    """A record in which no field has its default."""
+    """Returns a record in which every field differs from its default."""
     return QueryRecord(
         query_id=uuid4(),
         caller="ann",
@@ -96,7 +96,7 @@ def filtered_record(
 def applied(
     filter_id: str = "df1", probe: str = "lake.tpcds.store_returns", mention: int | None = 1
 ) -> FilterRecord:
-    """A filter that narrowed its scan; no field has its default."""
+    """Returns an applied filter in which every field differs from its default."""
     return FilterRecord(
         filter_id=filter_id,
         join_type=JoinType.INNER,
@@ -118,7 +118,7 @@ def applied(
 
 
 def refused(reason: Reason = Reason.THRESHOLD_EXCEEDED) -> FilterRecord:
-    """A filter over a snowflake with a composite key that was not applied."""
+    """Returns a filter on a composite key of a snowflake that was not applied."""
     tables = (TableName("lake", "tpcds", "item"), TableName("lake", "eu.tpcds", "store"))
     return FilterRecord(
         filter_id="df2",

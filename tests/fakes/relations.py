@@ -1,4 +1,4 @@
-"""Relations that are held once they were fetched; rows are as many as the test says."""
+"""Relations that are cached once they are fetched, with as many rows as a test sets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BYTES_PER_ROW = 100
 
 
 class FakeRelations:
-    """`row_counts` by fingerprint; a relation that is not among them has one row."""
+    """Takes `row_counts` by fingerprint; a relation that is not listed has one row."""
 
     def __init__(self, max_bytes: int = 1 << 20) -> None:
         self.max_bytes = max_bytes
@@ -48,5 +48,5 @@ class FakeRelations:
         return self._keep(query, bounds)
 
     def lose(self) -> None:
-        """As when the engine was lost."""
+        """Empties the cache, as the loss of the engine does."""
         self._held.clear()

@@ -1,4 +1,4 @@
-"""Replicas that meet in memory, by the clock of the store that they share."""
+"""Replicas that meet in memory and use the clock of their shared store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.fakes.metrics_store import FakeMetricsStore
 
 @dataclass
 class Row:
-    """An open query, where it is open, and what was asked of it."""
+    """An open query, the replica that runs it, and whether its cancel was requested."""
 
     replica_id: UUID
     query: OpenQuery
@@ -28,7 +28,7 @@ class Row:
 
 @dataclass
 class MeetingPlace:
-    """What all replicas see. Only time that is advanced here passes."""
+    """The state that all replicas share. Only time that a test advances here passes."""
 
     store: FakeMetricsStore
     clock: FakeClock = field(default_factory=FakeClock)
@@ -40,11 +40,11 @@ class MeetingPlace:
         self.clock.advance(timedelta(seconds=seconds))
 
     def now_ms(self) -> int:
-        """The store's wall clock."""
+        """Returns the store's wall clock."""
         return round(self.clock.now().timestamp() * 1000)
 
     def open_rows(self) -> dict[UUID, Row]:
-        """A record that is written takes its open query with it."""
+        """Returns the open queries, without those whose record was written."""
         if self.store.is_down:
             raise MetricsStoreDown()
         recorded = {each.query_id for each in self.store.records}

@@ -1,4 +1,4 @@
-"""Results in memory, until the clock says that their time is over."""
+"""In-memory results, which expire by the clock."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from service.model.tables.tables import TableFacts, TableName
 
 
 class FakeSessionTables:
-    """`kept` is what was granted to each question: how old the files may be."""
+    """Lists in `kept` how old a cached file list each question accepts, in milliseconds."""
 
     def __init__(self, *tables: TableFacts) -> None:
         self._tables = {each.name: each for each in tables}

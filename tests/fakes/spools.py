@@ -1,4 +1,4 @@
-"""Spools in memory, and a disk that can be full."""
+"""In-memory spools, and a disk that can be full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Meters of streams that remember what they were given."""
+"""Stream metrics that store the values they are given."""
 
 from __future__ import annotations
 

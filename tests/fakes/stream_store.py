@@ -1,4 +1,4 @@
-"""A store of streams in memory that can be taken down, and whose leases can be lost."""
+"""An in-memory store of streams that can be taken down, and whose leases can be lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams that are kept and never run."""
+"""Streams that are stored and never run."""
 
 from __future__ import annotations
 

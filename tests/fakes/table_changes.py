@@ -1,4 +1,4 @@
-"""Tables in memory that can be made and changed, also by somebody else right before."""
+"""In-memory tables that can be created and changed, also by another writer just before a change."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ CATALOG = "lake"
 
 
 class FakeTableChanges:
-    """`before` is called ahead of the next change, `never` lets somebody else be first each time.
+    """Calls `before` once, ahead of the next change; with `never`, another writer always wins.
 
-    `evolved` and `created` tell what was done.
+    The changes that were made are listed in `evolved` and `created`.
     """
 
     def __init__(self, tables: FakeWritableTables) -> None:

@@ -1,4 +1,4 @@
-"""Tables in memory that can be committed to, and that can refuse it."""
+"""In-memory tables that accept commits, and can refuse them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.model.ingest.writing import CommitResult, Committable, TableKey
 
 
 class FakeTableCommits:
-    """`failures` are raised one after the other, before anything is committed; None lets one commit pass."""
+    """Raises `failures` one after the other, before it commits anything; None lets one commit succeed."""
 
     def __init__(self) -> None:
         self.failures: list[Exception | None] = []
@@ -47,6 +47,6 @@ class FakeTableCommits:
         )
 
     def files(self, key: TableKey) -> list[str]:
-        """Every data file that the table has, as often as it has it."""
+        """Returns every data file of the table, once for each time it was added."""
         rounds = [each for each in self.rounds if each.key == key]
         return [file for each in rounds for result in each.write_results for file in result.data_files]

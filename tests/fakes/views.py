@@ -1,4 +1,4 @@
-"""Views in memory; the catalog can be taken down."""
+"""In-memory views; the catalog can be taken down."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from service.model.tables.views import View, ViewReading
 
 
 class FakeViews:
-    """A query is read alike unless its view is not there any more, or is among the `others`."""
+    """A view is read alike if it still exists unchanged and is not among the `others`."""
 
     def __init__(self, *views: View) -> None:
         self._views = {each.name: each for each in views}

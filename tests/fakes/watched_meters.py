@@ -1,4 +1,4 @@
-"""Meters that show every number there is, as those of a gateway with one catalog do."""
+"""Metrics that export every number there is, as those of a gateway with one catalog do."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SIGNS = EngineSigns(
 
 
 def watched_meters(classes: CallerClasses | None = None, signs: EngineSigns = SIGNS) -> RecordMeters:
-    """A gateway's, in which all is well."""
+    """Returns the metrics of a gateway without faults."""
     meters = RecordMeters(classes)
     parts = [PartHealth(each, PartState.UP) for each in PARTS]
     meters.watch(PartCollector(lambda: parts))

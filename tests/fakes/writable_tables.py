@@ -1,4 +1,4 @@
-"""Tables to write to, in memory, and a catalog that can be taken down."""
+"""In-memory tables to write to, and a catalog that can be taken down."""
 
 from __future__ import annotations
 

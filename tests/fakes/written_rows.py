@@ -1,4 +1,4 @@
-"""Reads back what fake data files have, and can say that a storage is down."""
+"""Reads back the rows of fake data files; their storage can be down."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.fakes.data_files import FakeDataFiles
 
 
 class FakeWrittenRows:
-    """`schema` is that of the table when the files were written; types of values are not converted.
+    """Its `schema` is the table's schema when the files were written. Values are not converted.
 
-    Batches have `batch_rows` at most.
+    A batch has at most `batch_rows` rows.
     """
 
     def __init__(self, files: FakeDataFiles, schema: TableSchema) -> None:

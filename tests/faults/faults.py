@@ -1,4 +1,4 @@
-"""What is done to the gateway's parts, what its health has to say of it, and who may be kept waiting."""
+"""The faults, the health that the gateway must report for each, and the requests that may wait."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HELD_S = float(os.environ.get("SLUICE_FAULTS_SECONDS", "20"))
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`parts`: `/readyz` has to say that they are down; `spared`: kinds that are to be answered still."""
+    """A fault. `/readyz` must report `parts` as down; the kinds in `spared` must still be answered."""
 
     does: Callable[[FaultPlace], None]
     parts: frozenset[str] = frozenset()
@@ -79,7 +79,7 @@ def _slow_lines(place: FaultPlace) -> None:
 
 
 def _half_open(place: FaultPlace) -> None:
-    """As when the other machine is gone: what is sent is lost in silence, and later all is reset."""
+    """Simulates the loss of the other machine: data is lost silently, and later everything is reset."""
     with _lines(place):
         for each in (place.to_database, place.to_cache):
             each.line.is_held = True

@@ -1,4 +1,4 @@
-"""A gateway whose PostgreSQL and Valkey are behind lines that can be slow, stopped or cut."""
+"""A gateway whose PostgreSQL and Valkey are behind lines that can be slow, held or cut."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TABLE = "drill.returns"
 SETTINGS = {
     "SLUICE_SPARK_MASTER": "local[2]",
     "SLUICE_SPARK_DRIVER_MEMORY": "1g",
-    # As operators have them; those of other tests are for machines that are busy.
+    # These are an operator's values. Other tests have longer ones, for busy machines.
     "SLUICE_ENGINE_PROBE_TIMEOUT_S": "3",
     "SLUICE_ENGINE_UNRESPONSIVE_S": "15",
 }
@@ -31,7 +31,7 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class FaultPlace:
-    """The gateway, what it stands on, and the lines between them. `lake` is reached past the lines."""
+    """The gateway, its servers, and the lines between them. `lake` is opened without the lines."""
 
     gateway: RunningGateway
     database: Postgres
@@ -41,26 +41,26 @@ class FaultPlace:
     lake: SqlCatalog
 
     def of_database(self) -> list[psutil.Process]:
-        """PostgreSQL's processes, the first one before those that it has started."""
+        """Returns PostgreSQL's processes, the first one before its children."""
         found = [each for each in psutil.process_iter() if _listens(each, self.database.port)]
         assert len(found) == 1
         return [found[0], *found[0].children(recursive=True)]
 
     def readers(self) -> list[psutil.Process]:
-        """The gateway's processes that read texts."""
+        """Returns the gateway's processes that parse queries."""
         jvm = self.gateway.jvm()
         of_jvm = [] if jvm is None else [jvm, *jvm.children(recursive=True)]
         return [each for each in self.gateway.children() if each not in of_jvm]
 
     def kept(self) -> list[int]:
-        """The numbers of all records in the table, as its files have them."""
+        """Returns the numbers of all records in the table, read from its files."""
         found: list[int] = self.lake.load_table(TABLE).scan().to_arrow()["return_id"].to_pylist()
         return found
 
 
 @contextmanager
 def a_fault_place(data: Path | None = None, more: Mapping[str, str] | None = None) -> Iterator[FaultPlace]:
-    """With a table in it; `data` is where the gateway and the tables keep theirs."""
+    """Runs a gateway with a table; `data` is the folder for its data and the tables."""
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="sluice-faults-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -90,14 +90,14 @@ def a_fault_place(data: Path | None = None, more: Mapping[str, str] | None = Non
 
 
 def through(url: str, line: TcpProxy) -> str:
-    """The same server, over this line."""
+    """Returns the same server's URL, through this line."""
     before, _, name = url.rpartition("/")
     return f"{before.rpartition(':')[0]}:{line.port}/{name}"
 
 
 @contextmanager
 def stopped(processes: list[psutil.Process]) -> Iterator[None]:
-    """As long as the block lasts, they are there and do nothing."""
+    """Suspends the processes until the block ends."""
     for each in processes:
         with contextlib.suppress(psutil.Error):
             each.suspend()

@@ -1,7 +1,7 @@
-"""Parts that stop, lines that are slow or dead: what callers wait, what health says, what is left afterwards.
+"""Parts that stop and lines that are slow or dead: waiting times, health, and the state afterwards.
 
-`make faults` prints a table; SLUICE_FAULTS names those that are tried, by a part of their names. It takes a
-quarter of an hour, so `make test` leaves it out.
+`make faults` prints a table; SLUICE_FAULTS selects faults by a part of their names. It takes a quarter of an
+hour, so `make test` leaves it out.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def test_callers_are_answered_or_refused_and_nothing_that_was_accepted_is_lost(
 
 
 def _told_s(meanwhile: Sequence[Seen], began_s: float, parts: frozenset[str]) -> float:
-    """How long it took until health named all these parts; 0 where there are none to be named."""
+    """Returns the time until health reported all these parts as down; 0 if there are none."""
     if not parts:
         return 0.0
     answers = [each for each in meanwhile if each.kind == "readyz" and each.body and "parts" in each.body]

@@ -1,4 +1,4 @@
-"""The gateway's data folder and the tables lie on a file system that has no room left, for a while."""
+"""The file system of the gateway's data folder and the tables is full for a while."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(900)]
 
 SIZE_MIB = 64
 FULL_S = 20.0
-# More than fits into the memory that a body may take before it is spooled.
+# This is more than the memory that a body may use before it is written to disk.
 LARGE_BODY = b'{"return_id": 9000000, "reason": "large"}\n' * 100_000
-# Something that does not fit into what is left of a page.
+# This does not fit into the rest of a page.
 LARGE_RESULT = "SELECT id, repeat('x', 100) AS text FROM range(20000)"
 
 
 @pytest.fixture(scope="module")
 def small() -> Iterator[Path]:
-    """A file system in memory; it needs root."""
+    """A small file system in memory, which needs root."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-small-"))
     if os.geteuid() != 0:
         pytest.skip("a small file system can only be mounted by root")
@@ -63,7 +63,7 @@ def place(small: Path) -> Iterator[FaultPlace]:
 
 @contextmanager
 def filled(folder: Path) -> Iterator[None]:
-    """Not a byte is left; what others give back meanwhile is taken too."""
+    """Fills the disk completely, also when others free space."""
     ballast, ended = folder / "ballast", threading.Event()
 
     def fill() -> None:
@@ -84,7 +84,7 @@ def filled(folder: Path) -> Iterator[None]:
 
 
 def _write_all(file: BinaryIO | RawIOBase, size: int) -> None:
-    """Pieces of this size, as many as there is room for."""
+    """Writes as many pieces of this size as there is room for."""
     try:
         while file.write(b"\0" * size) == size:
             pass

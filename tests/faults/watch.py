@@ -1,4 +1,4 @@
-"""Callers who go on asking and sending while parts fail, and all that they were answered."""
+"""Callers that ask and send while parts fail, and all of their answers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PAUSE_S = 0.25
 TIMEOUT_S = 90.0
 NUMBERS = count(1)
 DOCUMENTED = frozenset({200, 202, 429, 503, 507})
-"""Answers that promise nothing that is not so: done, taken in, or refused with a code."""
+"""These answers promise nothing false: done, accepted, or refused with a code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One answer. `code` is a problem's, or what the client itself says; seconds of the monotonic clock."""
+    """One answer. `code` is a problem's or the client's own; times are seconds of the monotonic clock."""
 
     kind: str
     began_s: float
@@ -33,13 +33,13 @@ class Seen:
 
     @property
     def is_right(self) -> bool:
-        """Whether it is what the caller wanted."""
+        """Whether the answer is the one that the caller wants."""
         return self.status == 200
 
 
 @dataclass
 class Watch:
-    """Runs for as long as its block; each kind of request has a thread of its own."""
+    """Runs until its block ends; each kind of request has a thread of its own."""
 
     url: str
     table: str
@@ -68,11 +68,11 @@ class Watch:
             each.join(TIMEOUT_S + 5)
 
     def since(self, moment_s: float, kind: str | None = None) -> Sequence[Seen]:
-        """What was asked after that."""
+        """Returns the answers to requests since then."""
         return [each for each in list(self.seen) if each.began_s >= moment_s and kind in (None, each.kind)]
 
     def is_calm_since(self, moment_s: float) -> bool:
-        """Whether each kind was asked several times after that, and always answered rightly."""
+        """Returns whether each kind was asked several times since then, and always answered rightly."""
         found = self.since(moment_s)
         counts = Counter(each.kind for each in found)
         is_ready = all(
@@ -107,7 +107,7 @@ class Watch:
 def _query(client: httpx.Client, sql: str) -> httpx.Response:
     response = client.post("/query", json={"sql": sql, "timeout": "60s", "waitTimeout": "50s"})
     if response.status_code == 200 and response.json()["status"]["state"] == "FAILED":
-        # What it ended with is what counts; as a refusal it would have had this code too.
+        # The query's failure counts as an answer; a refusal would have had the same code.
         error = response.json()["status"]["error"]
         return httpx.Response(503, json=error)
     return response

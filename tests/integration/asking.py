@@ -1,4 +1,4 @@
-"""Short forms of what most tests ask a gateway."""
+"""Shortcuts for common requests to a gateway."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ JsonObject = dict[str, Any]
 
 
 def post(client: httpx.Client, sql: str, **body: Any) -> httpx.Response:
-    """POST /query, waiting as long as one may."""
+    """Sends POST /query with the longest `waitTimeout`."""
     return client.post("/query", json={"sql": sql, "waitTimeout": "50s"} | body)
 
 
 def ask(client: httpx.Client, sql: str, **body: Any) -> JsonObject:
-    """The answer to a query that has to succeed."""
+    """Runs a query that must succeed, and returns its answer."""
     response = post(client, sql, **body)
     for _ in range(3):
-        # On a busy machine, an engine that has to start anew takes longer than one may wait at once.
+        # On a busy machine, an engine that restarts takes longer than the longest wait.
         if response.status_code == 202:
             response = client.get(response.json()["links"]["self"], params={"waitTimeout": "50s"})
     assert response.status_code == 200, response.text
@@ -30,13 +30,13 @@ def ask(client: httpx.Client, sql: str, **body: Any) -> JsonObject:
 
 
 def rows(client: httpx.Client, sql: str, **body: Any) -> list[Any]:
-    """The first chunk's rows."""
+    """Returns the rows of the first chunk."""
     found: list[Any] = ask(client, sql, **body)["result"]["rows"]
     return found
 
 
 def start(client: httpx.Client, sql: str, **body: Any) -> str:
-    """Sends a query without waiting for it; its id."""
+    """Sends a query without waiting for it, and returns its id."""
     response = client.post("/query", json={"sql": sql, "waitTimeout": "0s"} | body)
     assert response.status_code in (200, 202), response.text
     query_id: str = response.json()["queryId"]
@@ -44,20 +44,20 @@ def start(client: httpx.Client, sql: str, **body: Any) -> str:
 
 
 def started(client: httpx.Client, sql: str, **body: Any) -> str:
-    """Sends a query and returns once it runs; its id."""
+    """Sends a query, waits until it runs, and returns its id."""
     query_id = start(client, sql, **body)
     until(lambda: state(client, query_id) == "RUNNING")
     return query_id
 
 
 def state(client: httpx.Client, query_id: str) -> str:
-    """Where the query stands."""
+    """Returns the query's state."""
     found: str = status(client, query_id)["status"]["state"]
     return found
 
 
 def status(client: httpx.Client, query_id: str, wait: str = "0s") -> JsonObject:
-    """GET /query/{id}."""
+    """Sends GET /query/{id}, and returns the answer."""
     response = client.get(f"/query/{query_id}", params={"waitTimeout": wait})
     assert response.status_code in (200, 202), response.text
     answer: JsonObject = response.json()
@@ -65,7 +65,7 @@ def status(client: httpx.Client, query_id: str, wait: str = "0s") -> JsonObject:
 
 
 def cancel(client: httpx.Client, query_id: str) -> JsonObject:
-    """DELETE /query/{id}, and its end."""
+    """Sends DELETE /query/{id}, and returns the answer at the query's end."""
     response = client.delete(f"/query/{query_id}", params={"waitTimeout": "30s"})
     assert response.status_code == 200, response.text
     answer: JsonObject = response.json()
@@ -73,7 +73,7 @@ def cancel(client: httpx.Client, query_id: str) -> JsonObject:
 
 
 def explain(client: httpx.Client, query_id: str) -> JsonObject:
-    """GET /explain/{id} in JSON."""
+    """Sends GET /explain/{id}, and returns the JSON."""
     response = client.get(f"/explain/{query_id}")
     assert response.status_code == 200, response.text
     answer: JsonObject = response.json()
@@ -81,13 +81,13 @@ def explain(client: httpx.Client, query_id: str) -> JsonObject:
 
 
 def readiness(client: httpx.Client) -> tuple[int, JsonObject]:
-    """The status code and the body of GET /readyz."""
+    """Returns the status code and the body of GET /readyz."""
     response = client.get("/readyz")
     return response.status_code, response.json()
 
 
 def problem(response: httpx.Response, status_code: int, code: str) -> JsonObject:
-    """The problem, which has to be this one, in its promised shape and without Java in it."""
+    """Asserts that the answer is this problem, in the promised form and without Java terms; returns it."""
     found: JsonObject = response.json()
     assert (response.status_code, found.get("code")) == (status_code, code), response.text
     assert response.headers["Content-Type"] == "application/problem+json"

@@ -21,7 +21,7 @@ from tests.integration.running import RunningGateway
 
 @pytest.fixture(scope="session")
 def folder() -> Iterator[Path]:
-    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
     path = Path(tempfile.mkdtemp(prefix="sluice-gateways-"))
     yield path
     shutil.rmtree(path, ignore_errors=True)
@@ -29,13 +29,13 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def running(folder: Path) -> Iterator[RunningGateway]:
-    """Everything embedded, and the defaults of a newcomer, with room for queries that never end."""
+    """A gateway with embedded servers and default settings, and with capacity for queries that never end."""
     settings = {
         "SLUICE_SPARK_MASTER": "local[4]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_QUERY_WORKERS": "6",
         "SLUICE_DEFAULT_SCHEMA": "shop",
-        # What scans read of how much is looked at here; every table is small enough to stay in memory.
+        # These tests check what scans read. Every table is small enough to become a local relation instead.
         "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
         "SLUICE_INGEST_SOURCE_PREFIXES": (folder / "sources").as_uri(),
         "SLUICE_INGEST_EXECUTED_BODY_BYTES": str(1024 * 1024),
@@ -52,7 +52,7 @@ def running(folder: Path) -> Iterator[RunningGateway]:
 
 @pytest.fixture(scope="session")
 def sources_folder(folder: Path) -> Path:
-    """What the embedded gateway may read files from."""
+    """The folder whose files the embedded gateway may read."""
     path = folder / "sources"
     path.mkdir()
     return path
@@ -66,7 +66,7 @@ def gateway(running: RunningGateway) -> httpx.Client:
 
 @pytest.fixture(scope="session")
 def lake(running: RunningGateway) -> Iterator[SqlCatalog]:
-    """The embedded catalog, as somebody else would open it."""
+    """The embedded catalog, opened as another process would open it."""
     with closing(embedded_catalog(running.data_dir)) as catalog:
         yield catalog
 
@@ -79,7 +79,7 @@ def guarded(folder: Path) -> Iterator[Guarded]:
 
 @pytest.fixture
 def log_table(lake: SqlCatalog) -> Iterator[Table]:
-    """An empty table of the test's own."""
+    """A new, empty table for one test."""
     lake.create_namespace_if_not_exists("logs")
     name = f"logs.t_{uuid4().hex}"
     yield lake.create_table(name, LOG_SCHEMA, properties=VERSION_2)
@@ -88,7 +88,7 @@ def log_table(lake: SqlCatalog) -> Iterator[Table]:
 
 @pytest.fixture
 def inbox(sources_folder: Path) -> Path:
-    """A folder of the test's own, below what the embedded gateway may read."""
+    """A new folder for one test, below the one that the embedded gateway may read."""
     folder = sources_folder / uuid4().hex
     folder.mkdir(parents=True)
     return folder
@@ -96,12 +96,12 @@ def inbox(sources_folder: Path) -> Path:
 
 @pytest.fixture
 def new_name() -> str:
-    """A table name of the test's own in schema `shop`."""
+    """A new table name in schema `shop`, for one test."""
     return f"shop.t_{uuid4().hex}"
 
 
 def embedded_catalog(data_dir: Path) -> SqlCatalog:
-    """The catalog in the embedded PostgreSQL, opened from outside."""
+    """Opens the catalog in the embedded PostgreSQL from outside the gateway."""
     server = data_dir / "postgres"
     port, password = int((server / "port").read_text()), (server / "password").read_text()
     url = URL.create("postgresql+psycopg", "postgres", password, "127.0.0.1", port, "lake")

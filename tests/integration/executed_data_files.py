@@ -1,4 +1,4 @@
-"""Data files that Spark's executors write, as one would have them written here."""
+"""Data files that Spark's executors write, behind the port of files that are written in this process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Pair = tuple[Destination, pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True)
 class Sent(Iterable[T]):
-    """Rows on their way to an executor, and the error that they end in."""
+    """Rows that are sent to an executor, and the error that ends them, if any."""
 
     rows: tuple[T, ...]
     failure: Exception | None
@@ -43,7 +43,7 @@ class Sent(Iterable[T]):
 
 @dataclass(frozen=True, slots=True)
 class ExecutedDataFiles:
-    """Implements `service.ingest_ports.DataFiles`: what `there` does, one executor does."""
+    """Implements `service.ingest_ports.DataFiles`: each call of `there` runs on an executor."""
 
     executors: Executors
     there: DataFiles
@@ -75,7 +75,7 @@ class ExecutedDataFiles:
 
 @dataclass(frozen=True, slots=True)
 class ExecutedWriter:
-    """The writer's function, called by an executor."""
+    """Calls the writer's function on an executor."""
 
     executors: Executors
 
@@ -89,7 +89,7 @@ class ExecutedWriter:
 
 
 def executed(executors: Executors, function: Callable[..., Any], *arguments: Any) -> Any:
-    """What the function gives there; what it raises there is raised here."""
+    """Calls the function on an executor, and returns its result or raises its error."""
     [(found, failure)] = executors.map(partial(_called, function), [arguments], "test")
     if failure is not None:
         raise failure

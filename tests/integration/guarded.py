@@ -1,4 +1,4 @@
-"""A gateway as in production: nothing embedded, callers with tokens, two catalogs, small bounds."""
+"""A gateway as in production: no embedded servers, callers with tokens, two catalogs, small limits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_SQL_BYTES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """The gateway, its two callers, and all that it stands on."""
+    """The gateway, its two callers, and all servers that it uses."""
 
     running: RunningGateway
     alice: httpx.Client
@@ -47,14 +47,14 @@ class Guarded:
     printed_settings: CompletedProcess[str]
 
     def secrets(self) -> list[str]:
-        """What nobody may read anywhere."""
+        """Returns the secrets that nobody may read anywhere."""
         passwords = [self.store.password, self.lake_server.password, self.cache.password]
         return [*TOKENS.values(), CATALOG_TOKEN, *passwords]
 
 
 @contextmanager
 def guarded_gateway(folder: Path) -> Iterator[Guarded]:
-    """A running one with a table in each catalog; everything is stopped at the end."""
+    """Runs a gateway with a table in each catalog, and stops everything at the end."""
     with ExitStack() as stack:
         store = stack.enter_context(postgres(folder / "store", "metrics"))
         lake_server = stack.enter_context(postgres(folder / "lake", "lake"))

@@ -83,7 +83,7 @@ BY_DAY = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "day_key"))
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A data file as it lies on the disk."""
+    """A data file on disk."""
 
     path: Path
     size: int
@@ -91,7 +91,7 @@ class DataFile:
 
 
 def make_star(catalog: Catalog) -> None:
-    """`shop` with its tables, and `shop_archive` with one of almost the same name."""
+    """Creates `shop` with its tables, and `shop_archive` with a table of almost the same name."""
     for namespace in ("shop", "shop_archive"):
         catalog.create_namespace(namespace)
     sales = make(catalog, "shop.sales", SALES, BY_DAY)
@@ -115,12 +115,12 @@ def make(
     spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
     order: SortOrder = UNSORTED_SORT_ORDER,
 ) -> Table:
-    """A new, empty table."""
+    """Creates an empty table."""
     return catalog.create_table(name, schema, partition_spec=spec, sort_order=order)
 
 
 def sales_on(day: int) -> int:
-    """How many sales a day has: every day another number."""
+    """Returns the number of sales of a day, which differs for every day."""
     return 10 + day
 
 
@@ -147,12 +147,12 @@ def _returns(first: int) -> pa.Table:
 
 
 def returns_row(return_id: int) -> pa.Table:
-    """One row for a table of schema `RETURNS`."""
+    """Returns one row for a table of schema `RETURNS`."""
     return pa.Table.from_pylist([{"return_id": return_id, "reason": "new"}], schema=RETURNS.as_arrow())
 
 
 def _every_type_rows(schema: pa.Schema) -> pa.Table:
-    """One row of values, one of nulls, and two of numbers that JSON has no spelling for."""
+    """Returns one row of values, one of NULLs, and two of numbers that JSON cannot represent."""
     values: dict[str, Any] = {
         "id": 1,
         "a_boolean": True,
@@ -179,7 +179,7 @@ def _every_type_rows(schema: pa.Schema) -> pa.Table:
 
 
 def files_of(table: Table, is_wanted: Callable[[Path], bool] = lambda _: True) -> list[DataFile]:
-    """What lies on the disk; each file there belongs to the current snapshot, as nothing is ever deleted."""
+    """Returns the files on disk. All belong to the current snapshot, as nothing is ever deleted."""
     folder = Path(table.location().removeprefix("file://")) / "data"
     found = sorted(path for path in folder.rglob("*.parquet") if is_wanted(path))
     return [DataFile(path, path.stat().st_size, pq.read_metadata(path).num_rows) for path in found]

@@ -1,4 +1,4 @@
-"""Tables of logs, and files of records for them: what sources and streams are tested with."""
+"""Log tables and files of records, for tests of sources and streams."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ VERSION_2 = {"format-version": "2"}
 
 
 def named(table: Table) -> str:
-    """As requests name it."""
+    """Returns the table's name as in a request."""
     return ".".join(("lake", *table.name()))
 
 
 def ids(table: Table) -> list[int]:
-    """The ids of all rows, as they are now."""
+    """Returns the ids of all current rows."""
     table.refresh()
     return sorted(table.scan(selected_fields=("id",)).to_arrow()["id"].to_pylist())
 
@@ -39,7 +39,7 @@ def lines(records: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def put(inbox: Path, name: str, content: bytes, age: timedelta = timedelta()) -> None:
-    """Puts a file there at once, as whoever feeds a stream has to; its time is so long ago."""
+    """Moves a complete file into place, as a stream's producer must, with a time `age` ago."""
     hidden = inbox / f".{name}"
     hidden.write_bytes(content)
     if age:

@@ -1,4 +1,4 @@
-"""A view in an SQL catalog, as any engine of Iceberg's makes it: PyIceberg makes none there."""
+"""Makes views in an SQL catalog as Iceberg's engines do; PyIceberg cannot."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REPLACE = (
 
 
 def make_view(lake: SqlCatalog, name: str, sql: str, columns: Mapping[str, str], is_new: bool = True) -> None:
-    """Makes a view, or replaces it; `columns` have Iceberg's types. Names are looked for in its schema."""
+    """Creates or replaces a view; `columns` have Iceberg's types. Its schema resolves its names."""
     schema, _, view = name.rpartition(".")
     location = f"{lake.properties['warehouse']}/{schema.replace('.', '/')}/{view}"
     metadata_location = f"{location}/metadata/{uuid4()}.metadata.json"

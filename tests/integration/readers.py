@@ -1,4 +1,4 @@
-"""A table's rows as three readers see them: Spark, PyIceberg, and DuckDB, which knows nothing but Parquet."""
+"""A table's rows in three readers: Spark, PyIceberg, and DuckDB, which reads only the Parquet files."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Row = dict[str, Any]
 
 
 def named(table: Table) -> str:
-    """The table's full name."""
+    """Returns the table's full name."""
     return ".".join(("lake", *table.name()))
 
 
 def by_spark(gateway: httpx.Client, sql: str) -> list[Row]:
-    """What a query finds, in Python's values."""
+    """Returns the rows of a query, in Python values."""
     answer = ask(gateway, sql, format="ARROW_STREAM")
     chunks, link = [], answer["result"]["nextChunkLink"]
     while link:
@@ -40,12 +40,12 @@ def by_spark(gateway: httpx.Client, sql: str) -> list[Row]:
 
 
 def by_pyiceberg(table: Table) -> list[Row]:
-    """What PyIceberg scans of the table's newest snapshot."""
+    """Returns the rows that PyIceberg scans in the newest snapshot."""
     return _rows(table.refresh().scan().to_arrow())
 
 
 def by_duckdb(path: str) -> list[Row]:
-    """What lies in a file: of columns that it does not have, there is nothing."""
+    """Returns the rows of a file, which lack the columns that it does not have."""
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         found = connection.from_parquet(path).to_arrow_table()
@@ -53,24 +53,24 @@ def by_duckdb(path: str) -> list[Row]:
 
 
 def data_files(table: Table) -> list[DataFile]:
-    """Those of the table's newest snapshot."""
+    """Returns the data files of the newest snapshot."""
     return [each.file for each in table.refresh().scan().plan_files()]
 
 
 def path_of(file: DataFile) -> str:
-    """Where it lies on the disk."""
+    """Returns the file's path on disk."""
     return file.file_path.removeprefix("file://")
 
 
 def assert_read_alike(gateway: httpx.Client, table: Table, expected: Iterable[Row]) -> None:
-    """All three readers find these rows, which have all columns and an `id`; the files' metrics hold."""
+    """Asserts that all three readers find these rows, which have every column, and that metrics are right."""
     rows = {each["id"]: _plain(each) for each in expected}
     assert by_id(by_spark(gateway, f"SELECT * FROM {named(table)}")) == rows
     assert_read_alike_without_spark(table, rows.values())
 
 
 def assert_read_alike_without_spark(table: Table, expected: Iterable[Row]) -> None:
-    """As `assert_read_alike`, for tables with types that Spark does not know."""
+    """Does as `assert_read_alike`, for tables with types that Spark does not support."""
     rows = {each["id"]: _plain(each) for each in expected}
     assert by_id(by_pyiceberg(table)) == rows
     in_files: dict[object, Row] = {}
@@ -86,20 +86,20 @@ def assert_read_alike_without_spark(table: Table, expected: Iterable[Row]) -> No
 
 
 def assert_ids_are_told(table: Table, file: DataFile) -> None:
-    """The file's columns have the field ids of the table's."""
+    """Asserts that the file's columns have the field ids of the table's."""
     for field in pq.read_schema(path_of(file)):
         told = int(cast(Mapping[bytes, bytes], field.metadata)[b"PARQUET:field_id"])
         assert table.schema().find_column_name(told) == field.name
 
 
 def assert_metrics_hold(table: Table, file: DataFile, rows: list[Row]) -> None:
-    """A skipped column counts as NULL in every row; of others, counts and bounds are those of its values."""
+    """Asserts that a skipped column counts as NULL in every row, and that other metrics match the values."""
     assert file.record_count == len(rows)
     for field in table.schema().fields:
         if not isinstance(field.field_type, PrimitiveType):
             continue
         if field.field_id > max(file.value_counts):
-            # It is younger than the file.
+            # The column is newer than the file.
             assert field.name not in rows[0]
             continue
         counts = (file.value_counts[field.field_id], file.null_value_counts[field.field_id])
@@ -110,7 +110,7 @@ def assert_metrics_hold(table: Table, file: DataFile, rows: list[Row]) -> None:
 
 
 def by_id(rows: Iterable[Row]) -> dict[object, Row]:
-    """The rows by their ids, each of which is there once."""
+    """Returns the rows by id, and asserts that ids are unique."""
     listed = list(rows)
     found = {each["id"]: each for each in listed}
     assert len(found) == len(listed)
@@ -132,7 +132,7 @@ def _is_within_bounds(field: NestedField, file: DataFile, value: Any) -> bool:
 
 
 def _filled(found: Any, expected: Any) -> Any:
-    """What a file has, with NULL for the fields that readers of the table make up."""
+    """Returns a file's value with NULL for the fields that readers of the table add."""
     if isinstance(found, dict) and isinstance(expected, dict):
         missing = dict.fromkeys(expected.keys() - found.keys())
         return {name: _filled(value, expected.get(name)) for name, value in found.items()} | missing
@@ -146,7 +146,7 @@ def _rows(table: pa.Table) -> list[Row]:
 
 
 def _plain(value: Any) -> Any:
-    """The value so that two are equal if and only if they are the same: NaN too, and not the two zeros."""
+    """Converts values so that they are equal only if they are identical: NaN is, the two zeros are not."""
     match value:
         case dict():
             return {key: _plain(each) for key, each in value.items()}

@@ -1,4 +1,4 @@
-"""Two gateways as they stand behind one address: one catalog, one metrics store, one filter cache."""
+"""Two gateways behind one address, with one catalog, one metrics store and one filter cache."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.integration.lakehouse import make_star
 from tests.integration.running import RunningGateway, run_sluice, until
 from tests.integration.servers import Postgres, Valkey, postgres, valkey
 
-# The keys of two joined tables are collected by the engine: with its JVM stopped, that takes as long as a
-# test wants.
+# The engine collects the keys of two joined tables. While its JVM is paused, that takes as long as a test
+# wants.
 SLOW_TO_COLLECT = (
     "SELECT count(*) AS sales FROM sales AS f JOIN calendar AS c ON f.day_key = c.day_key "
     "JOIN calendar AS same ON c.day_name = same.day_name WHERE same.month = {month}"
@@ -37,13 +37,13 @@ class Replicas:
 
     @contextmanager
     def client(self) -> Iterator[redis.Redis]:
-        """A client of the filter cache itself."""
+        """Opens a client of the filter cache itself."""
         with redis.Redis.from_url(self.cache.url) as client:
             yield client
 
     @contextmanager
     def collecting(self, gateway: RunningGateway, sql: str) -> Iterator[str]:
-        """The id of a query whose keys are being collected as long as the block lasts."""
+        """Yields the id of a query whose keys are being collected until the block ends."""
         jvm = gateway.jvm()
         assert jvm is not None
         jvm.suspend()
@@ -59,7 +59,7 @@ class Replicas:
 
 @contextmanager
 def replicas(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Replicas]:
-    """Both running over a small star schema, with these settings; everything is stopped at the end."""
+    """Runs both gateways over a small star schema with these settings, and stops everything at the end."""
     with ExitStack() as stack:
         database = stack.enter_context(postgres(folder / "database", "metrics", "lake"))
         cache = stack.enter_context(valkey())
@@ -78,7 +78,7 @@ def replicas(folder: Path, settings: Mapping[str, str] | None = None) -> Iterato
 
 
 def killed(gateway: RunningGateway) -> None:
-    """The gateway and all that it has started are gone at once, as when their machine is."""
+    """Kills the gateway and all of its child processes at once, as if their machine failed."""
     children = gateway.children()
     gateway.kill()
     for each in children:
@@ -92,7 +92,7 @@ def _stop(gateway: RunningGateway) -> None:
 
 
 def settings_over(database: Postgres, cache_url: str, folder: Path) -> dict[str, str]:
-    """Of a gateway with catalog and metrics store in this database, and tables in this folder."""
+    """Returns settings with catalog and metrics store in this database, and tables in this folder."""
     warehouse = (folder / "warehouse").as_uri()
     lake = {"type": "sql", "uri": database.url("lake"), "warehouse": warehouse}
     return {

@@ -1,4 +1,4 @@
-"""A gateway as its operator runs it: `sluice serve` in a process of its own, spoken to over HTTP alone."""
+"""A gateway as its operator runs it: `sluice serve` in a process of its own, used only over HTTP."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ REPOSITORY = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "api.cli"]
 READY_WITHIN_S = 120.0
 POLL_S = 0.02
-# A test's machine may be busy with others: an engine that is slow there is not a broken one.
+# The test machine may be busy, and a slow engine is not a broken one.
 PATIENT = {
     "SLUICE_ENGINE_PROBE_TIMEOUT_S": "30",
     "SLUICE_ENGINE_UNRESPONSIVE_S": "120",
-    # No balancer has to notice that a gateway ends.
+    # There is no balancer that must notice the end of a gateway.
     "SLUICE_SHUTDOWN_DELAY_S": "0",
 }
 
-# One core for minutes; Spark's range looks for a cancellation once per batch.
+# This takes a core for hours. Spark's range checks for cancellation once per batch.
 ENDLESS = "SELECT sum(hash(id)) AS s FROM range(0, 1000000000000, 1, 1)"
-# Some seconds on one core: long enough to be met while it runs, short enough to be waited for.
+# This takes some seconds on one core: long enough to be seen running, short enough to wait for.
 SLOW = "SELECT max(pmod(hash(id), 2)) AS n FROM range(0, 400000000, 1, 1)"
 SLOW_ROWS = [[1]]
 
 
 def until(probe: Callable[[], T], within_s: float = 30.0) -> T:
-    """The first true answer of the probe."""
+    """Polls until the probe returns something true, and returns that."""
     deadline = time.monotonic() + within_s
     while not (answer := probe()):
         assert time.monotonic() < deadline, f"not within {within_s:g} s; the last answer was {answer!r}"
@@ -46,7 +46,7 @@ def until(probe: Callable[[], T], within_s: float = 30.0) -> T:
 
 
 def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    """What the process gets: this one's environment, with these settings and no others."""
+    """Returns this process's environment with these settings of Sluice and no others."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")}
     return inherited | PATIENT | {"SLUICE_DATA_DIR": str(data_dir), "SLUICE_PORT": "0"} | dict(settings)
 
@@ -54,7 +54,7 @@ def environment(data_dir: Path, settings: Mapping[str, str]) -> dict[str, str]:
 def run_sluice(
     command: str, data_dir: Path, settings: Mapping[str, str], *options: str, within_s: float = 120
 ) -> subprocess.CompletedProcess[str]:
-    """One `sluice` command, run to its end."""
+    """Runs a `sluice` command to its end."""
     return subprocess.run(
         [*COMMAND, command, *options],
         cwd=REPOSITORY,
@@ -67,7 +67,7 @@ def run_sluice(
 
 
 class RunningGateway:
-    """The process, and a client of it. `client` sends no token."""
+    """The process and a client, `client`, which sends no token."""
 
     def __init__(self, process: subprocess.Popen[str], data_dir: Path, log_path: Path) -> None:
         self.process = process
@@ -84,7 +84,7 @@ class RunningGateway:
         *,
         within_s: float = READY_WITHIN_S,
     ) -> Self:
-        """Returns once `/readyz` says yes."""
+        """Starts a gateway, and returns once `/readyz` says yes."""
         data_dir.mkdir(parents=True, exist_ok=True)
         share_jars(data_dir)
         log_path = data_dir / f"stderr-{time.monotonic_ns()}.jsonl"
@@ -124,23 +124,23 @@ class RunningGateway:
             return False
 
     def client_with(self, token: str | None = None) -> httpx.Client:
-        """A client of this gateway, with a bearer token if given; close it after use."""
+        """Makes a client with this bearer token, if given; close it after use."""
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         return httpx.Client(base_url=self.url, headers=headers, timeout=90, trust_env=False)
 
     def jvm(self) -> psutil.Process | None:
-        """Spark's JVM, if there is one."""
+        """Returns Spark's JVM, if there is one."""
         return next((each for each in self.children() if _is_spark(each)), None)
 
     def children(self) -> list[psutil.Process]:
-        """Everything that this process has started, and that is its child still."""
+        """Returns all current child processes, including indirect ones."""
         try:
             return psutil.Process(self.process.pid).children(recursive=True)
         except psutil.NoSuchProcess:
             return []
 
     def command_lines(self) -> list[str]:
-        """Of all children; one that ends meanwhile has none any more."""
+        """Returns the command lines of all children, without those that have just ended."""
         lines = []
         for each in self.children():
             with contextlib.suppress(psutil.Error):
@@ -148,29 +148,29 @@ class RunningGateway:
         return lines
 
     def own_processes(self) -> list[psutil.Process]:
-        """Whatever on this machine has the data folder in its command line or as its working folder."""
+        """Returns all processes with the data folder in their command line or as their working folder."""
         return [each for each in psutil.process_iter() if _belongs_to(each, str(self.data_dir))]
 
     def log_tail(self) -> str:
-        """The end of standard error, for messages of failed tests."""
+        """Returns the end of standard error, for messages of failed tests."""
         return self.log_path.read_text()[-4000:]
 
     def log_lines(self) -> list[dict[str, Any]]:
-        """Standard error, line by line; each has to be a JSON object."""
+        """Returns the lines of standard error, each of which must be a JSON object."""
         return [json.loads(line) for line in self.log_path.read_text().splitlines()]
 
     def stop(self, within_s: float = 60.0) -> int:
-        """SIGTERM; the exit code."""
+        """Sends SIGTERM, and returns the exit code."""
         self.process.terminate()
         return self.ended(within_s)
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Sends SIGKILL."""
         self.process.kill()
         self.ended(10)
 
     def ended(self, within_s: float = 60.0) -> int:
-        """Waits for the process; its exit code."""
+        """Waits for the process to end, and returns its exit code."""
         try:
             return self.process.wait(within_s)
         except subprocess.TimeoutExpired:
@@ -183,7 +183,7 @@ class RunningGateway:
 
 
 def share_jars(data_dir: Path) -> None:
-    """Jars are resolved once for all data folders, and for `make demo`."""
+    """Makes all data folders, and `make demo`, share one folder of jars."""
     jars = REPOSITORY / ".sluice" / "jars"
     jars.mkdir(parents=True, exist_ok=True)
     if not (data_dir / "jars").exists():

@@ -1,4 +1,4 @@
-"""Servers of the tests' own, for a gateway that embeds nothing: they can be stopped and started again."""
+"""Servers for a gateway without embedded ones, which tests can stop and restart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.integration.running import until
 
 
 class Postgres:
-    """Keeps its port over a stop."""
+    """A PostgreSQL that keeps its port over a restart."""
 
     def __init__(self, directory: Path, databases: Sequence[str]) -> None:
         self._directory = directory
@@ -41,14 +41,14 @@ class Postgres:
         assert self._server.port == self.port, "another process has taken the port meanwhile"
 
     def read(self, database: str, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """What the database itself answers."""
+        """Reads directly from the database."""
         url = self.url(database).replace("+psycopg", "")
         with psycopg.connect(url) as connection:
             return connection.execute(query.encode(), values).fetchall()
 
 
 class Valkey:
-    """Keeps its port and its password over a stop."""
+    """A Valkey that keeps its port and its password over a restart."""
 
     def __init__(self) -> None:
         with socket.socket() as probe:
@@ -72,7 +72,7 @@ class Valkey:
         until(self._answers, 15)
 
     def mend(self) -> None:
-        """It runs again, whatever was done to it."""
+        """Makes it run again, whatever was done to it."""
         if self._process is None:
             self.start()
         else:
@@ -85,7 +85,7 @@ class Valkey:
             self._process = None
 
     def pause(self) -> None:
-        """It takes connections and says nothing, until it is resumed."""
+        """Makes it accept connections without an answer, until it is resumed."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -105,7 +105,7 @@ class Valkey:
 
 @contextmanager
 def postgres(directory: Path, *databases: str) -> Iterator[Postgres]:
-    """A running PostgreSQL; stopped at the end, whatever happened."""
+    """Runs a PostgreSQL, and stops it at the end in any case."""
     server = Postgres(directory, databases)
     try:
         yield server
@@ -115,7 +115,7 @@ def postgres(directory: Path, *databases: str) -> Iterator[Postgres]:
 
 @contextmanager
 def garbage(port: int, answer: bytes) -> Iterator[None]:
-    """Something at this port that gives the same answer to all that it hears."""
+    """Runs a server at this port that sends the same answer to everything."""
 
     class Answering(socketserver.BaseRequestHandler):
         def handle(self) -> None:
@@ -139,7 +139,7 @@ def garbage(port: int, answer: bytes) -> Iterator[None]:
 
 @contextmanager
 def valkey() -> Iterator[Valkey]:
-    """A running Valkey; stopped at the end, whatever happened."""
+    """Runs a Valkey, and stops it at the end in any case."""
     server = Valkey()
     server.start()
     try:

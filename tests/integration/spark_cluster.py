@@ -1,6 +1,6 @@
 """A standalone Spark cluster on loopback: one master and two workers, from PySpark's own files.
 
-Its RPC asks for a secret, and its master has no REST server, which would take applications without one.
+Its RPC requires a secret, and its master runs no REST server, which would accept applications without one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
 WORKERS = ("worker-1", "worker-2")
 REST_PORT = 6066
-"""Where a master's REST server listens, unless it is told otherwise."""
+"""The default port of a master's REST server."""
 
 STARTS_WITHIN_S = 120.0
 _WEB_PORT = re.compile(r"Successfully started service 'MasterUI' on port (\d+)")
@@ -35,7 +35,7 @@ _WEB_PORT = re.compile(r"Successfully started service 'MasterUI' on port (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class SparkCluster:
-    """A master whose workers have registered with it."""
+    """A master whose workers have registered."""
 
     url: str
     folder: Path
@@ -44,52 +44,52 @@ class SparkCluster:
 
     @property
     def properties(self) -> dict[str, str]:
-        """What a gateway on this machine has to give in `spark_conf`; how large executors are is its own."""
+        """The `spark_conf` that a gateway on this machine needs; the size of executors is its own choice."""
         return {
             "spark.driver.host": HOST,
             "spark.authenticate": "true",
             "spark.authenticate.secret": self.secret,
-            # What the executors' Python has as a wheel elsewhere.
+            # Elsewhere, the executors' Python has the code as an installed wheel.
             "spark.pyspark.python": sys.executable,
             "spark.executorEnv.PYTHONPATH": str(REPOSITORY),
         }
 
     @property
     def port(self) -> int:
-        """Where the master takes applications."""
+        """The port at which the master accepts applications."""
         return int(self.url.rpartition(":")[2])
 
     @property
     def web_port(self) -> int:
-        """Where the master shows what it has."""
+        """The port of the master's web page."""
         found = _WEB_PORT.search((self.folder / "master.log").read_text())
         assert found is not None
         return int(found[1])
 
     def status(self) -> dict[str, Any]:
-        """What the master knows of its workers and applications."""
+        """Returns what the master reports of its workers and applications."""
         answer = httpx.get(f"http://{HOST}:{self.web_port}/json/", timeout=10, trust_env=False)
         found: dict[str, Any] = answer.json()
         return found
 
     def ports(self, name: str) -> set[int]:
-        """Where this daemon listens."""
+        """Returns the ports at which this daemon listens."""
         found = self.daemons[name].net_connections("tcp")
         return {each.laddr.port for each in found if each.status == psutil.CONN_LISTEN}
 
 
 @contextmanager
 def spark_cluster(folder: Path, port: int, cores: int = 1) -> Iterator[SparkCluster]:
-    """The cluster, with so many cores for each worker; all of it ends with the block."""
+    """Runs the cluster, with this number of cores for each worker, until the block ends."""
     url = f"spark://{HOST}:{port}"
     folder.mkdir(parents=True)
     secret = secrets.token_hex(32)
     conf = folder / "spark.conf"
-    # In a file: other users of the machine can read command lines.
+    # Other users of the machine can read command lines, so the secret is in a file.
     conf.touch(0o600)
     conf.write_text(
         "spark.master.rest.enabled false\n"
-        # Whoever reaches the page could end applications.
+        # Otherwise, anyone who reaches the page could end applications.
         "spark.ui.killEnabled false\n"
         "spark.authenticate true\n"
         f"spark.authenticate.secret {secret}\n"
@@ -109,7 +109,7 @@ def spark_cluster(folder: Path, port: int, cores: int = 1) -> Iterator[SparkClus
 
 
 def daemon(stack: ExitStack, command: Sequence[str], folder: Path, name: str) -> psutil.Process:
-    """One of Spark's own programs; it writes to `<name>.log`, and ends with the stack."""
+    """Runs one of Spark's own programs until the stack ends; it writes to `<name>.log`."""
     spec = find_spec("pyspark")
     assert spec is not None
     assert spec.origin is not None

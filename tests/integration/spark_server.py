@@ -1,4 +1,4 @@
-"""Datasets whose rows the driver begins to serve and does not."""
+"""Datasets whose rows the driver announces but never serves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ public final class GivesUp {
 
 
 def datasets_that_give_up(gateway: JavaGateway, *errors: str) -> list[JavaObject]:
-    """Their rows are never served, each for its error; `stack` is one that the JVM tells nobody."""
+    """Returns datasets whose rows are never served, for these errors; the JVM does not report `stack`."""
     compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
     compiler.cook(_SOURCE)
     types = gateway.new_array(gateway.jvm.java.lang.Class, 1)

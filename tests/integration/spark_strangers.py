@@ -1,4 +1,4 @@
-"""Somebody who speaks Spark's RPC without the cluster's secret."""
+"""A client that speaks Spark's RPC without the cluster's secret."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from tests.integration.running import until
 from tests.integration.spark_cluster import WORKER, SparkCluster, daemon
 
-# Frames of Spark's transport: their length, a type, and of a request its id and the length of its body.
+# A frame of Spark's transport has its length and type; a request also has its id and its body's length.
 REQUEST, FAILURE = 3, 5
 _ASKS_FOR_SECRET = b"SASL"
 _SECONDS = 5.0
 
 
 def refusal(host: str, port: int) -> bytes:
-    """What comes back, within seconds, to a request of somebody who did not authenticate.
+    """Sends a request without authentication, and returns the answer that comes within seconds.
 
     Raises:
         AssertionError: it was answered as one of the cluster's own.
@@ -34,12 +34,12 @@ def refusal(host: str, port: int) -> bytes:
 
 
 def asks_for_secret(host: str, port: int) -> bool:
-    """Whether the refusal says that a secret is missed."""
+    """Returns whether the refusal says that a secret is missing."""
     return _ASKS_FOR_SECRET in refusal(host, port)
 
 
 def is_worker_without_secret_refused(cluster: SparkCluster, folder: Path) -> bool:
-    """Starts one more worker, which does not know the secret; whether the master goes without it."""
+    """Starts a worker without the secret, and returns whether the master refuses it."""
     with ExitStack() as stack:
         where = ["--host", "127.0.0.1", "--webui-port", "0", "-c", "1", "-m", "512m"]
         command = [WORKER, *where, "-d", str(folder / "stranger"), cluster.url]

@@ -1,4 +1,4 @@
-"""What the gateway answers, told back as Spark's own `CAST(… AS STRING)` tells it; and values to compare."""
+"""Converts the gateway's answers to the texts of Spark's own `CAST(… AS STRING)`; and values to compare."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PERIOD = re.compile(r"P(-?\d+)Y(-?\d+)M")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type: its name in SQL, values for it, how SQL makes one, and how Spark would tell an answer's."""
+    """A type: its SQL name, generated values, their SQL literals, and Spark's text of an answer's value."""
 
     sql_type: str
     values: some.SearchStrategy[Value]
@@ -29,12 +29,12 @@ class Kind:
 
 
 def at_edges(first: int, last: int, *edges: int) -> some.SearchStrategy[int]:
-    """Numbers of the whole range, and as many close to its ends, to zero and to the edges."""
+    """Generates numbers of the whole range, and as many close to its ends, to zero and to the edges."""
     close = [each + step for each in (first, last, 0, *edges) for step in (-1, 0, 1)]
     return some.integers(first, last) | some.sampled_from([each for each in close if first <= each <= last])
 
 
-# Around the years 1, 0, 9999, 10000, ±32767 and the change of calendars.
+# These are around the years 1, 0, 9999, 10000, ±32767 and the change of calendars.
 DAYS = at_edges(-(2**31), 2**31 - 1, -719_162, -719_528, 2_932_897, 11_248_738, -12_687_795, -141_428)
 MOMENTS = at_edges(
     -(2**63),
@@ -45,18 +45,18 @@ MOMENTS = at_edges(
 
 
 def long(number: int) -> str:
-    """A BIGINT that Spark's parser takes, the least one too."""
+    """Returns a BIGINT literal that Spark can parse, including the least one."""
     return f"{number}L"
 
 
 def moment_text(value: str) -> str:
-    """Spark: a blank instead of the T, no zeros at the end of the fraction, and no offset."""
+    """Returns Spark's text: a blank instead of the T, no trailing zeros in the fraction, and no offset."""
     day, _, time = value.removesuffix("+00:00").partition("T")
     return f"{day} {time.rstrip('0').rstrip('.') if '.' in time else time}"
 
 
 def day_time_literal(micros: int) -> str:
-    """Of parts that have one sign, so that no sum of some is out of range."""
+    """Builds an interval of parts with the same sign, so that no partial sum is out of range."""
     sign = -1 if micros < 0 else 1
     days, rest = divmod(abs(micros), 86_400 * _MICROS)
     seconds, fraction = divmod(rest, _MICROS)
@@ -65,28 +65,28 @@ def day_time_literal(micros: int) -> str:
 
 
 def day_time_text(value: str) -> str:
-    """`-P1DT2H3M4.5S` as `INTERVAL '-1 02:03:04.5' DAY TO SECOND`."""
+    """Converts `-P1DT2H3M4.5S` to `INTERVAL '-1 02:03:04.5' DAY TO SECOND`."""
     sign, days, hours, minutes, seconds, fraction = parts_of(value)
     part = f".{fraction.rstrip('0')}" if fraction else ""
     return f"INTERVAL '{sign}{days} {hours:02}:{minutes:02}:{seconds:02}{part}' DAY TO SECOND"
 
 
 def days_text(value: str) -> str:
-    """`-P1D` as `INTERVAL '-1' DAY`."""
+    """Converts `-P1D` to `INTERVAL '-1' DAY`."""
     sign, days, *rest = parts_of(value)
     assert not any(rest), value
     return f"INTERVAL '{sign}{days}' DAY"
 
 
 def hours_text(value: str) -> str:
-    """`-P1DT2H3M` as `INTERVAL '-26:03' HOUR TO MINUTE`."""
+    """Converts `-P1DT2H3M` to `INTERVAL '-26:03' HOUR TO MINUTE`."""
     sign, days, hours, minutes, seconds, fraction = parts_of(value)
     assert (seconds, fraction) == (0, None), value
     return f"INTERVAL '{sign}{24 * days + hours:02}:{minutes:02}' HOUR TO MINUTE"
 
 
 def parts_of(value: str) -> tuple[str, int, int, int, int, str | None]:
-    """Sign, days, hours, minutes, seconds and digits of their fraction."""
+    """Returns sign, days, hours, minutes, seconds and the digits of their fraction."""
     found = _DURATION.fullmatch(value)
     assert found is not None, value
     sign, *numbers, fraction = found.groups()
@@ -95,27 +95,27 @@ def parts_of(value: str) -> tuple[str, int, int, int, int, str | None]:
 
 
 def year_month_text(value: str) -> str:
-    """`P-1Y-2M` as `INTERVAL '-1-2' YEAR TO MONTH`."""
+    """Converts `P-1Y-2M` to `INTERVAL '-1-2' YEAR TO MONTH`."""
     months = months_of(value)
     years, rest = divmod(abs(months), 12)
     return f"INTERVAL '{'-' if months < 0 else ''}{years}-{rest}' YEAR TO MONTH"
 
 
 def months_of(value: str) -> int:
-    """All months of `P-1Y-2M`."""
+    """Returns the number of months in `P-1Y-2M`."""
     found = _PERIOD.fullmatch(value)
     assert found is not None, value
     return int(found[1]) * 12 + int(found[2])
 
 
 def year_month_literal(months: int) -> str:
-    """Of parts that have one sign."""
+    """Builds an interval of parts with the same sign."""
     sign = -1 if months < 0 else 1
     return f"make_ym_interval({sign * (abs(months) // 12)}, {sign * (abs(months) % 12)})"
 
 
 def java_double(value: object) -> str:
-    """As Java writes a double whose shortest digits Python finds as well."""
+    """Writes a double as Java does, if Python finds the same shortest digits."""
     if isinstance(value, str) or not math.isfinite(number := float(value)):  # type: ignore[arg-type]
         return str(value)
     if number == 0 or 1e-3 <= abs(number) < 1e7:
@@ -127,13 +127,13 @@ def java_double(value: object) -> str:
 
 
 def time_text(micros: int) -> str:
-    """Hours, minutes and seconds of a day."""
+    """Returns a time of day as hours, minutes and seconds."""
     seconds, fraction = divmod(micros, _MICROS)
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{fraction:06}"
 
 
 def decimal(precision: int, scale: int) -> Kind:
-    """DECIMAL(p, s), as a text with all of its digits."""
+    """Returns DECIMAL(p, s), whose text has all of its digits."""
 
     def literal(unscaled: int) -> str:
         digits = f"{abs(unscaled):0{scale + 1}}"
@@ -145,7 +145,7 @@ def decimal(precision: int, scale: int) -> Kind:
 
 
 def quoted(value: str) -> str:
-    """A literal of Spark's; other characters are themselves in it."""
+    """Returns a literal for Spark, in which only backslash and quote are escaped."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
@@ -218,4 +218,4 @@ KINDS: dict[str, Kind] = {
     ),
 }
 TOLD_WHOLE = frozenset({"year_month", "months", "years"})
-"""Kinds for which Arrow has no type: what they stand in is answered as Spark's text of the whole."""
+"""Kinds without an Arrow type. A value that contains one is answered as Spark's text of the whole value."""

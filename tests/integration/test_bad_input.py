@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer says what is wrong, and everything stays as it was."""
+"""For every invalid request, the answer says what is wrong, and nothing changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _tables(lake: SqlCatalog) -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def nothing_changes(gateway: httpx.Client, lake: SqlCatalog) -> Iterator[None]:
-    """After each test the gateway still answers, and no table is other than it was."""
+    """Checks after each test that the gateway still answers and no table has changed."""
     before = _tables(lake)
     yield
     assert rows(gateway, "SELECT 1") == [[1]]

@@ -1,4 +1,4 @@
-"""A default catalog that the engine cannot open fails its own tables, and says why."""
+"""A default catalog that the engine cannot open fails only its own tables, and says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark's analyzed plan tells of the columns of a result."""
+"""The column lineage that is read from Spark's analyzed plan."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def lineage_of(engine: SparkEngine, sql: str) -> ColumnLineage:
 
 
 def told(lineage: ColumnLineage) -> dict[str, set[str]]:
-    """By column, `table.column KIND`; `*` for the rows. A `!` stands for what is masked."""
+    """Returns `table.column KIND` by result column; `*` stands for the rows, and `!` for masked sources."""
     parts = {each.name: each.sources for each in lineage.columns} | {"*": lineage.rows}
     return {
         name: {
@@ -171,7 +171,7 @@ def test_a_view_is_told_by_its_tables(engine: SparkEngine) -> None:
 
 
 def test_what_would_take_too_long_is_not_told(engine: SparkEngine) -> None:
-    """A column that is made of 500, taken 500 times."""
+    """The query takes a column made of 500 others 500 times."""
     columns = ", ".join(f"CAST(id + {each} AS STRING) AS c{each}" for each in range(500))
     together = f"concat_ws('', {', '.join(f'c{each}' for each in range(500))})"
     copies = ", ".join(f"a AS a{each}" for each in range(500))

@@ -1,4 +1,4 @@
-"""Tables of many write schemas with upserts: after a compaction, all readers find what Spark found before."""
+"""Tables of many write schemas with upserts: after a compaction, all readers find the same rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def table(lake: SqlCatalog, request: pytest.FixtureRequest) -> Iterator[Table]:
 
 
 class Rows:
-    """What the table has to have, by ids."""
+    """The rows that the table must have, by id."""
 
     def __init__(self, gateway: httpx.Client, table: Table) -> None:
         self.expected: dict[int, Row] = {}
@@ -52,7 +52,7 @@ class Rows:
         self._table = table
 
     def put(self, ids: range, columns: list[str], mode: str = "append", **fields: Any) -> None:
-        """Sends records with these fields; of rows that are replaced nothing stays."""
+        """Sends records with these fields; an upsert replaces whole rows."""
         days = {each: DAYS[each % len(DAYS)] for each in ids}
         records = [
             {"id": each, "day": None if day is None else day.isoformat(), **fields}

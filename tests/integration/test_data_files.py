@@ -1,4 +1,4 @@
-"""Files of the gateway's own writer, committed by both Iceberg libraries, as every reader sees them."""
+"""Files of the gateway's own writer, committed by both Iceberg libraries, in every reader."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ WIDE = (
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """A catalog of Spark's own, and the Iceberg library inside of Spark."""
+    """A catalog of Spark's own, and the Iceberg library inside Spark."""
 
     engine: SparkEngine
 
@@ -90,7 +90,7 @@ class Lake:
         return result
 
     def parsed(self, name: str, result: WriteResult) -> list[Any]:
-        """The files as Iceberg's Java library understands their JSON."""
+        """Returns the files as Iceberg's Java library parses their JSON."""
         iceberg = self.spark._jvm.org.apache.iceberg
         specs = self.java(name).specs()
         nodes = [iceberg.util.JsonUtil.mapper().readTree(each) for each in result.data_files]
@@ -205,7 +205,7 @@ def test_what_the_rules_say_of_defaults_is_what_readers_make_of_them(lake: Lake)
     assert [getattr(each, "rule", None) for each in refused.value.violations] == [WriteRule.DEFAULT_DIFFERS]
     assert ids_of(lake.table(name), "level", "id") == (2, 1)
     lake.append(name, ["level", "id"], pa.record_batch({"level": [8], "id": [2]}))
-    # Iceberg's own writer writes the new default; what is missing in a file reads as the initial one.
+    # Iceberg's own writer writes the new default; a value missing in a file reads as the initial one.
     lake.spark.sql(f"INSERT INTO {name} (id) VALUES (3)")
     expected = [{"id": 1, "level": 7}, {"id": 2, "level": 8}, {"id": 3, "level": 9}]
     assert lake.rows(f"SELECT * FROM {name} ORDER BY id") == expected
@@ -216,7 +216,7 @@ def test_what_the_rules_say_of_defaults_is_what_readers_make_of_them(lake: Lake)
 
 
 def ids_of(table: Table, *names: str) -> tuple[int, ...]:
-    """What a write schema of these names becomes."""
+    """Returns the column ids of a write schema with these names."""
     writable = WritableTable(
         KEY, table.metadata.table_uuid, 3, table_schema(table.schema()), table.spec().spec_id, (), (), b""
     )
@@ -246,12 +246,12 @@ def test_no_file_without_the_column_is_read_for_its_values(lake: Lake) -> None:
 
 @pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE"])
 def test_nan_is_found_by_whoever_looks_above_all_numbers(lake: Lake, kind: str) -> None:
-    # For Spark NaN is greater than every number; for Iceberg it is within no bounds.
+    # For Spark, NaN is greater than every number; for Iceberg, it is outside all bounds.
     name = lake.create(f"id BIGINT, x {kind}, s STRUCT<y: {kind}>")
     values = [1.0, math.nan, None]
     rows = {"id": [1, 2, 3], "x": values, "s": [{"y": each} for each in values]}
     lake.append(name, None, pa.record_batch(rows))
-    # In a file that has nothing but NaN, too.
+    # This file has nothing but NaN.
     lake.append(name, None, pa.record_batch({"id": [4], "x": [math.nan], "s": [{"y": math.nan}]}))
     for condition in ("x > 5", "x >= 5", "NOT x <= 5", "s.y > 5", "isnan(x)", "x = double('NaN')"):
         found = lake.rows(f"SELECT id FROM {name} WHERE {condition} ORDER BY id")
@@ -271,7 +271,7 @@ def test_rows_lie_in_their_partitions_and_are_found_there(lake: Lake) -> None:
     result = lake.append(name, None, rows.slice(0, 12), rows.slice(12))
     assert len(result.data_files) > 12
     own = {json.dumps(json.loads(each)["partition"]) for each in result.data_files}
-    # Spark's own writer, from the same rows, must see the same partitions.
+    # Spark's own writer must find the same partitions for the same rows.
     copy = lake.create(
         "id BIGINT, name STRING, at TIMESTAMP, price DECIMAL(9, 2)", f"PARTITIONED BY ({transforms})"
     )

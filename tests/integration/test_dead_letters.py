@@ -1,4 +1,4 @@
-"""Records of every form that do not fit: kept, mended as they were kept, and sent again like any other."""
+"""Rejected records of every format are stored, corrected in their stored form, and sent again."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def send_records(gateway: httpx.Client, table: Table, records: list[dict[str, An
 
 
 def letters_of(gateway: httpx.Client, table: Table) -> list[tuple[str, str]]:
-    """Form and payload of each."""
+    """Returns the format and payload of each dead letter."""
     sql = f"SELECT format, payload FROM {named(table)}__dead_letter ORDER BY position, payload"
     return [(each[0], each[1]) for each in rows(gateway, sql)]
 

@@ -1,4 +1,4 @@
-"""`make demo` as a newcomer runs it: from an empty folder to two answers and a commit."""
+"""`make demo` as a new user runs it: from an empty folder to two answers and a commit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WITHIN_S = 270
 
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
-    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
     path = Path(mkdtemp(prefix="sluice-demo-"))
     share_jars(path)
     yield path
@@ -30,7 +30,7 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def told(data_dir: Path) -> str:
-    """All that it says, in lines as wide as they are."""
+    """The demo's whole output, with its lines at full width."""
     ran = subprocess.run(
         [*COMMAND, "demo"],
         cwd=REPOSITORY,
@@ -49,7 +49,7 @@ def test_a_question_is_answered_from_the_files_that_its_year_is_in(told: str) ->
     narrowed, _, plain = told.partition("without dynamic filtering\n")
     selected, total = files_of("store_returns", narrowed)
     assert 0 < selected < total / 3
-    # Spark itself leaves out the returns of no day, which join nothing.
+    # Spark itself skips returns without a day, which join nothing.
     assert files_of("store_returns", plain) == (total - 1, total)
     assert not re.search(r" 0 of 0$", told, re.MULTILINE)
     assert "keys of lake.tpcds.date_dim where" in told
@@ -92,7 +92,7 @@ def is_of(process: psutil.Process, folder: str) -> bool:
 
 
 def files_of(table: str, text: str) -> tuple[int, int]:
-    """Data files of this table's scan: selected, and of how many."""
+    """Returns the selected and total number of data files of this table's scan."""
     found = re.search(
         rf"^  lake\.\w+\.{table}\n(?:    .*\n)*?    data files +([\d,]+) of ([\d,]+)$", text, re.MULTILINE
     )

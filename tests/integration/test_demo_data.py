@@ -31,12 +31,12 @@ GENERATOR = ("io.trino.tpcds:tpcds:1.4", "io.airlift:airline:0.8")
 
 
 class StopHere(Exception):
-    """Stands for the user's Ctrl-C."""
+    """Simulates the user's Ctrl-C."""
 
 
 @dataclass
 class Lake:
-    """A catalog of its own, and what was told while it was filled."""
+    """A catalog of its own, and the progress that was reported while it was filled."""
 
     catalog: SqlCatalog
     jars: Sequence[Path]
@@ -71,7 +71,7 @@ def jars(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
 
 @pytest.fixture(scope="module")
 def texts(jars: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[str]]]:
-    """The generator's own text, split by hand: what the tables must hold."""
+    """The generator's own text, split by hand, which the tables must hold."""
     generator = Generator(check_java(), tuple(jars), tmp_path_factory.mktemp("text"))
     with closing(generator.texts(TABLES, SCALE)) as made:
         return {

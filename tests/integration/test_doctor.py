@@ -1,4 +1,4 @@
-"""`sluice doctor` on real parts: beside a gateway that runs, and with one part after the other gone."""
+"""`sluice doctor` on real parts: beside a running gateway, and with one part after another missing."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tests.unit.api.cli.test_doctor import nowhere_to_write, of_part
 
 pytestmark = pytest.mark.integration
 
-# A machine that has other things to do is not broken.
+# A busy machine must not count as a failure.
 WITHIN_S = 500.0
 
 
 class ClockAhead:
-    """The machine's clock, set wrong by so much."""
+    """The machine's clock, set wrong by this much."""
 
     def __init__(self, by: timedelta) -> None:
         self._clock = system_clock()
@@ -59,7 +59,7 @@ def stores(folder: Path) -> Iterator[Stores]:
 
 @pytest.fixture
 def given(stores: Stores, tmp_path: Path) -> dict[str, object]:
-    """Settings of a gateway that embeds nothing."""
+    """The settings of a gateway without embedded servers."""
     lake = {
         "type": "sql",
         "uri": stores.postgres.url("lake"),

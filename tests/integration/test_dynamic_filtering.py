@@ -1,4 +1,4 @@
-"""Dynamic filtering over HTTP: the rows stay, the files go, and the explanation says which and why."""
+"""Dynamic filtering over HTTP: same rows, fewer files, and an explanation of which and why."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def applied(explanation: JsonObject) -> list[JsonObject]:
 
 
 def reasons(explanation: JsonObject) -> dict[str, str]:
-    """The reason of each table, by its name; of its last candidate, if there are several."""
+    """Returns the reason of each table's last candidate, by table name."""
     return {each["probe"]["table"].split(".")[-1]: each["reason"] for each in explanation["filters"]}
 
 
@@ -52,7 +52,7 @@ def scan_of(explanation: JsonObject, table: str) -> JsonObject:
 
 
 def answered(gateway: httpx.Client, sql: str, **body: Any) -> tuple[JsonObject, JsonObject]:
-    """The answer and its explanation."""
+    """Returns the answer and its explanation."""
     answer = ask(gateway, sql, **body)
     return answer, explain(gateway, answer["queryId"])
 

@@ -1,4 +1,4 @@
-"""The servers that live with the gateway, through all that can happen to their directories."""
+"""The embedded servers, through everything that can happen to their directories."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ sys.stdin.read()
 
 @pytest.fixture(scope="module")
 def directory() -> Iterator[Path]:
-    # Not tmp_path: the server may run as another user, who may not pass through pytest's directory.
+    # Not `tmp_path`: the server may run as another user, who has no access to pytest's directory.
     path = Path(tempfile.mkdtemp(prefix="sluice servers ")) / ("long" * 30)
     yield path
     shutil.rmtree(path.parent, ignore_errors=True)
@@ -53,7 +53,7 @@ def directory() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def data(directory: Path) -> Path:
-    """Initialized once: most of a first start's time goes there."""
+    """A data folder that is initialized once, as this takes most of a first start's time."""
     path = directory / "postgres"
     EmbeddedPostgres.start(path).stop()
     return path

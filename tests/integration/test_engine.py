@@ -1,4 +1,4 @@
-"""The engine without HTTP around it: what only somebody inside Spark can set up."""
+"""The engine without HTTP, in situations that only code inside Spark can set up."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run(engine: SparkEngine, sql: str) -> EngineResult:
 
 
 def prepare(engine: SparkEngine, *commands: str) -> None:
-    """What an administrator does in a Spark of his own."""
+    """Runs commands as an administrator would in another Spark session."""
     assert engine._session is not None
     for command in commands:
         engine._session.children._root.sql(command)
@@ -231,7 +231,7 @@ def test_a_scan_whose_rows_turned_out_to_match_nothing_is_told_as_it_ran(
 
 @pytest.mark.usefixtures("star")
 def test_a_scan_that_was_planned_and_never_ran_has_read_nothing_of_its_total(engine: SparkEngine) -> None:
-    # A broadcast of no rows is known before the other side begins.
+    # Spark knows that the broadcast has no rows before the other side begins.
     sql = (
         "SELECT /*+ BROADCAST(c) */ f.v FROM lake.s.facts f JOIN lake.s.days c ON f.v = c.k"
         " WHERE c.month * 2 = 99"
@@ -320,7 +320,7 @@ def test_what_comes_right_after_a_loss_waits_for_the_next_engine_though_the_jvm_
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(run, engine, endless)
         until(lambda: len(lost.calls.open()) == 1 and lost.context.statusTracker().getActiveJobsIds())
-        # As when a cluster ends the application.
+        # This happens when a cluster ends the application.
         lost.context._jsc.sc().stop()
         with pytest.raises(EngineLost):
             running.result()

@@ -1,4 +1,4 @@
-"""A gateway with the chart's environment: its queries run on executors that it has started as pods."""
+"""A gateway with the chart's environment runs queries on executors that it starts as pods."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_queries_run_on_executors_that_the_gateway_has_started(folder: Path) -> 
                 "executor"
             }
             _check_that_executors_write(gateway, place / "inbox")
-            # A lost engine is replaced by one with executors of its own, by the same rights.
+            # A lost engine is replaced by one with new executors, which it starts by the same rights.
             jvm = gateway.jvm()
             assert jvm is not None
             jvm.kill()
@@ -81,7 +81,7 @@ def test_queries_run_on_executors_that_the_gateway_has_started(folder: Path) -> 
 
 
 def _check_that_executors_write(gateway: RunningGateway, inbox: Path) -> None:
-    """By the Python that is first on the path of their container, which has the gateway's packages."""
+    """Executors must use the first Python on their container's path, which has the gateway's packages."""
     inbox.mkdir()
     for number in range(4):
         lines = (json.dumps({"id": number * 100 + each}) for each in range(100))

@@ -1,4 +1,4 @@
-"""The explanation of a query whose text was changed besides its filters: what ran, and what did not."""
+"""The explanation of a query that was rewritten beyond its filters: parts that ran, and removed parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DROPPABLE = (
     "SELECT count(*) AS sales, sum(f.amount) AS amount FROM sales AS f "
     "JOIN calendar AS c ON f.day_key = c.day_key WHERE c.month = 2"
 )
-# Of a month that no other query here asks for: its keys are in no cache.
+# No other query here reads this month, so its keys are not cached.
 NAMED = DROPPABLE.replace("SELECT", "SELECT max(c.day_name) AS day_name,").replace("month = 2", "month = 3")
 TWICE = (
     "SELECT f.sale_id FROM sales f JOIN calendar c ON f.day_key = c.day_key AND c.month = 2"
@@ -32,7 +32,7 @@ TWICE = (
 
 @pytest.fixture(scope="module")
 def rewriting(folder: Path) -> Iterator[httpx.Client]:
-    """A gateway that keeps rows of small tables in memory, as it does by default."""
+    """A gateway with local relations, which are on by default."""
     settings = {
         "SLUICE_SPARK_MASTER": "local[2]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
@@ -48,7 +48,7 @@ def rewriting(folder: Path) -> Iterator[httpx.Client]:
 
 
 def rewritten(client: httpx.Client, sql: str, kind: str) -> JsonObject:
-    """The explanation of the query, asked until the rewrite is made: rows are fetched meanwhile."""
+    """Repeats the query until the rewrite is made, as rows are fetched in the background; explains it."""
 
     def explained() -> JsonObject | None:
         found = explain(client, ask(client, sql, **ALWAYS)["queryId"])
@@ -60,7 +60,7 @@ def rewritten(client: httpx.Client, sql: str, kind: str) -> JsonObject:
 
 
 def is_nothing_of(scan: JsonObject) -> bool:
-    """At every level, of more than nothing."""
+    """Returns whether the scan selects nothing of a total above zero, at every level."""
     levels = [scan[each] for each in ("partitions", "manifests", "dataFiles", "bytes")]
     is_nothing = all(each["selected"] == 0 < each["total"] for each in levels)
     return is_nothing and not scan["rows"]["read"] and not scan["hasRun"]
@@ -75,7 +75,7 @@ def test_a_dropped_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> No
         assert "Join(" not in plan
         assert "Reused" not in plan
         assert "filters=[df1], droppedJoins=[lake.shop.calendar])" in plan
-        # Only below the collector, which says where the keys came from.
+        # The table is only below the collector, which shows where the keys came from.
         assert plan.count("lake, shop, calendar") == 1
     assert is_nothing_of(scan_of(found, "lake.shop.calendar"))
     page = rewriting.get(f"/explain/{found['queryId']}", headers={"Accept": "text/html"}).text
@@ -87,7 +87,7 @@ def test_rows_in_memory_are_told_as_such(rewriting: httpx.Client) -> None:
     [relation] = [each for each in found["rewrites"] if each["rewrite"] == "LOCAL_RELATION"]
     rows = f"LocalTableScan(table=[[lake, shop, calendar]], rows=[{relation['detail']}]"
     assert relation["mention"] == 2
-    # Nobody has asked for them before: they came with the keys.
+    # The rows are there for the first query, as they came with the keys.
     [together] = [each for each in found["rewrites"] if each["rewrite"] == "ONE_READING"]
     told = (together["table"], together["mention"], together["filterId"], together["detail"])
     detail = "its rows and the keys of day_key were collected in one reading"

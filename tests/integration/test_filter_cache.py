@@ -1,4 +1,4 @@
-"""Replicas that share filters' keys on one real server, through all that can happen to it."""
+"""Replicas that share keys on one real server, through everything that can happen to it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def replica(server: Valkey, clock: FakeClock) -> Iterator[NewReplica]:
-    """Makes gateways' caches, each with a process's own layer."""
+    """Makes gateways' caches, each with the in-process layer of its own."""
     made: list[RedisFilterCache] = []
 
     def new(**bounds: int) -> RedisFilterCache:
@@ -189,7 +189,7 @@ def test_without_bytes_there_is_no_layer(replica: NewReplica, client: redis.Redi
 
 
 def during_a_collection(cache: RedisFilterCache, happens: Callable[[], object]) -> ObtainedKeys:
-    """What is obtained when this happens to the server while the keys are collected."""
+    """Returns the keys obtained when `happens` is called while they are collected."""
     collect = Collecting()
     collect.may_end.clear()
     with ThreadPoolExecutor(1) as threads:
@@ -248,7 +248,7 @@ def test_a_server_that_evicts_is_no_hindrance(replica: NewReplica, client: redis
     client.config_set("maxmemory-policy", "allkeys-lru")
     client.config_set("maxmemory", str(int(client.info("memory")["used_memory"]) + 1_000_000))
     cache = replica(local_bytes=0)
-    # Random, so that they are stored in full.
+    # The keys are random, so that they do not compress.
     notes = [cache.obtain(date_filter(), Collecting(random_keys()), 1).note for _ in range(100)]
     assert set(notes) == {""}
     assert 0 < len(client.keys(f"{VALUES}*")) < 100

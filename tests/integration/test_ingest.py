@@ -1,4 +1,4 @@
-"""Records over HTTP into tables, read back by Spark and PyIceberg; the files are looked at themselves."""
+"""Records sent over HTTP into tables, read back by Spark and PyIceberg, with a look at the files."""
 
 from __future__ import annotations
 

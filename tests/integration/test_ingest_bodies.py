@@ -1,4 +1,4 @@
-"""Bodies of records over HTTP into tables, in every form, read back by Spark."""
+"""Bodies of records sent over HTTP into tables, in every format, read back by Spark."""
 
 from __future__ import annotations
 

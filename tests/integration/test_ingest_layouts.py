@@ -1,4 +1,4 @@
-"""Ingests into tables of both format versions, into branches, under specs that change, as all read them."""
+"""Ingests into tables of both format versions, into branches and changing specs, in all readers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NewTable = Callable[..., Table]
 
 @pytest.fixture
 def new_table(lake: SqlCatalog) -> Iterator[NewTable]:
-    """Makes a table that goes with the test."""
+    """Makes tables that are dropped with the test."""
     lake.create_namespace_if_not_exists("laid")
     names: list[str] = []
 
@@ -81,7 +81,7 @@ def test_a_table_of_a_newer_format_is_refused_in_words(
     table = new_table()
     path = Path(table.metadata_location.removeprefix("file://"))
     newer = path.with_name(f"00001-{uuid4()}.metadata.json")
-    # PyIceberg writes none of these itself.
+    # PyIceberg itself cannot write this version.
     metadata = json.loads(path.read_text("utf-8")) | {"format-version": 3, "next-row-id": 0}
     newer.write_text(json.dumps(metadata), "utf-8")
     name = f"laid.newer_{uuid4().hex}"
@@ -106,7 +106,7 @@ def test_branches_of_one_request_are_read_apart(gateway: httpx.Client, new_table
     assert [(each["branch"], each["addedRecords"]) for each in commits] == [("main", 1), ("audit", 2)]
     assert_read_alike(gateway, table, told(1, 2))
     sql = f"SELECT id FROM {named(table)} VERSION AS OF 'audit' ORDER BY id"
-    # A new branch begins with what main has when it is made: before or after the other commit of the request.
+    # A new branch starts with what `main` has then, before or after the request's other commit.
     ids = [each["id"] for each in by_spark(gateway, sql)]
     assert [each for each in ids if each != 2] == [1, 3, 4]
     scanned = table.refresh().scan().use_ref("audit").to_arrow()["id"].to_pylist()
@@ -124,7 +124,7 @@ def test_files_are_of_the_spec_that_the_table_has_by_then(
     sent(gateway, write(table, 3))
     with table.update_spec() as update:
         update.remove_field("id_bucket")
-    # The source of a field that was removed need not be written.
+    # The source of a removed partition field need not be written.
     sent(gateway, write(table, 4), write(table, 5, writeSchema=["id", "day"]))
     refused = gateway.post("/ingest", json=write(table, 6, writeSchema=["id"]))
     assert [each["field"] for each in refused.json()["errors"]] == ["day"]
@@ -182,7 +182,7 @@ def test_bloom_filters_that_a_table_asks_for_are_in_the_files_that_have_its_colu
 
 
 def with_filters(path: str) -> frozenset[str]:
-    """The file's columns that have a bloom filter, as DuckDB calls them."""
+    """Returns the columns with a bloom filter, as DuckDB names them."""
     with duckdb.connect() as connection:
         found = connection.execute(
             "SELECT path_in_schema FROM parquet_metadata(?) WHERE bloom_filter_offset IS NOT NULL", [path]

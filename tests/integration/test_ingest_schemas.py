@@ -1,4 +1,4 @@
-"""Tables that are made and evolved by what is sent to them, over HTTP, read back by Spark and PyIceberg."""
+"""Tables that ingests create and evolve, over HTTP, read back by Spark and PyIceberg."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def name() -> str:
-    """Of a table that is not there, in a schema that is not."""
+    """The name of a missing table in a missing schema."""
     return f"lake.made_{uuid4().hex[:8]}.events"
 
 
@@ -196,7 +196,7 @@ def test_a_write_schema_that_is_refused_leaves_no_table_and_no_column_behind(
     good = gateway.post(
         "/ingest", json={"writes": [evolving | {"writeSchema": ["new"]}, creating | {"writeSchema": None}]}
     )
-    # The one record lacks what the new table requires: that is known when the records are read.
+    # The record lacks a column that the new table requires, which shows only when records are read.
     assert good.json()["code"] == "RECORDS_INVALID"
     assert [(each["table"], each["created"]) for each in good.json()["evolutions"]] == [
         (f"{name}_2", True),
@@ -277,5 +277,5 @@ def test_clients_that_evolve_a_table_at_once_lose_nothing(
     names = [each.name for each in lake.load_table(name.removeprefix("lake.")).schema().fields]
     assert sorted(names) == sorted(["id", "s0", "s1", "s2", *(f"c{number}" for number in range(8))])
     counts = ", ".join(f"count({each})" for each in sorted(names))
-    # Sorted: c0 … c7, each by one client; id; s0 … s2, each by all.
+    # Sorted: one client wrote each of c0 to c7, and all clients wrote id and s0 to s2.
     assert rows(gateway, f"SELECT {counts} FROM {name}") == [[*[3] * 8, 24, 8, 8, 8]]

@@ -1,4 +1,4 @@
-"""What one query sets, no other one sees."""
+"""The settings of one query do not affect another one."""
 
 from __future__ import annotations
 

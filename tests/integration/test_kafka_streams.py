@@ -1,4 +1,4 @@
-"""Streams over topics of a real Kafka: every message once, whatever is killed when, and whoever is down."""
+"""Streams over topics of a real Kafka: every message once, whatever is killed or down."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOG_IN = {
     "kafka.security.protocol": "SASL_PLAINTEXT",
     "kafka.sasl.mechanism": "PLAIN",
     "kafka.sasl.jaas.config": f'{LOGIN} username="{USER}" password="{PASSWORD}";',
-    # A server that is silent is noticed within seconds.
+    # An unresponsive server is noticed within seconds.
     "kafka.request.timeout.ms": "2000",
     "kafka.default.api.timeout.ms": "3000",
     "fetchOffset.numRetries": "1",
@@ -37,7 +37,7 @@ LOG_IN = {
 
 
 class Lives:
-    """A gateway that can be killed and goes on with what it left, and its catalog as others open it."""
+    """A gateway that can be killed and restarted on its data, and its catalog as others open it."""
 
     def __init__(self, data_dir: Path, settings: dict[str, str]) -> None:
         self._data_dir = data_dir
@@ -57,11 +57,11 @@ class Lives:
         return self.lake.create_table(f"logs.t_{uuid4().hex}", LOG_SCHEMA, properties=VERSION_2)
 
     def same(self, table: Table) -> Table:
-        """The table, as it is opened after the catalog's server has moved."""
+        """Opens the table again, after the catalog's server has moved."""
         return self.lake.load_table(table.name())
 
     def create(self, **body: Any) -> str:
-        """The link of a new stream."""
+        """Creates a stream, and returns its link."""
         answer = self.running.client.post("/streams", json={"interval": "100ms"} | body)
         assert answer.status_code == 201, answer.text
         link: str = answer.json()["links"]["self"]
@@ -72,7 +72,7 @@ class Lives:
         return answer
 
     def until_so(self, link: str, is_so: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-        """The stream, once it is so; one that has failed will not be."""
+        """Waits until the stream is in this condition, and returns it; a failed stream ends the wait."""
         until(lambda: is_so(found := self.stream(link)) or found["state"] == "FAILED", WITHIN_S)
         told = self.stream(link)
         assert is_so(told), told
@@ -131,7 +131,7 @@ def source(kafka: KafkaServer, topic: str, **more: Any) -> dict[str, Any]:
 
 
 def messages(numbers: Iterable[int]) -> list[bytes]:
-    """Of two kinds, by turns; only one has an amount."""
+    """Returns messages of two kinds in turn; only one kind has an amount."""
     kinds = ({"kind": "a"}, {"kind": "b", "amount": 1})
     return [json.dumps({"id": each} | kinds[each % 2]).encode() for each in numbers]
 
@@ -168,7 +168,7 @@ def test_of_the_messages_of_a_key_the_last_one_counts_though_the_gateway_is_kill
     kafka: KafkaServer, topics: KafkaClient, lives: Lives, topic: str, table: Table
 ) -> None:
     def send(first: int, last: int) -> None:
-        """Messages of one key are in one partition, as who sends them has to see to."""
+        """Sends each key's messages to one partition, as producers must."""
         for partition in range(2):
             numbers = (each for each in range(first, last) if each % 6 % 2 == partition)
             values = [json.dumps({"id": each % 6, "amount": each}).encode() for each in numbers]
@@ -223,7 +223,7 @@ def test_messages_that_are_no_records_are_told_and_those_that_were_given_up_are_
     assert ids(table) == [1, 2, 3]
     *schema, name = table.name()
     letters = lives.lake.load_table((*schema, f"{name}__dead_letter")).scan().to_arrow()
-    # Two that were given up, what says so, and two that fit have the offsets before.
+    # The offsets before are two aborted messages, their marker, and two records that fit.
     assert sorted(letters["position"].to_pylist()) == [f"partition 1, offset {n}" for n in range(5, 10)]
     lives.running.client.delete(link)
 

@@ -1,4 +1,4 @@
-"""Keys read from the files are those that Spark collects, on tables that Spark wrote and changed."""
+"""Keys read from the files equal those that Spark collects, on tables that Spark wrote and changed."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "INSERT INTO {t} SELECT k, n, d, s, m FROM ({rows})",
     ),
     "migrated": (
-        # Its files lack the column that they are partitioned by.
+        # The table's files lack the partition column.
         "CREATE TABLE spark_catalog.default.moved USING parquet PARTITIONED BY (n) LOCATION '{folder}/moved'"
         " AS SELECT k, s, d, m, n FROM ({rows})",
         "CREATE TABLE {t} (k BIGINT, s STRING, d DATE, m DECIMAL(5, 2), n INT) USING iceberg"
@@ -94,7 +94,7 @@ Rows = Counter[tuple[object, ...]]
 
 
 class Collectors:
-    """The same keys, asked for by both ways."""
+    """The same keys, collected in both ways."""
 
     def __init__(self, engine: SparkEngine, warehouse: Path) -> None:
         self._engine = engine
@@ -109,7 +109,7 @@ class Collectors:
         return None if found is None else found.values
 
     def rows_by_arrow(self, asked: DynamicFilter) -> tuple[object, Rows] | None:
-        """The keys, and the rows that came with them."""
+        """Returns the keys, and the rows that came with them."""
         bounds = RelationBounds(10_000, 10**7)
         found = self._arrow.collect_with_rows(asked, _relation(asked), bounds, (), lambda: False)
         if found is None:
@@ -146,7 +146,7 @@ class Collectors:
 
 
 def _relation(asked: DynamicFilter) -> RelationQuery:
-    """The rows that the keys are from."""
+    """Returns a query for the rows from which the keys come."""
     columns = tuple(sorted(_LITERALS))
     listed = ", ".join(f"`t0`.`{each}`" for each in columns)
     key, predicate = asked.build.columns[0], asked.build.predicate
@@ -244,13 +244,13 @@ def test_both_ways_give_the_same_keys(collectors: Collectors, table: str, key: s
     asked = collectors.filter_of(table, key, condition)
     by_arrow = collectors.by_arrow(asked)
     if by_arrow is None:
-        # NOT over AND and OR, and `<>` below OR, are left to the engine, which has NULLs of its own there.
+        # The engine has its own NULL rules for NOT over AND and OR, and for `<>` below OR, so it gets these.
         assert "(NOT (" in condition or " OR " in condition
         return
     try:
         by_spark = collectors.by_spark(asked)
     except QueryFailed:
-        # Iceberg 1.12 itself fails on LIKE 'a%' where the value of a partition is NULL.
+        # Iceberg 1.12 itself fails on LIKE 'a%' if a partition value is NULL.
         assume("LIKE" not in condition)
         raise
     assert by_arrow == by_spark
@@ -270,7 +270,7 @@ def test_both_ways_give_the_same_keys(collectors: Collectors, table: str, key: s
 def test_both_ways_give_the_same_rows(collectors: Collectors, table: str, key: str, condition: str) -> None:
     asked = collectors.filter_of(table, key, condition)
     by_arrow = collectors.rows_by_arrow(asked)
-    # What is read together is what is read for the keys alone.
+    # The keys that come with rows equal those that are collected alone.
     assert (None if by_arrow is None else by_arrow[0]) == collectors.by_arrow(asked)
     if by_arrow is None:
         return

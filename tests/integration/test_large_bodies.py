@@ -1,6 +1,6 @@
-"""A body that is far larger than what the gateway may take of memory, sent in chunks as it is made.
+"""A body far larger than the gateway's memory limit, sent in chunks as it is generated.
 
-`make soak` sends 2 GB (`SLUICE_SOAK_BODY_MIB`), by Spark's executors, too.
+`make soak` sends 2 GB (`SLUICE_SOAK_BODY_MIB`), also through Spark's executors.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ pytestmark = pytest.mark.integration
 MIB = 1024**2
 BODY_MIB = int(os.environ.get("SLUICE_SOAK_BODY_MIB", "256"))
 IS_SOAK = BODY_MIB >= 1024
-# What an ingest may take beyond the gateway as it is when it is warm: a quarter of the smallest body.
+# An ingest may use this memory beyond that of a warm gateway: a quarter of the smallest body.
 ROOM_MIB = 64
-# What one of the executors' Python takes, whatever it reads.
+# An executor's Python takes this much, whatever it reads.
 EXECUTOR_MIB = 450
 BUFFERED_MIB = 8
 LINES = 10_000
@@ -45,7 +45,7 @@ SETTINGS = {
     "SLUICE_SPARK_MASTER": "local[2]",
     "SLUICE_SPARK_DRIVER_MEMORY": "1g",
     "SLUICE_INGEST_BUFFERED_BYTES": str(BUFFERED_MIB * MIB),
-    # More than that is refused, as it is sent and as it unfolds.
+    # Larger bodies are refused, by their size as sent and by their decompressed size.
     "SLUICE_INGEST_MAX_BODY_BYTES": str((BODY_MIB + 16) * MIB),
     "SLUICE_INGEST_MAX_DECOMPRESSED_BYTES": str((BODY_MIB + 16) * MIB),
 }
@@ -55,7 +55,7 @@ BY_EXECUTORS = {"SLUICE_INGEST_EXECUTED_BODY_BYTES": str(64 * MIB)}
 
 @dataclass
 class Body:
-    """Lines until there are so many bytes; what was made of them is counted while they are sent."""
+    """Lines up to a number of bytes; it counts what it has generated and sent."""
 
     byte_count: int
     is_packed: bool = False
@@ -65,7 +65,7 @@ class Body:
     _packer: zlib._Compress = field(default_factory=lambda: zlib.compressobj(1, wbits=31))
 
     def chunks(self) -> Iterator[bytes]:
-        """A chunk for some thousand records; none is kept."""
+        """Yields a chunk for some thousand records, and keeps none."""
         while self.made < self.byte_count:
             block = b"".join(map(_line, range(self.records, self.records + LINES)))
             self.records += LINES
@@ -90,7 +90,7 @@ def _line(number: int) -> bytes:
     ids=lambda way: "by itself" if way is BY_ITSELF else "by executors",
 )
 def way(request: pytest.FixtureRequest) -> Mapping[str, str]:
-    """Who writes what is sent."""
+    """The writer of the body: the gateway itself, or executors."""
     found: Mapping[str, str] = request.param
     return found
 
@@ -127,7 +127,7 @@ def send(running: RunningGateway, table: Table, body: Body) -> httpx.Response:
 
 
 def told_on_the_way(running: RunningGateway, table: Table, body: Body) -> tuple[int, str]:
-    """Sends until there is an answer, whether that was all or not; its status and code."""
+    """Sends chunks until there is an answer, and returns its status and code."""
     address = urlsplit(running.url)
     with closing(HTTPConnection(address.hostname or "", address.port, timeout=SENDING_S)) as connection:
         connection.putrequest("POST", f"/ingest?{urlencode({'table': named(table)})}")
@@ -144,12 +144,12 @@ def told_on_the_way(running: RunningGateway, table: Table, body: Body) -> tuple[
 
 @contextmanager
 def bounded(running: RunningGateway, room_mib: int) -> Iterator[None]:
-    """The process gets no more memory than this beyond what it has; no peak was above it afterwards."""
+    """Limits the process's additional memory, and asserts afterwards that its peak stayed below."""
     process = psutil.Process(running.process.pid)
     limits = resource.prlimit(process.pid, resource.RLIMIT_DATA)
     room = room_mib * MIB
     resource.prlimit(process.pid, resource.RLIMIT_DATA, (process.memory_info().data + room, limits[1]))
-    # The peak is from here on: see `proc_pid_clear_refs(5)`.
+    # This resets the peak; see `proc_pid_clear_refs(5)`.
     Path(f"/proc/{process.pid}/clear_refs").write_text("5")
     before = process.memory_info().rss
     try:
@@ -160,17 +160,17 @@ def bounded(running: RunningGateway, room_mib: int) -> Iterator[None]:
 
 
 def peak_bytes(pid: int) -> int:
-    """The most that was resident."""
+    """Returns the peak of resident memory."""
     status = Path(f"/proc/{pid}/status").read_text()
     [line] = [each for each in status.splitlines() if each.startswith("VmHWM:")]
     return int(line.split()[1]) * 1024
 
 
 def executor_peaks(running: RunningGateway) -> list[int]:
-    """Of the Python of Spark's executors, which stays for the next task."""
+    """Returns the peaks of the executors' Python processes, which stay for the next task."""
     found = []
     for each in running.children():
-        # One may end meanwhile.
+        # A process may end during this.
         with suppress(psutil.Error, OSError, ValueError):
             if "pyspark.daemon" in " ".join(each.cmdline()):
                 found.append(peak_bytes(each.pid))
@@ -183,7 +183,7 @@ def spooled(running: RunningGateway) -> list[Path]:
 
 
 def files(table: Table) -> list[Path]:
-    """All that lies on the disk, but metadata."""
+    """Returns all files on disk except metadata."""
     folder = Path(table.location().removeprefix("file://"))
     return [each for each in folder.rglob("*") if each.is_file() and "metadata" not in each.parts]
 
@@ -220,7 +220,7 @@ def test_a_body_beyond_the_setting_is_refused_as_soon_as_it_is(
     body = Body(4 * BODY_MIB * MIB)
     with bounded(gateway_process, ROOM_MIB):
         assert told_on_the_way(gateway_process, table, body) == (413, "BODY_TOO_LARGE")
-    # What is in sockets when the gateway says so.
+    # The bytes in sockets at the time of the answer are included.
     assert body.sent < (BODY_MIB + 48) * MIB
     check_that_nothing_is_left(gateway_process, table)
 

@@ -1,4 +1,4 @@
-"""Gateways that are there before their stores, as in a composition whose parts start in any order."""
+"""Gateways that start before their stores, as in a composition whose parts start in any order."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from tests.integration.running import SLOW, SLOW_ROWS, RunningGateway, run_sluic
 pytestmark = pytest.mark.integration
 
 SETTINGS = {"SLUICE_SPARK_MASTER": "local[2]", "SLUICE_SPARK_DRIVER_MEMORY": "1g"}
-# A stop waits for its query however slow the machine is.
+# A stop waits for its query, however slow the machine is.
 PATIENT = {"SLUICE_SHUTDOWN_TIMEOUT_S": "120"}
 SLACK_S = 10
 
@@ -46,10 +46,10 @@ def test_a_data_folder_survives_a_stop_and_a_crash(folder: Path) -> None:
 
     second = RunningGateway.start(data_dir, SETTINGS)
     try:
-        # What the first one recorded, the second one knows.
+        # The second gateway knows what the first one recorded.
         assert explain(second.client, answer["queryId"]) == before
         again = post(second.client, "SELECT sum(return_id) FROM shop.returns", requestId=request_id)
-        # The same query, never a second run; its result went with the first process.
+        # It is the same query and never runs again; its result was lost with the first process.
         assert problem(again, 410, "RESULT_EXPIRED")["queryId"] == answer["queryId"]
         problem(post(second.client, "SELECT 2", requestId=request_id), 409, "REQUEST_ID_REUSED")
         jvm = second.jvm()
@@ -80,7 +80,7 @@ def _a_stop_lets_a_running_query_finish(gateway: RunningGateway) -> None:
     body = {"sql": SLOW, "waitTimeout": "50s", "requestId": str(uuid4())}
     address = httpx.URL(gateway.url)
     with closing(HTTPConnection(address.host, address.port, timeout=90)) as waiting:
-        # By hand, so that the request is on its way before anything else is asked.
+        # A plain connection sends the request before anything else is asked.
         waiting.request("POST", "/query", json.dumps(body), {"Content-Type": "application/json"})
         until(lambda: _runs_already(gateway.client, body))
         gateway.process.terminate()
@@ -194,7 +194,7 @@ def test_a_setting_that_does_not_fit_is_one_sentence(
 
 
 def _one_sentence(stderr: str) -> str:
-    """What the operator reads: one line of text, whatever was logged besides."""
+    """Returns the single line that the operator reads, and ignores log lines."""
     lines = [line for line in stderr.splitlines() if not line.startswith("{")]
     assert "Traceback" not in stderr
     assert len(lines) == 1, stderr

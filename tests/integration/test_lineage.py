@@ -1,4 +1,4 @@
-"""Real queries, ingests and compactions, as a receiver of OpenLineage is told of them."""
+"""Real queries, ingests and compactions, as a receiver of OpenLineage sees them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def running(there: Receiver, folder: Path) -> Iterator[RunningGateway]:
         "SLUICE_SPARK_MASTER": "local[2]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_DEFAULT_SCHEMA": "shop",
-        # Every table is small here.
+        # Every table here is small.
         "SLUICE_DYNAMIC_FILTERING_MIN_TABLE_BYTES": "0",
         "SLUICE_LINEAGE_URL": there.url,
         "SLUICE_LINEAGE_API_KEY": SECRET,
@@ -77,7 +77,7 @@ def logs(catalog: SqlCatalog) -> Table:
 
 
 def run_of(there: Receiver, run_id: str) -> tuple[JsonObject, JsonObject]:
-    """The two events of a run, each as the specification has it."""
+    """Returns the two events of a run, after checking them against the specification."""
     found = until(lambda: two(each for each in there.events if each["run"]["runId"] == run_id), WITHIN_S)
     for event in found:
         check(event)
@@ -92,7 +92,7 @@ def two(events: Iterator[JsonObject]) -> list[JsonObject]:
 
 
 def commits_of(there: Receiver, ingest_id: str) -> list[JsonObject]:
-    """The ends of the commit rounds that took the ingest."""
+    """Returns the final events of the commit rounds that include the ingest."""
     ended = [each for each in there.events if each["eventType"] == "COMPLETE"]
     took = "sluice_committedIngests"
     return [each for each in ended if ingest_id in each["run"]["facets"].get(took, {}).get("ingestIds", ())]
@@ -105,7 +105,7 @@ def by_name(datasets: list[JsonObject]) -> dict[str, JsonObject]:
 def sent(
     client: httpx.Client, table: Table, *, write_schema: list[str] | None = None, **more: Any
 ) -> JsonObject:
-    """An ingest of two records, committed."""
+    """Sends an ingest of two records, and returns the answer."""
     records = [{"id": 1, "kind": "a", "amount": 7}, {"id": 2, "kind": "b", "amount": 8}]
     wanted = write_schema or ["id", "kind", "amount"]
     body = {
@@ -123,7 +123,7 @@ def test_a_query_is_told_with_its_tables_and_what_its_columns_come_from(
     running: RunningGateway, there: Receiver
 ) -> None:
     for _ in range(3):
-        # Small tables are read from memory after they were asked for twice.
+        # Small tables are read from memory after two requests.
         answer = ask(running.client, STAR, parameters={"month": 2}, tags={"job": "by-day"})
     begun, ended = run_of(there, answer["queryId"])
     assert ended["eventType"] == "COMPLETE"
@@ -235,14 +235,14 @@ def test_a_compaction_is_told(running: RunningGateway, there: Receiver, logs: Ta
 def test_a_receiver_that_is_silent_holds_up_nobody_and_the_stop_neither(
     running: RunningGateway, there: Receiver, logs: Table
 ) -> None:
-    """The last one: the gateway ends."""
+    """This is the last test, as it ends the gateway."""
     there.may_answer.clear()
     began = time.monotonic()
     assert rows(running.client, "SELECT 1 AS one") == [[1]]
     sent(running.client, logs)
     for _ in range(20):
         rows(running.client, "SELECT 1 AS one")
-    # A silent receiver takes a second of each event's: that is what nobody waits for.
+    # An unresponsive receiver takes a second for each event, for which no request may wait.
     asked_within_s = time.monotonic() - began
     text = until(lambda: undelivered(running.client.get("/metrics").text), WITHIN_S)
     assert asked_within_s < 20, text

@@ -1,4 +1,4 @@
-"""Events over a real Kafka: there once they are said to be, and given up in time where they are not."""
+"""Events over a real Kafka: stored once sending succeeds, and given up in time if it does not."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def topic(topics: KafkaClient) -> str:
 
 
 def messages(kafka: KafkaServer, topic: str, count: int) -> list[tuple[bytes, int, bytes]]:
-    """Key, partition and value of so many messages."""
+    """Reads a number of messages, and returns their key, partition and value."""
     consumer = Consumer(
         {"bootstrap.servers": kafka.open_address, "group.id": uuid4().hex, "auto.offset.reset": "earliest"}
     )

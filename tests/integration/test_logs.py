@@ -1,4 +1,4 @@
-"""Standard error holds one JSON object a line, with the ids of what it is about."""
+"""Standard error has one JSON object a line, with the ids of its request and query."""
 
 from __future__ import annotations
 

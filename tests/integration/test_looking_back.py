@@ -1,4 +1,4 @@
-"""What has run can be looked at afterwards: as a list, as sums, as numbers, and as a page."""
+"""Past queries can be inspected: as a list, as sums, as metrics, and as a page."""
 
 from __future__ import annotations
 

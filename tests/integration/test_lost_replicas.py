@@ -1,4 +1,4 @@
-"""Two gateways, of which one is paused, and then gone: what the other one says of its queries."""
+"""One of two gateways is paused and then killed: what the other one says of its queries."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SETTINGS = {
     "SLUICE_REPLICA_HEARTBEAT_INTERVAL_S": "1",
     "SLUICE_REPLICA_LOST_AFTER_S": str(LOST_AFTER_S),
 }
-# By its own settings a gateway is lost within 20 + 3 s; a machine that is busy with others takes longer.
+# With these settings, a gateway is lost within 20 + 3 s; on a busy machine it takes longer.
 WITHIN_S = 30
 
 
 @pytest.fixture(scope="module")
 def both(folder: Path) -> Iterator[Replicas]:
     with replicas(folder / "lost", SETTINGS) as made:
-        # There has looked on for long enough to judge others.
+        # By now, `there` has run for long enough to declare others lost.
         time.sleep(LOST_AFTER_S)
         yield made
 
@@ -44,7 +44,7 @@ def test_any_replica_answers_for_a_query_wherever_it_runs(both: Replicas) -> Non
     until(lambda: status(both.there.client, query_id)["status"]["state"] == "RUNNING")
     assert found["queryId"] == query_id
     assert explain(both.there.client, query_id)["state"] == "RUNNING"
-    # Whoever waits there is answered when it ends here.
+    # A caller that waits at `there` gets the answer when the query ends at `here`.
     assert cancel(both.there.client, query_id)["status"]["state"] == "CANCELED"
     until(lambda: status(both.here.client, query_id)["status"]["state"] == "CANCELED")
 
@@ -63,7 +63,7 @@ def test_a_replica_that_comes_back_holds_to_what_others_have_said(both: Replicas
         both.here.process.send_signal(signal.SIGCONT)
     until(lambda: code(both.here, query_id) == "REPLICA_LOST", WITHIN_S)
     assert code(both.there, query_id) == "REPLICA_LOST"
-    # It runs on, and its engine has a place again.
+    # The gateway still runs, and its engine has a free slot again.
     assert ask(both.here.client, "SELECT 1")["result"]["rows"] == [[1]]
 
 
@@ -81,7 +81,7 @@ def test_the_queries_of_a_replica_that_was_killed_are_lost_and_can_be_sent_again
     assert explain(both.there.client, query_id)["error"]["code"] == "REPLICA_LOST"
     listed = both.there.client.get("/query", params={"state": "FAILED"}).json()["queries"]
     assert query_id in {each["queryId"] for each in listed}
-    # Under its requestId it is another query, which runs.
+    # Its `requestId` now starts another query.
     again = post(both.there.client, ENDLESS, requestId=request_id, waitTimeout="0s").json()
     assert (again["reused"], again["queryId"] == query_id) == (False, False)
     cancel(both.there.client, again["queryId"])

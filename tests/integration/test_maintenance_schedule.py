@@ -1,4 +1,4 @@
-"""Tables that were only appended to are kept in order by themselves, as the operator has set it."""
+"""Scheduled maintenance of tables that are only appended to, as the operator has set it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def test_a_cluster_is_used_by_its_address_alone(folder: Path) -> None:
         port = int(probe.getsockname()[1])
     with spark_cluster(folder / "cluster", port) as cluster:
         _check_that_strangers_are_refused(cluster)
-        # Where executors reach the driver, and how large they may be, is the operator's; the rest is as ever.
+        # The operator sets how executors reach the driver, and their size. All else is as usual.
         properties = cluster.properties | {"spark.executor.memory": "512m"}
         settings = {
             "SLUICE_SPARK_MASTER": cluster.url,
@@ -50,7 +50,7 @@ def test_a_cluster_is_used_by_its_address_alone(folder: Path) -> None:
 
 
 def _check_that_strangers_are_refused(cluster: SparkCluster) -> None:
-    # No other port than these two: what a REST server took would run without the secret.
+    # There are only these two ports: applications sent to a REST server would run without the secret.
     assert cluster.ports("master") == {cluster.port, cluster.web_port}
     assert REST_PORT not in cluster.ports("master")
     assert asks_for_secret("127.0.0.1", cluster.port)
@@ -86,7 +86,7 @@ def _check_that_executors_find_a_body(running: RunningGateway, lake: SqlCatalog)
     sql = "SELECT count(*), count(DISTINCT id), min(left(note, 1)) FROM shop.from_a_body"
     asked = running.client.post("/query", json={"sql": sql, "waitTimeout": "50s"}).json()
     assert asked["result"]["rows"] == [[keys, keys, "9"]]
-    # What they read was put beside the table for as long as they did.
+    # Their input was staged beside the table until they had read it.
     folder = Path(table.location().removeprefix("file://"))
     assert (folder / "bodies").is_dir()
     assert not list((folder / "bodies").iterdir())

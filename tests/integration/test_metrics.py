@@ -1,4 +1,4 @@
-"""The numbers of a running gateway: all that are listed, strictly written, and there while its parts hang."""
+"""The metrics of a running gateway: exactly the listed ones, well-formed, and available while parts hang."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.integration
 
 Numbers = Mapping[str, float]
 SCRAPED_WITHIN_S = 5.0
-"""On a machine that is busy with other things; some milliseconds are enough as a rule."""
+"""This is for a busy machine; usually, some milliseconds are enough."""
 
 
 def text_of(gateway: RunningGateway) -> str:
@@ -25,7 +25,7 @@ def text_of(gateway: RunningGateway) -> str:
 
 
 def numbers(gateway: RunningGateway) -> Numbers:
-    """Each series by its name and the values of its labels."""
+    """Returns each series by its name and label values."""
     return {
         " ".join((sample.name, *sample.labels.values())): sample.value
         for family in families(text_of(gateway))
@@ -34,7 +34,7 @@ def numbers(gateway: RunningGateway) -> Numbers:
 
 
 def numbers_when(gateway: RunningGateway, are_so: Callable[[Numbers], bool], within_s: float = 60) -> Numbers:
-    """The first numbers of which that holds."""
+    """Returns the first metrics that fulfill the condition."""
 
     def found() -> Numbers | None:
         now = numbers(gateway)
@@ -46,7 +46,7 @@ def numbers_when(gateway: RunningGateway, are_so: Callable[[Numbers], bool], wit
 
 
 def is_sampled(found: Numbers) -> bool:
-    """Parts, the disk and the JVM are looked at beside whoever asks for numbers."""
+    """Returns whether parts, disk and JVM are in the metrics; a background thread samples them."""
     return {"sluice_part_up catalog:lake", "sluice_disk_free_bytes", "sluice_jvm_gc_share"} <= found.keys()
 
 

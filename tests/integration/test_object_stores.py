@@ -1,4 +1,4 @@
-"""Whole lakehouses in an object store, of an SQL and a REST catalog, and files that lie there. Over HTTP."""
+"""Whole lakehouses in an object store, in a SQL and a REST catalog, and its objects as sources, over HTTP."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SCHEMA = Schema(
     identifier_field_ids=[1, 2],
 )
 BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
-# What could be taken for another place, or for another name, by one of the two libraries.
+# One of the two libraries could take these for another place or another name.
 ODD_KINDS = ("a b", "a+b", "a/b", "a%2Fb", "a=b&c", "é😀", "", "..", "#?")
 LAKE, INBOX = "lake", "inbox"
 DAYS = tuple(range(2_451_545, 2_451_551))
@@ -50,7 +50,7 @@ DAYS = tuple(range(2_451_545, 2_451_551))
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The gateway, and what it stands on."""
+    """The gateway, and the servers that it uses."""
 
     running: RunningGateway
     store: ObjectStore
@@ -59,7 +59,7 @@ class Stored:
 
 @pytest.fixture(scope="module")
 def stored() -> Iterator[Stored]:
-    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
     folder = Path(tempfile.mkdtemp(prefix="sluice-stores-"))
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -94,7 +94,7 @@ def stored() -> Iterator[Stored]:
 
 
 def rest_catalog(folder: Path, store: ObjectStore) -> AbstractContextManager[RestCatalogServer]:
-    """A running one, whose tables lie in the store as well."""
+    """Runs a REST catalog whose tables are in the store as well."""
     class_path = rest_catalog_class_path(folder / "rest-jars", FOR_S3)
     properties = {
         "warehouse": f"s3://{LAKE}/rest",
@@ -117,7 +117,7 @@ def store(stored: Stored) -> ObjectStore:
 
 @pytest.fixture
 def table(stored: Stored) -> Table:
-    """Partitioned by `kind`."""
+    """A table partitioned by `kind`."""
     stored.lake.create_namespace_if_not_exists("logs")
     name = f"logs.t_{uuid4().hex[:8]}"
     return stored.lake.create_table(name, SCHEMA, partition_spec=BY_KIND, properties={"format-version": "2"})
@@ -125,12 +125,12 @@ def table(stored: Stored) -> Table:
 
 @pytest.fixture
 def inbox() -> str:
-    """A folder of the test's own, below what may be read."""
+    """A new folder for one test, below the one that may be read."""
     return f"in/{secrets.token_hex(4)}"
 
 
 def make_star(lake: SqlCatalog) -> None:
-    """Sales of some days, one each, and a calendar in which every day is a month."""
+    """Creates one sale for each of some days, and a calendar in which every day has a month of its own."""
     lake.create_namespace("shop")
     sales = [{"sale_id": day, "day_key": day, "amount": None} for day in DAYS]
     make(lake, "shop.sales", SALES, BY_DAY).append(pa.Table.from_pylist(sales, schema=SALES.as_arrow()))
@@ -172,7 +172,7 @@ def problem(response: httpx.Response) -> tuple[int, str]:
 
 
 def maintain(gateway: httpx.Client, table: str) -> dict[str, JsonObject]:
-    """All that there is of it; what each operation counted."""
+    """Runs every maintenance operation, and returns the counts of each."""
     body = {
         "operations": ["compact", "expire", "removeOrphans"],
         "snapshotsOlderThanHours": 0,
@@ -258,10 +258,10 @@ def test_what_cannot_be_read_is_a_problem_with_a_code_of_its_own(
     refusals = []
     with store.denying(INBOX, "list"):
         refusals.append(send_source(gateway, table, f"{uri}/*.ndjson"))
-    # It may be listed, but not be read: executors are told.
+    # Objects may be listed but not read, which executors find out.
     with store.denying(INBOX, "get"):
         refusals += [send_source(gateway, table, f"{uri}/{each}") for each in ("a.ndjson", "*.ndjson")]
-    # In the middle, from the executors.
+    # The store fails while executors read.
     with store.denying(INBOX, "get", status=503):
         answer = send_source(gateway, table, f"{uri}/*.ndjson")
         assert problem(answer) == (503, "STORAGE_DOWN")
@@ -319,7 +319,7 @@ def test_maintenance_takes_deletes_and_orphans_away_and_nothing_else(
         send(gateway, name, *records, mode="upsert")
     before = rows(gateway, f"SELECT id, kind, note FROM {name} ORDER BY id")
     assert [each[2] for each in before] == ["1"] * len(ODD_KINDS)
-    # Its location begins like the table's, and is none below it.
+    # Its location has the same prefix as the table's, but is not inside it.
     sibling = stored.lake.create_table(f"{'.'.join(table.name())}_2", SCHEMA)
     send(gateway, named(sibling), {"id": 7, "kind": "sibling"})
     folder = urlsplit(table.location()).path.lstrip("/")
@@ -331,8 +331,8 @@ def test_maintenance_takes_deletes_and_orphans_away_and_nothing_else(
     for each in old:
         store.put(LAKE, each, b"nobody's")
     store.put(LAKE, f"{folder}_2/data/nobodys.parquet", b"not this table's")
-    # PyArrow leaves an empty object in the place of a folder whose last file it deletes, as it does with
-    # deletes that a commit had no need of.
+    # PyArrow leaves an empty object in place of a folder whose last file it deletes, for example a delete
+    # file that a commit did not need.
     empty = [each for each in store.keys(LAKE) if each.startswith(f"{folder}/") and each.endswith("/")]
     store.age_everything()
     store.put(LAKE, f"{folder}/data/young.parquet", b"nobody's")

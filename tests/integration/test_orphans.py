@@ -1,4 +1,4 @@
-"""Files of ingests that were refused go with the orphans, and those of one that waits never do."""
+"""Files of refused ingests are removed as orphans, and those of a waiting ingest never are."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def events(lake: SqlCatalog) -> Iterator[Table]:
 
 @pytest.fixture
 def log(running: RunningGateway) -> Iterator[PostgresIngestLog]:
-    """The gateway's own, as another replica has it open."""
+    """The gateway's own log, opened as another replica would."""
     server = running.data_dir / "postgres"
     port, password = int((server / "port").read_text()), (server / "password").read_text()
     url = URL.create("postgresql+psycopg", "postgres", password, "127.0.0.1", port, "sluice")
@@ -57,7 +57,7 @@ def log(running: RunningGateway) -> Iterator[PostgresIngestLog]:
 
 
 def accepted(lake: SqlCatalog, log: PostgresIngestLog, key: TableKey) -> IngestRecord:
-    """An ingest of one row that another replica has written and accepted three days ago."""
+    """Accepts an ingest of one row, written by another replica three days ago."""
     with closing(PyIcebergCatalogs({"lake": {"type": "sql", **lake.properties}}, SystemClock())) as catalogs:
         table = PyIcebergWritableTables(catalogs).writable(key.table, key.branch)
         target = WriteTarget(key, table.schema.schema_id, table.spec_id, write_schema_column_ids=(1, 2))
@@ -88,7 +88,7 @@ def test_files_stay_while_their_ingest_waits_and_go_when_it_was_refused(
     assert sent.status_code == 200, sent.text
     committed = files_of(events)
     with ExitStack() as held:
-        # The gateway cannot have the round: what waits goes on waiting.
+        # The gateway cannot take the round, so the ingest keeps waiting.
         held.enter_context(log.round(key, 1))
         record = accepted(lake, log, key)
         [waiting] = files_of(events) - committed

@@ -1,4 +1,4 @@
-"""What somebody else commits, the very next query sees."""
+"""A commit of another writer is visible to the very next query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values travel beside the text and can never become part of it."""
+"""Parameter values are sent apart from the text and can never become part of it."""
 
 from __future__ import annotations
 

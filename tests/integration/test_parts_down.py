@@ -1,4 +1,4 @@
-"""Parts die and come back; what does not need them goes on."""
+"""Parts fail and recover; whatever does not need them continues."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def wait_until_ready(guarded: Guarded, within_s: float = 60) -> None:
 
 @pytest.fixture(autouse=True)
 def ready_before_and_after(guarded: Guarded) -> None:
-    """Each test finds everything up, whatever the one before did."""
+    """Waits until every part is up, whatever the previous test did."""
     wait_until_ready(guarded)
 
 
@@ -75,7 +75,7 @@ def _live_through_a_killed_jvm(guarded: Guarded) -> None:
 
     until(says_so, within_s=5)
     assert alice.get("/healthz").status_code == 200
-    # Its first final answer: the result's time to live is short here.
+    # This takes the first final answer, as results expire soon here.
     ended = until(lambda: _final(status(alice, running, wait="10s")), within_s=150)
     assert ended is not None
     assert (ended["status"]["state"], ended["status"]["error"]) == ("SUCCEEDED", None)
@@ -95,17 +95,17 @@ def test_a_query_that_ran_alone_on_a_lost_engine_is_not_run_again_by_itself(guar
     jvm = guarded.running.jvm()
     assert jvm is not None
     alone = started(guarded.alice, text)
-    # A query that is RUNNING may not have come to the engine yet.
+    # A RUNNING query may not have reached the engine yet.
     idle_s = jvm.cpu_times().user
     until(lambda: jvm.cpu_times().user > idle_s + 2, within_s=60)
     jvm.kill()
     psutil.wait_procs([jvm], timeout=10)
-    # One that comes meanwhile is answered by the new engine.
+    # A query that arrives in between is answered by the new engine.
     assert rows(guarded.bob, "SELECT 1 + 1") == [[2]]
     error = status(guarded.alice, alone, wait="10s")["status"]["error"]
     assert error["code"] == "ENGINE_LOST"
     assert "nothing else did" in error["detail"]
-    # Its sender may, once.
+    # Its sender may run it again, once.
     cancel(guarded.alice, started(guarded.alice, text))
 
 

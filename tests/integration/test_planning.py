@@ -1,4 +1,4 @@
-"""POST /explain: what a query would read, told before anything runs."""
+"""POST /explain reports what a query would read, before anything runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_plan_selects_what_the_run_after_it_reads(gateway: httpx.Client) -> No
     assert (plan["queryId"], plan["state"]) == (None, "PLANNED")
     assert [each["source"] for each in applied(plan)] == ["COLLECTED"]
     assert [each["source"] for each in applied(run)] == ["CACHED"]
-    # What files hold may have been found out only meanwhile; scans are cut by it.
+    # The values of files may only be known by the second query, and the read options depend on them.
     assert READ_OPTIONS.sub("", plan["rewrittenSql"]) == READ_OPTIONS.sub("", run["rewrittenSql"])
     from_cache = run["plans"]["optimizedPhysical"].replace(", source=[CACHED]", "")
     assert plan["plans"]["optimizedPhysical"] == from_cache

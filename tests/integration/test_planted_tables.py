@@ -1,4 +1,4 @@
-"""Names that Iceberg reads as a table's metadata or version are never those of a table of its own."""
+"""Names that Iceberg reads as a table's metadata or version never denote a separate table."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_no_schema_is_called_like_a_table(gateway: httpx.Client) -> None:
 
 @pytest.fixture
 def item(lake: SqlCatalog, new_name: str) -> Iterator[str]:
-    """A table with two rows and a branch, and a schema of the same name, as other engines can make them."""
+    """A table with two rows and a branch, and a schema of the same name, as other engines can create them."""
     lake.create_namespace(new_name)
     table = lake.create_table(new_name, OWN_ROWS.schema)
     table.append(OWN_ROWS)
@@ -110,7 +110,7 @@ def test_a_version_that_is_not_there_is_no_view(
 
 
 def test_a_planted_view_is_not_read(gateway: httpx.Client, lake: SqlCatalog, item: str) -> None:
-    # Iceberg takes no version for one that is not in small letters, and looks for a view then.
+    # Iceberg recognizes a version only in lower case, and otherwise looks for a view.
     make_view(lake, f"{item}.TAG_x", "SELECT 666 AS k", {"k": "int"})
     assert_ambiguous(gateway, f"lake.{item}.TAG_x")
     over = f"shop.over_{item.partition('.')[2]}"

@@ -1,4 +1,4 @@
-"""Compaction keeps write schemas apart: rows stay, files become few, and none gets a column more."""
+"""Compaction keeps write schemas apart: same rows, few files, and no additional columns."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def columns_of(table: Table) -> list[Columns]:
 
 
 def rows(gateway: httpx.Client, table: Table) -> Counter[str]:
-    """Each row as often as it is there: some have no id."""
+    """Returns the count of each row, as some rows have no id."""
     return Counter(repr(sorted(each.items())) for each in by_spark(gateway, f"SELECT * FROM {named(table)}"))
 
 
@@ -104,10 +104,10 @@ def test_files_of_each_write_schema_are_joined_by_themselves(gateway: httpx.Clie
             assert all(first >= second for first, second in pairwise(urls))
         else:
             assert file.sort_order_id == 0
-        # What the file does not have is still known to be NULL in it.
+        # The metadata still says that a skipped column is NULL in the whole file.
         counts_of = (file.value_counts[skipped], file.null_value_counts[skipped])
         assert counts_of == (file.record_count, file.record_count)
-    # Nothing is left to do.
+    # There is nothing left to do.
     assert compact(gateway, table)["rewrittenDataFiles"] == 0
 
 
@@ -124,7 +124,7 @@ def test_what_upserts_replaced_goes_with_their_deletes_whatever_columns_the_file
         **keys,
     )
     send(gateway, table, SCORE, {"id": 1000, "kind": "score", "score": 0.5}, **keys)
-    # Without a key column: its rows have no key, and a delete of no key takes them.
+    # Without the key column, these rows have a NULL key, and a delete of that key removes them.
     send(gateway, table, NO_KEY, {"kind": "click", "url": "keyless"})
     send(gateway, table, CLICK, {"id": None, "kind": "click", "url": "no id"}, **keys)
     before, had = rows(gateway, table), set(columns_of_all(table))
@@ -139,7 +139,7 @@ def test_what_upserts_replaced_goes_with_their_deletes_whatever_columns_the_file
 
 
 def columns_of_all(table: Table) -> list[Columns]:
-    """Of tables with deletes, too, of which PyIceberg plans no scan."""
+    """Returns the columns of all files, also of tables with deletes, which PyIceberg cannot scan."""
     found = table.refresh().inspect.data_files().to_pylist()
     return [tuple(pq.read_schema(each["file_path"].removeprefix("file://")).names) for each in found]
 
@@ -171,7 +171,7 @@ def test_files_of_an_earlier_spec_are_written_for_the_present_one(
     compact(gateway, table)
     assert by_id(by_spark(gateway, f"SELECT * FROM {named(table)}")) == before
     assert {each.spec_id for each in data_files(table)} == {table.spec().spec_id}
-    # What the table is partitioned by since is written too, and nothing else.
+    # The new partition source is written too, and no other column.
     assert set(columns_of(table)) == {
         ("kind", "url", "id"),
         ("score", "id", "kind", "url"),

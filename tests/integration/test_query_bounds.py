@@ -1,4 +1,4 @@
-"""A short text does not make Spark allocate, loop or fan out without bound: on a newcomer's heap."""
+"""A short query cannot make Spark allocate, loop or fan out without bound, on a heap of default size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.integration.running import REPOSITORY
 pytestmark = pytest.mark.integration
 
 ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
-# Analyzing thirty nested subqueries takes a busy machine a while; folding them would never end.
+# On a busy machine, analyzing thirty nested subqueries takes a while; folding them would never end.
 LONGEST_REFUSAL_S = 30
 CUBE = ", ".join(f"id + {each}" for each in range(30))
 

@@ -1,4 +1,4 @@
-"""Every query leaves a row, whatever its end."""
+"""Every query leaves a record, however it ends."""
 
 from __future__ import annotations
 

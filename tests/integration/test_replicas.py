@@ -35,7 +35,7 @@ def both(folder: Path) -> Iterator[Replicas]:
 
 @pytest.fixture(autouse=True)
 def _with_an_empty_cache(both: Replicas) -> None:
-    """Nothing is stored, here, there, or on the server, whatever the test before has done to it."""
+    """Empties the cache of both gateways and the server, whatever the previous test did to it."""
     both.cache.mend()
     with both.client() as client:
         client.config_set("maxmemory", "0")
@@ -53,14 +53,14 @@ def slow(month: int) -> str:
 
 
 def filter_of(gateway: RunningGateway, query_id: str) -> JsonObject:
-    """The one that narrowed the fact."""
+    """Returns the filter that was applied to the fact."""
     found = explain(gateway.client, query_id)
     [applied_to_sales] = [each for each in applied(found) if each["probe"]["table"] == "lake.shop.sales"]
     return applied_to_sales
 
 
 def source(gateway: RunningGateway, sql: str) -> str:
-    """Where the keys came from that this query was narrowed by."""
+    """Returns the source of the keys in this query's filter."""
     found: str = filter_of(gateway, ask(gateway.client, sql, **ALWAYS)["queryId"])["source"]
     return found
 
@@ -98,7 +98,7 @@ def test_queries_on_both_at_once_collect_once(both: Replicas) -> None:
 def test_what_is_deleted_on_one_the_other_does_not_keep(both: Replicas) -> None:
     assert [source(each, star(1)) for each in (both.here, both.there)] == ["COLLECTED", "CACHED"]
     assert both.here.client.delete("/filters").json() == {"deleted": 1}
-    # Only what `there` asks itself is collected from now on.
+    # From now on, only keys that `there` itself requests are collected.
     until(lambda: source(both.there, star(1)) == "COLLECTED", within_s=5)
 
 
@@ -127,7 +127,7 @@ def flush(both: Replicas) -> None:
 
 
 def overwrite(both: Replicas) -> None:
-    """Other values lie under all names, and the lease has another owner."""
+    """Overwrites all values and the lease, which gets another owner."""
     with both.client() as client:
         for each in client.keys(f"{LEASES}*"):
             client.set(_text(each).replace(LEASES, VALUES), secrets.token_bytes(100))
@@ -212,7 +212,7 @@ DOUBTED = f"{star(1)} HAVING count(*) <> 77"
 
 
 def poison(both: Replicas) -> str:
-    """The days of the second month lie where those of the first should; the address."""
+    """Stores the days of the second month under the address of the first, which is returned."""
     with both.client() as client:
         [key] = client.keys(f"{VALUES}*")
         stored = client.get(key)
@@ -245,7 +245,7 @@ def test_wrong_keys_are_found_by_a_verification_and_used_by_nobody_any_more(both
     with both.client() as client:
         assert not client.exists(VALUES + fingerprint)
 
-    # The one that has found it out does without; the other collects anew.
+    # The replica that noticed it runs without the filter; the other one collects the keys again.
     again = ask(both.there.client, DOUBTED, **ALWAYS)
     reasons = {each["reason"] for each in explain(both.there.client, again["queryId"])["filters"]}
     assert [each[:2] for each in again["result"]["rows"]] == right
@@ -306,7 +306,7 @@ def test_two_gateways_ingest_into_one_table_and_every_record_is_there_once(both:
     assert sorted(table.scan().to_arrow()["id"].to_pylist()) == list(range(24))
     snapshots = {each["commits"][0]["snapshotId"] for each in answers}
     assert snapshots == {each.snapshot_id for each in table.snapshots()}
-    # Both look into the same log.
+    # Both gateways read the same log.
     for each in (both.here, both.there):
         [summary] = each.client.get("/ingest/summary", params={"table": "lake.shop.notes"}).json()["tables"]
         assert (summary["ingests"], summary["rounds"]["total"]) == (24, len(snapshots))

@@ -1,4 +1,4 @@
-"""Every type that Spark can return, alone and nested, filled and empty, in every format."""
+"""Every type that Spark can return, alone and nested, with and without rows, in every format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.integration.asking import ask, rows
 pytestmark = pytest.mark.integration
 
 TEXT = object()
-"""Where Spark's own text stands for the whole value, which Arrow has no type for."""
+"""Marks values without an Arrow type, for which Spark's text of the whole value is returned."""
 
 SCALARS: Mapping[str, tuple[str, Any]] = {
     "boolean": ("true", True),
@@ -70,12 +70,12 @@ SHAPES: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "map_key": ("map({}, 1)", lambda value: {value: 1} if isinstance(value, str) else None),
 }
 NO_KEYS = {"void", "variant", "map", "empty_map", "void_struct", "calendar_interval"}
-# Spark itself knows no NULL of this type in generated code.
+# Spark's generated code does not support NULL of this type.
 NO_NULLS = {"time"}
 
 
 def columns_of(shape: str) -> dict[str, tuple[str, Any]]:
-    """SQL and expected value by name."""
+    """Returns SQL and expected value by column name."""
     template, expected = SHAPES[shape]
     left_out = {"map_key": NO_KEYS, "optional": NO_NULLS}.get(shape, set())
     return {
@@ -97,7 +97,7 @@ def test_every_type_is_answered_in_every_format(shape: str, row_limit: int, gate
             if expected is TEXT or (shape == "map_key" and expected is None):
                 assert value is not None, name
             elif shape == "map_key":
-                # JSON's keys are texts; of other types, entries stand beside one another.
+                # JSON keys are strings; maps with other keys become lists of entries.
                 is_text = columns[name][0].startswith(("map('", "map(CAST('a'"))
                 assert value == (expected if is_text else [{"key": next(iter(expected)), "value": 1}]), name
             else:

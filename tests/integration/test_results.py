@@ -1,4 +1,4 @@
-"""Results come in chunks that never change, until their time ends."""
+"""Results come in chunks that never change, until they expire."""
 
 from __future__ import annotations
 

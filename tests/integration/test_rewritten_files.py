@@ -1,4 +1,4 @@
-"""Files that were written again for another partition spec and schema, as Spark and PyIceberg read them."""
+"""Files rewritten for another partition spec and schema, as Spark and PyIceberg read them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def events(lake: SqlCatalog) -> Iterator[Table]:
 
 
 def change(table: Table) -> None:
-    """Another partition spec and sort order; columns that are renamed, widened and added."""
+    """Changes the partition spec and sort order; renames, widens and adds columns."""
     with table.update_schema() as schema:
         schema.rename_column("price", "amount")
         schema.update_column("price", DoubleType())
@@ -117,7 +117,7 @@ def test_both_read_the_rows_that_were_written_before_the_table_changed(
         f"SELECT id, cast(at AS string), amount, place.town, place.zip, skipped, new FROM {name} ORDER BY id",
     )
     assert told == [plain(each) for each in expected]
-    # What a partition is pruned by holds for its rows.
+    # Pruning by these partitions and bounds finds the right rows.
     for sql, wanted in (
         ("id = 123", [123]),
         ("at >= TIMESTAMP '1970-01-03' AND at < TIMESTAMP '1970-01-03 01:00:00'", [200, 201, 202, 204]),

@@ -1,4 +1,4 @@
-"""Rows that there is no partition for are records that do not fit, however they are sent."""
+"""Rows without a partition are records that do not fit, in whatever format they are sent."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ REASONS = {2: "name: ", 3: "price: ", 4: "st.x: "}
 
 @pytest.fixture
 def table(lake: SqlCatalog) -> Iterator[Table]:
-    """One whose partition fields have no value for some of their sources'."""
+    """A table whose partition fields have no value for some source values."""
     lake.create_namespace_if_not_exists("logs")
     name = f"logs.t_{uuid4().hex}"
     made = lake.create_table(name, SCHEMA, properties=VERSION_2)

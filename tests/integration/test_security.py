@@ -1,4 +1,4 @@
-"""Whoever may send SQL may read tables by their names, and nothing else."""
+"""Callers that may send SQL can read tables by name, and nothing else."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_name_that_is_made_while_the_query_runs_opens_nothing(
 def test_xml_reads_no_file(gateway: httpx.Client) -> None:
     document = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><r><a>&x;</a></r>'
     sql = "SELECT xpath_string(:xml, 'r/a') AS v"
-    # The function is there, and reads what the text itself holds; of the file it reads nothing.
+    # The function works on the text itself, but reads nothing of the file.
     assert rows(gateway, sql, parameters={"xml": "<r><a>inside</a></r>"}) == [["inside"]]
     assert rows(gateway, sql, parameters={"xml": document}) == [[""]]
 

@@ -1,4 +1,4 @@
-"""Tables without snapshots over HTTP: folders that the operator declares, and a Hive metastore's tables."""
+"""Tables without snapshots over HTTP: folders declared by the operator, and a Hive metastore's tables."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ spark.stop()
 
 @pytest.fixture(scope="module")
 def declared(folder: Path) -> Iterator[RunningGateway]:
-    """A gateway with folders that its operator declares."""
+    """A gateway with folders declared by its operator."""
     place = folder / "declared-files"
     write(place / "events", [{"id": each, "k": each % 8 or None} for each in range(80)], ["k"])
     write_file(place / "kinds" / "a.parquet", _kinds(range(20)))
@@ -70,7 +70,7 @@ def declared(folder: Path) -> Iterator[RunningGateway]:
 
 @pytest.fixture(scope="module")
 def hive(folder: Path) -> Iterator[RunningGateway]:
-    """A gateway with a metastore, into which somebody else has put tables."""
+    """A gateway with a metastore, in which another program has created tables."""
     place = folder / "hive-files"
     place.mkdir()
     subprocess.run([sys.executable, "-c", METASTORE, str(place)], cwd=place, check=True, capture_output=True)
@@ -87,7 +87,7 @@ def hive(folder: Path) -> Iterator[RunningGateway]:
 
 
 def narrowed(client: httpx.Client, sql: str) -> tuple[JsonObject, JsonObject, JsonObject]:
-    """An answer, its explanation and the one filter: no query waits for a table that is slow to tell."""
+    """Repeats a query until one filter is applied, as table facts may be late; explains it."""
 
     def attempt() -> tuple[JsonObject, JsonObject, JsonObject] | None:
         answer = ask(client, sql, **ALWAYS)

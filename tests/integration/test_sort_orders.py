@@ -1,4 +1,4 @@
-"""Writes with sort orders of their own: what files say, what is in them, and who can still read the table."""
+"""Writes with their own sort orders: the files' metadata, their contents, and who can read the table."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def order_ids(response: httpx.Response) -> list[int | None]:
 
 
 def assert_sorted_by_kind(gateway: httpx.Client, table: Table) -> None:
-    """Each file is in the order of its kind, and says so; the table's default order is none, as before."""
+    """Asserts that each file has its kind's order and says so, while the table's default stays unsorted."""
     by_id = {
         each.order_id: [field.source_id for field in each.fields]
         for each in table.refresh().metadata.sort_orders
@@ -83,7 +83,7 @@ def test_each_kind_of_record_has_an_order_of_its_own_in_one_table(
     ]
     assert order_ids(gateway.post("/ingest", json={"writes": writes})) == [1, 2]
     assert_sorted_by_kind(gateway, table)
-    # The orders are known by now.
+    # The orders exist by now.
     assert order_ids(gateway.post("/ingest", json={"writes": writes[:1]})) == [1]
     assert len(table.refresh().metadata.sort_orders) == 3
 
@@ -102,7 +102,7 @@ def test_records_that_a_route_takes_apart_are_sorted_by_their_own_order(
         headers={"Content-Type": "application/x-ndjson"},
     )
     assert order_ids(response) == [1, 2]
-    # Files that executors read.
+    # Executors read this file.
     (inbox / "rows.ndjson").write_text("".join(half[10:]))
     source = {"uri": (inbox / "rows.ndjson").as_uri(), "format": "ndjson"}
     assert sorted(

@@ -1,4 +1,4 @@
-"""Files of every form and compression, read by executors, into files with a write schema's columns alone."""
+"""Files of every format and compression, read by executors, into files with a write schema's columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOTES = ['a,"b"\r\nc', "🙂 ü", "", "plain", None]
 
 
 def records(number: int) -> pa.Table:
-    """Those of one file: no two files have a row in common."""
+    """Returns the records of one file, none of which is in another file."""
     ids = range(number * ROWS_OF_A_FILE, (number + 1) * ROWS_OF_A_FILE)
     return pa.table(
         {
@@ -87,7 +87,7 @@ def send(
 ) -> httpx.Response:
     source = {"uri": uri, "format": form}
     if form in ("parquet", "arrow"):
-        # Names tell it of texts alone.
+        # File names tell the compression only of text formats.
         source["compression"] = packed
     sent = {"table": named(table), "source": source, "writeSchema": COLUMNS} | body
     return gateway.post("/ingest", json=sent, timeout=120)
@@ -104,7 +104,7 @@ def test_files_of_every_form_are_the_rows_that_are_in_them(
     gateway: httpx.Client, log_table: Table, inbox: Path, form: str, packed: str
 ) -> None:
     put_files(inbox, form, packed)
-    # Neither of them is meant.
+    # The glob matches neither of these files.
     (inbox / f"other-0.{form}").write_bytes(b"rubbish")
     (inbox / f".part-9.{form}").write_bytes(b"rubbish")
     answer = send(gateway, log_table, f"{inbox.as_uri()}/part-[0-9].{form}*", form, packed)
@@ -127,7 +127,7 @@ def test_the_columns_that_files_have_may_be_inferred(
     answer = send(gateway, log_table, uri, form, "gzip", writeSchema="infer")
     assert answer.status_code == 200, answer.text
     [commit] = answer.json()["commits"]
-    # None has a `kind`; the others are in the table's order.
+    # No file has a `kind`; the other columns are in the table's order.
     assert [each["writeSchemaColumnIds"] for each in commit["writeTargets"]] == [[1, 3, 4]]
     expected = [{"kind": None, **row} for number in range(FILES) for row in records(number).to_pylist()]
     assert_read_alike(gateway, log_table, expected)
@@ -143,11 +143,11 @@ def test_one_file_that_breaks_off_leaves_nothing_of_the_others(
     [broken] = inbox.glob(f"part-2.{form}*")
     whole = broken.read_bytes()
     middle = len(whole) // 2
-    # A text that is cut between two records, or in a number, is a whole one.
+    # A text that is cut between two records, or within a number, is still valid.
     is_text = form in ("ndjson", "csv") and packed == "none"
     broken.write_bytes(whole[: whole.index(b'"', middle) + 1 if is_text else middle])
     answer = send(gateway, log_table, f"{inbox.as_uri()}/*", form, packed, onError=on_error)
-    # A line of JSON ends with its line; a quote of CSV may go on in the next.
+    # A JSON record ends with its line, but a CSV quote may continue on the next line.
     if is_text and form == "ndjson" and on_error == "DEAD_LETTER":
         assert answer.status_code == 200, answer.text
         assert answer.json()["rejected"]["count"] == 1

@@ -1,4 +1,4 @@
-"""Files into tables, by Spark's executors: over HTTP, read back by Spark and PyIceberg."""
+"""Files into tables through Spark's executors, over HTTP, read back by Spark and PyIceberg."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def as_csv(records: pa.Table) -> bytes:
 
 def as_parquet(records: pa.Table) -> bytes:
     sink = io.BytesIO()
-    # As large as text: the gateway of these tests has a threshold of a megabyte.
+    # The body is as large as text: the gateway of these tests has a threshold of one megabyte.
     pq.write_table(records, sink, row_group_size=2_000, compression="none", use_dictionary=False)
     return sink.getvalue()
 
@@ -155,14 +155,14 @@ def test_a_large_body_is_written_by_executors_in_few_files(
     sums = "count(*), count(DISTINCT id), sum(length(note))"
     lengths = sum(map(len, notes))
     assert rows(gateway, f"SELECT {sums} FROM {named(log_table)}") == [[count, count, lengths]]
-    # As many as there are cores that are kept busy; each has read a megabyte or two.
+    # There is about one file for each busy core, and each core has read a megabyte or two.
     assert 1 < commit["addedDataFiles"] <= 8
 
 
 def test_of_a_large_upsert_the_last_row_of_each_key_is_there(gateway: httpx.Client, log_table: Table) -> None:
     keys, turns = 4_000, 12
     sent_body(gateway, log_table, lines([{"id": 0, "note": "old"}, {"id": -1, "note": "kept"}]))
-    # Every part of the body has every key, and each key is last somewhere else.
+    # Every part of the body has every key, and the last rows of keys are in different parts.
     body = lines(
         {"id": (each * 7) % keys, "note": f"{turn}", "kind": "x" * 60, "amount": turn * keys + each}
         for turn in range(turns)

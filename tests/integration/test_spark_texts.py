@@ -1,7 +1,7 @@
-"""Generated values of all types: what is answered, in every format, is what Spark's own CAST makes text of.
+"""Generated values of all types: the answer in every format equals Spark's own CAST to text.
 
-Documented differences: moments have a `T`, an offset and six digits; intervals are ISO 8601; binary is
-base64; floating numbers are numbers.
+Documented differences: timestamps have a `T`, an offset and six digits; intervals are ISO 8601; binary is
+base64; floating-point values are numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.integration.spark_texts import KINDS, TOLD_WHOLE
 
 pytestmark = pytest.mark.integration
 
-# Few queries with many values: a query takes longer than all that is in it.
+# Few queries with many values, as a query takes longer than its values.
 GENERATED = settings(
     max_examples=4,
     deadline=None,
@@ -42,7 +42,7 @@ ROWS_AT_ONCE = 100
 
 
 def in_every_format(client: httpx.Client, answer: JsonObject) -> list[list[Any]]:
-    """The rows of JSON; those of CSV and Arrow have to say the same."""
+    """Returns the JSON rows, after asserting that CSV and Arrow have the same."""
     rows: list[list[Any]] = answer["result"]["rows"]
     path = f"/query/{answer['queryId']}/chunks/0"
     table = pa.ipc.open_stream(client.get(f"{path}?format=ARROW_STREAM").content).read_all()
@@ -62,7 +62,7 @@ def in_every_format(client: httpx.Client, answer: JsonObject) -> list[list[Any]]
 def values_and_texts(
     client: httpx.Client, literals: list[str], sql_type: str, *, has_null: bool = True
 ) -> list[list[Any]]:
-    """For each: the value, as it is answered, and Spark's text of it; and the same of NULL."""
+    """Returns each answered value with Spark's text of it, after checking NULL too."""
     values = [*literals, f"CAST(NULL AS {sql_type})"] if has_null else literals
     listed = ", ".join(f"({number}, {each})" for number, each in enumerate(values))
     sql = f"SELECT v, CAST(v AS STRING) FROM VALUES {listed} AS t(n, v) ORDER BY n"
@@ -117,7 +117,7 @@ def test_bytes_are_the_ones_that_spark_has(running: RunningGateway, data: some.D
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """A type of types. `kind` is array, map or struct; its parts are kinds by name, or such types."""
+    """A nested type of this kind (array, map or struct), with kinds by name or nested types as its parts."""
 
     kind: str
     parts: tuple[str | Nested, ...]
@@ -167,7 +167,7 @@ def _nested(kind: Nested) -> some.SearchStrategy[str]:
             items = some.lists(expressions(kind.parts[0]), min_size=1, max_size=3)
             return mostly(items.map(lambda found: f"array({', '.join(found)})"), empty)
         case "map":
-            # Spark refuses a key that is there twice.
+            # Spark rejects duplicate keys.
             keys = expressions(kind.parts[0], is_optional=False)
             entries = some.dictionaries(keys, expressions(kind.parts[1]), min_size=1, max_size=1)
             return mostly(
@@ -184,12 +184,12 @@ def _struct(values: tuple[str, ...]) -> str:
 
 
 def is_told_whole(kind: str | Nested) -> bool:
-    """Whether Spark's text of the whole is answered, since Arrow has no type for what is in it."""
+    """Returns whether the whole value is answered as Spark's text, as a part has no Arrow type."""
     return kind in TOLD_WHOLE if isinstance(kind, str) else any(map(is_told_whole, kind.parts))
 
 
 def told(value: Any, kind: str | Nested) -> str:
-    """An answer's value as Spark writes it."""
+    """Writes an answer's value as Spark does."""
     if value is None:
         return "null"
     if isinstance(kind, str):

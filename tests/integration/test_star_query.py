@@ -1,4 +1,4 @@
-"""A fact and its dimension: the rows, and what was read for them, against the files themselves."""
+"""A fact and its dimension: the rows and what was read for them, compared with the files."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_an_explanation_is_not_to_be_had_as_a_picture(gateway: httpx.Client) -> 
 def test_tables_are_listed_by_catalog_and_schema(gateway: httpx.Client) -> None:
     everything = _names(gateway.get("/tables"))
     assert {"lake.shop.sales", "lake.shop.calendar", "lake.shop_archive.sales_2019"} <= set(everything)
-    # A schema may have the name of a table, and dots in its own.
+    # A schema may have the name of a table, and dots in its own name.
     assert everything == sorted(everything, key=lambda name: name.rpartition(".")[::2])
     archive = gateway.get("/tables", params={"catalog": "lake", "schema": "shop_archive"})
     assert _names(archive) == ["lake.shop_archive.sales_2019"]

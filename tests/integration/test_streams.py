@@ -1,4 +1,4 @@
-"""Streams over a folder: every record once, whatever is killed when."""
+"""Streams over a folder: every record once, whatever is killed."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_stream_that_cannot_go_on_says_why(gateway: httpx.Client, log_table: T
 def test_a_file_that_is_gone_before_it_was_read_is_never_passed_over(
     gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:
-    # Ten batches: the last one's names stand in a file in which Spark puts together all those before.
+    # After ten batches, Spark has combined the file names of all but the last into one file.
     for number in range(9):
         put(inbox, f"{number}.json", lines([{"id": number}]), age=timedelta(hours=9 - number))
     put(inbox, "a [9] 50%.json", lines([{"id": "nine"}]))
@@ -215,7 +215,7 @@ def test_a_file_that_is_gone_before_it_was_read_is_a_dead_letter(folder: Path) -
     [checkpoint] = (path for path in data_dir.rglob(link.rsplit("/", 1)[1]) if path.is_dir())
     until((checkpoint / "commits" / "0").exists, 60)
     running.stop()
-    # As after a crash between the planning of a batch and its reading.
+    # This is the state after a crash between the planning of a batch and its reading.
     planned = (checkpoint / "sources" / "0" / "0").read_text().replace("a.json", "b%20c.json")
     (checkpoint / "sources" / "0" / "1").write_text(planned.replace('"batchId":0', '"batchId":1'))
     offsets = (checkpoint / "offsets" / "0").read_text()
@@ -290,7 +290,7 @@ def test_a_checkpoint_that_has_lost_a_batch_ends_its_stream(folder: Path) -> Non
     [checkpoint] = (path for path in data_dir.rglob(link.rsplit("/", 1)[1]) if path.is_dir())
     until((checkpoint / "commits" / "0").exists, 60)
     running.stop()
-    # As after a power failure, where what was written last is gone.
+    # This is the state after a power failure that lost the last writes.
     for name in ("offsets/0", "offsets/.0.crc", "commits/0", "commits/.0.crc"):
         (checkpoint / name).unlink(missing_ok=True)
     put(inbox, "b.json", lines([{"id": 2}]))
@@ -334,7 +334,7 @@ def test_a_gateway_that_is_killed_amid_micro_batches_writes_each_record_once(fol
     for number in range(FILES):
         put(inbox, f"{number:03}.json", lines({"id": number * ROWS + each} for each in range(ROWS)))
     link = ""
-    # Two files a batch: each life ends somewhere in the middle, the second one before its first batch ended.
+    # Each batch has two files, and each run ends in the middle, the second one before its first batch.
     for batches_before_kill in (3, 0, 8, None):
         running = RunningGateway.start(data_dir, settings)
         with closing(embedded_catalog(data_dir)) as lake:
@@ -344,8 +344,8 @@ def test_a_gateway_that_is_killed_amid_micro_batches_writes_each_record_once(fol
                 created = running.client.post("/streams", json=stream(table, inbox))
                 assert created.status_code == 201, created.text
                 link = created.json()["links"]["self"]
-            # A life that ends between two of Spark's own logs leaves its files to the next batch, which is
-            # larger then: so the batches are not counted at the end.
+            # A run that ends between two of Spark's own logs leaves its files to the next batch, which is
+            # then larger. So the last run does not count batches.
             wanted = FILES * ROWS if batches_before_kill is None else batches_before_kill
             counted = "records" if batches_before_kill is None else "batches"
             client = running.client

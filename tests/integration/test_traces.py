@@ -39,7 +39,7 @@ POSTGRES, REDIS = "opentelemetry.instrumentation.psycopg", "opentelemetry.instru
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A gateway, and the collector that it sends its traces to."""
+    """A gateway, and the collector that receives its traces."""
 
     gateway: RunningGateway
     collector: Collector
@@ -49,7 +49,7 @@ class Traced:
         return self.gateway.client
 
     def of(self, context: TraceContext) -> list[Received]:
-        """The spans of a trace that have come."""
+        """Returns the spans of a trace that have arrived."""
         return [each for each in self.collector.spans if each.trace_id == context.trace_id]
 
     def names(self, context: TraceContext) -> set[str]:
@@ -61,14 +61,14 @@ class Traced:
 
 @pytest.fixture(scope="module")
 def traced() -> Iterator[Traced]:
-    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    # Not `tmp_path`: PostgreSQL may run as another user, who has no access to pytest's folder.
     folder = Path(tempfile.mkdtemp(prefix="sluice-traces-"))
     with collector() as found:
         settings = {
             "SLUICE_SPARK_MASTER": "local[2]",
             "SLUICE_SPARK_DRIVER_MEMORY": "1g",
             "SLUICE_DEFAULT_SCHEMA": "shop",
-            # With rows in memory there would be no scan to look at.
+            # With local relations, there would be no scan to observe.
             "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
             "SLUICE_INGEST_COMMIT_INTERVAL_MS": "1000",
             "SLUICE_TRACES_ENDPOINT": found.url,
@@ -85,7 +85,7 @@ def traced() -> Iterator[Traced]:
 
 @pytest.fixture
 def table(traced: Traced) -> Iterator[Table]:
-    """An empty table of the test's own."""
+    """A new, empty table for one test."""
     with closing(embedded_catalog(traced.gateway.data_dir)) as lake:
         lake.create_namespace_if_not_exists("logs")
         name = f"logs.t_{secrets.token_hex(8)}"
@@ -141,7 +141,7 @@ def test_a_query_is_one_trace_down_to_stages_cache_and_store(traced: Traced) -> 
     assert all(each.attributes["spark.tasks"] >= 1 for each in stages)
 
     commands = [each for each in spans if each.scope == REDIS]
-    # One asks whether what this process has is of now still, before anything is collected.
+    # One command asks whether the process's own cache is still valid, before anything is collected.
     assert {tuple(traced.path(each)[:4]) for each in commands} == {tuple(FILTER[:4])}
     assert tuple(FILTER) in {tuple(traced.path(each)[:5]) for each in commands}
     assert [*FILTER, "sluice.filter.collect"] in [traced.path(each) for each in spans]
@@ -218,7 +218,7 @@ def test_a_round_is_linked_to_each_ingest_that_it_commits(traced: Traced, table:
         each for each in traced.collector.named("sluice.commit") if set(each.links) & set(ingests().values())
     ]
     for each in rounds:
-        # In the trace of the first one that it commits.
+        # The round is in the trace of the first ingest that it commits.
         assert (each.trace_id, each.parent_id) == each.links[0]
         assert each.attributes["sluice.table"] == name
         assert each.attributes["sluice.snapshot_id"]

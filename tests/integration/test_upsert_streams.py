@@ -1,4 +1,4 @@
-"""Streams of upserts over a folder: each key once, as the last file has it, whatever is killed when."""
+"""Streams of upserts over a folder: each key once, with its values in the last file, whatever is killed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_gateway_that_is_killed_amid_upserts_has_each_key_once(folder: Path) -
         "SLUICE_INGEST_SOURCE_PREFIXES": inbox.as_uri(),
     }
     for number in range(FILES):
-        # The newest ones have the names that come first.
+        # The newest files have the names that sort first.
         content = lines({"id": each + number // 6, "amount": number} for each in range(KEYS))
         put(inbox, f"{FILES - number:03}.json", content, age=timedelta(minutes=FILES - number))
     link = ""
@@ -76,7 +76,7 @@ def test_a_gateway_that_is_killed_amid_upserts_has_each_key_once(folder: Path) -
             running.kill()
             continue
         sql = f"SELECT id, amount FROM {table} ORDER BY id"
-        # A batch after a kill may have more files than two, so neither batches nor records are counted.
+        # A batch after a kill may have more than two files, so neither batches nor records are counted.
         until(lambda: rows(client, f"SELECT max(amount) FROM {table}") == [[FILES - 1]], 120)  # noqa: B023
         expected = [[0, 5], *([each, FILES - 1] for each in range(1, KEYS + 1))]
         assert rows(client, sql) == expected

@@ -1,4 +1,4 @@
-"""Upserts over HTTP: rows are replaced, queries are narrowed all the same, and maintenance cleans up."""
+"""Upserts over HTTP: rows are replaced, queries are still filtered, and maintenance cleans up."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ NEVER = {"dynamicFiltering": {"enabled": False}}
 
 @pytest.fixture
 def items(lake: SqlCatalog) -> Iterator[Table]:
-    """Rows are told apart by `id` and `day_key`, and lie in partitions by day."""
+    """A table with the key fields `id` and `day_key`, partitioned by day."""
     yield from made(lake, BY_DAY)
 
 
 @pytest.fixture
 def flat(lake: SqlCatalog) -> Iterator[Table]:
-    """The same without partitions."""
+    """The same table without partitions."""
     yield from made(lake, PartitionSpec())
 
 
@@ -103,7 +103,7 @@ def test_rows_are_replaced_whole_and_the_answer_says_so(gateway: httpx.Client, i
     assert target["upsert"]["equalityFieldIds"] == [1, 2]
     assert "NULL" in target["upsert"]["note"]
     assert gateway.get(answer["links"]["self"]).json() == answer
-    # The price is outside of the write schema.
+    # The price is not in the write schema.
     assert found(gateway, items) == [
         [1, 1, "last", None],
         [1, 2, "other day", None],
@@ -132,7 +132,7 @@ def test_whoever_upserts_at_once_each_key_is_there_once(gateway: httpx.Client, i
 
 @contextmanager
 def committer_held(running: RunningGateway, table: Table) -> Iterator[None]:
-    """Nothing is committed to the table meanwhile: another replica seems to have its round."""
+    """Holds the table's round, as another replica would, so that nothing is committed to it."""
     server = running.data_dir / "postgres"
     port, password = int((server / "port").read_text()), (server / "password").read_text()
     url = URL.create("postgresql+psycopg", "postgres", password, "127.0.0.1", port, "sluice")
@@ -154,7 +154,7 @@ def committed(gateway: httpx.Client, accepted: JsonObject) -> JsonObject:
 def test_six_upserts_at_once_are_one_snapshot(
     running: RunningGateway, gateway: httpx.Client, flat: Table
 ) -> None:
-    """Several write schemas and equality fields, an append among them, and a request that is sent twice."""
+    """They have several write schemas and equality fields; one is an append, and one is sent twice."""
     send(gateway, flat, row(1, note="old", price=1), row(2, note="old", price=2), row(9, note="old"))
     upserts: list[dict[str, Any]] = [
         {"records": [row(1, note="a"), row(3, note="a")], "equalityFields": ["id"]},
@@ -213,7 +213,7 @@ def test_writes_of_one_request_take_effect_in_their_order(gateway: httpx.Client,
         [4, 1, "a", None],
     ]
     assert found(gateway, flat) == expected
-    # None of the rows was in the table before: there is nothing to delete, and every reader reads it.
+    # No row was in the table before, so there is nothing to delete, and every reader can read it.
     assert len(flat.scan().to_arrow()) == len(expected)
 
 
@@ -232,7 +232,7 @@ def test_what_is_refused_writes_nothing(gateway: httpx.Client, items: Table) -> 
 
 
 def test_narrowed_or_not_queries_find_the_rows_that_are_there(gateway: httpx.Client, items: Table) -> None:
-    """As the side that is narrowed, as the side that keys come from, and as both."""
+    """The table is the probe side, the build side, or both."""
     days = 20
     upsert(gateway, items, *(row(n, day, note="old", price=n) for day in range(days) for n in range(3)))
     upsert(gateway, items, *(row(0, day, note="new", price=100 + day) for day in range(0, days, 2)))
@@ -270,7 +270,7 @@ def test_rows_stay_replaced_when_an_equality_field_becomes_wider(
     for table in (items, flat):
         send(gateway, table, *(row(number, number % 2, note="old") for number in range(4)))
         upsert(gateway, table, row(0, 0, note="new"), row(1, 1, note="new"))
-        # By now the engine has read the deletes, in the type that the field had.
+        # By now, the engine has read the deletes with the field's original type.
         before = found(gateway, table)
         with table.refresh().update_schema() as update:
             update.update_column("day_key", LongType())

@@ -13,7 +13,7 @@ from tests.integration.asking import ask, post, rows
 
 pytestmark = pytest.mark.integration
 
-# name, type, value: of a row in which everything has a value.
+# Name, type and value of each column, in a row without NULL.
 VALUES: list[tuple[str, str, Any]] = [
     ("id", "INT", 1),
     ("a_boolean", "BOOLEAN", True),

@@ -1,4 +1,4 @@
-"""Queries over views, through HTTP: fewer files are read, and the explanation says by what."""
+"""Queries over views through HTTP: fewer files are read, and the explanation says why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MARCH = {"parameters": {"month": 3}}
 
 @pytest.fixture
 def names(lake: SqlCatalog, new_name: str) -> tuple[str, str]:
-    """A view of a fact with other names, and one of a dimension."""
+    """The names of a view of a fact that renames columns, and of a view of a dimension."""
     sold, days = f"{new_name}_sold", f"{new_name}_days"
     make_view(lake, sold, "SELECT day_key, amount FROM sales -- all", {"day": "int", "paid": "decimal(7, 2)"})
     make_view(lake, days, "SELECT day_key FROM calendar", {"day": "int"})
@@ -31,7 +31,7 @@ def names(lake: SqlCatalog, new_name: str) -> tuple[str, str]:
 
 
 def rewrites(explanation: JsonObject) -> dict[str, str]:
-    """The views that were opened, with what was said of them."""
+    """Returns the expanded views with their details."""
     found = (each for each in explanation["rewrites"] if each["rewrite"] == "VIEW_OPENED")
     return {each["table"]: each["detail"] for each in found}
 

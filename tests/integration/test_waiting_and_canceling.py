@@ -28,7 +28,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def blocked(guarded: Guarded) -> Iterator[httpx.Client]:
-    """Alice, all of the gateway's workers being busy."""
+    """Alice's client, while all workers of the gateway are busy."""
     busy = [started(guarded.alice, ENDLESS) for _ in range(WORKERS)]
     yield guarded.alice
     for each in busy:
@@ -76,7 +76,7 @@ def test_a_query_that_has_ended_is_not_canceled(gateway: httpx.Client) -> None:
 
 def test_canceling_stops_the_work_itself(gateway: httpx.Client) -> None:
     for _ in range(8):
-        # More than there are workers and cores: one that went on would be in the way.
+        # There are more queries than workers and cores, so one that still ran would block others.
         cancel(gateway, started(gateway, ENDLESS))
     assert rows(gateway, "SELECT count(*) FROM range(1000) WHERE id < 10") == [[10]]
 

@@ -1,7 +1,7 @@
-"""Every rule of `writeSchema` over HTTP: what breaks it, and what keeps it, which all readers read alike.
+"""Every rule of `writeSchema` over HTTP: one request that breaks it, and one that all readers can read.
 
-Not here: the rules of initial defaults, which tables of the format versions that can be written to do not
-have (`test_data_files.py` has them).
+`test_data_files.py` has the rules of initial defaults, which tables of the writable format versions do not
+have.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.integration
 STREET = NestedField(9, "street", StringType(), required=True)
 GEO = StructType(NestedField(11, "lat", LongType()), NestedField(12, "lon", LongType()))
 PLACE = StructType(NestedField(8, "city", StringType()), STREET, NestedField(10, "geo", GEO))
-# The ids are those that a new table gives.
+# These are the ids that a new table assigns.
 STRICT = Schema(
     NestedField(1, "id", LongType(), required=True),
     NestedField(2, "day", DateType()),
@@ -64,7 +64,7 @@ NewTable = Callable[..., Table]
 
 @pytest.fixture
 def new_table(lake: SqlCatalog) -> Iterator[NewTable]:
-    """Makes a table that goes with the test."""
+    """Makes tables that are dropped with the test."""
     lake.create_namespace_if_not_exists("ruled")
     names: list[str] = []
 
@@ -83,7 +83,7 @@ def send(gateway: httpx.Client, table: Table, *records: Row, **body: Any) -> htt
 
 
 def json_of(*fields: tuple[int, str, Any]) -> dict[str, Any]:
-    """A write schema as Iceberg spells it."""
+    """Returns a write schema in Iceberg's JSON."""
     told = [
         {"id": number, "name": name, "type": kind, "required": number in (1, 9)}
         for number, name, kind in fields
@@ -98,7 +98,7 @@ A_PLACE = {"city": None, "street": "B", "geo": None}
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`columns` are those of the file, in its order."""
+    """A rule with a request that breaks it and one that does not; `columns` are the file's, in order."""
 
     rule: WriteRule
     breaks: Any
@@ -301,7 +301,7 @@ def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_
     assert accepted.status_code == 200, accepted.text
     found = by_spark(gateway, f"SELECT * FROM {named(table)} ORDER BY id")
     assert found == [TOLD | {"note": "new"}, TOLD | {"id": 2, "note": "old"}]
-    # PyIceberg reads no equality deletes; what lies in the files all can see, and the rows once compacted.
+    # PyIceberg cannot read equality deletes, but all readers can read the files, and the compacted rows.
     files = table.refresh().inspect.files().select(["content", "file_path"]).to_pylist()
     paths = {
         content: [each["file_path"][7:] for each in files if each["content"] == content] for content in (0, 2)

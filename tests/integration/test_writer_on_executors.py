@@ -1,4 +1,4 @@
-"""The writer's own tests, and those of its port, with executors that write; and what executors promise."""
+"""The tests of the writer and of its port, run on executors, and the contract of executors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.integration
 
 __all__ = ["upsert", "write"]
 
-# They look at what is there while rows are still coming, from here.
+# These tests check the storage from here while rows are still being sent.
 WHILE_ROWS_COME = {
     "test_batches_are_taken_one_after_the_other",
     "test_nothing_is_left_of_a_write_that_failed",
@@ -64,7 +64,7 @@ def storage(spark: Executors, tmp_path: Path) -> Storage:
 
 
 def suite_of(module: ModuleType, *fixtures: str) -> dict[str, object]:
-    """Those that ask for one of these fixtures."""
+    """Returns the tests that use one of these fixtures."""
     found = {name: each for name, each in vars(module).items() if name.startswith("test_")}
     return {
         name: staticmethod(each)
@@ -95,7 +95,7 @@ def failing(number: int) -> int:
 
 
 def digits(numbers: range) -> Iterator[tuple[int, str]]:
-    """Each number, in the part of its last digit."""
+    """Yields each number with its last digit as its part."""
     return ((number % 10, str(number)) for number in numbers)
 
 
@@ -115,7 +115,7 @@ def test_results_are_in_the_order_of_their_items(executors: Executors) -> None:
 
 
 def test_values_of_a_part_come_together_in_the_order_of_their_items(executors: Executors) -> None:
-    # More values than are sorted at once, from items whose numbers are not in the order of their names.
+    # There are more values than are sorted at once, and the order of items is not that of their names.
     items = [range(start, start + 400) for start in (2000, 400, 1200, 0, 800, 1600)]
     parts = executors.regroup(digits, joined, items, 12, "test")
     expected = [

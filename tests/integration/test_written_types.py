@@ -1,4 +1,4 @@
-"""Values of every type at their extremes, each in files without the other types, as all readers see them."""
+"""Extreme values of every type, each in files without the other types, in all readers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ pytestmark = pytest.mark.integration
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A type, and values of it as JSON spells them beside what they are; how SQL spells the first of them."""
+    """A type, its values in JSON and in Python, and the SQL of the first value."""
 
     kind: IcebergType
     values: list[tuple[Any, Any]]
@@ -81,7 +81,7 @@ def narrow(value: float) -> float:
 
 
 LARGEST = "9" * 38
-# Nothing equals NaN; and what is beyond the largest float PyIceberg takes for nothing that a float can be.
+# Nothing equals NaN, and PyIceberg treats numbers beyond the largest float as never equal.
 UNASKED = (NAN := float("nan"), float("inf"))
 COLUMNS = {
     "a_boolean": Column(BooleanType(), same(True, False), "true"),
@@ -169,7 +169,7 @@ def table(request: pytest.FixtureRequest, lake: SqlCatalog) -> Iterator[Table]:
 
 
 def numbered(columns: dict[str, Column]) -> Iterator[tuple[int, str, Any, Any]]:
-    """Every value of every column with the id of its row."""
+    """Yields the row id, name, JSON and value of every value of every column."""
     number = 0
     for name, column in columns.items():
         for given, value in column.values:
@@ -178,7 +178,7 @@ def numbered(columns: dict[str, Column]) -> Iterator[tuple[int, str, Any, Any]]:
 
 
 def send_each_by_itself(gateway: httpx.Client, table: Table, columns: dict[str, Column]) -> list[Row]:
-    """A write for each column, and one of all columns without values; the rows that are to be found."""
+    """Sends a write for each column, and one without values; returns the rows that must be found."""
     nothing: Row = dict.fromkeys(columns)
     writes = [
         {
@@ -364,13 +364,13 @@ def test_what_is_nested_is_read_alike_whole_and_in_part(gateway: httpx.Client, t
     assert response.status_code == 200, response.text
     told = [nothing | row | {"id": number} for number, (_, _, row) in enumerate(NESTED_WRITES)]
     assert_read_alike(gateway, table, told)
-    # Each distinct write schema has one file, however many writes it has.
+    # Each distinct write schema has one file, however many writes use it.
     assert len(data_files(table)) == len({tuple(each or ()) for each, _, _ in NESTED_WRITES})
 
 
 @pytest.mark.parametrize("table", [NESTED], indirect=True, ids=["nested"])
 def test_no_list_and_an_empty_one_are_told_apart(gateway: httpx.Client, table: Table) -> None:
-    # PyIceberg reads both as empty, where structs lie in the list.
+    # PyIceberg reads both as empty if the list has structs.
     records: list[Row] = [{"id": 1, "path": None, "by_day": None}, {"id": 2, "path": [], "by_day": []}]
     sent = {"table": named(table), "writeSchema": ["by_day", "path", "id"], "records": records}
     assert gateway.post("/ingest", json=sent).status_code == 200

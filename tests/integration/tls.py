@@ -1,4 +1,4 @@
-"""Certificates of an authority of the test's own, and TLS in front of servers that speak none."""
+"""Certificates of a test authority, and TLS in front of servers without it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GSS_REQUEST = 80877104
 
 
 class Authority:
-    """Signs certificates; `ca` is the file that clients trust."""
+    """An authority that signs certificates; clients trust the file `ca`."""
 
     def __init__(self, folder: Path, name: str = "authority") -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ class Authority:
         )
 
     def certificate(self, host: str) -> Path:
-        """A file with the key and the certificate of this host, a name or an IP address."""
+        """Returns a file with the key and certificate of a host, which is a name or an IP address."""
         key = ec.generate_private_key(ec.SECP256R1())
         builder = self._builder(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)]), key)
         builder = builder.add_extension(x509.SubjectAlternativeName([_general_name(host)]), False)
@@ -89,9 +89,9 @@ def _general_name(host: str) -> x509.GeneralName:
 
 @contextmanager
 def tls_in_front_of(port: int, certificate: Path, *, is_postgres: bool = False) -> Iterator[int]:
-    """A port that takes TLS alone and passes what comes on to this one.
+    """Runs a port that accepts only TLS and forwards to this one.
 
-    PostgreSQL's clients ask in the clear first whether TLS is spoken.
+    PostgreSQL's clients first ask without TLS whether the server supports it.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
@@ -119,7 +119,7 @@ def tls_in_front_of(port: int, certificate: Path, *, is_postgres: bool = False) 
     try:
         yield listener.getsockname()[1]
     finally:
-        # Closing alone does not wake the one who waits for a connection.
+        # Closing alone would not end a pending `accept`.
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
         listener.close()

@@ -1,4 +1,4 @@
-"""Maintenance that a test asks for, and waits for."""
+"""Maintenance that a test starts and waits for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WITHIN_S = 120.0
 
 
 def compact(gateway: httpx.Client, table: Table) -> Mapping[str, int]:
-    """Has the table compacted; what was counted."""
+    """Compacts the table, and returns the counts."""
     response = gateway.post(f"/tables/{named(table)}/maintenance", json={"operations": ["compact"]})
     assert response.status_code == 202, response.text
     link = response.json()["links"]["self"]

@@ -1,1 +1,1 @@
-"""Mixed load on one gateway for half an hour: what it answers, what it keeps, how much memory it takes."""
+"""Mixed load on one gateway for half an hour: its answers, the stored data and its memory."""

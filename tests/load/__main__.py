@@ -1,7 +1,7 @@
-"""`python -m tests.load LOCUST`: a gateway, locust's callers, and a table of what came of it.
+"""`python -m tests.load LOCUST`: runs a gateway and locust's callers, and prints a table of the results.
 
-SLUICE_LOAD_SECONDS says for how long, SLUICE_LOAD_CALLERS how many callers there are. The picture, the
-numbers and their summary go to `.sluice/load`.
+SLUICE_LOAD_SECONDS sets the duration, SLUICE_LOAD_CALLERS the number of callers. The picture, the numbers and
+their summary are written to `.sluice/load`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tests.load.summary import Summary, summary_of
 MINUTES = float(os.environ.get("SLUICE_LOAD_SECONDS", "1800")) / 60
 CALLERS = int(os.environ.get("SLUICE_LOAD_CALLERS", "12"))
 WARM_AFTER_MINUTES = 10
-"""In less, memory still grows to what it then stays at."""
+"""In a shorter run, memory still grows to its stable size."""
 
 KEY_PARTS = 10
 RESULTS = REPOSITORY / ".sluice" / "load"
@@ -49,7 +49,7 @@ KEYED = Schema(NestedField(1, "id", LongType()), NestedField(2, "turn", LongType
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the load left."""
+    """The results of the load."""
 
     requests: list[dict[str, str]]
     ledger: Ledger
@@ -58,12 +58,12 @@ class Outcome:
 
     @property
     def summary(self) -> Summary:
-        """In figures."""
+        """The results in figures."""
         return summary_of(CALLERS, self.requests, self.ledger, self.memory)
 
 
 def main(locust: str) -> int:
-    """The process's exit code: 0 if all was right."""
+    """Returns the process's exit code, which is 0 if everything was right."""
     console = Console()
     folder = Path(tempfile.mkdtemp(prefix="sluice-load-"))
     console.print(f"{CALLERS} callers for {MINUTES:g} minutes …")
@@ -128,7 +128,7 @@ def _lost(gateway: RunningGateway, lake: SqlCatalog, ledger: Ledger) -> Iterator
 
 
 def _turns(gateway: RunningGateway) -> Iterator[tuple[int, int]]:
-    """Keys with their turns, in parts that each fit into an answer's first chunk."""
+    """Yields keys with their turns, in parts that each fit into the first chunk of an answer."""
     for part in range(KEY_PARTS):
         sql = f"SELECT id, turn FROM lake.load.keyed WHERE id % {KEY_PARTS} = {part}"
         answer = ask(gateway.client, sql)

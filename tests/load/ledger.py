@@ -1,4 +1,4 @@
-"""What callers were told, against what the tables hold."""
+"""The answers that callers got, compared with the contents of the tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Rows = list[tuple[int, int]]
 
 @dataclass
 class Ledger:
-    """Numbers and keys that were sent, those that were acknowledged, and refusals by their code."""
+    """The numbers and keys that were sent and acknowledged, and refusals by code."""
 
     sent: set[int] = field(default_factory=set)
     accepted: set[int] = field(default_factory=set)
@@ -25,14 +25,14 @@ class Ledger:
 
     @classmethod
     def read(cls, path: Path) -> Ledger:
-        """From the file that callers have written."""
+        """Reads the file that callers have written."""
         ledger = cls()
         for line in path.read_text().splitlines():
             ledger._take(json.loads(line))
         return ledger
 
     def faults(self, numbers: list[int], turns: Rows) -> Iterator[str]:
-        """What is wrong with the rows of the appended table, and of the one with keys."""
+        """Yields the faults in the rows of the appended table, and of the table with keys."""
         there = set(numbers)
         if len(numbers) != len(there):
             yield f"{len(numbers) - len(there)} records are there twice"

@@ -1,4 +1,4 @@
-"""How much memory the gateway's processes take, as time goes on."""
+"""The memory of the gateway's processes over time."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ EVERY_S = 5.0
 MIB = 1024**2
 ENOUGH_FOR_A_LINE = 2
 GROWS_BY, GROWS_BY_MIB = 1.05, 32.0
-"""From the second third to the last one; what a collection of garbage more or less makes."""
+"""Memory may grow by this from the second to the last third, as garbage collection varies."""
 
 
 @dataclass
 class MemoryWatch:
-    """Looks for as long as its block lasts: MiB by process, and the seconds since its begin."""
+    """Samples until its block ends: MiB by process, and the seconds since its begin."""
 
     gateway: RunningGateway
     moments_s: list[float] = field(default_factory=list)
     mib: dict[str, list[float]] = field(default_factory=lambda: {"gateway": [], "JVM": [], "readers": []})
     cpu_s: dict[str, float] = field(default_factory=dict)
-    """Seconds of a core's time that each took over the block."""
+    """The CPU seconds of each process over the block."""
 
     def __enter__(self) -> Self:
         self._ended = threading.Event()
@@ -47,7 +47,7 @@ class MemoryWatch:
 
     @property
     def length_s(self) -> float:
-        """From the first look to the last one."""
+        """The time from the first sample to the last."""
         return self.moments_s[-1] - self.moments_s[0] if self.moments_s else 0.0
 
     def _watch(self) -> None:
@@ -70,19 +70,19 @@ class MemoryWatch:
 
 
 def thirds(values: Sequence[float]) -> tuple[float, float]:
-    """The medians of the second third and of the last one."""
+    """Returns the medians of the second and of the last third."""
     third = len(values) // 3
     return statistics.median(values[third : 2 * third]), statistics.median(values[2 * third :])
 
 
 def is_flat(values: Sequence[float]) -> bool:
-    """Whether the last third has not more than the second, but for what is chance."""
+    """Returns whether the last third is not larger than the second, apart from chance."""
     second, last = thirds(values)
     return last <= second * GROWS_BY + GROWS_BY_MIB
 
 
 def slope_per_hour(moments_s: Sequence[float], values: Sequence[float]) -> float:
-    """By how much the values of the last two thirds rise within an hour, as a straight line has it.
+    """Returns the slope of a line through the last two thirds of the values, per hour.
 
     >>> slope_per_hour([0, 1800, 3600], [500, 100, 103])
     6.0
@@ -95,7 +95,7 @@ def slope_per_hour(moments_s: Sequence[float], values: Sequence[float]) -> float
 
 
 def at(moments_s: Sequence[float], values: Sequence[float], moment_s: float) -> float | None:
-    """The value at the first look from that moment on; None: there was none."""
+    """Returns the value of the first sample since this time, or None."""
     found = (value for moment, value in zip(moments_s, values, strict=True) if moment >= moment_s)
     return next(found, None)
 

@@ -1,4 +1,4 @@
-"""What a load took and gave, in figures: for people, as JSON, and as a row of docs/operations/sizing.md."""
+"""A load's results in figures: as text, as JSON, and as a row of docs/operations/sizing.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WARM_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The requests of one kind. `refused` are answers of 429 and 503 with a code."""
+    """The requests of one kind. `refused` counts answers of 429 and 503 with a code."""
 
     name: str
     count: int
@@ -26,7 +26,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one part took. MiB of resident memory; None: the load did not last so long."""
+    """The use of one part: MiB of resident memory, or None if the load was too short, and CPU."""
 
     start_mib: float
     after_5_min_mib: float | None
@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All of it. `seconds` is how long was looked at."""
+    """All figures of a load; `seconds` is the length of the observation."""
 
     callers: int
     seconds: float
@@ -47,11 +47,11 @@ class Summary:
     parts: Mapping[str, Part]
 
     def as_json(self) -> dict[str, object]:
-        """The same, in plain values."""
+        """Returns the figures as plain values."""
         return asdict(self)
 
     def as_row(self, workload: str, heap: str) -> str:
-        """The row of the table in docs/operations/sizing.md."""
+        """Returns the row of the table in docs/operations/sizing.md."""
         total = sum(each.count for each in self.kinds)
         memory = [f"{each.end_mib:,.0f} ({each.mib_per_hour:+,.0f})" for each in self.parts.values()]
         cores = [f"{each.cores:.2f}" for each in self.parts.values()]
@@ -63,7 +63,7 @@ class Summary:
 def summary_of(
     callers: int, requests: Sequence[Mapping[str, str]], ledger: Ledger, memory: MemoryWatch
 ) -> Summary:
-    """From what locust has counted, the ledger, and the looks at the processes."""
+    """Combines locust's counts, the ledger, and the samples of the processes."""
     kinds = [
         Kind(
             each["Name"],

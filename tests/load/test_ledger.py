@@ -1,4 +1,4 @@
-"""The load's own judgment, by hand."""
+"""The load's verdicts, checked with hand-made data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The load's figures, by hand."""
+"""The load's figures, checked with hand-made data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The callers, for locust, which has a Python of its own: nothing of this repository is imported.
+"""The callers of the load. Locust has a Python of its own, so this imports nothing of the repository.
 
-Each ingest that was acknowledged is a line in the ledger; one that was not is sent again, under its
-requestId.
+Each acknowledged ingest is a line in the ledger; any other is sent again, under its requestId.
 """
 
 from __future__ import annotations
@@ -44,26 +43,26 @@ def _on_stop(**_: Any) -> None:
 
 
 def note(kind: str, **what: Any) -> None:
-    """One line in the ledger."""
+    """Appends a line to the ledger."""
     with _lock, LEDGER.open("a") as file:
         file.write(json.dumps({"kind": kind, **what}) + "\n")
 
 
 class Caller(FastHttpUser):
-    """Asks and sends what dashboards and services do, in turn."""
+    """A caller that does in turn what dashboards and services do."""
 
     wait_time = between(0.1, 0.6)
     connection_timeout = network_timeout = 90.0
 
     def on_start(self) -> None:
-        """Keys that are this caller's alone, so that it knows what they are to be."""
+        """Reserves keys for this caller alone, so that it knows their values."""
         self.first_key = next(USERS) * KEYS_OF_A_USER
         self.turn = 0
         self.last_query = ""
 
     @task(10)
     def star(self) -> None:
-        """A fact joined to one month of its dimension."""
+        """Joins a fact to one month of its dimension."""
         month = random.randint(1, MONTHS)
         sql = (
             "SELECT c.month, count(*) AS sales FROM lake.shop.sales AS f JOIN lake.shop.calendar AS c"
@@ -75,14 +74,14 @@ class Caller(FastHttpUser):
 
     @task(10)
     def point(self) -> None:
-        """One row by its key."""
+        """Reads one row by its key."""
         number = random.randint(0, 199)
         sql = "SELECT return_id, reason FROM lake.shop.returns WHERE return_id = ?"
         self.rows("point", sql, [[number, "torn"]], parameters=[number])
 
     @task(4)
     def bad(self) -> None:
-        """A text that is refused, by its code."""
+        """Sends an invalid query, which must be refused with its code."""
         sql, code = random.choice(list(BAD.items()))
         with self.client.post(
             "/query", json={"sql": sql, "waitTimeout": "50s"}, name="bad SQL", catch_response=True
@@ -91,7 +90,7 @@ class Caller(FastHttpUser):
 
     @task(2)
     def cancel(self) -> None:
-        """A query without end, ended."""
+        """Starts an endless query, and cancels it."""
         query_id = self.begun("cancel: begin", ENDLESS)
         if not query_id:
             return
@@ -103,7 +102,7 @@ class Caller(FastHttpUser):
 
     @task(3)
     def download(self) -> None:
-        """A result of several chunks, in each format."""
+        """Reads a result of several chunks, in one of the formats."""
         form = random.choice(["JSON", "CSV", "ARROW_STREAM"])
         query_id = self.begun(
             "download: begin", "SELECT id, id * 7 AS n FROM range(25000)", format=form, rowLimit=25_000
@@ -120,14 +119,14 @@ class Caller(FastHttpUser):
 
     @task(4)
     def poll(self) -> None:
-        """Not waited for, but asked for again and again; then explained."""
+        """Starts a query without waiting, and polls it until it ends."""
         query_id = self.begun("poll: begin", "SELECT count(*) AS n FROM lake.shop.sales WHERE sale_id > 1000")
         if query_id and self.polled("poll", query_id):
             self.last_query = query_id
 
     @task(4)
     def explain(self) -> None:
-        """In one of its forms."""
+        """Reads an explanation in one of its formats."""
         if self.last_query:
             form = random.choice(["application/json", "text/plain", "text/html"])
             with self.client.get(
@@ -140,14 +139,14 @@ class Caller(FastHttpUser):
 
     @task(5)
     def ndjson(self) -> None:
-        """Appends."""
+        """Appends records as NDJSON."""
         numbers = [next(NUMBERS) for _ in range(RECORDS)]
         body = "\n".join(json.dumps({"id": each, "form": "ndjson"}) for each in numbers).encode()
         self.sent("ingest ndjson", "lake.load.events", body, "application/x-ndjson", {"numbers": numbers})
 
     @task(5)
     def arrow(self) -> None:
-        """Appends."""
+        """Appends records as an Arrow stream."""
         numbers = [next(NUMBERS) for _ in range(RECORDS)]
         table = pa.table({"id": pa.array(numbers, pa.int64()), "form": ["arrow"] * RECORDS})
         stream = io.BytesIO()
@@ -158,7 +157,7 @@ class Caller(FastHttpUser):
 
     @task(3)
     def upsert(self) -> None:
-        """Some of this caller's keys get the number of its turn."""
+        """Sets some of this caller's keys to the number of its turn."""
         self.turn += 1
         keys = random.sample(range(self.first_key, self.first_key + KEYS_OF_A_USER), KEYS_AT_ONCE)
         body = "\n".join(json.dumps({"id": each, "turn": self.turn}) for each in keys).encode()
@@ -169,7 +168,7 @@ class Caller(FastHttpUser):
     def sent(
         self, name: str, table: str, body: bytes, content: str, noted: dict[str, Any], how: str = ""
     ) -> None:
-        """Until it is acknowledged; what is not when all ends may be there or not."""
+        """Sends a body until it is acknowledged. One that is not when the load ends may be stored or not."""
         path = f"/ingest?table={table}&requestId={uuid4()}{how}"
         note("sent", **noted)
         while True:
@@ -187,7 +186,7 @@ class Caller(FastHttpUser):
             gevent.sleep(1)
 
     def rows(self, name: str, sql: str, expected: list[list[Any]], **more: Any) -> None:
-        """Asks, waits, and compares."""
+        """Runs a query, and compares its rows."""
         with self.client.post(
             "/query", json={"sql": sql, "waitTimeout": "50s", **more}, name=name, catch_response=True
         ) as answer:
@@ -196,7 +195,7 @@ class Caller(FastHttpUser):
             self.last_query = found.get("queryId", self.last_query)
 
     def begun(self, name: str, sql: str, **more: Any) -> str:
-        """Its id, without waiting."""
+        """Starts a query without waiting, and returns its id."""
         with self.client.post(
             "/query", json={"sql": sql, "waitTimeout": "0s", **more}, name=name, catch_response=True
         ) as answer:
@@ -205,7 +204,7 @@ class Caller(FastHttpUser):
             return str(answer.json()["queryId"]) if is_right else ""
 
     def polled(self, name: str, query_id: str) -> dict[str, Any] | None:
-        """Its last answer."""
+        """Polls a query, and returns its last answer."""
         for _ in range(600):
             with self.client.get(
                 f"/query/{query_id}?waitTimeout=1s", name=name, catch_response=True
@@ -221,7 +220,7 @@ class Caller(FastHttpUser):
         return None
 
     def judged(self, answer: Any, is_right: bool) -> None:
-        """Refusals are no failures, but counted."""
+        """Counts refusals, which are not failures."""
         if answer.status_code in REFUSALS and '"code"' in (answer.text or ""):
             name = answer.request_meta["name"]
             note("refused", name=name, status=answer.status_code, code=answer.json()["code"])

@@ -13,7 +13,7 @@ from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 
 @pytest.fixture(scope="session")
 def migrated_server() -> Iterator[EmbeddedPostgres]:
-    # Not tmp_path: the server may run as another user, who may not pass through pytest's directory.
+    # Not `tmp_path`: the server may run as another user, who has no access to pytest's directory.
     path = Path(tempfile.mkdtemp(prefix="sluice-servers-"))
     server = EmbeddedPostgres.start(path / "postgres")
     yield server

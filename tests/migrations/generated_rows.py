@@ -1,4 +1,4 @@
-"""A row for each table, as a schema itself describes it: what the version of that schema may write."""
+"""Generates a row for each table from the schema itself, as the version of that schema may write it."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ Rows = Mapping[str, list[dict[str, Any]]]
 
 
 def schema_of(connection: Connection) -> MetaData:
-    """The tables that there are, Alembic's own aside."""
+    """Returns the existing tables, except Alembic's own."""
     found = MetaData()
     found.reflect(connection, only=lambda name, _: name != "alembic_version")
     return found
 
 
 def fill(connection: Connection, schema: MetaData) -> None:
-    """A row in each table, parents first, with a value for each column that takes one."""
+    """Inserts a row into each table, parents first, with a value for each column that accepts one."""
     ids: dict[str, object] = {}
     for table in schema.sorted_tables:
         row = {each.name: _value(each, ids) for each in table.columns if not _is_generated(each)}
@@ -55,7 +55,7 @@ def fill(connection: Connection, schema: MetaData) -> None:
 
 
 def rows(connection: Connection, schema: MetaData) -> Rows:
-    """All that these tables hold, by their columns alone, in an order of their own."""
+    """Returns the contents of these tables, only in their columns, sorted."""
     return {each.name: _rows(connection, each) for each in schema.sorted_tables}
 
 

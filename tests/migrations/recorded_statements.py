@@ -1,4 +1,4 @@
-"""SQL statements as a version sends them to PostgreSQL, kept to try the schema of the next one by them.
+"""SQL statements that a version sends to PostgreSQL, stored to test the next version's schema with them.
 
 With SLUICE_RECORD_STATEMENTS=<file> the contract suites of PostgreSQL's adapters write down what is sent:
 
@@ -28,7 +28,7 @@ _OF_THE_STORE = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORE
 
 @contextmanager
 def recorded() -> Iterator[None]:
-    """Where it is asked for: writes down the statements of the block, each shape of them once."""
+    """Records the statements of the block, each shape once, if the environment asks for it."""
     path = os.environ.get(_ASKED_FOR)
     if path is None:
         yield
@@ -49,14 +49,14 @@ def recorded() -> Iterator[None]:
 
 
 def statements_of(revision: str) -> list[str]:
-    """What the version with this newest revision has sent; empty where nobody has written it down."""
+    """Returns the statements of the version with this newest revision, or nothing if none were recorded."""
     path = FOLDER / f"{revision}.json"
     kept: list[str] = json.loads(path.read_text()) if path.exists() else []
     return kept
 
 
 def with_numbers(statement: str) -> str:
-    """The statement as PostgreSQL itself reads it, with numbers in the place of psycopg's names.
+    """Returns the statement as PostgreSQL itself reads it, with numbers in place of psycopg's names.
 
     >>> with_numbers("SELECT %(a)s::UUID WHERE b = %(b)s::INTEGER AND %(a)s::UUID = c LIKE 'x%%'")
     "SELECT $1::UUID WHERE b = $2::INTEGER AND $1::UUID = c LIKE 'x%'"
@@ -70,7 +70,7 @@ def with_numbers(statement: str) -> str:
 
 
 def _with_intervals(statement: str, parameters: object) -> str:
-    """With the type of intervals: of them alone psycopg tells PostgreSQL with the value."""
+    """Adds the type to interval parameters, the only ones whose type psycopg sends with the value."""
     given = parameters if isinstance(parameters, dict) else {}
     intervals = [name for name, value in given.items() if isinstance(value, timedelta)]
     for name in intervals:
@@ -79,5 +79,5 @@ def _with_intervals(statement: str, parameters: object) -> str:
 
 
 def _shape(statement: str) -> str:
-    """The same for statements that differ by how many values and rows they have."""
+    """Returns the same text for statements that differ only in their numbers of values and rows."""
     return _ROWS.sub("(?)", _MANY.sub("?", statement))

@@ -1,4 +1,4 @@
-"""The metrics store's schema goes up and down, and is the one that the model describes."""
+"""The metrics store's schema can be upgraded and downgraded, and equals the model."""
 
 from __future__ import annotations
 

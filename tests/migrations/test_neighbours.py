@@ -1,4 +1,4 @@
-"""Versions that differ by one migration share a schema while replicas are updated, and after a way back."""
+"""Versions that differ by one migration share a schema during updates of replicas, and after a rollback."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _revisions() -> list[str]:
 
 REVISIONS = _revisions()
 STEPS = list(pairwise(REVISIONS))
-# They are older than the rule: these columns have to be said by whoever writes.
+# These are older than the rule, so a writer must set their columns.
 UNSHARED = {"0002", "0003", "0008"}
 NEWEST = REVISIONS[-1]
 

@@ -1,4 +1,4 @@
-"""Statements of the version before are understood by the schema of now, as replicas are updated in turn."""
+"""The current schema accepts the previous version's statements, as replicas are updated in turn."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def _failure(url: str, statement: str) -> str:
 
 
 def _prepared(statement: str) -> str:
-    """It looks up each table, column, function and type, and runs nothing."""
+    """Returns SQL that looks up each table, column, function and type, and runs nothing."""
     return f"PREPARE tried AS {with_numbers(statement)}".replace("%", "%%")

@@ -1,4 +1,4 @@
-"""Events as OpenLineage's own JSON schemas have them; and our facets as docs/reference/lineage has them."""
+"""Checks events against OpenLineage's JSON schemas, and our facets against docs/reference/lineage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RUN_EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 
 
 def check(event: Mapping[str, Any]) -> None:
-    """The event, and each facet by the schema that it names.
+    """Checks the event, and each facet against the schema that it names.
 
     Raises:
         ValidationError: it is not what the schema says.
@@ -33,7 +33,7 @@ def check(event: Mapping[str, Any]) -> None:
 
 
 def facets(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """All facets of an event by their names."""
+    """Yields all facets of an event with their names."""
     holders = [event["run"], event["job"], *event.get("inputs", ()), *event.get("outputs", ())]
     for holder in holders:
         for kind in ("facets", "inputFacets", "outputFacets"):
@@ -42,7 +42,7 @@ def facets(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 @cache
 def schemas() -> Mapping[str, Any]:
-    """By their ids."""
+    """Returns the schemas by id."""
     files = [*SPEC.rglob("*.json"), *OWN.glob("*Facet.json")]
     read = [json.loads(each.read_text(encoding="utf-8")) for each in files]
     return {each["$id"]: each for each in read}

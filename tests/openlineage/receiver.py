@@ -1,4 +1,4 @@
-"""An HTTP server that takes events: by loopback, as it is told to answer."""
+"""A loopback HTTP server that receives events and answers as a test says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Receiver:
-    """`status` is what it answers; while `may_answer` is not set, it is silent."""
+    """Answers with `status`; while `may_answer` is not set, it does not answer."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
@@ -38,12 +38,12 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Whoever sends may be gone before it is answered."""
+        """Ignores a sender that is gone before it is answered."""
 
 
 @contextmanager
 def receiver() -> Iterator[Receiver]:
-    """One that runs until the block ends."""
+    """Runs a receiver until the block ends."""
     made = Receiver()
     made.start()
     try:

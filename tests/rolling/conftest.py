@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def folder() -> Iterator[Path]:
-    # Not tmp_path: PostgreSQL and nginx may run as another user, who may not pass through pytest's folder.
+    # Not `tmp_path`: PostgreSQL and nginx may run as another user, who has no access to pytest's folder.
     path = Path(tempfile.mkdtemp(prefix="sluice-rolling-"))
     path.chmod(0o755)
     yield path

@@ -1,4 +1,4 @@
-"""What stands before the two gateways: nginx with the configuration that is shipped, or a proxy like it."""
+"""The front of the two gateways: nginx with the shipped configuration, or a proxy with the same rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONFIGURATION = REPOSITORY / "deploy" / "compose" / "nginx.conf"
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now."""
+    """Returns ports that nothing listens on now."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:
@@ -26,7 +26,7 @@ def free_ports(count: int) -> list[int]:
 
 @contextmanager
 def front(folder: Path, port: int, gateways: Sequence[int]) -> Iterator[str]:
-    """Serves at this port; the name of what does."""
+    """Serves at this port, and yields the name of the server."""
     nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
     if nginx is None:
         with proxy(port, gateways):
@@ -39,7 +39,7 @@ def front(folder: Path, port: int, gateways: Sequence[int]) -> Iterator[str]:
 @contextmanager
 def _nginx(program: str, folder: Path, port: int, gateways: Sequence[int]) -> Iterator[str]:
     folder.mkdir(parents=True)
-    # Its workers may run as another user.
+    # nginx's workers may run as another user.
     folder.chmod(0o755)
     configuration = folder / "nginx.conf"
     configuration.write_text(configured(folder, port, gateways))
@@ -56,7 +56,7 @@ def _nginx(program: str, folder: Path, port: int, gateways: Sequence[int]) -> It
 
 
 def configured(folder: Path, port: int, gateways: Sequence[int]) -> str:
-    """The shipped configuration, with other addresses and folders and nothing else changed."""
+    """Returns the shipped configuration, with only its addresses and folders changed."""
     first, second = gateways
     text = CONFIGURATION.read_text()
     for before, after in (

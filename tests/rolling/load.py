@@ -1,4 +1,4 @@
-"""Callers who ask and send all the time, and note each answer."""
+"""Callers that ask and send all the time, and record each answer."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ POLL_AT_MOST = 20
 
 @dataclass
 class Tally:
-    """What came of the requests. Any thread may add to it."""
+    """The outcomes of requests. Any thread may add to it."""
 
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By kind of request and what came of it."""
+    """Counts by kind of request and outcome."""
     slowest_s: dict[str, float] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     acknowledged: list[int] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Tally:
 
 
 def ingest_of(record_id: int) -> dict[str, Any]:
-    """One record, under a requestId of its own."""
+    """Returns an ingest of one record, under a requestId of its own."""
     return {
         "table": TABLE,
         "create": {},
@@ -66,7 +66,7 @@ def ingest_of(record_id: int) -> dict[str, Any]:
 
 
 class Caller:
-    """One caller with a token of its own, behind the front. `is_patient`: what fails is sent again."""
+    """A caller with a token of its own, behind the front. If `is_patient`, it repeats failed requests."""
 
     def __init__(self, url: str, token: str, tally: Tally, number: int, *, is_patient: bool = False) -> None:
         self._client = httpx.Client(
@@ -80,14 +80,14 @@ class Caller:
         self._client.close()
 
     def ask(self, turn: int) -> None:
-        """A query whose answer is waited for."""
+        """Runs a query, and waits for its answer."""
         sql, rows = (CALENDAR, None) if turn % 4 == 0 else (f"SELECT {turn}", [[turn]])
         answer = self._send("query", "POST", "/query", {"sql": sql, "waitTimeout": "50s"})
         if answer is not None and rows is not None and answer.get("result", {}).get("rows") != rows:
             self._tally.fail("query, its rows", str(answer), time.monotonic())
 
     def ask_later(self, turn: int) -> None:
-        """A query that is asked for again until it has ended."""
+        """Starts a query, and polls it until it ends."""
         sql = f"SELECT {turn} + count(*) FROM range(1000)"
         answer = self._send("query, async", "POST", "/query", {"sql": sql, "waitTimeout": "0s"})
         for _ in range(POLL_AT_MOST):
@@ -99,7 +99,7 @@ class Caller:
             self._tally.count("async result", _result(answer, [[turn + 1000]]), time.monotonic())
 
     def send(self, turn: int) -> None:
-        """A record with an id of its own; acknowledged once it is committed, or accepted."""
+        """Sends a record with a new id, which is acknowledged once it is committed or accepted."""
         record_id = self._number * 1_000_000 + turn
         answer = self._send("ingest", "POST", "/ingest", ingest_of(record_id))
         if answer is not None:
@@ -134,7 +134,7 @@ def _result(answer: dict[str, Any], rows: list[Any]) -> str:
 
 @contextmanager
 def load(url: str, tokens: Sequence[str], tally: Tally, base: int, *, is_patient: bool) -> Iterator[None]:
-    """Until the block ends: half of the callers ask, one asks later, the others send."""
+    """Runs callers until the block ends: half of them query, one polls, and the others ingest."""
     ending = threading.Event()
     callers = [
         Caller(url, token, tally, base + number, is_patient=is_patient) for number, token in enumerate(tokens)
@@ -150,7 +150,7 @@ def load(url: str, tokens: Sequence[str], tally: Tally, base: int, *, is_patient
             try:
                 job(turn)
             except Exception as error:  # noqa: BLE001
-                # Whatever a caller meets counts.
+                # Every failure that a caller meets counts.
                 tally.fail("caller", repr(error), time.monotonic())
 
     threads = [threading.Thread(target=go_on, args=(each,)) for each in jobs]

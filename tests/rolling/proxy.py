@@ -1,4 +1,4 @@
-"""A proxy with nginx's rule: what was not sent yet goes to the other gateway, and what was sent does not."""
+"""A proxy with nginx's rule: a request is passed to the other gateway only if it was not sent yet."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ BAD_GATEWAY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: clo
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as it came, but for its `Connection`."""
+    """A request as received, without its `Connection` header."""
 
     head: bytes
     body: bytes
 
     @property
     def order(self) -> int:
-        """Which gateway its caller stays with."""
+        """The index of the gateway that its caller stays with."""
         caller = CALLER.search(self.head)
         return hashlib.sha256(caller.group(1) if caller else b"").digest()[0] % 2
 
     @property
     def asks_other_for(self) -> frozenset[bytes]:
-        """The statuses with which it goes to the other gateway, as in deploy/compose/nginx.conf."""
+        """The statuses after which the other gateway is asked, as in deploy/compose/nginx.conf."""
         path = self.head.split(b" ", 2)[1].split(b"?")[0]
         if path in (b"/query", b"/explain", b"/readyz"):
             return frozenset({b"503"})
@@ -42,7 +42,7 @@ class Request:
 
 
 class Proxy:
-    """One connection to a gateway for each request."""
+    """Opens one connection to a gateway for each request."""
 
     def __init__(self, gateways: Sequence[int]) -> None:
         self._gateways = gateways
@@ -79,7 +79,7 @@ class Proxy:
                 answer = b""
             finally:
                 writer.close()
-            # It was sent, so nobody else gets it.
+            # It was sent, so no other gateway gets it.
             return CONNECTION.sub(b"", answer, count=1) or BAD_GATEWAY
         return BAD_GATEWAY
 

@@ -1,4 +1,4 @@
-"""The proxy that stands in for nginx has nginx's rule."""
+"""The proxy that replaces nginx follows nginx's rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.rolling.proxy import proxy
 
 @contextmanager
 def gateway(port: int, status: int, name: str, *, is_mute: bool = False) -> Iterator[list[str]]:
-    """Answers all with this status; or takes the request, and closes the connection without a word."""
+    """Runs a server that answers with this status, or reads the request and closes the connection."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -53,7 +53,7 @@ def ports() -> list[int]:
 
 @pytest.fixture
 def client(ports: list[int]) -> Iterator[httpx.Client]:
-    """Without a token, so it stays with one gateway, which `stays` tells."""
+    """A client without a token, so it stays with one gateway, which `stays` returns."""
     with proxy(ports[2], ports[:2]), httpx.Client(base_url=f"http://127.0.0.1:{ports[2]}") as made:
         yield made
 

@@ -37,7 +37,7 @@ LOST_WITHIN_S = 30.0
 
 @dataclass
 class Place:
-    """Both gateways, what they share, and the address that stands for them."""
+    """Both gateways, what they share, and their common address."""
 
     url: str
     front: str
@@ -50,7 +50,7 @@ class Place:
         return RunningGateway.start(self.folders[number], self.settings[number])
 
     def client(self, token: str, gateway: RunningGateway | None = None) -> httpx.Client:
-        """Of the front, or of one gateway."""
+        """Makes a client of the front, or of one gateway."""
         url = self.url if gateway is None else gateway.url
         headers = {"Authorization": f"Bearer {token}"}
         return httpx.Client(base_url=url, headers=headers, timeout=120, trust_env=False)
@@ -58,7 +58,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """How long one took; `requests` were answered meanwhile."""
+    """The times of a restart, and the number of requests answered during it."""
 
     gateway: int
     stop_s: float
@@ -82,7 +82,7 @@ def place(folder: Path) -> Iterator[Place]:
             "SLUICE_API_TOKENS": json.dumps(callers),
             "SLUICE_SPARK_MASTER": "local[1]",
             "SLUICE_SPARK_DRIVER_MEMORY": "1g",
-            # As in compose.yaml.
+            # These are the values in compose.yaml.
             "SLUICE_SHUTDOWN_DELAY_S": "5",
             "SLUICE_LISTEN_WHEN_READY": "true",
             "SLUICE_KEEP_ALIVE_TIMEOUT_S": "75",
@@ -163,7 +163,7 @@ def test_one_is_killed_and_what_it_accepted_is_committed_by_the_other(place: Pla
 
 
 def _accepted(client: httpx.Client, tally: Tally) -> int:
-    """Ingests that one gateway has accepted, and was not waited for to commit."""
+    """Sends ingests that the gateway accepts, without waiting for their commits."""
     first = (101 + CALLERS) * 1_000_000 - ACCEPTED
     for record_id in range(first, first + ACCEPTED):
         answer = client.post("/ingest", json=ingest_of(record_id) | {"wait": "ACCEPTED"})
@@ -179,7 +179,7 @@ def _waiting(client: httpx.Client) -> int:
 
 
 def _check_records(place: Place, acknowledged: Sequence[int], base: int = 1) -> None:
-    """Each of them is in the table once, and nothing else of these callers is."""
+    """Checks that each of these records is in the table once, and no other record of these callers."""
     first, last = base * 1_000_000, (base + CALLERS) * 1_000_000
     sql = f"SELECT id, count(*) FROM {TABLE} WHERE id >= {first} AND id < {last} GROUP BY id"
 

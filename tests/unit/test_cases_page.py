@@ -1,4 +1,4 @@
-"""The page of cases names tests that are there."""
+"""Every test that the page of cases names exists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMED = re.compile(r"`((?:contract|equivalence|integration|unit)/[\w/]+\.py)::(
 
 
 def _promotions() -> list[tuple[tuple[str, str], str]]:
-    """The rows of cases called after what is sent, and what the table has."""
+    """Returns the rows of type promotions as pairs of sent type and table type, with each row's text."""
     types = {"Int": "int", "Integer": "int", "Long": "long", "Float": "float", "Double": "double"}
     types |= {"Date": "date", "Timestamp": "timestamp"}
     one = "|".join(types)

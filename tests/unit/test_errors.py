@@ -1,4 +1,4 @@
-"""What a caller reads of an error that says nothing of its own."""
+"""The text that callers read if an error has no detail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_no_caller_reads_what_is_meant_for_those_who_raise_it(kind: type[errors.
     summary = inspect.getdoc(kind)
     assert summary
     assert not {"`", "\n"} & set(summary.partition("\n\n")[0])
-    # Of any: what a kind of its own takes beside the detail is none of this.
+    # This skips the constructors of subclasses, which take other arguments.
     error = errors.GatewayError.__new__(kind)
     errors.GatewayError.__init__(error)
     assert error.detail == summary.partition("\n\n")[0]

@@ -1,4 +1,4 @@
-"""The door of the house, with an engine that does what the test says."""
+"""The gateway's own methods, with an engine that a test controls."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ITEM = TableName("lake", "tpcds", "item")
 
 
 class CountingStore(FakeMetricsStore):
-    """Counts how often a requestId was looked up."""
+    """Counts the lookups of a requestId."""
 
     lookups = 0
 
@@ -66,7 +66,7 @@ class CountingStore(FakeMetricsStore):
 
 
 class House:
-    """A gateway and every fake that it stands on."""
+    """A gateway and all of its fakes."""
 
     def __init__(
         self,
@@ -130,13 +130,13 @@ class House:
         return self.status(query_id).record.state
 
     def ended(self, query_id: UUID) -> QueryStatus:
-        """The status once the query has ended and its record is in the store."""
+        """Returns the status after the query has ended and its record is stored."""
         self.gateway.finished(query_id).result(PATIENCE_S)
         self.gateway.explain(query_id, "ann")
         return self.status(query_id)
 
     def error_code(self, query_id: UUID) -> str:
-        """What the query's record in the store says."""
+        """Returns the error code in the query's stored record."""
         self.ended(query_id)
         record = self.store.find(query_id)
         assert record is not None
@@ -144,7 +144,7 @@ class House:
         return record.error.code
 
     def forget(self) -> None:
-        """Lets the time to live of all results end, and sweeps."""
+        """Lets all results expire, and sweeps."""
         self.clock.advance(RESULT_TTL + timedelta(milliseconds=1))
         forget_old_queries(self.gateway._book, self._ports)
 
@@ -157,7 +157,7 @@ Build = Callable[..., House]
 
 @pytest.fixture
 def build() -> Iterator[Build]:
-    """Builds houses that are closed, whatever the test leaves running."""
+    """Builds gateways, and closes them whatever a test leaves running."""
     with ExitStack() as stack:
 
         def build(engine: FakeEngine | None = None, **bounds: object) -> House:
@@ -585,7 +585,7 @@ def test_tables_and_parts_are_passed_through(house: House) -> None:
 
 
 class SlowParts:
-    """None of the parts answers before all of them have been asked."""
+    """Parts that answer only once all of them have been asked."""
 
     def __init__(self) -> None:
         together = threading.Barrier(3)
@@ -657,7 +657,7 @@ def test_closing_cancels_what_is_late_and_records_it(build: Build) -> None:
 
 
 class SlowEngine(FakeEngine):
-    """Its queries end only so long after the stop began."""
+    """Its queries end a given time after the stop began."""
 
     def __init__(self, clock: FakeClock, seconds: float) -> None:
         super().__init__()
@@ -670,7 +670,7 @@ class SlowEngine(FakeEngine):
 
 
 class TimedIngests(FakeIngests):
-    """Notes how long it was told to wait for its commits."""
+    """Records how long it may wait for its commits."""
 
     timeouts_s: tuple[float, ...] = ()
 
@@ -692,7 +692,7 @@ def test_commits_have_what_the_queries_left_of_the_time_that_a_stop_may_take(
 
 
 class ClosingClock(FakeClock):
-    """Somebody closes the gateway in the middle of a submit."""
+    """A clock that closes the gateway in the middle of a submit."""
 
     close: Callable[[], None] | None = None
 

@@ -1,4 +1,4 @@
-"""The fence of import directions bites: two deliberate violations, and none."""
+"""The import contracts hold, and deliberate violations break them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PURE = "What decides knows no outside system"
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The packages' source and their contracts, in a folder of their own."""
+    """Copies the packages' source and their contracts into a folder."""
     shutil.copy(ROOT / ".importlinter", tmp_path)
     for package in PACKAGES:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -37,7 +37,7 @@ def violate(module: Path, line: str) -> None:
 
 
 def broken(output: str) -> set[str]:
-    """The names of the broken contracts."""
+    """Returns the names of the broken contracts."""
     return {line.split(" BROKEN")[0] for line in output.splitlines() if " BROKEN" in line}
 
 

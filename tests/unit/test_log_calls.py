@@ -1,4 +1,4 @@
-"""Every call that writes a line: one event a line, one style of names, and nothing that could be a secret."""
+"""Log calls have one event each, names in one style, and no field that could hold a secret."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LEVELS = frozenset({"debug", "info", "warning", "error", "exception", "critical"
 LOGGERS = frozenset({"log", "_log", "told", "logger", "_logger"})
 EVENT = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 TAKEN = frozenset({"event", "level", "logger", "timestamp", "request_id", "trace_id", "exception"})
-"""What every line has by itself."""
+"""The fields that every line has."""
 MASKED = frozenset({"detail", "reason"})
-"""Where words of others may stand: secrets in them are masked."""
+"""The fields that may contain foreign text, in which secrets are masked."""
 
 
 def faults(source: str) -> list[str]:
-    """What is wrong with the calls of this module, each with its line."""
+    """Returns the faults of the module's log calls, each with its line."""
     tree = ast.parse(source)
     handlers = {
         id(node): handler
@@ -37,7 +37,7 @@ def faults(source: str) -> list[str]:
 
 
 def log_calls(tree: ast.AST) -> list[ast.Call]:
-    """Those that write a line or bind fields to be written."""
+    """Returns the calls that write a line or bind fields."""
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _kind(node) is not None]
 
 
@@ -115,7 +115,7 @@ def test_the_calls_are_found() -> None:
 
 
 def test_an_event_has_one_level_wherever_it_is_written_in_a_module() -> None:
-    """Two levels for one event: whoever filters by level sees half of it."""
+    """With two levels for an event, a filter by level would show only half of its lines."""
     allowed = {"not_verified", "relation_not_fetched", "maintenance_failed", "query_failed", "jobs_not_told"}
     for path in modules():
         levels: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Two gateways over one store: any of them answers for any query's state."""
+"""Two gateways over one store: each of them knows the state of every query."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_any_replica_answers_for_a_query_that_is_open(both: tuple[House, House])
         assert not ended.done()
     ended.result(PATIENCE_S)
     assert there.state(query_id) is QueryState.SUCCEEDED
-    # Its rows lie with the replica that ran it.
+    # Only the replica that ran the query has its rows.
     with pytest.raises(ResultExpired):
         there.gateway.chunk(query_id, 0, "ann")
     assert here.gateway.chunk(query_id, 0, "ann").rows.num_rows
@@ -85,7 +85,7 @@ def test_a_drain_takes_no_queries_and_ends_when_results_had_time_to_be_read(
         here.gateway.begin_drain()
         with pytest.raises(ShuttingDown):
             here.submit()
-        # Its result may lie with another one.
+        # Another replica may have the result.
         with pytest.raises(ShuttingDown):
             here.status(elsewhere)
         assert here.gateway.explain(elsewhere, "ann").state is QueryState.SUCCEEDED

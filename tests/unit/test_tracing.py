@@ -1,4 +1,4 @@
-"""Steps without anybody who records them."""
+"""Tracing without a tracer that records the steps."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@ from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRefType
 from pyiceberg.table.update import AddSnapshotUpdate, SetSnapshotRefUpdate
 
 AHEAD = timedelta(hours=1)
-# Java's Iceberg allows as much between machines.
+# Java's Iceberg allows this clock difference between machines.
 ALLOWED_MS = 60_000
 
 
 def commit_ahead(table: Table) -> int:
-    """Commits the same files once more, as of an hour later; the moment in milliseconds."""
+    """Commits the same files again, dated an hour later, and returns that time in milliseconds."""
     before = table.current_snapshot()
     assert before is not None
     moment_ms = before.timestamp_ms + AHEAD // timedelta(milliseconds=1)
@@ -42,7 +42,7 @@ def commit_ahead(table: Table) -> int:
 
 
 def goes_back_ms(metadata: TableMetadata) -> int:
-    """By how much a time in it lies before the one before it; Java's Iceberg reads none above a minute.
+    """Returns the largest step back in time in the metadata's logs; Java's Iceberg rejects over a minute.
 
     Source: the constructor of Iceberg's `TableMetadata`.
     """

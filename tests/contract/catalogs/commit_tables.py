@@ -1,4 +1,4 @@
-"""Tables to commit to: in memory, and behind a real SQL and a real REST catalog."""
+"""Tables to commit to: in memory, in a real SQL catalog and in a real REST catalog."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from tests.fakes.table_commits import FakeTableCommits
 
 
 class CommitTables(Protocol):
-    """Has one table, without rows."""
+    """A lakehouse with one table, which has no rows."""
 
     @property
     def commits(self) -> TableCommits: ...
 
     def committable(self, *ids: Sequence[int]) -> Committable:
-        """One file for each sequence of ids, in a round of its own."""
+        """Returns one round with one file for each sequence of ids."""
 
     def ids(self) -> list[int]:
-        """Every id that the table has, as often as it has it."""
+        """Returns all ids in the table, with repetitions."""
 
     def snapshot_ids(self) -> list[int]: ...
 
@@ -56,7 +56,7 @@ class FakeCommitTables:
 
 
 class HookedTableCommits(PyIcebergTableCommits):
-    """Lets something happen right before a commit gets to the catalog, and right after."""
+    """Calls a hook just before a commit reaches the catalog, and another just after."""
 
     before: Callable[[], object] = staticmethod(lambda: None)
     after: Callable[[], object] = staticmethod(lambda: None)
@@ -82,7 +82,7 @@ class PyIcebergCommitTables:
 
     @property
     def outside(self) -> Catalog:
-        """The catalog as others have it open."""
+        """The catalog as another process has it open."""
         return self.lakehouse.outside
 
     def new_commits(self, conflicts_within_s: float = 15.0) -> HookedTableCommits:

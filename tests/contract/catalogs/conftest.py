@@ -1,4 +1,4 @@
-"""The lakehouses that the contract is kept on: in memory, and behind a real SQL and a real REST catalog."""
+"""The lakehouses that the contract is tested on: in memory, a real SQL catalog, and a real REST catalog."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from tests.integration.rest_catalog.server import RestCatalogServer, rest_catalo
 
 
 class Postgres:
-    """A PostgreSQL that can be stopped and started again on the port that it had."""
+    """A PostgreSQL that can be stopped, and restarted on the same port."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._server = EmbeddedPostgres.start(directory)
 
     def start(self) -> None:
-        # On its old port, though connections to it have not quite ended: started by hand, then joined.
+        # Connections to the old port may still be closing. So `pg_ctl` starts the server on that port, and
+        # `EmbeddedPostgres` attaches to it.
         data = self._directory / "data"
         settings = f"-c listen_addresses=127.0.0.1 -c unix_socket_directories= -p {self._server.port}"
         arguments = ("-D", str(data), "-l", str(self._directory / "log"), "-w", "-s", "-o", settings)
@@ -43,7 +44,7 @@ class Postgres:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    # Not tmp_path: the server may run as another user, who may not pass through pytest's directory.
+    # Not `tmp_path`: the server may run as another user, who has no access to pytest's directory.
     path = Path(tempfile.mkdtemp(prefix="sluice-catalogs-"))
     server = Postgres(path / "postgres")
     yield server

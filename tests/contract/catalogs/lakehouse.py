@@ -1,4 +1,4 @@
-"""A lakehouse to ask catalogs about: written to from outside, taken down, started again."""
+"""A lakehouse for tests of catalogs: it is written to from outside, stopped and restarted."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SCHEMA = Schema(
 
 
 class Lakehouse(Protocol):
-    """Has one catalog, named `lake`."""
+    """A lakehouse with one catalog, named `lake`."""
 
     @property
     def catalogs(self) -> Catalogs: ...
@@ -55,10 +55,10 @@ class Lakehouse(Protocol):
         partition_fields: tuple[PartitionField, ...] = (),
         sort_fields: tuple[SortField, ...] = (),
     ) -> None:
-        """Makes an empty table with `COLUMNS`, and its schema if it is missing."""
+        """Creates an empty table with `COLUMNS`, and its schema if that is missing."""
 
     def append(self, name: TableName, record_count: int) -> None:
-        """One commit of one data file per partition, by someone else."""
+        """Makes one commit of one data file per partition, as another writer would."""
 
     def stop(self) -> None: ...
 
@@ -93,7 +93,7 @@ class PyIcebergLakehouse:
     ) -> None:
         self.properties = properties
         self.clock = FakeClock()
-        # Queries leave out what takes more than a second; a machine with much to do takes that.
+        # Queries omit the facts of a table that take more than a second, which can happen on a busy machine.
         self.catalogs = PyIcebergCatalogs({"lake": properties}, self.clock, timeout_s=5, facts_timeout_s=10)
         self.stop = stop
         self.start = start
@@ -124,7 +124,7 @@ class PyIcebergLakehouse:
             self.outside.drop_table((*name.schema.split("."), name.table))
         levels = {tuple(name.schema.split(".")[: depth + 1]) for name in names for depth in range(9)}
         for namespace in sorted(levels, key=len, reverse=True):
-            # A level that was never made by itself goes with the last one below it.
+            # A level that was not created by itself disappears with the last level below it.
             with suppress(NoSuchNamespaceError):
                 self.outside.drop_namespace(namespace)
 
@@ -135,7 +135,7 @@ class PyIcebergLakehouse:
 
 def _open(properties: Mapping[str, str]) -> Catalog:
     kind = SqlCatalog if properties["type"] == "sql" else RestCatalog
-    # The catalog may be stopped and started meanwhile.
+    # The catalog may be stopped and restarted while this client is open.
     return kind("lake", **{"pool_pre_ping": "true", **properties})
 
 

@@ -1,4 +1,4 @@
-"""Real Parquet files of two columns, described in Iceberg's JSON as far as a commit needs it."""
+"""Real Parquet files of two columns, with as much of Iceberg's JSON as a commit needs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FILE_SCHEMA = pa.schema(
 
 
 def target_of(table: Table, key: TableKey, column_ids: tuple[int, ...] | None = COLUMN_IDS) -> WriteTarget:
-    """Files with the columns `id` and `day` of the table as it is now."""
+    """Returns the target of files with the columns `id` and `day` of the table's current schema."""
     metadata = table.metadata
     return WriteTarget(
         key,
@@ -45,7 +45,7 @@ def target_of(table: Table, key: TableKey, column_ids: tuple[int, ...] | None = 
 
 
 def written(table: Table, target: WriteTarget, ids: Sequence[int], day: int = 1) -> WriteResult:
-    """One file with these ids."""
+    """Writes one file with these ids."""
     folder = Path(table.location().removeprefix("file://").removeprefix("file:")) / "data"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{uuid4().hex}.parquet"
@@ -72,7 +72,7 @@ def _has(target: WriteTarget, field: pa.Field) -> bool:
 
 
 def read_data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:  # noqa: ARG001
-    """The file that `written` described; its partition values are whole numbers."""
+    """Reads a description made by `written`, whose partition values are integers."""
     content = json.loads(text)
     data_file = DataFile.from_args(
         content=DataFileContent.DATA,
@@ -88,7 +88,7 @@ def read_data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile: 
 
 
 def ids_in(table: Table, branch: str = MAIN) -> list[int]:
-    """What a reader of the branch finds now, in order."""
+    """Returns the ids that a reader of the branch finds now, sorted."""
     scan = table.scan(selected_fields=("id",), limit=None)
     if branch != MAIN:
         scan = scan.use_ref(branch)

@@ -1,4 +1,4 @@
-"""What every implementation of `Catalogs` promises."""
+"""The contract of `Catalogs`, for every implementation."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_facts_of_several_tables_leave_out_a_catalog_that_is_down(lakehouse: Lak
     lakehouse.stop()
     assert lakehouse.catalogs.facts_of([TableAt(EVENTS)]) == {}
     lakehouse.start()
-    # It is left out for as long as it takes more than a second, as a server may that has just started.
+    # The catalog is omitted while it takes more than a second, as one that has just restarted may.
     found = until(lambda: lakehouse.catalogs.facts_of([TableAt(EVENTS)]))
     assert list(found) == [TableAt(EVENTS)]
 

@@ -1,4 +1,4 @@
-"""A SQL catalog that keeps what it knows: it says nothing else than one that reads every file again."""
+"""A SQL catalog with a cache returns the same as one that reads every file again."""
 
 from __future__ import annotations
 

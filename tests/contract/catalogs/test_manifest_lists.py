@@ -1,4 +1,4 @@
-"""Lists of manifests that are taken over from the snapshot before."""
+"""Manifest lists whose entries are copied from the previous snapshot."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_each_list_has_its_own_manifest_before_those_of_the_list_before(table: T
     lists = ManifestLists()
     before: list[str] = []
     for number in range(1, 5):
-        # Another replica has none of it at hand.
+        # The third commit comes from another replica, which has no cached entries.
         found = paths(table, appended(table, [number], lists if number != 3 else ManifestLists()))
         assert (len(found), found[1:]) == (number, before)
         before = found
@@ -75,7 +75,7 @@ def test_entries_are_those_that_pyiceberg_writes(table: Table) -> None:
         appended(table, [number], lists)
     ours = table.current_snapshot()
     result = written(table, target_of(table, KEY), [2])
-    # PyIceberg's own append reads our list, and writes all of it again.
+    # PyIceberg's own append reads our list and writes all of its entries again.
     append = table.transaction().update_snapshot().fast_append()
     append.append_data_file(read_data_file(result.data_files[0], table.schema(), table.spec()))
     append.commit()

@@ -1,4 +1,4 @@
-"""Delete files that are left out of a commit delete nothing: decided by metadata, compared with the rows."""
+"""Delete files that a commit omits because of their metadata delete no row, as a check of the rows shows."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlCatalog]:
 
 
 class Rig:
-    """A table of two columns, of any types, and of what was written to it."""
+    """A table of two columns of any types, and the rows written to it."""
 
     def __init__(self, catalog: SqlCatalog, kinds: Sequence[Kind], metrics: str) -> None:
         self._catalog = catalog
@@ -118,7 +118,7 @@ class Rig:
                 change.add_field(column, transform, f"part_{uuid4().hex[:6]}")
 
     def deleting(self, files: Sequence[str], keys: tuple[int, ...]) -> Iterator[tuple[str, bool]]:
-        """Each of these files, and whether it has the key of a row that its spec and partition may reach."""
+        """Yields each file, and whether it has the key of a row of the table."""
         had = {tuple(row[each - 1] for each in keys) for row in self.rows}
         for text, location in zip(files, locations_of(files), strict=True):
             found = pq.read_table(location.removeprefix("file://")).to_pydict()
@@ -137,7 +137,7 @@ def test_no_file_is_left_out_that_has_the_key_of_a_row(catalog: SqlCatalog, data
     row = some.tuples(*(some.one_of(some.none(), some.sampled_from(list(kind[2]))) for kind in kinds))
     rig = Rig(catalog, kinds, data.draw(some.sampled_from(METRICS)))
     needed = NeededDeletes(LiveFiles(1_000))
-    # No file is written into a partition by the identity of a UUID: PyIceberg cannot.
+    # PyIceberg cannot write a file into an identity partition of a UUID column.
     sources = [name for name, kind in zip("ab", kinds, strict=True) if not isinstance(kind[0], UUIDType)]
     if data.draw(some.booleans()) and sources:
         rig.repartition(data.draw(some.sampled_from(sources)), IdentityTransform())
@@ -166,7 +166,7 @@ def test_keys_beyond_all_bounds_need_no_deletes_and_keys_within_do(catalog: SqlC
     assert needed.of(rig.table, "main", beyond.delete_files) == []
     assert needed.of(rig.table, "main", within.delete_files) == list(within.delete_files)
     assert needed.of(rig.table, "main", nothing.delete_files) == []
-    # An append in between is not missed.
+    # The append since the last call is noticed.
     rig.append([(values[-1], 2), (None, 3)])
     assert needed.of(rig.table, "main", beyond.delete_files) == list(beyond.delete_files)
     assert needed.of(rig.table, "main", nothing.delete_files) == list(nothing.delete_files)
@@ -204,6 +204,6 @@ def test_widened_columns_and_earlier_specs_and_files_without_metrics_are_taken_f
     assert needed.of(rig.table, "main", other.delete_files) == list(other.delete_files)
     rig.repartition("a", IdentityTransform())
     own = rig.written([(6, 9)], (1,))
-    # Rows of the spec before are for the deletes that are written under it.
+    # Rows written under the earlier spec are the concern of deletes written under that spec.
     assert needed.of(rig.table, "main", own.delete_files) == []
     assert rig.table.spec() != PartitionSpec()

@@ -1,4 +1,4 @@
-"""What only the real adapter can be asked: hanging servers, threads, what it remembers, what it says."""
+"""Tests of the real adapter alone: hanging servers, threads, caching and messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOUND_S = 2.5
 
 @pytest.fixture
 def hanging_port() -> Iterator[int]:
-    """The system accepts connections for it; nobody ever answers."""
+    """A port on which the system accepts connections, but nothing ever answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=50) as listener:
         yield listener.getsockname()[1]
 
@@ -264,7 +264,7 @@ def test_a_version_has_the_columns_and_the_partition_fields_of_its_time(
     with table.update_schema() as update:
         update.rename_column("day", "happened_on")
     asked = TableAt(EVENTS, TableVersion(VersionKind.REF, "first"))
-    # Until there is another snapshot, Iceberg takes the names in a filter for those of today.
+    # Until there is another snapshot, Iceberg resolves the names in a filter by the current schema.
     assert sqlite_lakehouse.catalogs.facts_of([asked]) == {}
 
     table.append(table.scan().to_arrow())
@@ -274,7 +274,7 @@ def test_a_version_has_the_columns_and_the_partition_fields_of_its_time(
     assert names == {asked: "day", branch: "happened_on", TableAt(EVENTS): "happened_on"}
     assert [each.source for each in found[asked].partition_fields] == ["day"]
     assert found[asked].snapshot_schema_id == found[asked].schema_id == 0
-    # A branch is read with the table's columns, and its snapshot, asked for by its id, with its own.
+    # A branch is read with the table's columns; its snapshot, read by its id, with the snapshot's own.
     assert (found[branch].schema_id, found[branch].snapshot_schema_id) == (1, 0)
     assert found[asked].snapshot_id == found[branch].snapshot_id == first
 

@@ -1,4 +1,4 @@
-"""Rows of a round that a later upsert of it replaces: compared with one write after the other."""
+"""Rows of a round that a later upsert in it replaces, compared with applying the writes one by one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.contract.catalogs.plain_data_files import target_of
 KEY = TableKey(TableName("lake", "game", "logs"))
 NAMES = ("a", "b", "c", "note")
 KINDS = (pa.int64(), pa.int32(), pa.string(), pa.string())
-# Each write schema, and the equality fields that it can have.
+# Each write schema, with the equality fields that it can have.
 COLUMNS: tuple[tuple[tuple[int, ...] | None, tuple[tuple[int, ...], ...]], ...] = (
     (None, ((1,), (1, 2), (2, 3), (1, 2, 3))),
     ((4, 1), ((1,),)),
@@ -56,7 +56,7 @@ SPECS: tuple[tuple[int, Transform[Any, Any]] | None, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One write: an upsert, or without keys an append. Columns that are not written are None in its rows."""
+    """One write: an upsert, or an append if it has no keys. In its rows, columns not written are None."""
 
     columns: tuple[int, ...] | None
     keys: tuple[int, ...]
@@ -95,7 +95,7 @@ def written(table: Table, sent: Sent, bounds: WriteBounds | None = None) -> Writ
 
 
 def replayed(writes: Sequence[Sent]) -> list[Row]:
-    """What one write after the other leaves of an empty table."""
+    """Returns the rows left when the writes are applied one by one to an empty table."""
     rows: list[Row] = []
     for each in writes:
         if not each.keys:
@@ -108,7 +108,7 @@ def replayed(writes: Sequence[Sent]) -> list[Row]:
 
 
 def committed(table: Table, results: Sequence[WriteResult]) -> list[Row]:
-    """What a reader finds who reads data files alone: nothing is there that a delete should have reached."""
+    """Commits the results, and returns the rows of the data files alone: no delete has to be applied."""
     committable = Committable(KEY, uuid4(), (uuid4(),), tuple(results))
     joined = without_superseded(table, committable, not_synced)
     append = SnapshotAppend.prepare(table, joined.committable, data_file, ManifestLists(not_synced))
@@ -140,14 +140,14 @@ def a_write(partition: int | None) -> some.SearchStrategy[Sent]:
             )
             for row in rows
         ]
-        # Appends are what an upsert without keys is here.
+        # A write without keys is an append.
         return Sent(columns, draw(some.sampled_from([(), *keys])), tuple(kept))
 
     return drawn()
 
 
 def with_notes(writes: Sequence[Sent]) -> list[Sent]:
-    """Each row says where it comes from, so that no two are alike."""
+    """Notes in each row where it comes from, so that no two rows are equal."""
     return [
         replace(
             each,
@@ -171,7 +171,7 @@ def test_a_round_leaves_the_rows_that_its_writes_leave_one_after_the_other(
     writes = with_notes(data.draw(some.lists(write, min_size=1, max_size=6)))
     results = [written(table, each) for each in writes]
     expected = replayed(writes)
-    # However little of the keys is in memory at once.
+    # The result does not depend on how many keys are in memory at once.
     some_at_once, all_at_once = (superseded_rows(table, results, size) for size in (1, 1 << 24))
     assert {file: sorted(each.to_pylist()) for file, each in some_at_once.items()} == {
         file: sorted(each.to_pylist()) for file, each in all_at_once.items()
@@ -197,10 +197,10 @@ def test_files_are_written_again_only_where_rows_of_them_go_and_some_stay(catalo
     assert (first, last) == (results[0], results[3])
     assert (second.data_files, second.record_count) == (joined.written, 1)
     assert (third.data_files, third.record_count) == ((), 0)
-    # Their deletes are for what the table has.
+    # Their delete files are kept, as they apply to the rows of the table.
     assert (second.delete_files, third.delete_files) == (results[1].delete_files, results[2].delete_files)
     assert joined.left_out == (*results[1].data_files, *results[2].data_files)
-    # Written in the columns that it was written in.
+    # The file is written again with the same columns.
     assert '"keys":[1,4]' in joined.written[0].replace(" ", "").partition("column-sizes")[2]
     before = data_paths(table)
     joined.discard(table.io)

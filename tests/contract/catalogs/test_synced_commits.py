@@ -1,4 +1,4 @@
-"""A catalog never points at what a power failure may take: all of it is on the disk before."""
+"""A catalog never points at files that a power failure can lose: all are synced to disk first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEY = TableKey(TableName("lake", "game", "logs"))
 
 
 class WatchedDisk:
-    """Syncs files, and knows where the table's metadata was for its catalog at that time."""
+    """Syncs files, and records which metadata file the catalog pointed at when each was synced."""
 
     def __init__(self, outside: SqlCatalog) -> None:
         self._outside = outside
@@ -44,7 +44,7 @@ class WatchedDisk:
 
 
 class RowDeltasOfRowsAlone:
-    """Writes the manifests of an upsert, without its deletes."""
+    """Writes the manifests of an upsert's data files, without its deletes."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

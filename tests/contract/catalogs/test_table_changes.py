@@ -1,4 +1,4 @@
-"""What making and changing tables promises; the same for the fake, for a SQL and for a REST catalog."""
+"""The contract of creating and changing tables, checked on the fake, a SQL catalog and a REST catalog."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.fakes.table_changes import FakeTableChanges
 from tests.fakes.writable_tables import FakeWritableTables
 
 INT, LONG, STRING = Primitive("int"), Primitive("long"), Primitive("string")
-# Ids as nobody should keep them.
+# These field ids must not be kept.
 COLUMNS = (
     Field(70, "id", INT, is_required=True, doc="who did it"),
     Field(30, "day", Primitive("date")),
@@ -53,7 +53,7 @@ REAL = [
 
 
 class HookedTableChanges(PyIcebergTableChanges):
-    """Lets something happen right before a change gets to the catalog."""
+    """Calls a hook just before a change reaches the catalog."""
 
     before: Callable[[], object] = staticmethod(lambda: None)
 
@@ -64,7 +64,7 @@ class HookedTableChanges(PyIcebergTableChanges):
 
 
 class Place:
-    """A catalog with tables to make; each test has a name of its own."""
+    """A catalog in which tables are created, with a new table name for each test."""
 
     def __init__(self, changes: TableChanges, tables: WritableTables) -> None:
         self.changes = changes
@@ -111,7 +111,7 @@ def real(request: pytest.FixtureRequest) -> RealPlace:
 
 @pytest.fixture
 def sql(request: pytest.FixtureRequest) -> RealPlace:
-    """Where the kind of the catalog does not matter."""
+    """The SQL catalog alone, for tests where the kind of catalog does not matter."""
     return RealPlace(request.getfixturevalue("sql_lakehouse"))
 
 
@@ -326,7 +326,7 @@ def test_sort_orders_are_made_known_beside_the_default_one(place: Place) -> None
     assert orders(now) == [LAYOUT.sort_fields, *ORDERS]
     assert len({each.order_id for each in now.sort_orders}) == 3
     assert now.sort_fields == table.sort_fields
-    # A catalog that was asked for the table as it was does not add them twice.
+    # The caller still has the table as it was, so the catalog must not add the orders twice.
     assert not place.changes.add_sort_orders(table, ORDERS[:1])
     assert orders(place.table()) == orders(now)
 
@@ -357,7 +357,7 @@ def test_orders_that_are_added_in_between_have_ids_of_their_own(
     real: RealPlace, other: list[tuple[SortField, ...]]
 ) -> None:
     table = real.made()
-    # Through the same catalog: what is right before the catalog's own look is seen by that look.
+    # The other change goes through the same catalog, so the catalog's own check sees it.
     real.hooked.before = lambda: real.new_changes().add_sort_orders(table, other)
     missing = ORDERS
     while missing:

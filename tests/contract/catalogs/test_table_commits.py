@@ -1,4 +1,4 @@
-"""What all commits to tables promise; the same for the fake, for a SQL and for a REST catalog."""
+"""The contract of commits to tables, checked on the fake, a SQL catalog and a REST catalog."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def real(request: pytest.FixtureRequest) -> PyIcebergCommitTables:
 
 @pytest.fixture
 def sql(request: pytest.FixtureRequest) -> PyIcebergCommitTables:
-    """Where the kind of the catalog does not matter."""
+    """The SQL catalog alone, for tests where the kind of catalog does not matter."""
     return PyIcebergCommitTables(request.getfixturevalue("sql_lakehouse"))
 
 
@@ -82,7 +82,7 @@ def test_a_round_without_files_is_a_snapshot_too(tables: CommitTables) -> None:
 
 
 def test_a_commit_comes_after_one_of_a_machine_whose_clock_is_ahead(sql: PyIcebergCommitTables) -> None:
-    # Java's REST server does not let such a commit in.
+    # Only the SQL catalog is tested, as Java's REST server rejects a commit dated ahead.
     sql.commits.commit(sql.committable([1]))
     ahead_ms = commit_ahead(sql.table())
     sql.commits.commit(sql.committable([2]))

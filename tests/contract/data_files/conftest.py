@@ -1,4 +1,4 @@
-"""The storages that the contracts are kept on: in memory, on a disk, and in an object store."""
+"""The storages that the contracts are tested on: in memory, on disk, and in an object store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Storages that data files are written to: looked into from outside, and taken away."""
+"""Storages for data files, which tests can inspect from outside and make unavailable."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Storage(Protocol):
     def table(self) -> WritableTable: ...
 
     def files(self) -> Mapping[str, list[dict[str, Any]]]:
-        """The rows of every file that is there, by its address."""
+        """Returns the rows of every file, by its address."""
 
     def take_down(self) -> None: ...
 
@@ -64,7 +64,7 @@ class FakeStorage:
 
 
 class ObjectStorage:
-    """A bucket of its own."""
+    """A storage in a bucket of its own."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -97,5 +97,5 @@ class DiskStorage:
         return {each.as_uri(): pq.read_table(each).to_pylist() for each in paths}
 
     def take_down(self) -> None:
-        # A file where the folder should be, so that nobody can write below it.
+        # A file takes the folder's place, so that nothing can be written below it.
         (self._folder / "t").write_text("")

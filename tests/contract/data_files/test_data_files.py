@@ -1,4 +1,4 @@
-"""What every implementation of `DataFiles` promises."""
+"""The contract of `DataFiles`, for every implementation."""
 
 from __future__ import annotations
 

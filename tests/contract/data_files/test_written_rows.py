@@ -1,4 +1,4 @@
-"""What every implementation of `WrittenRows` promises."""
+"""The contract of `WrittenRows`, for every implementation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def written(storage: Storage, *rows: dict[str, object]) -> WriteResult:
 
 
 def now(storage: Storage) -> WritableTable:
-    """The table with other names, in another order, and with one more column."""
+    """Returns the table with renamed and reordered columns and one more column."""
     table = storage.table
     state = table.state and replace(WriterState.decoded(table.state), schema=RENAMED).encoded()
     return replace(table, schema=table_schema(RENAMED), state=state)

@@ -1,4 +1,4 @@
-"""A table, appended to by one writer, to ask about the values in its columns."""
+"""A table with one writer, for questions about the values of its columns."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class ProbeLakehouse(Protocol):
     def values(self) -> ProbeValues: ...
 
     def append(self, rows: Sequence[Row]) -> int:
-        """One commit, with a data file for each day; the snapshot's id. Missing columns are NULL."""
+        """Commits a data file for each day, and returns the snapshot's id. Missing columns are NULL."""
 
     def settle(self) -> None:
-        """Waits until all is known that was asked for."""
+        """Waits until all earlier questions are answered."""
 
 
 class FakeProbeLakehouse:
@@ -114,12 +114,12 @@ class PyIcebergProbeLakehouse:
         return snapshot.snapshot_id
 
     def settle(self) -> None:
-        # One thread takes what was asked before this first.
+        # The only thread runs this after all earlier questions.
         self._executor.submit(lambda: None).result()
 
     @contextmanager
     def is_stopped(self) -> Iterator[None]:
-        """Meanwhile nothing that was asked is found out."""
+        """Answers no question until the block ends."""
         is_over = Event()
         self._executor.submit(is_over.wait)
         try:

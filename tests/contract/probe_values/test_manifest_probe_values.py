@@ -1,4 +1,4 @@
-"""What only real manifests can do: evolve, promote, truncate, lack; and their number."""
+"""Tests of real manifests: changed schemas, wider types, truncated or missing bounds, and their number."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_too_many_files_leave_the_bounds_of_partitions(tmp_path: Path) -> None:
     days = _now(lakehouse, "day")
     assert days is not None
     assert (days.values, days.lower, days.upper) == (None, MONDAY, FRIDAY)
-    # One of the two manifests is looked at: what it tells is true of a part of the files.
+    # Only one of the two manifests is read, so the values describe only some of the files.
     ids = _now(lakehouse, "sale_id")
     assert ids is not None
     assert (ids.values, ids.is_pinned, ids.is_tight) == (None, False, True)
@@ -215,7 +215,7 @@ def test_no_row_has_a_value_that_was_not_told(
         there = {row[column] for rows in commits for row in rows} - {None}
         told = _now(lakehouse, column)
         if told is None:
-            # Only a text that no other of its length comes after has no upper bound.
+            # A text has no upper bound only if no text of its length sorts after it.
             assert column == "city"
             continue
         assert told.values is None or set(told.values) == there
@@ -238,6 +238,6 @@ def test_of_very_many_files_a_bounded_number_is_read(tmp_path: Path) -> None:
         opened_manifests()
         assert _now(lakehouse, "sale_id") is not None
         read += len(opened_manifests())
-    # The sample hardly changes with a commit.
+    # A commit hardly changes the sample.
     assert read <= 10
     lakehouse.close()

@@ -1,4 +1,4 @@
-"""What every implementation of `ProbeValues` promises."""
+"""The contract of `ProbeValues`, for every implementation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _asked(lakehouse: ProbeLakehouse, snapshot_id: int | None, column: str) -> C
 
 def test_the_first_question_has_no_answer_and_a_later_one_has(lakehouse: ProbeLakehouse) -> None:
     snapshot_id = lakehouse.append([{"day": MONDAY}])
-    # Who reads in the background may be done already.
+    # The background read may already be done.
     first = lakehouse.values.of(SALES, snapshot_id, "day")
     assert first is NotKnown.PENDING or isinstance(first, ColumnValues)
     lakehouse.settle()

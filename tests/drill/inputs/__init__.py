@@ -1,4 +1,4 @@
-"""Every hostile input, by its name."""
+"""All hostile inputs, by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.drill.inputs.results import RESULTS
 from tests.drill.inputs.rows import ROWS
 from tests.drill.inputs.texts import TEXTS
 
-# The first one is tried by `make test` as well.
+# `make test` also tries the first one.
 KINDS: dict[str, dict[str, Attack]] = {
     "engine": ENGINE,
     "rows": ROWS,

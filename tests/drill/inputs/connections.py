@@ -1,4 +1,4 @@
-"""What comes before a request is one."""
+"""Connections that stall, or that send too much before or within a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts whose literals alone are too much for the engine."""
+"""Queries whose literals alone are too much for the engine."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ PAUSES = 200
 
 
 def _globs(hostile: Hostile) -> None:
-    """As many folders as a search is slow in, and patterns that divide each path in all ways."""
+    """Searches a folder tree that is slow to search, by patterns that split each path in all ways."""
     for first in range(FOLDERS):
         for second in range(FOLDERS):
             for third in range(FOLDERS):
@@ -40,7 +40,7 @@ def _small(hostile: Hostile, at: int) -> None:
 
 
 def _crawling(hostile: Hostile) -> None:
-    """Bodies in chunks, of which the next one always comes."""
+    """Sends chunked bodies whose next chunk always comes slowly."""
     kind = "Content-Type: application/x-ndjson"
     head = (f"POST /ingest?table={TABLE}", kind, "Transfer-Encoding: chunked")
     chunk = b'10\r\n{"return_id":-1}\r\n'
@@ -48,7 +48,7 @@ def _crawling(hostile: Hostile) -> None:
 
 
 def _endless(hostile: Hostile) -> None:
-    """The same, as fast as the gateway reads."""
+    """Sends endless bodies as fast as the gateway reads."""
     lines = b'{"return_id": -1, "reason": "endless"}\n' * 25_000
     headers = {"Content-Type": "application/x-ndjson"}
 
@@ -62,7 +62,7 @@ def _endless(hostile: Hostile) -> None:
 def _bombs(hostile: Hostile) -> None:
     blanks = gzip.compress(b" " * 16 * MIB, 9)
     kind = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
-    # Members of one stream, one behind the other.
+    # The gzip members follow one another in a single stream.
     posts(f"/ingest?table={TABLE}", [blanks * 64] * 8, kind)(hostile)
 
 

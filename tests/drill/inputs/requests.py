@@ -1,4 +1,4 @@
-"""Many requests, and bodies that are hard to read."""
+"""Many requests, and bodies that are hard to parse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results that are large, or never read."""
+"""Results that are large, or that are never read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _explained(hostile: Hostile) -> None:
 
 
 def _waiting(number: int) -> Attack:
-    """So many connections that wait for the answer to one query."""
+    """Opens connections that wait for the answer to one query."""
 
     def attack(hostile: Hostile) -> None:
         body = {"sql": "SELECT sum(hash(id)) FROM range(0, 1000000000000, 1, 1)", "timeout": "60s"}

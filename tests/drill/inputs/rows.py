@@ -1,4 +1,4 @@
-"""Texts that only their rows make too large or too long: nothing can refuse them before they run."""
+"""Queries whose rows alone make them too large or too long, so that nothing can refuse them early."""
 
 from __future__ import annotations
 

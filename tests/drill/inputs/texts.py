@@ -1,4 +1,4 @@
-"""Texts that are slow to read, to analyze or to plan."""
+"""Queries that are slow to parse, to analyze or to plan."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ for _at in range(60):
 
 
 def doubled_cte(levels: int) -> str:
-    """Each expression reads the one before twice."""
+    """Returns a query in which each CTE reads the previous one twice."""
     steps = [f"c{each} AS (SELECT a.x FROM c{each - 1} a, c{each - 1} b)" for each in range(1, levels)]
     return f"WITH c0 AS (SELECT id AS x FROM range(2)), {', '.join(steps)} SELECT count(*) FROM c{levels - 1}"
 
 
 def doubled_columns(levels: int) -> str:
-    """Each column is the sum of the one before and itself."""
+    """Returns a query in which each column is the sum of the previous one and itself."""
     text = "SELECT id + rand() AS x FROM range(2)"
     for _ in range(levels):
         text = f"SELECT x + x AS x FROM ({text})"
@@ -32,7 +32,7 @@ def doubled_columns(levels: int) -> str:
 
 
 def doubled_aliases(levels: int) -> str:
-    """The same within one SELECT."""
+    """Returns such a query within one SELECT."""
     columns = (f"c{each - 1} + c{each - 1} AS c{each}" for each in range(1, levels))
     return f"SELECT id AS c0, {', '.join(columns)} FROM range(2)"
 

@@ -1,4 +1,4 @@
-"""The ingest log on a real PostgreSQL, and tables on disk that a real catalog has."""
+"""The ingest log on a real PostgreSQL, and tables on disk in a real catalog."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.integration.ingest.lakehouse import IngestLakehouse
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Postgres]:
-    # Not tmp_path: the server may run as another user, who may not pass through pytest's directory.
+    # Not `tmp_path`: the server may run as another user, who has no access to pytest's directory.
     path = Path(tempfile.mkdtemp(prefix="sluice-ingest-"))
     postgres = Postgres(path / "postgres")
     yield postgres

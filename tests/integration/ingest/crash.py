@@ -1,6 +1,6 @@
-"""A gateway's committer in a process of its own, that is killed at a chosen moment of its first commit.
+"""A committer in a process of its own, which is killed at a chosen moment of its first commit.
 
-Called with the log's address, the catalog's, the warehouse, the table, and the moment.
+Arguments: the addresses of the log and the catalog, the warehouse, the table, and the moment.
 """
 
 from __future__ import annotations

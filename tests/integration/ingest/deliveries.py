@@ -1,4 +1,4 @@
-"""Clients that send an ingest under one `requestId` until they hear that it is committed, whoever dies."""
+"""Clients that repeat an ingest under one `requestId` until it is committed, even if the gateway dies."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ TYPES = 4
 IDS_AT_MOST = 100
 EVENTS, COPIES, STATES = TABLES = ("lake.logs.events", "lake.logs.copies", "lake.logs.states")
 LETTERS = f"{EVENTS}__dead_letter"
-# Where some records are bad, ids that this divides have no day.
+# In deliveries with bad records, ids divisible by this have no valid day.
 _BAD_EVERY = 5
 
 
 class Kind(Enum):
-    """How records are sent, and what is to become of them."""
+    """How records are sent, and what happens to them."""
 
     JSON = "records in JSON, with a write schema"
     INFERRED = "records in JSON, with the columns that they have"
@@ -40,7 +40,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Records of one log type. Ids are new ones, but for upserts, where they are keys."""
+    """Records of one log type. Ids are new, except in upserts, where they are keys."""
 
     number: int
     kind: Kind
@@ -49,7 +49,7 @@ class Delivery:
 
     @property
     def tables(self) -> Sequence[str]:
-        """Where good records go."""
+        """The tables that good records go to."""
         match self.kind:
             case Kind.BOTH_TABLES:
                 return (EVENTS, COPIES)
@@ -60,26 +60,26 @@ class Delivery:
 
     @property
     def column(self) -> str:
-        """All records of a delivery have this one beside `id` and `day`."""
+        """The column that all records of a delivery have beside `id` and `day`."""
         return f"c{self.number % TYPES}"
 
     @property
     def good_ids(self) -> list[int]:
-        """Of the records that fit."""
+        """The ids of the records that fit."""
         return [each for each in self.ids if not self._is_bad(each)]
 
     @property
     def bad_lines(self) -> list[str]:
-        """The records that do not, as they are sent."""
+        """The records that do not fit, as they are sent."""
         return [json.dumps(self._record(each)) for each in self.ids if self._is_bad(each)]
 
     def row(self, number: int) -> dict[str, Any]:
-        """What the table has of a good record, in Python's values."""
+        """Returns the table's row of a good record, in Python values."""
         values = {f"c{each}": None for each in range(TYPES)} | {self.column: self._value(number)}
         return {"id": number, "day": date.fromisoformat(_day(number)), **values}
 
     def send(self, url: str) -> httpx.Response:
-        """Sends the request, the same each time."""
+        """Sends the request, which is the same each time."""
         if self.kind in (Kind.NDJSON, Kind.ARROW, Kind.DEAD_LETTERS):
             return self._send_body(f"{url}/ingest")
         return httpx.post(f"{url}/ingest", json=self._json(), timeout=60, trust_env=False)
@@ -132,7 +132,7 @@ class Delivery:
         return {"id": number, "day": day, self.column: self._value(number)}
 
     def _value(self, number: int) -> str:
-        # Of a key, which upsert was the last one.
+        # The value of a key says which upsert was the last one.
         return f"{self.number if self.kind is Kind.UPSERT else number}"
 
     def _is_bad(self, number: int) -> bool:
@@ -144,7 +144,7 @@ def _day(number: int) -> str:
 
 
 class Address:
-    """Where the gateway is, if it is anywhere."""
+    """The address of the gateway, if one runs."""
 
     def __init__(self) -> None:
         self._url: str | None = None
@@ -164,13 +164,13 @@ class Address:
             return self._url
 
     def is_lost(self, url: str) -> bool:
-        """Waits a moment for the gateway to be known as dead."""
+        """Waits a moment for the news that the gateway is dead."""
         with self._changed:
             return self._changed.wait_for(lambda: self._url != url, 0.1)
 
 
 class Deliveries:
-    """So many clients at once; `answers` by `requestId`, and what should never have been answered."""
+    """Runs clients; collects `answers` by `requestId`, and faults: answers that must never be given."""
 
     def __init__(self, address: Address, deliveries: Sequence[Delivery], clients: int) -> None:
         self.answers: dict[str, dict[str, Any]] = {}
@@ -186,7 +186,7 @@ class Deliveries:
             thread.start()
 
     def wait_for(self, count: int) -> None:
-        """Until so many are answered, or something went wrong."""
+        """Waits until this many requests are answered, and asserts that nothing went wrong."""
         with self._answered:
             is_there = self._answered.wait_for(
                 lambda: len(self.answers) >= count or self.faults, GIVE_UP_AFTER_S
@@ -206,7 +206,7 @@ class Deliveries:
                 return
             try:
                 answer = self._deliver(delivery)
-            except Exception as fault:  # noqa: BLE001 - the test tells it, from its own thread
+            except Exception as fault:  # noqa: BLE001 - the test reports it, in its own thread
                 with self._answered:
                     self.faults.append(repr(fault))
                     self._answered.notify_all()

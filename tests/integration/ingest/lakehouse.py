@@ -1,4 +1,4 @@
-"""One table and an ingest log, and as many committers on them as a test wants."""
+"""One table and an ingest log, with as many committers as a test wants."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.contract.catalogs.plain_data_files import (
 )
 from tests.fakes.ingests import ACCEPTED_AT
 
-# What waits at most, so that a test which was mistaken ends.
+# The longest wait, so that a test with a wrong expectation ends.
 WITHIN_S = 60
 PACE = CommitPace(
     look_around_ms=100,
@@ -50,7 +50,10 @@ PACE = CommitPace(
 
 
 class IngestLakehouse:
-    """`stack` closes what is opened. An HTTP address is a REST catalog's, which has its own warehouse."""
+    """A table, its catalog and its log; `stack` closes what is opened.
+
+    An HTTP address is that of a REST catalog, which has its own warehouse.
+    """
 
     def __init__(
         self,
@@ -76,18 +79,18 @@ class IngestLakehouse:
         self.log = self.new_log()
 
     def new_log(self) -> PostgresIngestLog:
-        """Another replica's."""
+        """Opens the log as another replica would."""
         log = PostgresIngestLog(self.log_url)
         self._stack.callback(log.close)
         return log
 
     def new_commits(self, kind: type[PyIcebergTableCommits] = PyIcebergTableCommits) -> PyIcebergTableCommits:
-        """Another replica's."""
+        """Opens the table's commits as another replica would."""
         catalogs = self._new_catalogs()
         return kind(catalogs, read_data_file, first_pause_s=0.01, row_deltas=self.row_deltas)
 
     def new_rewriting(self, kind: type[Rewriting] = Rewriting) -> Rewriting:
-        """Another replica's."""
+        """Opens the rewriting of files as another replica would."""
         catalogs = self._new_catalogs()
         tables, files = PyIcebergWritableTables(catalogs), ParquetDataFiles(WriteBounds())
         return kind(tables, ParquetWrittenRows(), files)
@@ -100,7 +103,7 @@ class IngestLakehouse:
     def start_committer(
         self, log: IngestLog | None = None, commits: TableCommits | None = None, pace: CommitPace = PACE
     ) -> Committer:
-        """Another replica's. It is closed with the test."""
+        """Starts the committer of another replica, which is closed with the test."""
         committer = Committer(
             log or self.new_log(),
             commits or self.new_commits(),
@@ -120,29 +123,29 @@ class IngestLakehouse:
         log: IngestLog | None = None,
         column_ids: tuple[int, ...] | None = COLUMN_IDS,
     ) -> IngestRecord:
-        """Writes a file with these ids, and has it accepted."""
+        """Writes a file with these ids, and accepts it as an ingest."""
         table = self.table()
         return self.accept_result(written(table, target_of(table, self.key, column_ids), ids), log)
 
     def accept_result(self, result: WriteResult, log: IngestLog | None = None) -> IngestRecord:
-        """Has what was written accepted."""
+        """Accepts an ingest with this result."""
         return self.accept_results([result], log)
 
     def accept_results(self, results: Sequence[WriteResult], log: IngestLog | None = None) -> IngestRecord:
-        """Has all that was written for one ingest accepted."""
+        """Accepts one ingest with all of these results."""
         record = IngestRecord(uuid4(), "ann", uuid4(), "f00d", ACCEPTED_AT, (IngestCommit(self.key, ()),))
         return (log or self.log).accept(record, results)
 
     def commit_all(self, *records: IngestRecord) -> None:
-        """Has a new replica commit what waits."""
+        """Starts another replica, which commits all waiting ingests, and closes it."""
         committer = self.start_committer()
         for future in [committer.follow(each) for each in records]:
             future.result(WITHIN_S)
-        # It would take what the test wants somebody else to commit.
+        # Otherwise it would take ingests that the test leaves to another committer.
         committer.close(WITHIN_S)
 
     def commit_with(self, commits: TableCommits, rewriting: Rewriting) -> None:
-        """One round; a replica whose connection is lost on the way leaves it to others."""
+        """Commits one round; a replica that loses its connection leaves the round to others."""
         with suppress(MetricsStoreDown):
             commit_round(self.key, self.new_log(), commits, 1_000, rewriting)
 
@@ -162,12 +165,12 @@ class IngestLakehouse:
 
 
 def _opened(name: str, properties: Mapping[str, str]) -> SqlCatalog | RestCatalog:
-    """The catalog as others have it open."""
+    """Opens the catalog as another process would."""
     if properties["type"] == "rest":
         return RestCatalog(name, **properties)
     return SqlCatalog(name, **{**properties, "pool_pre_ping": "true"})
 
 
 def data_files(table: Table) -> set[Path]:
-    """Every data file on the disk, whether the table has it or not."""
+    """Returns every data file on disk, whether or not the table has it."""
     return set((Path(table.location().removeprefix("file://")) / "data").rglob("*.parquet"))

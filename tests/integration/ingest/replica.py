@@ -1,6 +1,6 @@
-"""A committer in a process of its own, which says how far it is, and goes on until it is killed.
+"""A committer in a process of its own, which prints its progress, and runs until it is killed.
 
-Called with the log's address, the catalog's, the warehouse and the table.
+Arguments: the addresses of the log and the catalog, the warehouse and the table.
 """
 
 from __future__ import annotations

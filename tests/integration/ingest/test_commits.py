@@ -1,4 +1,4 @@
-"""What was accepted is committed exactly once, on a real PostgreSQL and to real tables."""
+"""Accepted ingests are committed exactly once, on a real PostgreSQL and to real tables."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_process_that_is_killed_loses_nothing_and_repeats_nothing(
     lakehouse.commit_all(*before, after)
     assert lakehouse.ids() == list(range(4))
     assert lakehouse.states([*before, after]) == {IngestState.COMMITTED}
-    # The round is the one of before, so what came after the crash is in the next.
+    # The round is the one from before the crash, so later ingests are in the next round.
     assert lakehouse.snapshot_count() == 2
     assert len(data_files(lakehouse.table())) == 4
 
@@ -101,7 +101,7 @@ def kill_in_a_process_of_its_own(lakehouse: IngestLakehouse, moment: str) -> Non
 
 
 class LosesItsLock(PyIcebergTableCommits):
-    """Another replica does the whole round while this one is about to publish it."""
+    """Another replica does the whole round just before this one publishes it."""
 
     lakehouse: IngestLakehouse
     others_round: object = None
@@ -131,7 +131,7 @@ def test_a_replica_that_lost_its_lock_without_noticing_commits_nothing_twice(
 
 
 class StandsStill(PyIcebergTableCommits):
-    """Before it looks at the table, others do its round and another, and expire the snapshot of the first."""
+    """Before it reads the table, others commit its round and another, and expire the first one's snapshot."""
 
     lakehouse: IngestLakehouse
     others: IngestRecord | None = None
@@ -187,7 +187,7 @@ def test_a_table_that_is_gone_refuses_what_was_written_for_it(lakehouse: IngestL
 
 
 class StopsTheServer(PyIcebergTableCommits):
-    """PostgreSQL, the log's and the catalog's, goes away right after the first snapshot is made."""
+    """PostgreSQL, with log and catalog, stops right after the first snapshot is made."""
 
     server: Postgres
     stopped: threading.Event

@@ -1,4 +1,4 @@
-"""Several gateways that make and evolve one table at once, on a real PostgreSQL catalog."""
+"""Several gateways create and evolve one table at once, on a real PostgreSQL catalog."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG, STRING = Primitive("long"), Primitive("string")
 
 
 class Gateway:
-    """What one gateway has open."""
+    """The catalogs and tables that one gateway has open."""
 
     def __init__(self, lakehouse: IngestLakehouse) -> None:
         self.catalogs = PyIcebergCatalogs({"lake": lakehouse.properties}, SystemClock())
@@ -63,5 +63,5 @@ def test_of_many_who_make_and_evolve_a_table_each_column_is_there_once(lakehouse
     wanted = {"id", *(f"shared_{step}" for step in range(3)), *(f"own_{each}" for each in range(CLIENTS))}
     assert set(ids) == wanted
     assert len(final.schema.columns) == len(wanted) == len(set(ids.values()))
-    # Whoever was answered when was answered with the ids that the columns have for good.
+    # Every answer, whenever it came, has the columns' final ids.
     assert all(ids[column.name] == column.field_id for table in found for column in table.schema.columns)

@@ -1,5 +1,6 @@
-"""The whole gateway, with its JVM and its PostgreSQL, is killed at moments that nobody chose, while clients
-send ingests of every kind. What they were told, and what they had to send again, is in the tables once.
+"""Kills the whole gateway, with its JVM and its PostgreSQL, at random moments of ingests of every kind.
+
+Every ingest that was answered, or had to be sent again, must be in the tables once.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ LONGEST_PAUSE_S = 0.3
 SETTINGS = {
     "SLUICE_SPARK_MASTER": "local[1]",
     "SLUICE_SPARK_DRIVER_MEMORY": "1g",
-    # Every file stays, and every snapshot is an ingest's.
+    # Without maintenance, every file stays, and every snapshot is that of an ingest.
     "SLUICE_MAINTENANCE_INTERVAL_S": "0",
 }
 KEYS = 150
@@ -77,7 +78,7 @@ def test_a_gateway_that_is_killed_again_and_again_loses_nothing_and_repeats_noth
 
 
 def delivery(number: int, chance: random.Random) -> Delivery:
-    """Ids of its own, or some of the keys; the kinds take turns."""
+    """Returns a delivery with new ids, or with some of the keys; the kinds take turns."""
     kind = list(Kind)[number % len(Kind)]
     first = chance.randrange(KEYS - IDS_AT_MOST) if kind is Kind.UPSERT else number * IDS_AT_MOST
     return Delivery(number, kind, range(first, first + chance.randint(1, IDS_AT_MOST)))
@@ -85,7 +86,7 @@ def delivery(number: int, chance: random.Random) -> Delivery:
 
 @contextmanager
 def life(data_dir: Path, address: Address) -> Iterator[RunningGateway]:
-    """A gateway that clients can find. Whatever it has started is gone afterwards."""
+    """Runs a gateway that clients can find, and kills all of its processes at the end."""
     gateway = RunningGateway.start(data_dir, SETTINGS)
     address.move(gateway.url)
     try:
@@ -98,7 +99,7 @@ def life(data_dir: Path, address: Address) -> Iterator[RunningGateway]:
 def kill_somewhere(
     gateway: RunningGateway, address: Address, clients: Deliveries, chance: random.Random
 ) -> None:
-    """After some answers, and then at any moment of what goes on."""
+    """Waits for some answers and a random time, and then kills the gateway."""
     wanted = len(clients.answers) + chance.randint(1, 2 * INGESTS_OF_A_LIFE - 1)
     clients.wait_for(min(wanted, INGESTS - CLIENTS))
     threading.Event().wait(chance.uniform(0, LONGEST_PAUSE_S))
@@ -107,7 +108,7 @@ def kill_somewhere(
 
 
 def kill_all(gateway: RunningGateway) -> None:
-    """SIGKILL for the gateway, its JVM, PostgreSQL and Valkey, as when the machine loses its power."""
+    """Sends SIGKILL to the gateway, its JVM, PostgreSQL and Valkey, as if the machine lost its power."""
     own = {each.pid: each for each in (*gateway.children(), *gateway.own_processes())}
     if gateway.process.poll() is None:
         gateway.kill()
@@ -130,7 +131,7 @@ def check(gateway: RunningGateway, deliveries: list[Delivery], answers: dict[str
     with closing(embedded_catalog(gateway.data_dir)) as lake:
         for name in TABLES:
             table = lake.load_table(name.removeprefix("lake."))
-            # Where no record fits, nothing is committed.
+            # If no record fits, nothing is committed.
             sent = [each for each in deliveries if name in each.tables and each.good_ids]
             snapshots = check_commits(table, name, answers, message)
             if name == STATES:
@@ -148,7 +149,7 @@ def check(gateway: RunningGateway, deliveries: list[Delivery], answers: dict[str
 
 
 def check_commits(table: Table, name: str, answers: dict[str, Any], message: str) -> set[int]:
-    """Every snapshot, and every file that the table has, is there and was told to somebody."""
+    """Checks that every snapshot and every file of the table exists and was reported in an answer."""
     commits = [each for answer in answers.values() for each in answer["commits"] if each["table"] == name]
     files = table.inspect.files().select(["content", "file_path"]).to_pylist()
     paths = [each["file_path"] for each in files]
@@ -162,7 +163,7 @@ def check_commits(table: Table, name: str, answers: dict[str, Any], message: str
 
 
 def check_rows(gateway: RunningGateway, table: Table, sent: list[Delivery], message: str) -> None:
-    """Each id once with its own values, as PyIceberg reads them, and as many as Spark counts."""
+    """Checks each id with its values, as PyIceberg reads them, and the counts of Spark."""
     found = table.scan().to_arrow().to_pylist()
     expected = {number: each.row(number) for each in sent for number in each.good_ids}
     assert len(found) == len(expected), message
@@ -174,7 +175,7 @@ def check_rows(gateway: RunningGateway, table: Table, sent: list[Delivery], mess
 def check_states(
     gateway: RunningGateway, table: Table, sent: list[Delivery], answers: dict[str, Any], message: str
 ) -> None:
-    """Each key once, whole, as the upsert left it that was committed last."""
+    """Checks that each key has one row, which is that of the upsert committed last."""
     numbers = {each.snapshot_id: each.sequence_number or 0 for each in table.metadata.snapshots}
 
     def committed(each: Delivery) -> int:
@@ -193,7 +194,7 @@ def check_states(
 
 
 def check_letters(letters: Table, deliveries: list[Delivery], answers: dict[str, Any], message: str) -> None:
-    """Each bad record once, beside the ingest that it was sent in."""
+    """Checks that each bad record is stored once, with the ingest that it was sent in."""
     found = letters.scan(selected_fields=("request_id", "ingest_id", "payload")).to_arrow().to_pylist()
     bad = [(each.request_id, line) for each in deliveries for line in each.bad_lines]
     assert sorted((each["request_id"], each["payload"]) for each in found) == sorted(bad), message
@@ -204,7 +205,7 @@ def check_letters(letters: Table, deliveries: list[Delivery], answers: dict[str,
 
 
 def check_log(gateway: RunningGateway, answers: dict[str, Any], message: str) -> None:
-    """It has every ingest that was answered, no other one, and nothing that waits or failed."""
+    """Checks that the log has exactly the answered ingests, and none that waits or failed."""
     listed = gateway.client.get("/ingest", params={"limit": 1000}).json()["ingests"]
     assert {each["state"] for each in listed} == {"COMMITTED"}, message
     assert {each["requestId"]: each["ingestId"] for each in listed} == {

@@ -1,4 +1,4 @@
-"""Two replicas, killed and started again at moments that nobody chose: every row is there once."""
+"""Two replicas are killed at random moments and restarted: every row is there once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 KILLS = int(os.environ.get("SLUICE_SOAK_KILLS", "4"))
 SEED = int(os.environ.get("SLUICE_SOAK_SEED", "5"))
 LINES_AT_MOST = 12
-# An ingest has one or several of them.
+# An ingest has one or several of these write schemas.
 WRITE_SCHEMAS = ((1, 2), (1,), (2, 1))
 
 
@@ -36,7 +36,7 @@ def test_replicas_that_are_killed_at_random_commit_every_row_once(lakehouse: Ing
     for _ in range(KILLS):
         with two_replicas(lakehouse) as lines:
             for _ in range(chance.randint(1, LINES_AT_MOST)):
-                # Whatever was said before, a round for this one is still to be told of.
+                # Whatever was printed before, a replica still has to print a line for this ingest's round.
                 new = write_somehow(lakehouse, chance, ids)
                 records.append(lakehouse.accept_results(new))
                 results += new
@@ -52,7 +52,7 @@ def test_replicas_that_are_killed_at_random_commit_every_row_once(lakehouse: Ing
 
 
 def write_somehow(lakehouse: IngestLakehouse, chance: random.Random, ids: count[int]) -> list[WriteResult]:
-    """Files of one ingest, each of another write schema; ids go on where they were."""
+    """Writes the files of one ingest, each with another write schema; ids continue where they were."""
     table = lakehouse.table()
     return [
         written(
@@ -64,7 +64,7 @@ def write_somehow(lakehouse: IngestLakehouse, chance: random.Random, ids: count[
 
 @contextmanager
 def two_replicas(lakehouse: IngestLakehouse) -> Iterator[IO[str]]:
-    """What both say, line by line. In the end they are killed, wherever they are."""
+    """Yields the output of both replicas, and kills them at the end, wherever they are."""
     properties = lakehouse.properties
     arguments = (lakehouse.log_url, properties["uri"], properties["warehouse"], lakehouse.key.table.table)
     command = [sys.executable, "-m", "tests.integration.ingest.replica", *arguments]

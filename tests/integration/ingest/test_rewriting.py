@@ -1,4 +1,4 @@
-"""Files that do not fit their table any more are written again, on a real PostgreSQL and real tables."""
+"""Files that do not fit their table any more are rewritten, on a real PostgreSQL and real tables."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_what_was_written_under_an_old_partition_spec_is_committed_under_the_new
     assert table.scan(row_filter="date_key = 1").to_arrow().column("id").to_pylist() != []
     files = [each.file for each in table.scan().plan_files()]
     assert {(each.spec_id, each.partition[0]) for each in files} == {(table.spec().spec_id, 1)}
-    # The files of before are orphans, and the log tells of those that the table has.
+    # The old files are orphans, and the log reports the files that the table has.
     assert committed_files(lakehouse) < data_files(table)
     told = [lakehouse.record(each).commits[0].targets for each in before]
     assert [(each[0].data_file_count, each[0].record_count) for each in told] == [(1, 2), (1, 1)]
@@ -106,7 +106,7 @@ def test_being_killed_while_files_are_written_again_loses_nothing_and_repeats_no
 
 
 class LosesItsLockRewriting(Rewriting):
-    """Another replica does the whole round while the files of this one's are written."""
+    """Another replica does the whole round while the files of this one are rewritten."""
 
     lakehouse: IngestLakehouse
 
@@ -132,7 +132,7 @@ def test_two_replicas_that_write_the_same_files_again_commit_them_once(lakehouse
 
 
 class IsOvertaken(PyIcebergTableCommits):
-    """A replica stands still before it publishes; meanwhile the spec changes, and the round is rewritten."""
+    """While a replica pauses before it publishes, the spec changes, and another rewrites the round."""
 
     lakehouse: IngestLakehouse
     is_done = False

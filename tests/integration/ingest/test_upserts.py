@@ -1,4 +1,4 @@
-"""Upserts through the ingest log into real tables, with snapshots that a real Spark has made."""
+"""Upserts through the ingest log into real tables, with snapshots made by a real Spark."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ HELD_S = 10
 
 
 class UpsertLakehouse(IngestLakehouse):
-    """The same, with an engine that shares its catalog."""
+    """The ingest lakehouse, with an engine that shares its catalog."""
 
     engine: SparkEngine
 
@@ -97,7 +97,7 @@ class UpsertLakehouse(IngestLakehouse):
         branch: str = "main",
         columns: tuple[int, ...] | None = None,
     ) -> WriteResult:
-        """Files of an upsert; without keys, of an append."""
+        """Writes the files of an upsert, or of an append if there are no keys."""
         table = self.table()
         key = TableKey(self.key.table, branch)
         target = replace(target_of(table, key, columns), is_upsert=bool(keys), equality_field_ids=keys)
@@ -118,11 +118,11 @@ class UpsertLakehouse(IngestLakehouse):
         return self.accept_result(self.written(rows, ()))
 
     def rows(self, version: str = "") -> list[Any]:
-        """What Spark finds now."""
+        """Returns the rows that Spark finds now."""
         return self.read(self.key, "id, day, note", version)
 
     def read(self, key: TableKey, columns: str, version: str = "") -> list[Any]:
-        """The same of any table, in order."""
+        """Returns these columns of any table as Spark reads them, sorted."""
         assert self.engine.session is not None
         with self.engine.session.children.taken(None, None, "test") as child:
             name = table_sql_name(key.table)
@@ -130,19 +130,19 @@ class UpsertLakehouse(IngestLakehouse):
         return [tuple(each) for each in found]
 
     def change(self, sql: str) -> None:
-        """Has Spark run this, with the table's name in place of the braces."""
+        """Runs this on Spark, with the table's name in place of the braces."""
         assert self.engine.session is not None
         with self.engine.session.children.taken(None, None, "test") as child:
             child.sql(sql.format(table_sql_name(self.key.table))).collect()
 
     def create(self, name: str, schema: Schema, spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC) -> Table:
-        """Another table in the same schema."""
+        """Creates another table in the same schema."""
         return self._outside.create_table(("game", name), schema, partition_spec=spec)
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Two catalogs, by their addresses, and an engine on both. The second is reached over a `proxy`."""
+    """Two catalogs, by their addresses, and an engine on both. The second is reached through a `proxy`."""
 
     server: Postgres
     catalogs: Mapping[str, str]
@@ -152,7 +152,7 @@ class Shared:
 
     @contextmanager
     def lakehouse(self, catalog: str) -> Iterator[UpsertLakehouse]:
-        """With a table and a log of its own."""
+        """Makes a lakehouse with a table and a log of its own."""
         log_url = self.server.url_of_new_database()
         migrations.upgrade(log_url)
         with ExitStack() as stack:
@@ -188,7 +188,7 @@ def shared(server: Postgres) -> Iterator[Shared]:
 
 @pytest.fixture
 def lakehouse(request: pytest.FixtureRequest, shared: Shared) -> Iterator[UpsertLakehouse]:
-    """In the SQL catalog, unless the test says otherwise."""
+    """A lakehouse in the SQL catalog, unless the test names another one."""
     with shared.lakehouse(getattr(request, "param", "lake")) as made:
         yield made
 
@@ -226,9 +226,9 @@ def test_upserts_and_appends_take_effect_in_the_order_in_which_they_came(
     lakehouse.commit_all(*more)
     assert lakehouse.rows()[2:] == [(3, 2, "f"), (4, None, None), (4, 2, "again"), (9, 1, "e")]
     summaries = [each.summary for each in lakehouse.table().metadata.snapshots]
-    # The first round finds nothing that it could replace, so every reader can read it.
+    # The first round finds no row to replace, so every reader can read its snapshot.
     assert [each and each["added-equality-deletes"] for each in summaries] == [None, "2"]
-    # Files of rows that were replaced before anybody saw them are left nowhere.
+    # Files of rows that were replaced before anybody saw them are removed.
     assert data_files(lakehouse.table()) == live_files(lakehouse.table())
     found = [lakehouse.record(each).commits[0].snapshot_id for each in (*records, *more)]
     ids = [each.snapshot_id for each in lakehouse.table().metadata.snapshots]
@@ -236,7 +236,7 @@ def test_upserts_and_appends_take_effect_in_the_order_in_which_they_came(
 
 
 def live_files(table: Table) -> set[Path]:
-    """All that the newest snapshot has, deletes too."""
+    """Returns all files of the newest snapshot, including delete files."""
     head = table.current_snapshot()
     assert head is not None
     return {
@@ -350,7 +350,7 @@ def test_an_upsert_that_was_interrupted_is_committed_once(
     after = lakehouse.append((1, 1, "appended later"))
     lakehouse.commit_all(record, after)
     assert lakehouse.rows() == [(1, 1, "appended later"), (1, 1, "new"), (2, 1, "old")]
-    # What came after is no part of the round that was begun.
+    # Later ingests are not part of the round that was begun.
     assert lakehouse.snapshot_count() == 3
     assert lakehouse.states([record, after]) == {IngestState.COMMITTED}
 
@@ -381,7 +381,7 @@ def test_a_round_of_several_upserts_that_was_interrupted_is_committed_once(
 
 
 class LosesARace(PyIcebergTableCommits):
-    """Somebody else commits right before, twice."""
+    """Another writer commits just before, twice."""
 
     lakehouse: UpsertLakehouse
     left = 2
@@ -405,7 +405,7 @@ def test_what_was_committed_in_between_is_replaced_too(lakehouse: UpsertLakehous
     assert lakehouse.rows() == [(1, 1, "mine")]
     assert lakehouse.snapshot_count() == 3
     folder = Path(lakehouse.table().location().removeprefix("file://")) / "metadata"
-    # What the two attempts had written is gone: three lists of manifests, one for each snapshot.
+    # The files of both failed attempts are gone: each snapshot has one manifest list.
     assert len(list(folder.glob("snap-*.avro"))) == 3
 
 
@@ -420,7 +420,7 @@ def test_an_attempt_that_lost_a_race_leaves_no_files_of_a_round_of_several_upser
     for future in [committer.follow(each) for each in records]:
         future.result(WITHIN_S)
     assert lakehouse.rows() == [(1, 1, "a"), (2, 1, "b")]
-    # Theirs twice and ours; the files that were written again for the lost attempts are gone.
+    # There are two of their snapshots and one of ours. Files rewritten for the lost attempts are gone.
     assert lakehouse.snapshot_count() == 3
     assert data_files(lakehouse.table()) == live_files(lakehouse.table())
 
@@ -437,7 +437,7 @@ def test_two_replicas_upsert_the_same_keys_and_each_key_is_there_once(lakehouse:
         list(clients.map(ingest, range(12)))
     found = lakehouse.rows()
     assert [each[0] for each in found] == [0, 1, 2, 3]
-    # Of one upsert, whichever was the last.
+    # All rows are from one upsert, whichever was the last.
     assert len({each[1] for each in found}) == 1
     assert lakehouse.snapshot_count() <= 12
 
@@ -458,7 +458,7 @@ def test_without_an_engine_an_upsert_waits_and_what_comes_after_it_too(lakehouse
 def test_an_upsert_that_no_manifest_can_describe_is_refused_and_what_comes_after_it_is_committed(
     lakehouse: UpsertLakehouse, has_rows: bool
 ) -> None:
-    """As gateways wrote them that did not see it: `truncate` had led out of the type."""
+    """Older gateways wrote such upserts: `truncate` had left the range of the type."""
     columns = (NestedField(1, "id", LongType()), NestedField(2, "price", DecimalType(5, 2)))
     spec = PartitionSpec(PartitionField(2, 1000, TruncateTransform(100), "price_trunc"))
     name = f"prices_{uuid4().hex}"
@@ -518,7 +518,7 @@ def test_rows_of_several_earlier_partition_specs_are_replaced_and_compacted(
     expected = [(n, n % 2, "new" if n in (1, 5, 6) else "a" if n < 4 else "b") for n in range(8)]
     lakehouse.commit_all(lakehouse.upsert((1, 1, "new"), (5, 1, "new"), (6, 0, "new"), keys=(1, 2)))
     assert lakehouse.rows() == expected
-    # The next one finds rows of all three.
+    # The next upsert replaces rows of all three.
     lakehouse.commit_all(lakehouse.upsert((1, 1, "again"), (5, 1, "again"), (6, 0, "again"), keys=(1, 2)))
     again = [(n, day, "again" if note == "new" else note) for n, day, note in expected]
     assert lakehouse.rows() == again
@@ -584,7 +584,7 @@ def partition(lakehouse: UpsertLakehouse, column: str, transform: Transform[Any,
 
 
 def delete_files_of(lakehouse: UpsertLakehouse) -> set[Path]:
-    """All files that hold keys alone, whether the table has them or not."""
+    """Returns all files with keys alone, whether or not the table has them."""
     return {each for each in data_files(lakehouse.table()) if pq.read_schema(each).names == ["id"]}
 
 
@@ -639,7 +639,7 @@ def test_compaction_leaves_no_deletes_so_that_every_reader_finds_the_rows(
 def test_an_upsert_during_a_compaction_replaces_the_rows_that_are_rewritten(
     lakehouse: UpsertLakehouse, width: CompactionWidth
 ) -> None:
-    """Rewritten rows are as old as they were, and the deletes that came meanwhile reach them."""
+    """Rewritten rows keep their age, so deletes that came during the compaction apply to them."""
     partition(lakehouse, "day", IdentityTransform())
     for note in ("old", "older"):
         lakehouse.commit_all(lakehouse.upsert((1, 1, note), (2, 1, note), (3, 2, note), keys=(1, 2)))
@@ -694,7 +694,7 @@ def test_a_compaction_of_rows_that_are_all_deleted_leaves_none(
 def test_a_compaction_gives_way_to_an_upsert_under_another_spec(
     lakehouse: UpsertLakehouse, is_back: bool, width: CompactionWidth
 ) -> None:
-    """Its files would be of a spec that an upsert in between had no rows under, and wrote no deletes for."""
+    """Compacted files would have a spec in which a concurrent upsert saw no rows, and wrote no deletes."""
     partition(lakehouse, "day", IdentityTransform())
     lakehouse.commit_all(lakehouse.append((1, 1, "old"), (2, 1, "old")))
     repartition(lakehouse, "day", "part", BucketTransform(2))
@@ -703,7 +703,7 @@ def test_a_compaction_gives_way_to_an_upsert_under_another_spec(
     context = lakehouse.engine.session.context
     upkeep = SparkTableUpkeep(lambda: lakehouse.engine.session, width)
     with ThreadPoolExecutor(2) as pool:
-        # While these have both cores, it has planned what to rewrite, and waits.
+        # While these tasks have both cores, the compaction has planned its work, and waits.
         held = pool.submit(context.parallelize([HELD_S] * 2, 2).foreach, time.sleep)
         until(lambda: len(context.statusTracker().getActiveStageIds()) == 1)
         compacted = pool.submit(upkeep.compact, lakehouse.key)
@@ -733,7 +733,7 @@ def until(is_so: Callable[[], bool]) -> None:
 
 
 class MovesOn(SparkRowDeltas):
-    """The table is committed to between the look of the one library and that of the other."""
+    """The table is committed to between the reads of the two libraries."""
 
     lakehouse: UpsertLakehouse
     has_moved = False
@@ -763,12 +763,12 @@ def test_after_its_first_upsert_a_table_has_no_deletes_so_that_every_reader_read
 ) -> None:
     engine, lakehouse.row_deltas = lakehouse.row_deltas, SparkRowDeltas(lambda: None)
     lakehouse.commit_all(lakehouse.upsert((1, 1, "a"), (2, None, "b"), (1, 1, "c")))
-    # All keys lie beyond those that the table has.
+    # All keys are outside the bounds of those in the table.
     lakehouse.commit_all(lakehouse.upsert((3, 1, "d"), (4, 1, "e")))
     lakehouse.row_deltas = engine
     assert lakehouse.ids() == [1, 2, 3, 4]
     assert lakehouse.rows() == [(1, 1, "c"), (2, None, "b"), (3, 1, "d"), (4, 1, "e")]
-    # Nor are the files of their keys left on the storage.
+    # The files of their keys are not left on the storage either.
     assert delete_files_of(lakehouse) == set()
     lakehouse.commit_all(lakehouse.upsert((4, 1, "last"), (9, 1, "f")))
     assert lakehouse.rows()[3:] == [(4, 1, "last"), (9, 1, "f")]
@@ -789,7 +789,7 @@ STEPS = 14
 def test_upserts_with_and_without_the_deletes_that_delete_nothing_leave_the_same_rows(
     lakehouse: UpsertLakehouse, seed: int
 ) -> None:
-    """Appends, upserts, other partitions and compactions in any order, beside a list of rows."""
+    """Compares random appends, upserts, repartitioning and compactions with a list of rows."""
     chosen = random.Random(seed)
     expected: list[Row] = []
     parted_by: str | None = None
@@ -846,7 +846,7 @@ KEYS_OF_ROWS = ((), (1,), (2,), (1, 2), (3,), (1, 3))
 def test_whatever_waits_together_is_one_snapshot_with_the_rows_of_one_write_after_the_other(
     lakehouse: UpsertLakehouse, seed: int
 ) -> None:
-    """Several write schemas, equality fields, appends and NULLs in any order, beside a list of rows."""
+    """Compares random write schemas, equality fields, appends and NULLs with a list of rows."""
     chosen = random.Random(seed)
     is_parted = seed % 2 == 1
     if is_parted:
@@ -891,7 +891,7 @@ def test_an_upsert_whose_deletes_reach_no_rows_of_an_earlier_spec_is_refused_out
     lakehouse.commit_all(*records)
     codes = [lakehouse.record(each).commits[0].error_code for each in records]
     assert codes == [None, "UPSERT_NOT_POSSIBLE", None]
-    # What the refused one would have replaced is there.
+    # The rows that the refused upsert would have replaced are still there.
     assert lakehouse.rows() == [(1, 1, "a"), (2, 1, "b")]
     assert lakehouse.snapshot_count() == 2
 

@@ -1,4 +1,4 @@
-"""Topics and messages, by Kafka's own Java clients."""
+"""Topics and messages, through Kafka's own Java clients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.integration.kafka.jars import pyspark_jars
 
 
 class KafkaClient:
-    """`jvm` is one that has Kafka's clients; what is sent is there when a method returns."""
+    """A client in `jvm`, which has Kafka's classes; when a method returns, its messages are stored."""
 
     def __init__(self, jvm: Any, address: str) -> None:
         self._jvm = jvm
@@ -35,7 +35,7 @@ class KafkaClient:
         self._producer.flush()
 
     def send_and_give_up(self, topic: str, values: Sequence[bytes], partition: int | None = None) -> None:
-        """In a transaction that is aborted, with what says so behind them."""
+        """Sends messages in a transaction and aborts it, which leaves a marker behind them."""
         identity = {"transactional.id": f"given-up-{topic}"}
         producer = self._new_producer(identity)
         producer.initTransactions()
@@ -45,7 +45,7 @@ class KafkaClient:
         producer.flush()
         producer.abortTransaction()
         producer.close()
-        # The server writes it after its answer, and lets nobody begin anew under the name before.
+        # The server writes the marker after its answer, and lets no other producer of this name start before.
         successor = self._new_producer(identity)
         successor.initTransactions()
         successor.close()
@@ -67,7 +67,7 @@ class KafkaClient:
 
 @contextmanager
 def kafka_client(class_path: str, address: str) -> Iterator[KafkaClient]:
-    """A client, in a JVM that ends with the block."""
+    """Runs a client in a JVM that ends with the block."""
     bounds = ["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
     server = ["py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0"]
     py4j = next(pyspark_jars().glob("py4j-*.jar"))

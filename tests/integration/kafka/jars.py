@@ -7,12 +7,12 @@ from pathlib import Path
 
 from spark_session.jars.pinned_jars import pinned_jars
 
-# So that it says why, if it does not start.
+# With these, a server that does not start says why.
 _LOGGING = ("slf4j-api-*", "log4j-slf4j2-impl-*")
 
 
 def kafka_class_path(into: Path) -> str:
-    """Fetches the jars into this folder, unless they are there; gives Java's class path."""
+    """Fetches the jars into this folder, unless they are there; returns Java's class path."""
     lines = (Path(__file__).parent / "jars.sha256").read_text().splitlines()
     sums = {coordinate: checksum for checksum, coordinate in map(str.split, lines)}
     logging = [jar for each in _LOGGING for jar in pyspark_jars().glob(f"{each}.jar")]
@@ -20,7 +20,7 @@ def kafka_class_path(into: Path) -> str:
 
 
 def pyspark_jars() -> Path:
-    """The folder of PySpark's own jars."""
+    """Returns the folder of PySpark's own jars."""
     spec = find_spec("pyspark")
     assert spec is not None
     assert spec.origin is not None

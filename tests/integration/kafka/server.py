@@ -1,6 +1,7 @@
-"""Kafka's own server as a process: broker and controller in one, that can be killed and started again.
+"""Kafka's own server as a process, broker and controller in one, which can be killed and restarted.
 
-It listens on loopback twice: openly for tests, and for those who log in. Its topics outlive a restart.
+It listens on two loopback ports: one without login for tests, and one with login. Its topics survive a
+restart.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class KafkaServer:
         return f"{HOST}:{self._login_port}"
 
     def start(self) -> None:
-        """Returns when it takes connections."""
+        """Starts the server, and returns when it accepts connections."""
         if not self._folder.exists():
             self._format()
         log = self._folder / "server.log"
@@ -46,7 +47,7 @@ class KafkaServer:
         assert not self._has_ended(), f"Kafka did not start: {log.read_text()[-4000:]}"
 
     def stop(self) -> None:
-        """As a power cut would."""
+        """Kills the server, as a power cut would."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -63,7 +64,7 @@ class KafkaServer:
     def _format(self) -> None:
         topics = self._folder / "topics"
         topics.mkdir(parents=True)
-        # What Kafka's tool for it would write, in a JVM of its own.
+        # This is what Kafka's own tool would write, which needs a JVM of its own.
         (topics / "meta.properties").write_text(
             "version=1\nnode.id=1\ncluster.id=c2x1aWNlLXRlc3RzAAAAAA\ndirectory.id=c2x1aWNlLWZvbGRlcgAAAA\n"
         )
@@ -99,7 +100,7 @@ share.coordinator.state.topic.min.isr=1
 
 @contextmanager
 def kafka_server(class_path: str, folder: Path) -> Iterator[KafkaServer]:
-    """A running server; killed at the end, whatever happened."""
+    """Runs a server, and kills it at the end in any case."""
     server = KafkaServer(class_path, folder)
     server.start()
     try:
@@ -109,7 +110,7 @@ def kafka_server(class_path: str, folder: Path) -> Iterator[KafkaServer]:
 
 
 def free_ports(count: int) -> list[int]:
-    """All at once, so that they differ."""
+    """Reserves all ports at once, so that they differ."""
     probes = [socket.socket() for _ in range(count)]
     try:
         for each in probes:

@@ -16,5 +16,5 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStore]:
 
 @pytest.fixture
 def bucket(store: ObjectStore) -> str:
-    """A bucket of the test's own."""
+    """A new bucket for one test."""
     return store.make_bucket(f"b-{uuid4().hex}")

@@ -1,4 +1,4 @@
-"""What the server and those who start it both know. Importing the server itself would bring all of moto."""
+"""The names that server and clients share. Importing the server itself would import all of moto."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Action = Literal["list", "get", "put", "delete"]
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """What nobody may do with keys of this bucket that end so; with status 503, what nobody can now."""
+    """An action on keys with this ending that is forbidden, or that fails for now if the status is 503."""
 
     bucket: str
     action: Action

@@ -1,7 +1,7 @@
-"""moto's S3 as a server that looks at who asks: the key has to be the right one, and the signature its own.
+"""moto's S3 as a server that authenticates callers: the key must be the right one, and the signature valid.
 
-Called with the port; the key and its secret are in the environment. A POST to `AGE` makes everything older,
-one to `DENY` has it refuse something, in place of what it refused before: moto's policies know no listing.
+Argument: the port. The key and its secret are in the environment. A POST to `AGE` makes all objects older.
+One to `DENY` replaces the denied actions, which moto's policies cannot express for listing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Environment = dict[str, Any]
 
 
 class Guarded:
-    """Asks the app only what is signed by the one who may."""
+    """Passes only correctly signed requests to the app."""
 
     def __init__(self, app: Any, key: str, secret: str) -> None:
         self._app = app

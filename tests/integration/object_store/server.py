@@ -1,4 +1,4 @@
-"""An object store of the tests' own, which speaks S3. It keeps everything in memory until it ends."""
+"""An S3 object store for tests, which keeps everything in memory until it ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REGION = "us-east-1"
 
 
 class ObjectStore:
-    """The server, and a client that others would have."""
+    """The server, and a client as others would have."""
 
     def __init__(self, log_path: Path) -> None:
         with socket.socket() as probe:
@@ -39,7 +39,7 @@ class ObjectStore:
 
     @property
     def properties(self) -> dict[str, str]:
-        """How catalogs and sources reach it, as an operator would write it."""
+        """The properties of catalogs and sources that reach the store, as an operator would write them."""
         return {
             "s3.endpoint": self.endpoint,
             "s3.access-key-id": self.key,
@@ -48,7 +48,7 @@ class ObjectStore:
 
     @cached_property
     def client(self) -> Any:
-        """AWS's own for Python."""
+        """AWS's own client for Python."""
         return boto3.client(
             "s3",
             endpoint_url=self.endpoint,
@@ -59,7 +59,7 @@ class ObjectStore:
         )
 
     def start(self) -> None:
-        """Returns when it answers."""
+        """Starts the server, and returns when it answers."""
         command = [sys.executable, "-m", "tests.integration.object_store.serve", str(self._port)]
         environment = os.environ | {KEY: self.key, SECRET: self.secret}
         with self._log_path.open("ab") as log:
@@ -70,14 +70,14 @@ class ObjectStore:
         assert self._process.poll() is None, self._log_path.read_text()[-2000:]
 
     def stop(self) -> None:
-        """With all that it has."""
+        """Stops the server, and loses all objects."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def make_bucket(self, name: str) -> str:
-        """A new bucket; its name."""
+        """Creates a bucket, and returns its name."""
         self.client.create_bucket(Bucket=name)
         return name
 
@@ -89,13 +89,13 @@ class ObjectStore:
         return found
 
     def keys(self, bucket: str, prefix: str = "") -> list[str]:
-        """All of them, in order."""
+        """Returns all keys, sorted."""
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         return [each["Key"] for page in pages for each in page.get("Contents", ())]
 
     @contextmanager
     def denying(self, bucket: str, action: Action, ending: str = "", status: int = 403) -> Iterator[None]:
-        """Meanwhile nobody may do this to keys that end so."""
+        """Denies an action on keys with this ending until the block ends."""
         self.deny(Denial(bucket, action, ending, status))
         try:
             yield
@@ -103,11 +103,11 @@ class ObjectStore:
             self.deny()
 
     def deny(self, *denials: Denial) -> None:
-        """From now on, in place of what was denied before."""
+        """Denies these actions from now on, instead of the previous ones."""
         self._post(DENY, json.dumps([asdict(each) for each in denials]))
 
     def age_everything(self) -> None:
-        """All that is there now is older than maintenance asks of orphans."""
+        """Makes all present objects older than the age at which maintenance removes orphans."""
         self._post(AGE)
 
     def _post(self, path: str, body: str = "") -> None:
@@ -125,7 +125,7 @@ class ObjectStore:
 
 @contextmanager
 def object_store(log_path: Path) -> Iterator[ObjectStore]:
-    """A running one; stopped at the end, whatever happened."""
+    """Runs a store, and stops it at the end in any case."""
     store = ObjectStore(log_path)
     store.start()
     try:

@@ -1,4 +1,4 @@
-"""Sources in an object store: found, and read as they were when they were found."""
+"""Objects as sources: found, and read only if they have not changed since."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_globs_mean_the_objects_that_files_would_be(
 ) -> None:
     for key in ("a.json", "b.json", "c.csv", "_temporary.json", ".hidden.json", "x/d.json", "x/y/e.json"):
         store.put(bucket, f"in/{key}", b"{}\n")
-    # Consoles make objects like these for folders.
+    # Consoles create such objects for folders.
     store.put(bucket, "in/x/", b"")
     store.put(bucket, "in-secret/a.json", b"{}\n")
     assert names(store, bucket, pattern) == expected
@@ -161,7 +161,7 @@ def test_an_object_that_was_replaced_or_deleted_since_is_not_read(store: ObjectS
 def test_an_object_that_is_replaced_while_it_is_read_is_noticed_though_it_looks_the_same(
     store: ObjectStore, bucket: str
 ) -> None:
-    """Of the same size, within the same second."""
+    """The new object has the same size, and was written within the same second."""
     store.put(bucket, "in/a.json", b"one\n")
     [file] = sources(store, bucket).files(f"s3://{bucket}/in/a.json")
     with pytest.raises(SourceChanged):

@@ -1,4 +1,4 @@
-"""What lies between a catalog and its client, and loses answers."""
+"""A proxy between a catalog and its client that loses answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOT_PASSED_ON = frozenset({"transfer-encoding", "content-length", "content-enco
 
 
 class ForgetfulProxy:
-    """Passes everything on. The next commit is answered with `status`, if that is set; with 0, not at all."""
+    """Forwards everything, but answers the next commit with `status`, if set; with 0, not at all."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -66,14 +66,14 @@ class ForgetfulProxy:
             do_GET = do_POST = do_HEAD = do_DELETE = handle_any  # noqa: N815
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-                """Says nothing."""
+                """Logs nothing."""
 
         return Handler
 
 
 @contextmanager
 def forgetful_proxy(target: str) -> Iterator[ForgetfulProxy]:
-    """A running one; stopped at the end."""
+    """Runs a proxy, and stops it at the end."""
     proxy = ForgetfulProxy(target)
     try:
         yield proxy

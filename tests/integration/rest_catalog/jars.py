@@ -1,7 +1,7 @@
 """The jars of Iceberg's own REST catalog for tests, fetched by the Ivy that comes with PySpark.
 
-Its published module names no dependencies, so the smallest set with which it starts is written out.
-Hadoop, Jackson, Avro and the logging come from PySpark's own jars.
+Its published module declares no dependencies, so the smallest working set is listed here. Hadoop, Jackson,
+Avro and the logging come from PySpark's own jars.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COORDINATES = (
         for part in ("server", "gzip", "common")
     ),
 )
-# 60 MB: only for those whose tables lie in a store. The bundle has to be of Iceberg's very version.
+# These 60 MB are only for tables in an object store. The bundle must have exactly Iceberg's version.
 FOR_S3 = (
     f"org.apache.iceberg:iceberg-aws:{_ICEBERG}",
     f"org.apache.iceberg:iceberg-aws-bundle:{_ICEBERG}",
@@ -46,7 +46,7 @@ _FROM_PYSPARK = ("hadoop-client-*", "slf4j-api-*", "log4j-*", "jackson-*-2*", "a
 
 
 def rest_catalog_class_path(into: Path, more: Sequence[str] = ()) -> str:
-    """Fetches the jars into this folder, from Ivy's cache once they are there; gives Java's class path."""
+    """Fetches the jars into this folder, from Ivy's cache if they are there; returns Java's class path."""
     into.mkdir(parents=True, exist_ok=True)
     module = into / "ivy.xml"
     module.write_text(_ivy_module((*COORDINATES, *more)))
@@ -65,7 +65,7 @@ def _ivy_jar() -> Path:
 
 
 def _pyspark_jars() -> Path:
-    # Looked up without importing it, which would take longer than the whole server.
+    # It is found without an import, which would take longer than the whole server.
     spec = find_spec("pyspark")
     assert spec is not None
     assert spec.origin is not None

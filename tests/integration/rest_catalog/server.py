@@ -1,7 +1,7 @@
-"""Iceberg's REST catalog for tests, as a process of its own that can be stopped and started again.
+"""Iceberg's REST catalog for tests, in a process of its own that can be stopped and restarted.
 
-Test grade: it has no setting for the address and listens on every one. Its tables live in a SQLite
-file below `folder`, so they outlive a restart.
+It is for tests only: it has no setting for its address, and listens on all of them. Its tables are in a
+SQLite file below `folder`, so they survive a restart.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RestCatalogServer:
         return f"file://{self._folder}/warehouse"
 
     def start(self) -> None:
-        """Returns when the catalog answers."""
+        """Starts the catalog, and returns when it answers."""
         self._folder.mkdir(parents=True, exist_ok=True)
         log = self._folder / "server.log"
         with log.open("ab") as output:
@@ -67,7 +67,7 @@ class RestCatalogServer:
         return [str(check_java()), *bounds, "-cp", self._class_path, main]
 
     def _environment(self) -> dict[str, str]:
-        # The server makes a catalog's properties of these: `__` is a dash, `_` a dot.
+        # The server turns these into the catalog's properties: `__` becomes a dash, and `_` a dot.
         return dict(os.environ) | {
             "CATALOG_URI": f"jdbc:sqlite:{self._folder}/catalog.db",
             "CATALOG_WAREHOUSE": self.warehouse,
@@ -81,7 +81,7 @@ class RestCatalogServer:
 def rest_catalog_server(
     class_path: str, folder: Path, properties: Mapping[str, str] = NO_PROPERTIES
 ) -> Iterator[RestCatalogServer]:
-    """A running server; stopped at the end, whatever happened. The properties are its own catalog's."""
+    """Runs a server with these catalog properties, and stops it at the end in any case."""
     server = RestCatalogServer(class_path, folder, properties)
     server.start()
     try:

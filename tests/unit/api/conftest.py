@@ -50,7 +50,7 @@ async def client_of(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 def running(gateway: FakeGateway) -> Running:
-    """The app over the fake gateway, with these settings."""
+    """Runs the app over the fake gateway, with these settings."""
     return lambda settings: client_of(create_app(settings, lambda: gateway))
 
 

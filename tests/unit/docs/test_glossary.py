@@ -1,4 +1,4 @@
-"""The glossary names classes and functions that are there, in the package that it says."""
+"""The classes and functions that the glossary names exist in the packages that it gives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMED = re.compile(r"\| `([\w.]+)`: ([^|]+) \|$", re.MULTILINE)
 
 @cache
 def names_in(package: str) -> frozenset[str]:
-    """All classes and functions at the top of the package's modules."""
+    """Returns the top-level classes and functions of the package's modules."""
     base = ROOT / Path(*package.split("."))
     modules = base.rglob("*.py") if base.is_dir() else [base.with_suffix(".py")]
     return frozenset(

@@ -1,4 +1,4 @@
-"""An ingest from what was sent to what was committed, over fakes."""
+"""An ingest from its request to its commit, over fakes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_an_upsert_to_the_dead_letters_of_the_request_is_refused_beforehand(inge
         ingests.accept(request, "ann")
     assert refused.value.violations[0].place == "/writes/1"  # type: ignore[attr-defined]
     assert not ingests.files.files
-    # By itself, or where bad records refuse all, it goes there.
+    # Alone, or if bad records refuse the whole request, the upsert may go to that table.
     for each in (replace(request, writes=(upsert,)), IngestRequest((write({"id": 1, **DAY}), upsert), "")):
         assert ingests.accept(each, "ann").record.commits
 
@@ -218,7 +218,7 @@ def test_a_request_id_is_not_for_another_body(ingests: FakeIngests) -> None:
 def test_of_two_that_are_the_same_at_once_the_files_of_the_loser_go(ingests: FakeIngests) -> None:
     sent = request(write({"id": 1, **DAY}), request_id=uuid4())
     ask = ingests.log.find_request
-    # As if the other were not yet in the log when this one looked.
+    # Neither request finds the other in the log when it looks.
     answers = iter([None, None])
     ingests.log.find_request = lambda caller, request_id: next(answers, ask(caller, request_id))  # type: ignore[method-assign]
     first, second = (ingests.accept(sent, "ann") for _ in range(2))
@@ -269,7 +269,7 @@ def test_nothing_is_accepted_while_storage_or_log_are_down(ingests: FakeIngests)
     with pytest.raises(MetricsStoreDown):
         ingests.accept(request(write({"id": 1, **DAY})), "ann")
     ingests.log.is_down = False
-    # It may be in the log in spite of the error, so its files stay.
+    # Despite the error, the ingest may be in the log, so its files stay.
     assert len(ingests.files.files) == 1
     assert not ingests.commits.rounds
 
@@ -285,7 +285,7 @@ def test_what_takes_so_long_that_its_files_may_be_taken_for_orphans_is_refused(
     ingests = FakeIngests(TABLE, clock=clock)
 
     def opened() -> BytesIO:
-        # Opened twice: how large it is, is asked before it is read.
+        # The body is opened twice: once for its size, and once to be read.
         clock.advance(took / 2)
         return BytesIO(json.dumps({"id": 1, **DAY}).encode())
 
@@ -388,7 +388,7 @@ def test_an_inferred_write_schema_has_the_columns_of_all_records_of_its_target(i
     inferred = Write(TABLE.key, (), InferredColumns.INFER)
     sent = streamed('{"id":1}', '{"id":2,"note":null}', writes=(inferred,))
     [target] = ingests.accept(sent, "ann").record.commits[0].targets
-    # The partition's source, too.
+    # The source of the partition is written too.
     assert target.column_ids == (1, 2, 6)
     routed = replace(
         streamed('{"kind":"a","id":1,"note":"x"}', '{"kind":"b","id":2}'),
@@ -466,7 +466,7 @@ def test_columns_without_a_value_are_not_written_where_columns_are_inferred(
         if "kind" in table.column_names:
             asked = replace(asked, route=Route("kind", {"a": 0}))
         [target] = ingests.accept(asked, "ann").record.commits[0].targets
-        # The partition's source, too.
+        # The source of the partition is written too.
         assert (target.column_ids, target.record_count) == ((1, 2), 2)
     for other in (pa.array([None, "x"]), pa.nulls(2, pa.string())):
         unknown = columnar(sent.append_column("other", other), record_format)

@@ -1,4 +1,4 @@
-"""What ended long ago leaves the log."""
+"""Ingests that ended long ago are removed from the log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OLD = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 class Kept:
-    """A log, and what keeps it small."""
+    """A log and its retention."""
 
     def __init__(self) -> None:
         self.log = FakeIngestLog()

@@ -1,4 +1,4 @@
-"""A table for tests: an id, a day, a payload with structs, a list and a map."""
+"""A table for tests: an id, a day, and a payload with structs, a list and a map."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ TABLE = WritableTable(
 
 
 def with_columns(*columns: Field) -> WritableTable:
-    """The same table with other columns, neither partitioned nor sorted."""
+    """Returns the table with other columns, neither partitioned nor sorted."""
     return replace(TABLE, schema=TableSchema(0, columns), partition_fields=(), sort_fields=())

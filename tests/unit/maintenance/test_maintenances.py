@@ -1,4 +1,4 @@
-"""Maintenance from being asked for, or due, to its end, over fakes."""
+"""Maintenance from its request or due time to its end, over fakes."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ def test_orphans_stay_where_another_table_lies_below(
     record = ended(maintained)
     assert record.error_code == "MAINTENANCE_NOT_SAFE"
     assert str(below) in (record.error_detail or "")
-    # A name that only begins alike lies beside it.
+    # A location that only has the same prefix is not inside the table's location.
     catalogs.put(replace(facts_of_empty_table(below), location="memory:/lake.logs.events_2/inner"))
     assert ended(maintained).state is MaintenanceState.SUCCEEDED
 

@@ -1,4 +1,4 @@
-"""Days and moments of every year, written and read again."""
+"""Dates and timestamps of every year, written and read again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DAYS = st.integers(-(2**31), 2**31 - 1)
 TICKS = st.integers(-(2**63), 2**63 - 1)
 UNITS = st.sampled_from(list(PER_SECOND))
 
-# As Spark's own CAST(... AS STRING) has them.
+# These are the results of Spark's own CAST(... AS STRING).
 SPARKS_DAYS = [
     (11_248_738, "+32768-01-01"),
     (2_932_897, "+10000-01-01"),

@@ -1,4 +1,4 @@
-"""Each rule as a function from a fixture's text to what the fixture expects, as text."""
+"""Each rule as a function from a fixture's input text to its expected text."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ NOTHING = "nothing"
 
 
 def parse(sql: str) -> str:
-    """Each mention of a table: its name as it stands in the text, and what stands there besides an alias.
+    """Lists each table reference: its text, and what it has besides an alias.
 
-    Times are those of Zurich.
+    The session's time zone is Europe/Zurich.
     """
     parsed = parsed_query(sql, "Europe/Zurich")
     if parsed is None:
@@ -121,7 +121,7 @@ def table_names(sql: str) -> str:
 
 
 def view_text(sql: str) -> str:
-    """The text of a view at lake.views."""
+    """Rewrites the text of a view at lake.views."""
     parsed = parsed_query(sql)
     assert parsed is not None
     view = View(TableName("lake", "shop", "v"), sql, "lake", ("views",), ())
@@ -130,7 +130,7 @@ def view_text(sql: str) -> str:
 
 
 def open_views(sql: str) -> str:
-    """A query at lake.shop, in which `v` is a view of two columns."""
+    """Expands `v`, a view of two columns, in a query at lake.shop."""
     parsed = parsed_query(sql)
     assert parsed is not None
     name = TableName("lake", "shop", "v")
@@ -151,7 +151,7 @@ def is_understood(sql: str) -> str:
 
 
 def is_resolved_alike(sql: str) -> str:
-    """`note` of `returns` may be a struct; of `unknown`, no columns are known."""
+    """Checks name resolution. `note` of `returns` may be a struct; the columns of `unknown` are not known."""
     tree = _qualified(sql)
     root = None if tree is None else build_scope(tree)
     if root is None:
@@ -185,7 +185,7 @@ def rejected_nulls(condition: str) -> str:
 
 
 def joins_in_effect(sql: str) -> str:
-    """What each join is, in the order of the text."""
+    """Lists the effective type of each join, in text order."""
     select = parse_one(sql, read="spark")
 
     def on_of(join: exp.Expr) -> list[exp.Expr]:
@@ -230,7 +230,7 @@ def null_safe_join(sql: str) -> str:
 
 
 def lineage(sql: str) -> str:
-    """What a filter on column `day_key` of relation `r` is moved down to."""
+    """Lists the columns that a filter on column `day_key` of relation `r` is pushed down to."""
     scope = _scope(sql)
     mentions = scope.ref_count()
     place = Place(scope, "r", scope.selected_sources["r"][1])
@@ -246,7 +246,7 @@ def _lineage_of(source: Source) -> str:
 
 
 def build_query(sql: str) -> str:
-    """The keys that column `day_key` of relation `d` can have."""
+    """Renders the query for the possible keys of column `day_key` of relation `d`."""
     graph = _graph(_scope(sql))
     faithful = replace(graph, conjuncts=tuple(filter(is_condition_faithful, graph.conjuncts)))
     allowed = frozenset(graph.relations.keys() - {"f"})
@@ -255,7 +255,7 @@ def build_query(sql: str) -> str:
 
 
 def affordable_build(sql: str) -> str:
-    """What the keys of `d.day_key` are read from where three tables of ten files cost what they may."""
+    """Lists the tables to read for the keys of `d.day_key`, within a cost of three tables of ten files."""
     graph = _graph(_scope(sql))
     key, allowed = ColumnOf("d", "day_key"), frozenset(graph.relations.keys() - {"f"})
     probe = replace(
@@ -268,14 +268,14 @@ def affordable_build(sql: str) -> str:
 
 
 def open_relations(sql: str) -> str:
-    """The tables and conditions in the place of derived tables."""
+    """Lists tables and conditions after derived tables are flattened."""
     graph = _opened(_scope(sql)).graph
     holds = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
     return f"reads: {', '.join(sorted(graph.relations))}\nholds: {holds}"
 
 
 def written_rows(sql: str) -> str:
-    """The rows of relation `d` as a query, and whether they are only some."""
+    """Renders the rows of relation `d` as a query, and says whether they are all or only some."""
     written = _written(_scope(sql).sources["d"])
     if written is None:
         return NOTHING
@@ -287,7 +287,7 @@ def literal_type(expression: str) -> str:
 
 
 def join_graphs(sql: str) -> str:
-    """What holds in the SELECT that joins `sales`, with what is asked of it from around."""
+    """Lists the conditions in the SELECT that joins `sales`, including those pushed into it from outside."""
     scope = _scope(sql)
     graphs = graphs_of(
         scope,
@@ -304,7 +304,7 @@ def join_graphs(sql: str) -> str:
 
 
 def join_conditions(sql: str) -> str:
-    """What the joins of relation `r` ask of its rows; columns named `other` are of another type."""
+    """Lists the conditions that joins put on relation `r`; columns named `other` have another type."""
     found = conditions_of_joins(
         "r",
         _graph(_scope(sql)),
@@ -315,13 +315,13 @@ def join_conditions(sql: str) -> str:
 
 
 def dated(sql: str) -> str:
-    """On the last day of February 2000, and on the next."""
+    """Folds the current date into a condition: the last day of February 2000, or the day after it."""
     condition = dated_condition(parse_one(sql, read="spark"), [date(2000, 2, 29), date(2000, 3, 1)])
     return condition.sql("spark")
 
 
 def bounded_clock(sql: str) -> str:
-    """On the last day of February 2000, or on the next."""
+    """Bounds the clock, which is on the last day of February 2000 or on the next day."""
     condition = bounded_condition(parse_one(sql, read="spark"), [date(2000, 2, 29), date(2000, 3, 1)])
     return condition.sql("spark")
 
@@ -333,7 +333,7 @@ def number_placeholders(sql: str) -> str:
 
 
 def predicate(text: str) -> str:
-    """`type: value, value` to the condition on `k`: five in a list, seven in lists, three ranges at most."""
+    """Forms a condition on `k` of `type: value, value`: five in a list, seven in lists, at most 3 ranges."""
     type_name, _, values = text.partition(": ")
     keys = [(_value(type_name, each),) for each in values.split(", ") if each]
     formed = formed_predicate("k", type_name, keys, max_in_list=5, max_ranges=3, max_listed=7)
@@ -341,9 +341,9 @@ def predicate(text: str) -> str:
 
 
 def composite_predicate(text: str) -> str:
-    """`a b, a b` to the condition on columns `a` and `b`: at most eight values, and three alternatives.
+    """Forms `a b, a b` into a condition on columns `a` and `b`: at most eight values, three alternatives.
 
-    After a bar: the values that column `b` holds.
+    Text after a bar lists the values that column `b` holds.
     """
     tuples, _, held = text.partition(" | ")
     keys = [tuple(int(value) for value in each.split()) for each in tuples.split(", ")]
@@ -355,15 +355,17 @@ def composite_predicate(text: str) -> str:
 
 
 def fed_query(text: str) -> str:
-    """A query narrowed by keys of column `k` of `t1`: at most three ranges."""
+    """Filters a query by keys of column `k` of `t1`, in at most three ranges."""
     sql, _, values = text.partition(" | ")
     keys = DynamicFilteringData(tuple((int(each),) for each in values.split()), is_filtering=True)
     return narrowed_query(sql, [(Feed("", "t1", "k", "int"), keys)], max_ranges=3)
 
 
 def inject(sql: str) -> str:
-    """Tables named `sales` or `sal`es` narrowed to `day_key = 7`, those named `calendar` pinned; without
-    snapshots, those named `logs` and `kinds`."""
+    """Filters tables named `sales` or `sal`es` by `day_key = 7`, and pins those named `calendar`.
+
+    Tables named `logs` and `kinds` have no snapshots; `logs` is filtered too.
+    """
     parsed = parsed_query(sql, "UTC")
     assert parsed is not None
     to_seven = exp.EQ(this=exp.column("day_key", quoted=True), expression=exp.Literal.number(7))
@@ -380,20 +382,20 @@ def is_faithful(sql: str) -> str:
 
 
 def unwrap_cast(text: str) -> str:
-    """`type: expression` over column `k` to what it is compared as, in a session whose days are UTC's."""
+    """For `type: expression` over column `k`, returns what it is compared as, in a UTC session."""
     type_name, _, expression = text.partition(": ")
     found = unwrapped(parse_one(expression, read="spark"), type_name, is_utc=True)
     return "computed" if found is None else f"{found.type_name} {found.span}"
 
 
 def key_type(text: str) -> str:
-    """`type: expression` over column `k` to the type of what it gives."""
+    """For `type: expression` over column `k`, returns the type of the expression."""
     type_name, _, expression = text.partition(": ")
     return type_of_key(parse_one(expression, read="spark"), type_name) or "unknown"
 
 
 def key_conversion(text: str) -> str:
-    """`probe's type = build's type` to the type of the keys, in a session whose days are UTC's."""
+    """For `probe's type = build's type`, returns the type of the keys, in a UTC session."""
     probe, _, build = text.partition(" = ")
     found = converted_keys(probe, build, is_utc=True)
     if found is None:
@@ -402,7 +404,7 @@ def key_conversion(text: str) -> str:
 
 
 def converted_query(text: str) -> str:
-    """`expression` or `expression to TYPE` to the query for such keys of a query for a column."""
+    """Converts a query for a column into one for `expression` or `expression to TYPE`."""
     expression, _, cast_to = text.partition(" to ")
     tree = parse_one(expression, read="spark")
     sql = "SELECT DISTINCT `t0`.`k` AS `k0` FROM `d` AS `t0`"
@@ -411,7 +413,7 @@ def converted_query(text: str) -> str:
 
 
 def range_queries(text: str) -> str:
-    """`type: least greatest` to the query that looks for gaps between them."""
+    """For `type: least greatest`, returns the query that looks for gaps between the two."""
     type_name, _, values = text.partition(": ")
     low, high = (_value(type_name, each) for each in values.split())
     return stripes_query("SELECT DISTINCT k AS k0 FROM d", type_name, (low, high)) or NOTHING
@@ -423,7 +425,7 @@ def converted_join(sql: str) -> str:
 
 
 def detect(sql: str) -> str:
-    """Each filter with the query for its keys, then each candidate that is none with its reason."""
+    """Lists each filter with its build query, then each rejected candidate with its reason."""
     tree = _qualified(sql)
     if tree is None:
         return "not understood"
@@ -452,7 +454,7 @@ def computed_join(sql: str) -> str:
 
 
 def composite_keys(sql: str) -> str:
-    """The columns of `f` whose keys come from one row, and what they equal there."""
+    """Lists columns of `f` whose keys come from the same row, and the columns that they equal."""
     scope = _scope(sql)
     graph = _graph(scope)
     candidates = (
@@ -468,7 +470,7 @@ def composite_keys(sql: str) -> str:
 
 
 def feeding(sql: str) -> str:
-    """The columns by which the query for the keys of `d.day_key` may be narrowed, and by the keys of what."""
+    """Lists columns that can filter the query for the keys of `d.day_key`, and the sources of their keys."""
     graph = _graph(_scope(sql))
     allowed = frozenset(graph.relations.keys() - {"f"})
     query = rendered_build_query(graph, [ColumnOf("d", "day_key")], allowed, _facts)
@@ -481,7 +483,7 @@ def feeding(sql: str) -> str:
 
 
 def opened_columns(sql: str) -> str:
-    """What the columns of derived table `d` stand for, and whether its rows are those of its joins."""
+    """Lists the expressions of derived table `d`, and says whether each of its rows is a row of its joins."""
     scope = _scope(sql).sources["d"]
     assert isinstance(scope, Scope)
     found = projections(scope.expression, _opened(scope))
@@ -490,7 +492,7 @@ def opened_columns(sql: str) -> str:
 
 
 def unsure_tables(sql: str) -> str:
-    """The tables that are not told a snapshot at all, lest two be read."""
+    """Lists the tables that get no snapshot at all, because two different ones might be read."""
     parsed, tree = parsed_query(sql), _qualified(sql)
     if parsed is None or tree is None:
         return "not understood"
@@ -499,7 +501,7 @@ def unsure_tables(sql: str) -> str:
 
 
 def stands_alone(sql: str) -> str:
-    """The WHERE of a query, in which `remote` is not to be read."""
+    """Checks the WHERE of a query, in which `remote` must not be read."""
     scope = _scope(sql)
     scopes = {id(each.expression): each for each in scope.traverse()}
     where = scope.expression.args["where"].this
@@ -512,7 +514,7 @@ def is_chosen_otherwise(sql: str) -> str:
 
 
 def left_out(sql: str) -> str:
-    """Each mention of a table that no candidate is on, with its reason."""
+    """Lists each table reference without a candidate, with its reason."""
     tree = _qualified(sql)
     if tree is None:
         return "not understood"
@@ -528,7 +530,7 @@ def _key_of(record: FilterRecord) -> str:
 
 
 def local_relations(sql: str) -> str:
-    """Each table's name as it stands in the text, with the query for the rows that may stand for it."""
+    """Lists each table's name in the text, with the query for the rows that may replace it."""
     parsed, tree = parsed_query(sql), _qualified(sql)
     if parsed is None or tree is None:
         return "not understood"
@@ -543,7 +545,7 @@ def local_relations(sql: str) -> str:
 
 
 def droppable_joins(sql: str) -> str:
-    """The text without each join that a filter may stand for."""
+    """Lists the text without each join that can be eliminated."""
     parsed, tree = parsed_query(sql), _qualified(sql)
     if parsed is None or tree is None:
         return "not understood"

@@ -1,4 +1,4 @@
-"""The tables that the rules' fixtures speak of: facts by hand, no catalog."""
+"""The tables that the rules' fixtures name: facts written by hand, without a catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detection asks for no more than a text is worth, and for tables as they are named."""
+"""Detection does bounded work for any text, and looks tables up as they are named."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def detection(sql: str, tables: Mapping[TableAt, TableFacts] = TABLES) -> Detect
 
 
 def star(dimensions: int) -> str:
-    """Every relation is partitioned by the one key, and has a filter of its own."""
+    """Returns a query in which every relation is partitioned by the one key and has a filter of its own."""
     names = [f"d{number}" for number in range(dimensions)]
     conditions = [f"f.day_key = {name}.day_key AND {name}.note = '{name}'" for name in names]
     tables = ", ".join(f"sales {name}" for name in names)
@@ -113,7 +113,7 @@ def test_unions_that_double_with_each_step_are_looked_through_once(table: str, o
     for step in range(1, 60):
         branch = f"SELECT day_key FROM c{step - 1}"
         steps.append(f"c{step} AS ({branch} UNION ALL {branch})")
-    # Nothing asks for the last step: the engine would not look at any.
+    # Nothing reads the last step, so the engine would not evaluate any of the steps.
     steps.append(f"unused AS (SELECT 1 FROM c59 AS r JOIN {other} AS o ON r.day_key = o.day_key)")
     found = detection(
         f"WITH {', '.join(steps)}"

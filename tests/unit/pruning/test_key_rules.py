@@ -1,4 +1,4 @@
-"""How keys are collected, which of them belong together, and over which joins a key hears of a filter."""
+"""How keys are collected and combined, and over which joins a filter reaches a key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.fakes.filters import SALES
 
 
 def joined(*pairs: str) -> JoinGraph:
-    """Of relations with one letter, such as `ab` for an equality between two of them."""
+    """Builds a join graph of relations such as `a` and `b`; the pair `ab` is an equality of the two."""
     equalities = tuple((ColumnOf(pair[0], "k"), ColumnOf(pair[1], "k")) for pair in pairs)
     return JoinGraph({}, frozenset(), (), equalities, ())
 

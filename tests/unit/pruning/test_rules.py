@@ -1,4 +1,4 @@
-"""Every rule on its fixtures: comment lines for the point made, then `input; expected;`."""
+"""Runs every rule on its fixtures: comment lines say the point, then follow `input; expected;`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that look at nothing but a table's facts."""
+"""Rules that read only a table's facts."""
 
 from __future__ import annotations
 

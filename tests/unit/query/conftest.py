@@ -1,4 +1,4 @@
-"""A query and its ports, one after the other and without threads."""
+"""One query and its ports, run step by step without threads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.fakes.result_store import FakeResultStore
 
 @dataclass
 class Bench:
-    """The fakes by name, and what is made of them."""
+    """The fakes by name, and the objects that are built of them."""
 
     clock: FakeClock = field(default_factory=FakeClock)
     engine: FakeEngine = field(default_factory=FakeEngine)
@@ -57,7 +57,7 @@ class Bench:
         return self.of(QueryRequest(sql, request_id=request_id, timeout_ms=timeout_ms), caller)
 
     def of(self, request: QueryRequest, caller: str = "ann") -> LiveQuery:
-        """The query, taken into the book."""
+        """Adds a query for this request to the book, and returns it."""
         query = LiveQuery(uuid4(), request, caller, self.clock.now(), self.clock.elapsed_ms())
         return self.book.add(query)
 

@@ -1,4 +1,4 @@
-"""Constructs of the grammar, nested or in a row, each as a text of `n` of them."""
+"""Constructs of the SQL grammar, each as a function from `n` to a text that nests or repeats it `n` times."""
 
 from __future__ import annotations
 

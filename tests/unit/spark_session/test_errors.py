@@ -1,4 +1,4 @@
-"""Spark's failures as sentences; what needs a JVM is tested on the real engine."""
+"""Spark's failures as sentences. Failures that need a JVM are tested on the real engine."""
 
 from __future__ import annotations
 

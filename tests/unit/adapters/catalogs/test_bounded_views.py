@@ -1,4 +1,4 @@
-"""Nobody waits for a view longer than was said."""
+"""No caller waits for a view longer than the timeout."""
 
 from __future__ import annotations
 

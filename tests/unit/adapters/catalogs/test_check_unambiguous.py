@@ -1,4 +1,4 @@
-"""New tables have names that mean nothing else, whoever makes them."""
+"""New tables get only names that cannot be read as something else, whoever creates them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ NAMES = st.sampled_from([*PRIMITIVES, "uuid", "binary", "fixed[3]", "decimal(7, 
 
 
 def numbered(column: FieldType, ids: list[int]) -> FieldType:
-    """The same with ids of their own for all fields."""
+    """Returns the type with a new id for each field."""
 
     def field(each: Field) -> Field:
         ids.append(len(ids) + 1)

@@ -1,4 +1,4 @@
-"""The engine's own catalog beside the others."""
+"""The engine's own catalog beside the configured ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One setting block for PyIceberg and Spark both."""
+"""One settings block configures a catalog for both PyIceberg and Spark."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ JDBC_TIMEOUTS = {"jdbc.connectTimeout": "10", "jdbc.loginTimeout": "10", "jdbc.s
 
 
 def spark(properties: Mapping[str, str]) -> dict[str, str]:
-    """The catalog's own properties, without their common prefix."""
+    """Returns the catalog's Spark properties without their common prefix."""
     prefix = "spark.sql.catalog.lake."
     found = spark_catalog_properties("lake", properties)
     assert found.pop("spark.sql.catalog.lake") == "org.apache.iceberg.spark.SparkCatalog"

@@ -26,7 +26,7 @@ def _failing() -> str:
 
 
 def test_calls_run_side_by_side() -> None:
-    # Each waits for the other: in turn, neither would come to its end.
+    # Each call waits for the other one, so neither would end if they ran one by one.
     barrier = threading.Barrier(2, timeout=LONG_S)
     calls: dict[str, Callable[[], int]] = {"a": barrier.wait, "b": barrier.wait}
     assert sorted(BoundedCalls(2, ()).answers(calls, _one_lane, LONG_S).values()) == [0, 1]

@@ -1,4 +1,4 @@
-"""A storage that knows how many files were open at once."""
+"""A storage that counts how many files are open at the same time."""
 
 from __future__ import annotations
 

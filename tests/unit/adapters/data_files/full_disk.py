@@ -1,4 +1,4 @@
-"""A storage that has room for so many bytes in each file, and for no more."""
+"""A storage with room for a given number of bytes in each file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables to write files for, without any catalog."""
+"""Tables to write files for, without a catalog."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def state_of(
 
 
 def spec_of(*fields: tuple[int, str, str]) -> PartitionSpec:
-    """From source id, transform and name."""
+    """Builds a partition spec of fields given as source id, transform and name."""
     parts = [
         PartitionField(source, 1000 + index, parse_transform(transform), name)
         for index, (source, transform, name) in enumerate(fields)
@@ -91,7 +91,7 @@ def read(state: WriterState, result: WriteResult) -> list[DataFile]:
 
 
 def rows_of(result: WriteResult) -> list[list[dict[str, Any]]]:
-    """File by file."""
+    """Returns the rows of each file."""
     return [pq.read_table(path).to_pylist() for path in paths_of(result)]
 
 

@@ -1,4 +1,4 @@
-"""The metrics of a file against those that PyIceberg takes from the same footer."""
+"""A file's metrics equal those that PyIceberg reads from the same footer."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_columns_have_the_metrics_that_pyiceberg_finds(
     @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.lists(st.none() | KINDS[kind], min_size=1, max_size=6))
     def check(values: list[Any]) -> None:
-        # There PyIceberg keeps bytes behind the one that it counts up: that is a bound too, but a longer one.
+        # PyIceberg increments a byte and keeps the bytes behind it, which is also a bound, but a longer one.
         is_cut = isinstance(kind, BinaryType) and mode == "truncate(3)"
         assume(not is_cut or not any(b"\xff" in each[:3] for each in values if each))
         column = array_of(kind, values)

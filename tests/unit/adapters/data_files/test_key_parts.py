@@ -1,4 +1,4 @@
-"""Rows of one key are in one part, of whatever batches they come."""
+"""All rows of a key are in one part, whatever batches they come from."""
 
 from __future__ import annotations
 

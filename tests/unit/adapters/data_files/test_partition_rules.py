@@ -1,4 +1,4 @@
-"""What is read as without a partition is what the writer has none for, and nothing else."""
+"""The reader's check finds exactly the values for which the writer has no partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that a file does not have."""
+"""Columns that are missing from a file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def schema_of(kind: str, default: object) -> Schema:
 
 @pytest.mark.parametrize(("kind", "default"), DEFAULTS.items(), ids=DEFAULTS)
 def test_a_column_with_an_initial_default_reads_back_as_it(kind: str, default: object) -> None:
-    """Whether the default comes out of a table's metadata, or as text out of a writer's state."""
+    """The default comes from a table's metadata, or as text from a writer's state."""
     parsed = schema_of(kind, default)
     plain = Schema(NestedField(2, "b", pyiceberg_type(Primitive(kind)), initial_default=default))
     batch = pa.record_batch({"a": [1, 2, 3]})

@@ -1,4 +1,4 @@
-"""The transforms of arrays against PyIceberg's of single values, which follow the specification."""
+"""Transforms of arrays equal PyIceberg's transforms of single values, which follow the specification."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from service.model.tables.transforms import is_made_of
 INTS = st.integers(-(2**31), 2**31 - 1)
 DAYS = st.integers((date(1, 1, 2) - date(1970, 1, 1)).days, (date(9999, 12, 30) - date(1970, 1, 1)).days)
 MICROS = st.integers(-62_135_510_400_000_000, 253_402_214_400_000_000)
-# Where hours, days, months and years begin: what is computed wrongly is so within a millisecond of there.
+# A wrong transform shows within a millisecond of the start of an hour, day, month or year.
 OFFSETS = st.sampled_from([0, 1, 2, 500, 999, 1_000, 1_001, 999_999, 1_000_000, 1_000_001])
 MIDNIGHTS = DAYS | st.dates(date(1, 2, 1)).map(lambda day: (day.replace(day=1) - date(1970, 1, 1)).days)
 HOURS_US = st.builds(lambda day, hour: (day * 24 + hour) * 3_600_000_000, MIDNIGHTS, st.integers(0, 23))
@@ -97,7 +97,7 @@ def test_an_array_is_transformed_as_each_of_its_values(
     transform: Transform[Any, Any], kind: PrimitiveType
 ) -> None:
     one: Callable[[Any], Any] = transform.transform(kind)
-    # Where the number itself would leave its type, there is no truncated one.
+    # A number cannot be truncated if the result is out of its type's range.
     least = -(2**63) + 10 if isinstance(kind, LongType) else -(2**31) + 10
     values = VALUES[kind].filter(lambda value: not isinstance(kind, IntegerType | LongType) or value > least)
 
@@ -152,7 +152,7 @@ def test_the_last_moment_of_a_day_before_1970_belongs_to_that_day() -> None:
 def test_what_tables_may_be_made_of_is_what_can_be_computed(transform: Transform[Any, Any]) -> None:
     found = [kind for kind in (*VALUES, *OTHERS) if is_made_of(str(transform), str(kind))]
     able = [kind for kind in (*VALUES, *OTHERS) if transform.can_transform(kind)]
-    # Of UUIDs there is no order that all of Iceberg's libraries have.
+    # Iceberg's libraries do not agree on an order of UUIDs.
     assert found == [each for each in able if str(transform) != "identity" or each != UUIDType()]
     for kind in found:
         assert transformed(transform, kind, pa.nulls(2, schema_to_pyarrow(kind))).null_count == 2

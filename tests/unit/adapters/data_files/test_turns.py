@@ -1,4 +1,4 @@
-"""Few threads compute at once, and those that wait for a storage are not among them."""
+"""Few threads compute at once; threads that wait for a storage do not count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of upserts: the last row of each key, and what deletes the rows before it."""
+"""Files of upserts: the last row of each key, and deletes of the earlier rows."""
 
 from __future__ import annotations
 

@@ -442,7 +442,7 @@ def test_bloom_filters_are_where_the_table_asks_for_them_and_find_what_is_there(
 ) -> None:
     asked = ("id", "name", "amount", "place", "place.zip", "tags.element.tag", "nothing")
     properties = {f"write.parquet.bloom-filter-enabled.column.{each}": "true" for each in asked}
-    # More values than rows, and than Arrow's own counter holds.
+    # This is more than the number of rows, and more than Arrow's own counter can hold.
     properties |= {"write.parquet.bloom-filter-ndv.column.id": str(2**33)}
     state = state_of(tmp_path, properties=properties | {"write.parquet.row-group-limit": "60"})
     rows = batch(
@@ -458,7 +458,7 @@ def test_bloom_filters_are_where_the_table_asks_for_them_and_find_what_is_there(
         group = footer.row_group(index)
         columns = [group.column(each) for each in range(group.num_columns)]
         with_filter = {each.path_in_schema for each in columns if each.bloom_filter_offset is not None}
-        # Of floating point there is none, nor of what is in lists; a struct is no column.
+        # Floating-point columns and columns in lists get no bloom filter, and a struct is not a column.
         assert with_filter == {"id", "name", "place.zip"}
 
     def is_excluded(column: str, value: object) -> bool:
@@ -472,7 +472,7 @@ def test_bloom_filters_are_where_the_table_asks_for_them_and_find_what_is_there(
 
     assert not any(is_excluded("id", each) for each in range(0, 200, 2))
     assert not any(is_excluded("name", f"n{each}") for each in range(100))
-    # One in a hundred may be taken for another one.
+    # A bloom filter has about one false positive in a hundred values.
     assert sum(is_excluded("id", each) for each in range(1, 200, 2)) > 80
     assert sum(is_excluded("name", f"x{each}") for each in range(100)) > 80
 

@@ -1,4 +1,4 @@
-"""Many targets at once, within one bound of memory and of open files."""
+"""Many targets are written at once, within shared bounds of memory and open files."""
 
 from __future__ import annotations
 

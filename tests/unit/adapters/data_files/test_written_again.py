@@ -74,7 +74,7 @@ def table_of(folder: Path, schema: Schema) -> WritableTable:
 
 
 def rewritten(folder: Path, before: Schema, now: Schema, rows: pa.RecordBatch) -> list[dict[str, object]]:
-    """The rows after they were written for one schema and written again for another."""
+    """Writes rows for one schema, writes them again for another one, and returns the result."""
     first, second = table_of(folder, before), table_of(folder, now)
     bounds, reader = WriteBounds(), ParquetWrittenRows()
     target = WriteTarget(KEY, before.schema_id, 0)
@@ -98,7 +98,7 @@ def test_values_of_every_type_are_the_same_after_they_were_written_again(tmp_pat
 
 
 def exactly(value: object) -> object:
-    """Zeros apart from each other, and UUIDs as they are given."""
+    """Distinguishes 0.0 from -0.0, and returns a UUID as its bytes."""
     return value.bytes if isinstance(value, UUID) else repr(value) if isinstance(value, float) else value
 
 
@@ -152,7 +152,7 @@ def test_fields_inside_of_others_are_found_by_their_ids_and_null_stays_null(tmp_
 
 
 def with_required(schema_id: int, *names: str) -> Schema:
-    """Optional structs of required fields, by themselves, in a struct, in a list and in a map."""
+    """Returns optional structs of required fields: at the top, in a struct, in a list and in a map."""
 
     def struct(field_id: int) -> StructType:
         further = (NestedField(field_id + 10, each, StringType()) for each in names[1:])

@@ -1,4 +1,4 @@
-"""The writer as tests call it; `writer` says where it runs, so that the same tests run wherever it does."""
+"""The writer under test. The `writer` fixture says where it runs, so the same tests can run elsewhere."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Upsert(Protocol):
 
 @pytest.fixture
 def writer() -> Writer:
-    """In this very process."""
+    """Writes in this process."""
     return write_data_files
 
 

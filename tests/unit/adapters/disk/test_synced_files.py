@@ -1,4 +1,4 @@
-"""What is synced before files are told to be there."""
+"""The files and folders that are synced before a write returns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONG_AGO_S = time.time() - 100_000
 
 
 class Synced:
-    """Paths of what was synced, as `fsync` sees them; a disk that is full refuses it."""
+    """Records the synced paths as `fsync` sees them; a full disk raises an error."""
 
     def __init__(self) -> None:
         self.paths: list[Path] = []
@@ -65,7 +65,7 @@ def test_files_and_the_new_folders_that_lead_to_them_are_synced_once(tmp_path: P
     folders = {each.parent for each in files} | {tmp_path / "table" / "data", tmp_path / "table"}
     assert len(files) == 3
     assert sorted(synced.paths) == sorted([*files, *folders])
-    # Files come first: a name that leads to nothing would be no better than none.
+    # Files are synced first: a name without its content would be no better than no name.
     assert set(synced.paths[:3]) == set(files)
 
 
@@ -83,7 +83,7 @@ def test_a_folder_is_synced_again_once_something_has_come_to_it(tmp_path: Path, 
     assert synced_a_minute_later() == {file}
     before = tmp_path.stat()
     (tmp_path / "other").touch()
-    # Tools that keep times set this one back.
+    # Tools that preserve times reset this one.
     os.utime(tmp_path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert synced_a_minute_later() == {file, tmp_path}
 

@@ -13,7 +13,7 @@ PATIENCE_S = 20.0
 
 
 class Shared:
-    """Calls that last until the test ends them, and threads that join them."""
+    """Calls that run until the test ends them, and threads that join them."""
 
     def __init__(self) -> None:
         self.calls: SharedCalls[str] = SharedCalls((QueryCanceled,))
@@ -23,13 +23,13 @@ class Shared:
         self._may_end = threading.Event()
 
     def begin(self, result: str, failure: Exception | None = None) -> Future[tuple[str, bool]]:
-        """The first to come; returns once its call runs."""
+        """Submits the first caller, and returns once its call runs."""
         first = self.threads.submit(self.calls.join, "k", lambda: self._call(result, failure), PATIENCE_S)
         assert self._begun.acquire(timeout=PATIENCE_S)
         return first
 
     def join(self, count: int, result: str) -> list[Future[tuple[str, bool]]]:
-        """So many others; returns once all of them wait."""
+        """Submits this number of other callers, and returns once all of them wait."""
         [future] = self.calls._running.values()
         joined = [
             self.threads.submit(self.calls.join, "k", lambda: self._call(result, None), PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Names of datasets: the same for the same table, another for another, and nothing secret in them."""
+"""Dataset names: the same for the same table, different for different ones, and without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue of events: nobody waits for it, and it does not grow without bounds."""
+"""The event queue delays no caller and does not grow without bounds."""
 
 from __future__ import annotations
 

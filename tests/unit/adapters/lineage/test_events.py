@@ -1,4 +1,4 @@
-"""Events as the specification has them, whatever there is to tell."""
+"""Every event conforms to the specification."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def write_events(of: FakeCatalogs | None = None) -> WriteEvents:
 
 
 def told(event: RunEvent) -> dict[str, Any]:
-    """As it leaves the gateway, and as the specification has it; text that every receiver can read."""
+    """Returns the event as JSON, after checks against the specification and for valid Unicode."""
     found: dict[str, Any] = json.loads(as_json(event))
     check(found)
     json.dumps(found, ensure_ascii=False).encode()
@@ -147,7 +147,7 @@ def test_a_result_is_told_with_what_its_columns_come_from() -> None:
     by_field = {each["field"]: each["transformations"][0] for each in facet["fields"]["n"]["inputFields"]}
     assert (by_field["price"]["type"], by_field["price"]["subtype"]) == ("DIRECT", "AGGREGATION")
     assert (by_field["id"]["type"], by_field["id"]["subtype"]) == ("INDIRECT", "CONDITIONAL")
-    # What is no table is no dataset.
+    # A source that is not a table, here `v`, is not a dataset.
     assert [each["name"] for each in facet["dataset"]] == ["lake.shop.sales"]
 
 
@@ -286,7 +286,7 @@ def test_a_compaction_reads_and_writes_its_table_and_other_maintenance_is_not_to
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 SENT_TEXTS = st.text(max_size=30)
-"""JSON may have halves of characters in it."""
+"""JSON may contain lone surrogates."""
 PLAIN = st.from_regex(r"[A-Za-z0-9_ü.'`\"-]{1,20}", fullmatch=True)
 NUMBERS = st.integers(0, 2**62)
 

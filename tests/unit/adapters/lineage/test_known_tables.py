@@ -1,4 +1,4 @@
-"""What is known of tables for events."""
+"""The facts of tables that events contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways out: what gets there, and what comes of it when it does not. Each call has an end."""
+"""Transports deliver events or report why not, and each call ends in time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WITHIN_S = 10
 
 @contextmanager
 def silent_server() -> Iterator[int]:
-    """Takes connections, and never says anything."""
+    """Accepts connections, and never sends anything."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen(16)
@@ -84,7 +84,7 @@ def test_what_the_receiver_does_not_take_is_tried_again_only_if_that_may_help(
 ) -> None:
     there.status = status
     assert refused(HttpTransport(there.url, "secret", 5)).may_try_again is may_try_again
-    # No redirect is followed: it would take the key along.
+    # Redirects are not followed, as they would forward the key.
     assert len(there.requests) == 1
 
 

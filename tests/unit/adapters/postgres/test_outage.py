@@ -1,4 +1,4 @@
-"""A store that went away is asked again for a while, once; what will be the same next time is not."""
+"""A store that goes away is retried for a while; errors that would repeat are not retried."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WAIT_S = 10
 
 
 class Asked:
-    """Fails so many times, each in this way, and takes so long each time."""
+    """Fails with the given error a number of times, and takes the given time for each call."""
 
     def __init__(self, clock: FakeClock, failure: Exception, times: int, takes_s: float = 0) -> None:
         self.count = 0

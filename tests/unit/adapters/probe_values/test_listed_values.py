@@ -1,4 +1,4 @@
-"""What listings tell of the partitions of tables without snapshots."""
+"""The values that listings give for partitions of tables without snapshots."""
 
 from __future__ import annotations
 

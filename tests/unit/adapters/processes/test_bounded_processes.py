@@ -1,4 +1,4 @@
-"""Whatever a function does, its call ends, and the next one is served."""
+"""Whatever a function does, its call ends, and the next call is served."""
 
 from __future__ import annotations
 

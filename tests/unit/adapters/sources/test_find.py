@@ -1,4 +1,4 @@
-"""Addresses with globs, on a disk, and everything that tries to get out of what is allowed."""
+"""Addresses with globs on a disk, and attempts to leave the allowed folders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from service.model.ingest.sources import SourceBounds
 
 @pytest.fixture
 def inbox(tmp_path: Path) -> Path:
-    """What may be read; beside it lies what may not."""
+    """A folder that may be read, beside one that may not."""
     folder = tmp_path / "in"
     for name in ("a.json", "b.json", "c.csv", ".hidden.json", "_temporary.json", "x/d.json", "x/y/e.json"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def test_a_name_that_no_address_can_have_is_told(inbox: Path) -> None:
 
 
 class Mocked(SourceAccess):
-    """Object stores are in memory, and tell milliseconds."""
+    """Access to object stores in memory, whose times have milliseconds."""
 
     def file_system(self, uri: SourceUri) -> Any:  # noqa: ARG002
         system = pafs._MockFileSystem(datetime(2026, 1, 1, 0, 0, 1, 999_000, tzinfo=UTC))

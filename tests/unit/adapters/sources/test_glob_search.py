@@ -1,4 +1,4 @@
-"""Globs mean what a slow and simple matcher says, and each folder is listed once."""
+"""Globs match the same names as a slow and simple matcher, and each folder is listed once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def never() -> bool:
 
 
 def is_name_meant(name: str, glob: str) -> bool:
-    """One segment, character by character; the hidden ones are meant where they are spelled out."""
+    """Matches one segment, character by character; hidden names must be spelled out."""
     is_glob = any(each in glob for each in "*?[")
     if is_glob and name[0] in "._" and glob[0] != name[0]:
         return False
@@ -47,7 +47,7 @@ def _is_rest_meant(name: str, glob: str) -> bool:
 
 
 def is_path_meant(path: tuple[str, ...], globs: tuple[str, ...]) -> bool:
-    """All segments; `**` is any number of folders that are not hidden."""
+    """Matches all segments; `**` is any number of folders that are not hidden."""
     if globs == ("**",):
         globs = ("**", "*")
     if not globs or not path:
@@ -85,7 +85,7 @@ def test_a_glob_means_what_the_simple_matcher_says(
     try:
         found = sources.files(f"{tree.as_uri()}/{'/'.join(globs)}")
     except SourceInvalid:
-        # The bounds are far: it means no file, or it is the name of a folder.
+        # The bounds are not reached, so the glob matches no file, or is the name of a folder.
         found = ()
     assert sorted(each.uri.removeprefix(f"{tree.as_uri()}/") for each in found) == expected
 
@@ -94,14 +94,14 @@ def test_a_glob_means_what_the_simple_matcher_says(
 @settings(max_examples=500, deadline=None)
 def test_a_name_is_matched_as_the_simple_matcher_does(name: str, glob: str) -> None:
     if "[" in glob or "]" in glob:
-        # Of classes, only whole ones are spelled alike by both.
+        # Only complete character classes are written alike for both matchers.
         glob = f"[ab]{glob.replace('[', '').replace(']', '').replace('!', '')}"
     assert name_match(glob)(name) is is_name_meant(name, glob)
 
 
 @pytest.mark.parametrize("glob", ["*a" * 40 + "*b", "a*" * 100 + "b", "?*" * 100 + "b", "*" * 500 + "b"])
 def test_a_glob_of_many_stars_goes_back_into_none_of_them(glob: str) -> None:
-    # With backtracking, a single one of these names takes longer than the age of the universe.
+    # With backtracking, one of these names would take longer than the age of the universe.
     match = name_match(glob)
     assert not any(match("a" * length) for length in range(1, 256))
     assert match("a" * 300 + "b")
@@ -140,7 +140,7 @@ def test_a_search_ends_when_nobody_waits_for_it(tree: Path) -> None:
 
 
 class PassingClock(FakeClock):
-    """Each look at it takes a second."""
+    """A clock that advances by a second at each reading."""
 
     def elapsed_ms(self) -> int:
         self.advance(timedelta(seconds=1))

@@ -1,4 +1,4 @@
-"""Splits of files: every line in exactly one, and no file that is another by now."""
+"""Splits of files: each line is in exactly one, and a file that has changed is not read."""
 
 from __future__ import annotations
 

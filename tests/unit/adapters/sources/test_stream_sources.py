@@ -1,4 +1,4 @@
-"""Which topics streams may read, and the files of their folders."""
+"""The topics that streams may read, and the files of their folders."""
 
 from __future__ import annotations
 

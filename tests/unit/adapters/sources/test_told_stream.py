@@ -1,4 +1,4 @@
-"""What a source's storage says, in the gateway's own terms."""
+"""Errors of a source's storage, reported as the gateway's own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ URI = "s3://bucket/in/a.json"
 
 
 class Failing(io.BytesIO):
-    """A file whose storage answers every question with the same error."""
+    """A file whose storage answers every read with the same error."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(b"abc")

@@ -1,4 +1,4 @@
-"""A body lies where executors find it for as long as they read it, and nowhere afterwards."""
+"""A body is staged where executors find it while they read it, and is removed afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def body_of(data: bytes) -> StreamedRecords:
 
 
 def read(laid: LaidBody) -> bytes:
-    """As an executor does, from its middle first."""
+    """Reads as an executor does, first from the middle."""
     there: LaidBody = pickle.loads(pickle.dumps(laid))
     with there.open() as opened:
         opened.seek(7)

@@ -61,7 +61,7 @@ def test_all_together_take_no_more_of_the_disk_than_they_may(tmp_path: Path) -> 
         first, second, small = (directory.new() for _ in range(3))
         first.write(b"x" * (ROOM - 2 * IN_MEMORY_BYTES))
         second.write(b"y" * 2 * IN_MEMORY_BYTES)
-        # What is in memory takes nothing of it.
+        # A body in memory takes no room on the disk.
         small.write(b"z" * IN_MEMORY_BYTES)
         for each in (second, small):
             with pytest.raises(TooManyIngests):

@@ -1,4 +1,4 @@
-"""What a task unpacks, on Spark's disk."""
+"""Data that a task decompresses onto Spark's disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MIB = 1024**2
 
 @contextmanager
 def small_disk() -> Iterator[None]:
-    """No file of this process gets larger than this, for now."""
+    """Limits the size of this process's files until the block ends."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, limits[1]))
     try:

@@ -1,4 +1,4 @@
-"""What a collector shows, by name and labels."""
+"""The values that a collector exports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from prometheus_client.registry import Collector
 
 
 def shown(collector: Collector) -> Mapping[str, float]:
-    """Each number, under its name and the values of its labels."""
+    """Returns each value by its name and label values."""
     return {
         " ".join((sample.name, *sample.labels.values())): sample.value
         for family in collector.collect()

@@ -1,4 +1,4 @@
-"""Pools, caches, parts, the disk, records and streams as numbers."""
+"""Metrics of pools, caches, parts, the disk, records and streams."""
 
 from __future__ import annotations
 

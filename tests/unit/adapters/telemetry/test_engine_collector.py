@@ -1,4 +1,4 @@
-"""The engine as a monitor sees it, also while it hangs or is gone."""
+"""Metrics of the engine, including when it hangs or is gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted of ingests and commit rounds."""
+"""Metrics of ingests and commit rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted of maintenance and of streams."""
+"""Metrics of maintenance and of streams."""
 
 from __future__ import annotations
 

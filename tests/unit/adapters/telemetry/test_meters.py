@@ -1,4 +1,4 @@
-"""What is counted of the records that pass."""
+"""Metrics of query records."""
 
 from __future__ import annotations
 

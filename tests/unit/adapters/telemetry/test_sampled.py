@@ -1,4 +1,4 @@
-"""What is found out beside those who ask, and what they see while it hangs."""
+"""Values that a background thread samples, and what readers get while sampling hangs."""
 
 from __future__ import annotations
 

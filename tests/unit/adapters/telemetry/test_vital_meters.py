@@ -1,4 +1,4 @@
-"""The gateway's health as numbers."""
+"""The gateway's health as metrics."""
 
 from __future__ import annotations
 

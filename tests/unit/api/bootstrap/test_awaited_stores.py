@@ -1,4 +1,4 @@
-"""What a start waits for, with a clock that only the waiting itself moves."""
+"""The stores that a start waits for, with a clock that only the waiting itself advances."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.fakes.clock import FakeClock
 
 @dataclass
 class Waiting:
-    """Passes time whenever the start pauses, until it is told to stop."""
+    """Advances the clock at each pause of the start, and tells it to stop at `stops_at_ms`."""
 
     clock: FakeClock = field(default_factory=FakeClock)
     stops_at_ms: int | None = None

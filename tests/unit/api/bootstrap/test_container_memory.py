@@ -1,4 +1,4 @@
-"""Memory as the kernel tells it: in a container of either kind, in a service, or on a machine."""
+"""Memory as the kernel reports it, in a container of cgroup version 1 or 2, in a service, or on a machine."""
 
 from __future__ import annotations
 

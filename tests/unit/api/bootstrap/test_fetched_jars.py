@@ -1,4 +1,4 @@
-"""Jars that were fetched before the first start, with a Java that fetches in place of the real one."""
+"""Jars that were fetched before the first start, with a fake Java that fetches them."""
 
 from __future__ import annotations
 

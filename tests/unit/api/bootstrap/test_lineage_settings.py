@@ -1,4 +1,4 @@
-"""Where lineage may go."""
+"""The addresses to which lineage may be sent."""
 
 from __future__ import annotations
 

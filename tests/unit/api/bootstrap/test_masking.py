@@ -1,4 +1,4 @@
-"""Nothing that looks like a secret is shown, wherever an operator may have to write one."""
+"""Anything that looks like a secret is masked, in every setting where an operator may write one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large blocks leave the process, in one of its own."""
+"""The allocator returns large freed blocks to the system; this is tested in a separate process."""
 
 from __future__ import annotations
 

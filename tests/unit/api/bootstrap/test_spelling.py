@@ -1,4 +1,4 @@
-"""What is wrong with a value is told in words, whichever field of a request or a setting it is in."""
+"""Errors in values are reported in plain words, for every field of a request or a setting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from api.bootstrap.settings.kinds import ParquetFolder
 from api.bootstrap.spelling import Spelled, words_of
 from api.http.schemas.wire import StrictModel
 
-# Patterns, words of Python's, and names of our classes and functions.
+# Patterns, Python's own terms, and names of our classes and functions.
 NOT_FOR_PEOPLE = re.compile(
     r"\^|\\[dws]|\[\^?[A-Za-z0-9]-[A-Za-z0-9]|Value error|Assertion|pattern"
     r"|\w+Body\b|\w+Model\b|_\w+\(\)|function-"

@@ -1,4 +1,4 @@
-"""Addresses of stores that are refused before anything is asked there, and those that are not."""
+"""Store addresses: invalid ones are refused before anything connects to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps as a collector gets them."""
+"""Spans as a collector receives them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_trace_that_is_not_sampled_has_its_ids_and_no_spans(collecting: Collec
         with request("GET", None):
             assert len(trace_id() or "") == 32
         with request("GET", SENT):
-            # Whoever calls has decided.
+            # The caller's sampling decision counts.
             assert current().is_recorded
     assert [each.trace_id for each in collecting.spans] == [SENT.trace_id]
 
@@ -165,7 +165,7 @@ def test_a_collector_that_hangs_stops_nobody(collecting: Collector) -> None:
     asked = settings(collecting, traces_stop_timeout_s=0.3)
     with capture_logs() as logs, traced(asked), request("GET", None):
         pass
-    # Not half a minute, as the SDK would wait.
+    # The SDK alone would wait for half a minute.
     assert time.monotonic() - began < 15
     assert [each["event"] for each in logs] == ["last_traces_not_exported"]
 

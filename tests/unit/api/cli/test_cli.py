@@ -1,4 +1,4 @@
-"""The command line: what it says, and what it tries before a start."""
+"""The command line: its messages, and its checks before a start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever waits for a start or a load sees what is going on, and a start that stands still is given up."""
+"""The progress of a start or a load is shown, and a start that makes none is given up."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_start_that_neither_writes_nor_computes_stands_still(tmp_path: Path) -
     goes_on = StartProgress(os.getpid(), log, still_after_s=60)
     goes_on.step()
     assert not goes_on.stands_still()
-    # No process of that number: nothing is computed.
+    # No process has this id, so no CPU time is used.
     still = StartProgress(2**22 + 1, log, still_after_s=0)
     still.step()
     assert still.stands_still()

@@ -1,4 +1,4 @@
-"""What `sluice doctor` makes of settings, folders, clocks and findings; the real parts are in integration."""
+"""`sluice doctor`: settings, folders, clocks and its report. Real parts are tested in integration tests."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def of_part(findings: list[Finding], part: str) -> Finding:
 
 
 def nowhere_to_write(folder: Path) -> Path:
-    """A folder that is there and takes no file, from root neither."""
+    """Returns an existing folder in which nobody can create a file, not even root."""
     if os.geteuid() == 0:
         return Path("/proc")
     folder.mkdir()
@@ -254,7 +254,7 @@ def test_spark_spills_to_where_the_environment_says(monkeypatch: pytest.MonkeyPa
         (29_000, 1, State.WARNING),
         (-61_000, 1, State.FAILED),
         (31_000, 1, State.FAILED),
-        # An answer that was long on its way proves no skew.
+        # An answer that took long proves no clock skew.
         (2_500, 4_000, State.OK),
     ],
 )
@@ -278,7 +278,7 @@ def test_without_a_store_that_answers_there_is_no_clock_to_compare_with() -> Non
         (("0017",), False, State.OK),
         (("0016",), False, State.FAILED),
         ((), False, State.FAILED),
-        # The start migrates its own.
+        # The start migrates an older schema itself.
         (("0016",), True, State.OK),
     ],
 )
@@ -363,7 +363,7 @@ def test_the_last_errors_of_sparks_log_are_told_once_and_without_addresses(tmp_p
 
 @contextmanager
 def answering(body: bytes) -> Iterator[int]:
-    """A server that gives the same answer to everything; its port."""
+    """Runs a server that answers every request with the same body, and yields its port."""
 
     class Answering(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -431,7 +431,7 @@ def test_what_would_be_fetched_is_what_is_fetched(
     assert runtime in before
     assert any("iceberg-aws-bundle" in each for each in before) is warehouse.startswith("s3:")
     assert any("kafka-clients" in each for each in before) is is_reading_kafka
-    # Jars that are pinned are kept before they are refused: this Java fetches other ones.
+    # Pinned jars are stored before they are refused, as this Java fetches different ones.
     with suppress(CannotStart):
         engine_jars(settings, catalogs, tmp_path / "jars", is_reading_kafka=is_reading_kafka)
     assert missing() == ()

@@ -1,4 +1,4 @@
-"""What `sluice check` and `sluice doctor` say of where lineage goes, on real receivers."""
+"""The checks of lineage receivers by `sluice check` and `sluice doctor`, with real receivers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def found(url: str | None, **settings: object) -> list[Finding]:
 
 
 class Receiver:
-    """Answers each HEAD with `status`, and nothing else."""
+    """Answers each HEAD request with `status`."""
 
     def __init__(self) -> None:
         self.status = 200

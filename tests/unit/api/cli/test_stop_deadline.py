@@ -1,4 +1,4 @@
-"""A process whose stop hangs ends all the same."""
+"""The process ends even if its stop hangs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An ingest that was accepted is answered as such, whatever happens before it is committed."""
+"""An accepted ingest is answered as accepted, whatever happens before its commit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 TABLE = "lake.logs.events"
 LINES = b'{"id":1}\n{"id":2}\n'
 NDJSON = {"Content-Type": "application/x-ndjson"}
-# Records of more than a line have to be taken apart.
+# Records that span several lines must be parsed one by one.
 SPREAD = b'{"table": "lake.logs.events", "records": [{"id":\n1}, {"id": 2}]}'
 
 Send = Callable[[httpx.AsyncClient], Awaitable[httpx.Response]]
@@ -43,7 +43,7 @@ async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def sent(client: httpx.AsyncClient, gateway: FakeGateway, send: Send) -> asyncio.Future[httpx.Response]:
-    """The answer of one that is accepted by now, and waits for its commit."""
+    """Returns the pending answer to an ingest that was accepted and waits for its commit."""
     gateway.ingests.holds_commits = True
     answer = asyncio.ensure_future(send(client))
     assert await anyio.to_thread.run_sync(gateway.ingests.is_held.wait, 20)

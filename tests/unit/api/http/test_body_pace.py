@@ -1,4 +1,4 @@
-"""Bodies that come too slowly, over a gateway that would take them."""
+"""Bodies that arrive too slowly, over a gateway that would accept them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLE = {"table": "lake.logs.events"}
 
 @pytest.fixture
 async def app(gateway: FakeGateway) -> AsyncIterator[FastAPI]:
-    """It has room for one body of the length that is announced here."""
+    """An app with room for one body of the announced length."""
     settings = Settings(ingest_max_body_bytes=4096, ingest_max_spooled_bytes=4096)
     made = create_app(settings, lambda: gateway)
     async with made.router.lifespan_context(made):
@@ -65,7 +65,7 @@ async def test_a_body_that_stops_is_told_so_and_gives_its_room_back(
 async def test_a_body_that_crawls_is_not_waited_for(
     app: FastAPI, gateway: FakeGateway, size: int, status: int
 ) -> None:
-    # Each part is waited for a second.
+    # Each part takes a second.
     paced = BodyPace(app, idle_s=2, min_bytes_per_s=100, now_s=count().__next__)
     response = await client_of(paced).post("/ingest", content=parts(size, 4), headers=NDJSON, params=TABLE)
     assert response.status_code == status

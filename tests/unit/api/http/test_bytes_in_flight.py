@@ -1,4 +1,4 @@
-"""Bodies of all routes share one room, over a gateway that would take them."""
+"""Bodies of all routes share one byte limit, over a gateway that would accept them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SETTINGS = Settings(max_body_bytes=4096, max_held_body_bytes=8192)
 
 
 class Body:
-    """A part of a body, whose rest is held back; `is_sent` once the part was taken."""
+    """A body that stops after its first part; `is_sent` is set once that part was read."""
 
     def __init__(self, part: bytes) -> None:
         self._part = part
@@ -37,7 +37,7 @@ class Body:
 async def send_beside(
     client: httpx.AsyncClient, path: str, held: int, headers: dict[str, str], other: dict[str, str]
 ) -> httpx.Response:
-    """The answer to a small query while bodies of another caller stand still with so many bytes."""
+    """Sends a small query while bodies of another caller hold `held` bytes, and returns its answer."""
     bodies = [Body(b" " * 4000) for _ in range(held // 4000)]
     async with anyio.create_task_group() as group:
         for each in bodies:

@@ -1,4 +1,4 @@
-"""The requests that the documents show are ones that the gateway understands."""
+"""The gateway understands the requests that the documents show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"^```\w*\n(curl .*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def examples() -> Iterator[tuple[str, dict[str, str], str]]:
-    """Address, headers and body of each request that sends JSON."""
+    """Yields the path, headers and body of each documented request that sends JSON."""
     for page in PAGES:
         for block in _BLOCK.findall((ROOT / page).read_text(encoding="utf-8")):
             words = shlex.split(block.replace("\\\n", " "), comments=True)

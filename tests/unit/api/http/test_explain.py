@@ -225,7 +225,7 @@ def test_the_page_has_every_reason_with_its_sentence() -> None:
 
 
 class _Page(HTMLParser):
-    """A page's tags; `is_whole` when each that was opened was closed in its turn."""
+    """The tags of a page; `is_whole` if each of them is closed in the right order."""
 
     void = frozenset({"meta", "wbr"})
 

@@ -1,4 +1,4 @@
-"""POST /explain: the plan of a query that is not run."""
+"""POST /explain: the plan of a query that does not run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A web page cannot speak to a gateway without tokens through a name of its own (DNS rebinding)."""
+"""A web page cannot reach a gateway without tokens through a host name of its own (DNS rebinding)."""
 
 from __future__ import annotations
 

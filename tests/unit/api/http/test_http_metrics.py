@@ -1,4 +1,4 @@
-"""Requests are counted by their route, whoever sends what."""
+"""Requests are counted by route, whatever they contain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def test_a_request_is_counted_by_template_method_and_kind_of_status(client
     assert 'sluice_http_requests_total{method="POST",route="/query",status="2xx"} 1.0' in found
     assert 'sluice_http_requests_total{method="GET",route="/query/{query_id}",status="4xx"} 1.0' in found
     assert 'sluice_http_request_duration_seconds_count{method="POST",route="/query"} 1.0' in found
-    # The one that asks.
+    # The only open request is the one for the metrics.
     assert "sluice_http_requests_open 1.0" in found
 
 

@@ -92,7 +92,7 @@ async def test_an_ingest_that_its_table_did_not_take_is_a_problem_and_can_be_loo
     problem = response.json()
     assert (problem["code"], problem["detail"]) == ("TABLE_CHANGED", "column kind is gone.")
     assert problem["errors"] == [{"detail": "lake.logs.events: TABLE_CHANGED: column kind is gone."}]
-    # All of it failed: the whole request may be sent again.
+    # Every part failed, so the whole request may be sent again.
     assert not {"commits", "note"} & problem.keys()
     found = await client.get(f"/ingest/{problem['ingestId']}")
     assert (found.status_code, found.json()["state"]) == (200, "FAILED")
@@ -385,7 +385,7 @@ async def test_a_table_does_not_evolve_to_no_schema(client: httpx.AsyncClient, m
         [error] = response.json()["errors"]
         assert error["pointer"] == pointer
         assert "send it as schema" in error["detail"]
-    # It says nothing where nothing is to change, nor of a schema that is none.
+    # The hint is absent if nothing would have to change, or if the schema is invalid.
     assert (await send(client, **EVENTS, evolve=False, **more)).status_code == 200
     refused = await send(client, **EVENTS, evolve=True, schema=1)
     assert [each["pointer"] for each in refused.json()["errors"]] == ["/schema"]

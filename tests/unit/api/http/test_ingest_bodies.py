@@ -1,4 +1,4 @@
-"""Bodies of records alone, over a gateway that takes all of them."""
+"""Bodies that contain only records, over a gateway that accepts all of them."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ async def test_bodies_of_json_may_be_compressed(
 ) -> None:
     body: dict[str, Any] = {"table": TABLE, "records": [{"id": 1}]}
     sent = await send(client, packed(encoding, json.dumps(body).encode()), "application/json", encoding)
-    # The query string is for bodies of records alone.
+    # The query string applies only to bodies that contain nothing but records.
     assert sent.status_code == 200
     assert list(gateway.ingests.requests[0].writes[0].records) == [{"id": 1}]
 

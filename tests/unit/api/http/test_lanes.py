@@ -1,4 +1,4 @@
-"""Whoever waits for a place does so for a bounded time, and not longer than its client."""
+"""A request waits for its turn for a bounded time, and not longer than its client."""
 
 from __future__ import annotations
 

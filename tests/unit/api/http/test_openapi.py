@@ -36,7 +36,7 @@ CHECKED = (
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[str]:
-    """A real server over the fake gateway, which knows one query."""
+    """The URL of a real server over the fake gateway, which knows one query."""
     gateway = FakeGateway()
     gateway.failures |= {"": SqlEmpty(), "0": TableNotFound("x", ["y"])}
     gateway.submit(QueryRequest("select 1"), "anonymous")
@@ -59,22 +59,21 @@ def served() -> Iterator[str]:
 schema = openapi.from_dict(create_app(Settings(), FakeGateway).openapi())
 
 
-# Which bodies are made up depends on the modules that the process has loaded, even of derandomized tests:
-# Hypothesis takes constants from them. So what needs a rare one is tested by itself, below.
-# Bodies of Arrow and the like are not made up by the dozen.
+# The generated bodies depend on which modules the process has loaded, even in derandomized tests, as
+# Hypothesis takes constants from them. So cases that need a rare body have tests of their own below. Bodies
+# in binary formats, such as Arrow, are not generated.
 @pytest.mark.filterwarnings("ignore:Skipped test cases with unsupported payload media types")
 @schema.parametrize()
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_as_described(case: schemathesis.Case[Any], served: str) -> None:
     with suppress(KeyError, TypeError, ValueError):
-        # What looks like an id is one that the gateway knows, so that not everything is a 404.
+        # A valid id is replaced by that of the known query, so that not every answer is 404.
         UUID(case.path_parameters["query_id"])
         case.path_parameters["query_id"] = str(KNOWN)
-    # The operator's maxima are settings, and only its maker knows a page's token: no description has them.
-    # That of records alone cannot say which parameters go together.
+    # The description lacks the operator's limits, which are settings, and the tokens of pages. For bodies of
+    # records alone, it cannot say which parameters go together.
     is_list = (case.method, case.path) == ("GET", "/ingest")
-    # Nor has that of an Iceberg schema everything that is wrong in one.
-    # Nor has that of JSON which fields of an ingest go together.
+    # It does not cover all faults of an Iceberg schema, or which fields of a JSON ingest go together.
     paths = ("/query", "/explain", "/streams", "/ingest")
     is_in_part = is_list or case.path in paths or case.media_type in RECORD_TYPES
     names = CHECKED if is_in_part else (*CHECKED, "positive_data_acceptance")

@@ -37,7 +37,7 @@ def test_classes_of_one_code_have_one_status() -> None:
 
 def test_the_documentation_lists_every_code_with_its_status() -> None:
     rows = re.findall(r"^\| `([A-Z_]+)` \| (\d{3}) \|", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
-    # Whoever cancels a query gets its status, not a problem.
+    # A caller that cancels a query gets its status, and not a problem.
     answered = {each.code: str(int(status)) for each, status in STATUS.items()} | {"QUERY_CANCELED": "200"}
     assert dict(rows) == answered
     assert len(rows) == len(dict(rows))

@@ -1,4 +1,4 @@
-"""A body that is understood at once is the same request as one that goes the usual way."""
+"""The fast parser of bodies makes the same request as the general one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def usually(data: bytes) -> IngestRequest:
 
 
 def plain(request: IngestRequest) -> IngestRequest:
-    """With the values of all records."""
+    """Returns the request with all records decoded."""
     writes = tuple(replace(each, records=list(each.records)) for each in request.writes)
     shared = list(request.shared) if isinstance(request.shared, JsonRecords | list) else None
     return replace(request, writes=writes, shared=shared)
@@ -141,7 +141,7 @@ def test_whatever_is_understood_at_once_is_what_the_usual_way_makes_of_it(
 ) -> None:
     body = json.dumps(head, ensure_ascii=is_ascii).encode("utf-8", "surrogatepass")
     if data.draw(some.booleans()):
-        # Somebody wrote it by hand.
+        # This simulates a body that was edited by hand.
         at = data.draw(some.integers(0, len(body)))
         body = (
             body[:at]
@@ -154,11 +154,11 @@ def test_whatever_is_understood_at_once_is_what_the_usual_way_makes_of_it(
 
 
 def same(quick: QuickBody, body: bytes) -> None:
-    """Either both ways say the same, or both refuse it."""
+    """Asserts that both parsers return the same request, or both reject the body."""
     try:
         parsed = body_json(body)
     except NotJson:
-        # Only of records that are looked at from near.
+        # The fast parser does not decode records, so their faults appear when they are read.
         with pytest.raises(NotJson):
             [list(each) for each in quick.records]
         return
@@ -205,7 +205,7 @@ async def test_a_body_is_json_in_which_every_name_stands_once(
     headers = {"Content-Type": "application/json"}
     answer = await client.post("/ingest", content=body, headers=headers)
     if gateway.ingests.requests:
-        # The fake looks at no records.
+        # The fake does not read the records.
         with pytest.raises(NotJson, match=reason):
             list(gateway.ingests.requests[0].writes[0].records)
     else:

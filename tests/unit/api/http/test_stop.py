@@ -1,4 +1,4 @@
-"""A stop, step by step, on a real server: nobody who asks another gateway in time meets a failure."""
+"""The steps of a stop, on a real server: callers that switch to another gateway in time see no failure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HELD = "select held"
 
 
 class Serving:
-    """A server in a thread; a signal is told to it as the process would."""
+    """A server in a thread, which receives signals as its process would."""
 
     def __init__(self, settings: Settings, gateway: FakeGateway, listening: socket.socket) -> None:
         app = create_app(settings, lambda: gateway)
@@ -38,7 +38,7 @@ class Serving:
 
     def tell(self, number: int) -> None:
         self.server.handle_exit(number, None)
-        # uvicorn raises in its own thread again what it has noted, which only the main one can.
+        # On exit, uvicorn raises the recorded signals again, which only the main thread can do.
         self.server._captured_signals.clear()
 
     def client(self) -> httpx.Client:
@@ -87,7 +87,7 @@ def test_after_sigterm_everything_is_served_on_and_each_answer_closes_its_connec
             answer = one.post("/query", json={"sql": "select 1"})
             assert (answer.status_code, answer.headers["connection"]) == (200, "close")
         assert not gateway.is_draining
-        # Whoever sends another signal does not wait that long.
+        # A second signal ends the wait.
         serving.tell(signal.SIGTERM)
         until(lambda: gateway.is_closed)
         serving.thread.join()
@@ -117,7 +117,7 @@ def test_in_the_drain_queries_are_refused_and_those_there_are_can_be_looked_at(g
                 gateway.finish(query_id)
         serving.thread.join()
     assert gateway.is_closed
-    # What is left of the time goes to what has to be closed.
+    # The remaining time is used to close the parts.
     assert gateway.closed_within_s is not None
     assert 0 < gateway.closed_within_s < 30
 

@@ -1,4 +1,4 @@
-"""Sources and streams on the wire."""
+"""The HTTP interface of sources and streams."""
 
 from __future__ import annotations
 

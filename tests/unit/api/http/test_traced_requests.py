@@ -1,4 +1,4 @@
-"""What a request's log line, its problem and its explanation say of its trace."""
+"""The trace ids in a request's log line, its problem and its explanation."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_on_each_request_has_a_trace_and_a_span(
     assert posts[0].attributes["sluice.query_id"] == answered.json()["queryId"]
     assert posts[0].attributes["http.response.status_code"] == 200
     assert posts[1].error == "503"
-    # Probes are none.
+    # Probes have no spans.
     assert {each.name for each in found.spans} == {"POST /query", "GET /explain/{query_id}"}
     logged = [each["trace_id"] for each in lines(capsys) if each["event"] == "request_ended"]
     assert logged[:2] == [each.trace_id for each in posts]
@@ -138,7 +138,7 @@ async def test_probes_are_told_to_those_who_look_closely(
     assert request_line(capsys)["path"] == path
 
 
-# The client of Redis imports OpenTelemetry's metrics by itself, where they are installed.
+# The Redis client itself imports OpenTelemetry's metrics, if they are installed.
 OF_TRACES = ("opentelemetry.sdk.trace", "opentelemetry.exporter", "opentelemetry.instrumentation")
 
 

@@ -1,4 +1,4 @@
-"""Bodies without records have few values: more are refused before they are parsed."""
+"""Bodies without records may have few values; larger ones are refused before they are parsed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def number_of(value: object) -> int:
 @given(values)
 def test_no_more_values_pass_than_there_are_and_no_text_is_taken_for_values(value: object) -> None:
     text, number = json.dumps(value), number_of(value)
-    # An empty list or object is counted with what it could begin with.
+    # An empty list or object counts as if it had a first value.
     check_value_count(text, at_most=2 * number + 1)
     if number > 1:
         with pytest.raises(TooManyValues):

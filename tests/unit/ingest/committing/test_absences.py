@@ -1,4 +1,4 @@
-"""What is missed may be there again: it is looked for before what was accepted for it is given up."""
+"""A missing table may come back, so it is looked up for a while before its ingests fail."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_table_that_stays_away_ends_its_ingests(place: Place) -> None:
     ended = place.round(TableNotFound(str(LOGS.table)))
     assert ended is not None
     assert place.commit(record).error_code == "TABLE_NOT_FOUND"
-    # What is accepted for a table that comes and goes again has as long.
+    # An ingest that is accepted later waits as long before it fails.
     place.accept()
     place.missed()
 

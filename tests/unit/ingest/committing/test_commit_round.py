@@ -1,4 +1,4 @@
-"""One round: what waits becomes one snapshot, or is refused."""
+"""One round: the waiting ingests become one snapshot, or are refused."""
 
 from __future__ import annotations
 

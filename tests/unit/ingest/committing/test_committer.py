@@ -1,4 +1,4 @@
-"""The committer's threads: what was accepted is committed, once, whoever accepted it."""
+"""The committer's threads: accepted ingests are committed once, whichever replica accepted them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.fakes.table_commits import FakeTableCommits
 from tests.integration.running import until
 
 WITHIN_S = 20
-# Failures and other replicas are looked at again at once: nobody waits for them here.
+# Failures and other replicas are checked again at once, so that no test waits.
 PACE = CommitPace(
     interval_ms=60_000, look_around_ms=60_000, contended_pause_ms=1, first_pause_ms=1, longest_pause_ms=1
 )
@@ -41,7 +41,7 @@ Start = Callable[..., Committer]
 
 
 class Held:
-    """A place in the committer where it stops until it is let go."""
+    """A hook at which the committer stops until the test releases it."""
 
     def __init__(self) -> None:
         self.reached = threading.Semaphore(0)
@@ -293,7 +293,7 @@ def test_an_ingest_that_is_refused_out_of_a_round_is_told_while_the_rest_is_post
         refused = committer.follow(record)
     wait(refused)
     assert state(log, record) is IngestState.FAILED
-    # Nor is it in the way of others, which may have to wait until there is room.
+    # The failed ingest does not count against others, which may have to wait for room.
     assert committer.backlog().ingest_count == others
     assert not any(each.done() for each in postponed)
     is_down.clear()
@@ -364,7 +364,7 @@ def test_an_ingest_that_was_committed_before_anybody_waited_is_told_at_once(
     committer = start(log, commits)
     record = accept(log, [write_result()])
     wait(committer.follow(record))
-    # The record of before: it says that it waits.
+    # This is the earlier record, which still says that the ingest waits.
     wait(committer.follow(record))
 
 

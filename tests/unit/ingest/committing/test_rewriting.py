@@ -1,4 +1,4 @@
-"""A round whose files do not fit any more, over fakes."""
+"""A round whose files do not fit the table any more, over fakes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WITHOUT_NOTE = replace(BEFORE, schema=TableSchema(1, (ID,)))
 
 
 class Lake:
-    """A table that refuses, as real ones do, what was not written for it as it is."""
+    """A table that, as real ones do, refuses files that were not written for its current state."""
 
     def __init__(self) -> None:
         self.log, self.commits, self.files = FakeIngestLog(), FakeTableCommits(), FakeDataFiles()
@@ -264,7 +264,7 @@ def test_files_stay_when_nobody_knows_which_of_them_the_table_has(lake: Lake) ->
     with pytest.raises(MetricsStoreDown):
         lake.round()
     lake.log.has_marks = True
-    # Both the old file and the new one are there until it is known that the new one is in the table.
+    # Both the old and the new file stay until it is certain that the new one is in the table.
     assert len(lake.files.files) == 2
     assert lake.round().result is not None
     assert len(lake.files.files) == 2

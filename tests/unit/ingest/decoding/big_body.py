@@ -1,6 +1,6 @@
-"""Writes a body of many records within a bound on the memory that this process may take from now on.
+"""Writes a body of many records within a bound on the additional memory of this process.
 
-Called with a folder, the size of the body in MiB and how many MiB there are beyond what the imports took.
+Arguments: a folder, the size of the body in MiB, and the MiB allowed beyond what the imports took.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""However large a body is, it takes no more memory than a small one."""
+"""A large body takes no more memory than a small one."""
 
 from __future__ import annotations
 

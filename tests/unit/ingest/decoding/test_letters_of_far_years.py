@@ -1,4 +1,4 @@
-"""Dead letters of any year can be sent again: unmended they say the same, mended they fit."""
+"""Dead letters of any year can be sent again: unchanged they mean the same, corrected they fit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIELDS = (
 PLAN = ReadPlan((ReadTarget(FIELDS),))
 US_A_DAY = 86_400 * 10**6
 FIRST_US, LAST_US = FIRST_DAY * US_A_DAY, (LAST_DAY + 1) * US_A_DAY - 1
-# As many within the years 1 to 9999 as beyond, and their first and last ones.
+# As many days are within the years 1 to 9999 as beyond, with the first and last ones.
 DAYS = some.one_of(
     some.integers(-(2**31), 2**31 - 1),
     some.integers(FIRST_DAY, LAST_DAY),
@@ -74,7 +74,7 @@ def stream(rows: list[tuple[int, ...]]) -> bytes:
 
 
 def read(body: bytes, record_format: RecordFormat) -> tuple[dict[int, tuple[int, ...]], list[BadRow]]:
-    """Numbers by id, as `ROWS` has them; and letters."""
+    """Returns the numbers of good rows by id, as in `ROWS`, and the bad rows."""
     good: dict[int, tuple[int, ...]] = {}
     bad: list[BadRow] = []
     for each in read_rows(io.BytesIO(body), record_format, PLAN):
@@ -99,7 +99,7 @@ def numbers_of(rows: pa.RecordBatch) -> dict[int, tuple[int, ...]]:
 
 
 def within(row: tuple[int, ...]) -> tuple[int, ...]:
-    """The row, with 0 in the place of what lies outside of the years 1 to 9999."""
+    """Returns the row with 0 in place of values outside the years 1 to 9999."""
     bounds = [(FIRST_DAY, LAST_DAY) if at in (0, 3) else (FIRST_US, LAST_US) for at in range(6)]
     return tuple(
         each if first <= each <= last else 0 for each, (first, last) in zip(row, bounds, strict=True)

@@ -1,4 +1,4 @@
-"""No line is longer than a line may be, wherever it is read."""
+"""Line length is bounded wherever a line is read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOTE = ReadTarget((Field(1, "note", Primitive("string")),))
 PLAN = ReadPlan((NOTE,))
 ROUTED = ReadPlan((NOTE,), Route("kind", {}, otherwise=0))
 TOLD = r"is longer than {} bytes.*SLUICE_INGEST_MAX_LINE_BYTES"
-# Some are in one block with others, some go over several.
+# Some lines share a block with others, and some span several blocks.
 LENGTHS = [1024, BLOCK_BYTES - 1, BLOCK_BYTES + 1, 2 * BLOCK_BYTES]
 
 

@@ -1,4 +1,4 @@
-"""A body that is read in parts has the very records, good and bad, that it has as a whole."""
+"""A body that is read in parts has the same good and bad records as when it is read whole."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ BODIES: Sequence[tuple[RecordFormat, Callable[[], bytes]]] = [
 
 
 def told(rows: Sequence[Rows]) -> list[object]:
-    """Records as they stand, bad ones by all that is known of them."""
+    """Returns the good records, and the bad ones with all their details."""
     good = [row for each in rows if isinstance(each, TargetRows) for row in each.rows.to_pylist()]
     return [good, [each for each in rows if isinstance(each, BadRow)]]
 

@@ -1,4 +1,4 @@
-"""Upserts on executors, over real files: of each key, wherever its rows were read, the last one counts."""
+"""Upserts on executors, over real files: the last row of each key counts, wherever it was read."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Record = dict[str, Any]
 
 
 class Letters:
-    """Tables of dead letters on the disk."""
+    """Tables of dead letters on disk."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -68,7 +68,7 @@ class Letters:
 
 
 class Executed:
-    """Writes requests for one table on executors that are fakes."""
+    """Writes requests for one table on fake executors."""
 
     def __init__(self, folder: Path, keys: tuple[int, ...], bounds: LargeBounds | None = None) -> None:
         self.folder = folder
@@ -130,13 +130,13 @@ def check(executed: ExecutedWrite, records: Sequence[Record], *names: str) -> No
     turns = [row["turn"] for row in rows(result.data_files)]
     expected = last_turns(records, *names)
     assert sorted(turns) == sorted(expected)
-    # Each key is deleted from earlier snapshots once.
+    # Each key is deleted once from earlier snapshots.
     deleted = [tuple(map(str, row.values())) for row in rows(result.delete_files)]
     assert len(deleted) == len(set(deleted)) == len(expected)
 
 
 def made(count: int, rng: random.Random) -> Iterator[Record]:
-    """Every key comes about ten times."""
+    """Yields records in which each key occurs about ten times."""
     for turn in range(count):
         yield {
             "id": rng.choice([None, *range(count // 10)]),
@@ -166,7 +166,7 @@ def test_of_the_rows_of_a_key_in_several_files_that_of_the_last_file_is_written(
     records = list(made(600, random.Random(1)))
     for number in range(6):
         part = text(records[number * 100 : number * 100 + 100])
-        # Compressed ones are in their place among the others.
+        # Compressed files keep their place among the others.
         packed = number % 2
         name = f"{number}.json" + (".gz" if packed else "")
         (tmp_path / name).write_bytes(gzip.compress(part) if packed else part)
@@ -174,19 +174,19 @@ def test_of_the_rows_of_a_key_in_several_files_that_of_the_last_file_is_written(
 
 
 def test_rows_too_many_for_one_task_are_divided_anew(tmp_path: Path) -> None:
-    # Keys of one row each, whose texts are as short as they can be, and of which memory takes more.
+    # Each key has one row, whose text is as short as possible but takes more in memory.
     records = [{"id": each, "turn": each} for each in range(3000)]
     executed = Executed(tmp_path, (1,), LargeBounds(split_bytes=2**20, upsert_bytes=80_000))
     written = executed.body(records)
     check(written, records, "id")
     assert len(executed.executors.jobs) > 2
     [result] = written.results
-    # Nothing is left of the first time.
+    # The files of the first attempt were removed.
     assert len(files_below(tmp_path)) == len(result.data_files) + len(result.delete_files)
 
 
 def test_rows_too_many_however_they_are_divided_are_refused_and_leave_nothing(tmp_path: Path) -> None:
-    # All of them have one of three keys, which no division parts.
+    # All rows have one of three keys, and no division splits a key.
     records = [{"id": each, "is_open": each % 2 == 0, "kind": "x" * 50_000} for each in range(4)]
     executed = Executed(tmp_path, (6,), LargeBounds(split_bytes=512, upsert_bytes=60_000))
     with pytest.raises(UpsertTooLarge, match="several requests"):
@@ -298,11 +298,11 @@ def test_a_file_of_a_micro_batch_that_cannot_be_read_is_no_part_of_its_upsert(tm
     judged = written.judged_by
     assert judged is not None
     assert [each.uri for each in judged.unreadable] == [(tmp_path / "b.json.gz").as_uri()]
-    # Nothing is left of the first time.
+    # The files of the first attempt were removed.
     [result] = written.results
     below = [each for each in files_below(tmp_path) if str(each).endswith(".parquet")]
     assert len(below) == len(result.data_files) + len(result.delete_files)
-    # Its dead letters are appended.
+    # The dead letters of an upsert are appended.
     judging = Judging(judged.reads, frozenset({0}), judged.unreadable)
     [result] = executed.write(replace(request, executed=replace(batch, judging=judging))).results
     positions = [row["position"].rsplit("/", 1)[1] for row in rows(result.data_files)]

@@ -1,4 +1,4 @@
-"""What a task tells of files that cannot be read, and of those that go while it reads them."""
+"""Tests a task's report of files that it cannot read, or that disappear while it reads them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ URI = "file:///in/a.json"
 
 
 class Opened:
-    """Gives what there is once for each time that it is asked; an error is raised."""
+    """Returns the given contents one by one, once each; errors are raised."""
 
     def __init__(self, *given: bytes | CallerError) -> None:
         self._given = list(given)
@@ -53,7 +53,7 @@ def test_a_file_that_goes_before_it_is_found_out_which_are_unreadable_is_refused
     too_long = b'{"id": 1, "note": "%s"}' % (b"x" * 100)
     read = reader(too_long, failure, bounds=ReadBounds(line_bytes=50))
     outcome = TASK.read(read, [SourceSplit(SourceFile(URI, 1, 1))])
-    # Whatever is raised instead would fail the whole job, as a fault of the executors.
+    # A raised error would fail the whole job, and count as a fault of the executors.
     assert (outcome.failure, outcome.unreadable) == (failure, ())
     assert isinstance(pickle.loads(pickle.dumps(outcome)).failure, type(failure))
 

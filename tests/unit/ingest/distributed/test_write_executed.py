@@ -1,4 +1,4 @@
-"""Large inputs over fakes: what tasks give back is brought together, or nothing of it is left."""
+"""Large inputs over fakes: the results of tasks are combined, or all of them are removed."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_large_files_are_read_in_parts_and_every_line_once(ingests: FakeIngests,
     (tmp_path / "a.json").write_bytes(lines(*range(1000)))
     ended(ingests, of_source(tmp_path, "a.json"))
     assert ids(ingests) == list(range(1000))
-    # Each task reads many parts, so that files are few.
+    # Each task reads many parts, so there are few files.
     assert ingests.executors.jobs == [2]
     assert len(ingests.files.files) == 2
 
@@ -193,7 +193,7 @@ def test_of_a_job_that_fails_nothing_is_committed(ingests: FakeIngests, tmp_path
     ingests.executors.fails_after = 1
     with pytest.raises(ExecutorsFailed):
         ended(ingests, of_source(tmp_path, "*.json"))
-    # What the job wrote is in no result: orphans, which belong to no table.
+    # No result has the files of the failed job: they are orphans, which are in no table.
     assert ids(ingests) == list(range(10))
     assert not ingests.commits.rounds
 
@@ -279,7 +279,7 @@ def test_files_of_a_micro_batch_are_read_as_those_of_a_source(ingests: FakeInges
 def test_csv_that_breaks_off_within_quotes_is_refused_as_a_whole(
     ingests: FakeIngests, tmp_path: Path, on_error: OnError, is_source: bool
 ) -> None:
-    # Cut into parts, of which the last one breaks off.
+    # The body is cut into parts, and the last one is incomplete.
     body = b"id,note\n" + b'1,"x\ny"\n' * 1000 + b'2,"z\n3,x\n'
     (tmp_path / "a.csv").write_bytes(body)
     request = IngestRequest((WRITE,), "f", on_error=on_error)

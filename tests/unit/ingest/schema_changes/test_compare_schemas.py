@@ -1,4 +1,4 @@
-"""The cases of Iceberg's TestCompareSchemasVisitor and TestEvolveSchemaVisitor, and what those leave open."""
+"""The cases of Iceberg's TestCompareSchemasVisitor and TestEvolveSchemaVisitor, and some they lack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table takes over holds for every type and at any depth; and what has to be converted can be."""
+"""Schema changes and conversions work for every type at any depth."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def struct_of(kind: FieldType) -> Struct:
 
 
 def evolved(given: tuple[Field, ...], table: tuple[Field, ...]) -> tuple[Field, ...]:
-    """The table's columns after all changes that the schema asks for; nothing differs."""
+    """Returns the table's columns after all changes that the schema asks for, without differences."""
     comparison = compare_schemas(given, table)
     assert comparison.differences == ()
     return change_schema(table, comparison.changes)
@@ -106,7 +106,7 @@ def test_what_is_nested_deeply_is_added_whole_and_matched(around: Callable[[Fiel
 
 
 def test_structs_in_structs_are_added_where_they_belong_whatever_they_are_called() -> None:
-    """A field may have the name of one that it is in."""
+    """A field may have the name of a field that contains it."""
     repeated = optional("s1", struct_of(struct_of(STRING)))
     before = (required("s1", Struct((optional("s2", Struct((optional("s3", STRING),))),))),)
     given = (required("s1", Struct((optional("s2", Struct((optional("s3", STRING), repeated))),))),)
@@ -126,7 +126,7 @@ def test_a_struct_deep_inside_that_is_not_sent_becomes_optional_with_all_that_is
 
 
 def test_names_that_differ_in_their_case_are_different_names() -> None:
-    """Whether the table may have both is another question, which it may not: `NAME_TAKEN`."""
+    """Whether the table may have both is checked elsewhere: it may not, which is `NAME_TAKEN`."""
     given, table = (optional("ID", STRING),), (optional("id", STRING),)
     assert compare_schemas(given, table).changes == (AddField((), optional("ID", STRING)),)
 
@@ -172,6 +172,6 @@ def read(column: pa.Array, field: Field) -> list[object]:
 
 
 def with_ids(field: Field) -> Field:
-    """The field as a table has it."""
+    """Returns the field with ids, as a table has it."""
     inner = tuple(replace(each, field_id=2) for each in field.children)
     return replace(field, field_id=1, type=with_children(field.type, inner) if inner else field.type)

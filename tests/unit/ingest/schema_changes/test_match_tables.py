@@ -1,4 +1,4 @@
-"""Tables that are found, made and changed before anything is written, over fakes."""
+"""Tables are found, created and changed before anything is written, over fakes."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def test_what_is_wrong_with_any_write_is_told_with_all_the_rest(ingests: FakeIng
     with pytest.raises(IngestInvalid) as refused:
         send(ingests, differs, made, bad, no_upsert, of_newer)
     assert refused.value.code == "INGEST_INVALID"
-    # What is asked of the columns of a table that is not known yet is not told: it may be right.
+    # Demands on the columns of a table that is not known yet are not reported, as they may be right.
     assert [(type(each), each.place) for each in refused.value.violations if hasattr(each, "place")] == [
         (SchemaDifference, "/writes/0"),
         (CreationFault, "/writes/1/schema"),
@@ -285,7 +285,7 @@ def test_what_is_wrong_with_any_write_is_told_with_all_the_rest(ingests: FakeIng
 
 
 def test_fields_that_are_new_go_by_their_names_until_they_have_ids(ingests: FakeIngests) -> None:
-    # As of a table that has dropped columns: new ids are not those that follow the ones that are there.
+    # The table once dropped columns, so new ids do not directly follow the existing ones.
     ingests.changes.evolve(EVENTS, [AddField((), Field(0, "place", Struct((Field(0, "city", STRING),))))])
     place = Field(3, "place", Struct((Field(4, "city", STRING), Field(0, "zip", LONG))))
     dropped = replace(ingests.tables.writable(EVENTS.key.table, "main"), schema=with_columns(ID, NOTE).schema)
@@ -434,7 +434,7 @@ def test_the_operator_says_which_tables_are_made_and_changed() -> None:
         _refused_by(ChangeRules(creatable_names=("lake.logs.*",)), creates)
     with pytest.raises(WriteNotAllowed, match=r"may not change the schema of lake\.logs\.events"):
         _refused_by(ChangeRules(evolvable_names=()), evolves)
-    # What needs no change is no change.
+    # A request that needs no change is allowed.
     _refused_by(ChangeRules((), ()), write({"id": 1}, ID, NOTE, create=TableLayout()))
     with pytest.raises(IngestInvalid, match="would have 3 fields; at most 2"):
         _refused_by(ChangeRules(max_fields=2), evolves)
@@ -448,7 +448,7 @@ def test_a_schema_of_too_many_fields_is_not_even_compared() -> None:
         _refused_by(ChangeRules(), write({"id": 1}, ID, *many))
     with pytest.raises(IngestInvalid, match="would have 100000 fields; at most 10000"):
         _refused_by(ChangeRules(), write({}, *many, table=MISSING, create=TableLayout()))
-    # The table has as many already.
+    # The table already has that many fields.
     _refused_by(ChangeRules(max_fields=1), write({"id": 1}, ID, NOTE))
 
 

@@ -1,4 +1,4 @@
-"""What a table's schema becomes for several writes, and what is in the way."""
+"""The schema that a table gets for several writes, and what prevents a change."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_required_column_that_is_not_sent_becomes_optional_where_the_request_s
 
 
 def _columns() -> some.SearchStrategy[tuple[Field, ...]]:
-    """Required and optional ones, in structs, lists and maps too."""
+    """Generates required and optional columns, also in structs, lists and maps."""
     named = partial(some.builds, Field, some.just(0), some.just("element"))
     kinds_of = some.recursive(
         some.sampled_from([INT, STRING]),

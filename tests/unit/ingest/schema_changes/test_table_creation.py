@@ -1,4 +1,4 @@
-"""Which tables may be made: transforms, names, properties."""
+"""Which tables may be created: transforms, names and properties."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_has_no_one_order_is_not_sorted_by() -> None:
         (PartitionField("", "place", "identity"), "partitionSpec/0/source"),
         (PartitionField("", "tags.element", "identity"), "partitionSpec/0/source"),
         (PartitionField("", "id", "day"), "partitionSpec/0/transform"),
-        # Called `at_day` by itself, as a column is.
+        # Its default name is `at_day`, which is also a column.
         (PartitionField("", "at", "day"), "partitionSpec/0/name"),
         (PartitionField("id", "at", "identity"), "partitionSpec/0/name"),
         (PartitionField("ID", "id", "bucket[2]"), "partitionSpec/0/name"),
@@ -215,7 +215,7 @@ def test_ids_are_given_to_every_field_and_identifiers_follow() -> None:
     assert made["fields"][0]["type"]["element-id"] == 2
     assert made["fields"][0]["type"]["element"]["fields"] == [{"name": "x", "id": 3}]
     assert (made["fields"][1]["type"]["key-id"], made["fields"][1]["type"]["value-id"]) == (5, 6)
-    # No field has 5, and two have 4: the reader refuses texts in words.
+    # No field has the id 5, and two have 4. The strings remain, and the reader rejects them.
     assert made["identifier-field-ids"] == [7, 1, "4", "5"]
     assert schema["fields"][2] == {"name": "id", "id": 0}
 

@@ -24,7 +24,7 @@ def test_what_took_its_rows_before_is_read_on_as_it_is_and_not_judged() -> None:
     progress.tried_rows(
         replace(ingest_of([]), commits=(IngestCommit(SALES, ()),), judged_by=JudgedBy((OLD, NEW))),
     )
-    # A file of the first alone may have what the second cannot even be read by.
+    # The first write's columns are kept: files with its records alone may be unreadable by the second's.
     assert progress.judging == Judging((OLD, NEW), frozenset({1}))
 
 
@@ -36,7 +36,7 @@ def test_a_file_without_which_a_table_was_settled_is_left_out_from_then_on() -> 
     judged = JudgedBy((OLD, OLD), (BROKEN,))
     refused = tuple(IngestCommit(each, (), error_code="TABLE_CHANGED") for each in (CLICKS, SALES))
     progress.tried_rows(replace(ingest_of([]), commits=refused, judged_by=judged))
-    # No table was settled by this attempt: the next one may read the file.
+    # No table was settled by this attempt, so the next one may be able to read the file.
     assert not progress.unreadable
     progress.tried_rows(replace(ingest_of([]), commits=refused[1:], judged_by=judged))
     assert progress.unreadable == (BROKEN,)

@@ -1,4 +1,4 @@
-"""Since when streams are behind, and by how much."""
+"""How far streams are behind, and since when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams over fakes: micro-batches that are given again, parts that go down, replicas that take over."""
+"""Streams over fakes: repeated micro-batches, parts that go down, and replicas that take over."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ PACE = StreamPace(
 
 
 class SettableClock(SystemClock):
-    """Time passes as it does; the wall clock may be set."""
+    """Time elapses as in reality; the wall clock may be set."""
 
     set_by = timedelta()
 
@@ -93,7 +93,7 @@ class SettableClock(SystemClock):
 
 
 class Running:
-    """One replica's streams, on a store that it shares."""
+    """One replica's streams, on a shared store."""
 
     def __init__(self, ingests: FakeIngests, store: FakeStreamStore, folder: Path) -> None:
         self.ingests = ingests
@@ -137,7 +137,7 @@ class Running:
         return self.streams.create("clicks", body, "ann").stream_id
 
     def resume(self, stream_id: UUID, state: StreamState = StreamState.FAILED) -> None:
-        """Once it has ended so."""
+        """Waits until the stream has ended in this state, and starts it again."""
         until(lambda: self.record(stream_id).state is state and not self.store.held)
         self.queries.running.clear()
         self.streams.move(stream_id, StreamState.RUNNING, "ann")
@@ -146,7 +146,7 @@ class Running:
         return self.streams.find(stream_id, "ann")
 
     def give(self, stream_id: UUID, batch: FakeMicroBatch) -> None:
-        """As Spark does: whatever is raised ends the query."""
+        """Delivers a batch as Spark does: any error ends the query."""
         until(lambda: stream_id in self.queries.running)
         query = self.queries.running[stream_id]
         try:
@@ -188,7 +188,7 @@ CHECKPOINT = uuid4()
 def test_what_is_sent_twice_under_one_request_id_is_one_stream(running: Running) -> None:
     request_id = uuid4()
     first = running.streams.create("clicks", {}, "ann", request_id)
-    # Nor is it refused for being one too many.
+    # A repeated request is not refused, although the limit of streams is reached.
     running.create()
     assert running.streams.create("clicks", {}, "ann", request_id).stream_id == first.stream_id
     running.streams.move(first.stream_id, StreamState.STOPPED, "ann")
@@ -298,14 +298,14 @@ def test_a_batch_that_was_planned_anew_with_other_records_ends_the_stream(
 def test_a_batch_that_a_crash_cut_off_must_be_the_same_when_it_is_given_again(running: Running) -> None:
     first, second = running.create(), running.create()
     running.give(first, batch(0, 1, checkpoint=CHECKPOINT))
-    # The second stream stands for the first one after a crash, whose row was not told of the batch.
+    # The second stream plays the first one after a crash, before its row recorded the batch.
     with pytest.raises(StreamFailed, match="checkpoint has gone back"):
         running.give(second, batch(0, 1, 2, checkpoint=CHECKPOINT))
     assert running.ids() == [1]
 
 
 class Planned(FakeMicroBatch):
-    """Of a folder, whose own position is but a number."""
+    """A batch of a folder, whose own position is only a number."""
 
     def position(self) -> str:
         return '{"logOffset":0}'
@@ -323,7 +323,7 @@ def test_a_batch_of_a_folder_that_was_planned_anew_is_told_by_its_files(running:
 def test_a_batch_that_was_accepted_before_a_crash_finds_its_ingest(running: Running) -> None:
     first, second = running.create(), running.create()
     running.give(first, batch(0, 1, checkpoint=CHECKPOINT))
-    # The second stream stands for the first one after a crash, whose row was not told of the batch.
+    # The second stream plays the first one after a crash, before its row recorded the batch.
     again = batch(0, 1, checkpoint=CHECKPOINT)
     running.give(second, again)
     assert again.run_count == 0
@@ -332,7 +332,7 @@ def test_a_batch_that_was_accepted_before_a_crash_finds_its_ingest(running: Runn
 
 
 class Untold(FakeIngests):
-    """Its committer tells nobody what was settled; only the log has it."""
+    """Its committer notifies nobody of a settled table, so only the log knows."""
 
     find_count = 0
 
@@ -379,7 +379,7 @@ def test_the_next_attempt_waits_until_every_table_is_settled(untold: Running) ->
         until(lambda: any(each.state is IngestState.FAILED for each in ingests.log.records()))
         looked = ingests.find_count
         until(lambda: ingests.find_count > looked + 1)
-        # What had its rows left out of the second attempt would have been in no table.
+        # Rows left out of a second attempt would be in no table.
         ingests.log.taken_elsewhere.clear()
         given.result(WITHIN_S)
     assert delivered(untold) == [("row", 1), ("row", 2)]
@@ -388,7 +388,7 @@ def test_the_next_attempt_waits_until_every_table_is_settled(untold: Running) ->
 def test_a_stream_is_resumed_once_what_refused_all_attempts_is_mended(running: Running) -> None:
     stream_id = running.create()
     running.ingests.commits.failures = [TableChanged("a tag")] * 20
-    # Attempts of earlier runs do not count, but those of a run are bounded.
+    # Attempts of earlier runs do not count, but each run has a bounded number.
     for _ in range(2):
         tried = batch(0, 1, checkpoint=CHECKPOINT)
         with pytest.raises(StreamFailed, match="a tag"):
@@ -399,7 +399,7 @@ def test_a_stream_is_resumed_once_what_refused_all_attempts_is_mended(running: R
     running.give(stream_id, mended)
     assert mended.run_count == 1
     assert running.record(stream_id).record_count == 1
-    # After a crash, it is found behind all that failed.
+    # After a crash, the committed attempt is found behind all failed ones.
     again = batch(0, 1, checkpoint=CHECKPOINT)
     other = running.create()
     running.give(other, again)
@@ -488,7 +488,7 @@ WITHOUT_NOTES = replace(with_columns(ID, DAY), table_uuid=UUID(int=9))
 
 
 def delivered(running: Running) -> list[tuple[str, object]]:
-    """What the tables have: ids of rows, positions of dead letters."""
+    """Returns the contents of the tables: ids of rows, and positions of dead letters."""
     return sorted(
         ("letter", row["position"]) if committable.key.table == LETTERS else ("row", row["id"])
         for committable in running.ingests.commits.rounds
@@ -499,7 +499,7 @@ def delivered(running: Running) -> list[tuple[str, object]]:
 
 
 def refusing_once(running: Running, refused: TableName, after: WritableTable) -> None:
-    """The first commit to this table is refused, and then the stream's table is another one."""
+    """Refuses the first commit to a table, and replaces the stream's table."""
     calls: list[TableName] = []
 
     def refuse(committable: Committable) -> None:
@@ -532,7 +532,7 @@ def test_each_record_is_a_row_or_a_letter_once_though_its_table_changes_between_
     assert delivered(running) == [*expected, *expected_rows]
     record = running.record(stream_id)
     assert (record.record_count, record.rejected_count) == (3 - len(letters), len(letters))
-    # After a crash, all of it is found.
+    # After a crash, the whole batch is found.
     other = running.create(onError="DEAD_LETTER", columns=None)
     again = FakeMicroBatch(CHECKPOINT, 0, *MIXED)
     running.give(other, again)
@@ -554,7 +554,7 @@ def test_letters_are_by_the_attempt_that_settled_their_table(running: Running) -
 
 @pytest.fixture
 def folder(store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
-    """Streams over a folder, whose files are read in parts of 512 bytes, with lines of 600 at most."""
+    """Streams over a folder, whose files are read in parts of 512 bytes; a line has at most 600 bytes."""
     reading = ReadBounds(line_bytes=600)
     ingests = FakeIngests(TABLE, OTHERS, sources_folder=tmp_path, reading=reading)
     made = Running(ingests, store, tmp_path)
@@ -570,7 +570,7 @@ def put(folder: Path, name: str, *lines: bytes) -> str:
 
 
 def with_unreadable(folder: Path) -> list[str]:
-    """One that breaks off, one whose last line is too long, and between them one with a bad record."""
+    """Writes a truncated file, one with a bad record, and one whose last line is too long."""
     many = [b'{"id": %d}' % number for number in range(100, 300)]
     return [
         put(folder, "a.json.gz", *many),
@@ -594,9 +594,9 @@ def test_a_file_that_cannot_be_read_is_one_dead_letter_and_nothing_of_it_is_writ
     reasons = {row["position"]: row["reason"] for row in rows if "payload" in row}
     assert reasons[files[0]].startswith(f"{files[0]}: The body cannot be read as gzip")
     assert reasons[files[2]].startswith(f"{files[2]}: A line")
-    # What was tried first is gone.
+    # The files of the first attempt were removed.
     assert {row["id"] for row in rows if "id" in row} == {1, 2}
-    # After a crash, all of it is found.
+    # After a crash, the whole batch is found.
     again = folder.create(**asked)
     folder.give(again, FakeMicroBatch(CHECKPOINT, 0, files=files))
     assert delivered(folder) == sorted([*expected, ("row", 1), ("row", 2)])
@@ -629,7 +629,7 @@ def test_a_file_is_a_letter_though_it_can_be_read_by_the_time_that_letters_are_w
 
 
 def others_refused_once(folder: Running, then: Callable[[], object]) -> None:
-    """The second table refuses its first part, and something becomes of the files."""
+    """Refuses the second table's first commit, after calling `then`."""
     calls: list[TableName] = []
 
     def refuse(committable: Committable) -> None:
@@ -693,7 +693,7 @@ def test_a_file_that_is_a_dead_letter_need_not_be_there_any_more(folder: Running
 
     folder.ingests.commits.before_commit = tidied_up
     stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER")
-    # As Spark tells files of a disk.
+    # Spark names files on a disk this way.
     named = [each.replace("file:///", "file:/") for each in files]
     folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=named))
     assert ("letter", files[2]) in delivered(folder)
@@ -710,10 +710,10 @@ def test_files_of_subfolders_are_not_read_but_belong_to_what_a_batch_was_taken_i
     stream_id = folder.create(uri=f"{folder.folder.as_uri()}/")
     folder.give(stream_id, Planned(CHECKPOINT, 0, files=files))
     assert delivered(folder) == [("row", 1)]
-    # Nothing but theirs.
+    # This batch has only files of subfolders.
     folder.give(stream_id, Planned(CHECKPOINT, 1, files=files[1:]))
     assert folder.record(stream_id).batch_count == 2
-    # An earlier version read some of them.
+    # They are part of a batch, as an earlier version read some of them.
     with pytest.raises(StreamFailed, match="checkpoint has gone back"):
         folder.give(stream_id, Planned(CHECKPOINT, 0, files=files[:2]))
 
@@ -728,7 +728,7 @@ def test_what_is_in_the_tables_may_be_gone_when_its_batch_is_given_again(
     folder.give(first, FakeMicroBatch(CHECKPOINT, 0, files=files))
     (folder.folder / "a.json").unlink()
     folder.give(first, FakeMicroBatch(CHECKPOINT, 0, files=files))
-    # The second stream stands for the first one after a crash, whose row was not told of the batch.
+    # The second stream plays the first one after a crash, before its row recorded the batch.
     folder.give(second, FakeMicroBatch(CHECKPOINT, 0, files=files))
     assert delivered(folder) == [("row", 1), ("row", 1)]
 
@@ -971,7 +971,7 @@ def test_no_more_streams_are_resumed_than_may_run(running: Running) -> None:
     with pytest.raises(StreamInvalid, match="stream_max_running"):
         running.streams.move(stopped, StreamState.RUNNING, "ann")
     assert running.streams.find(stopped, "ann").state is StreamState.STOPPED
-    # One that has its place already keeps it.
+    # A stream that already runs keeps its place.
     assert running.streams.move(others[0], StreamState.RUNNING, "ann").state is StreamState.RUNNING
     running.streams.move(others[0], StreamState.STOPPED, "ann")
     assert running.streams.move(stopped, StreamState.RUNNING, "ann").state is StreamState.RUNNING

@@ -24,7 +24,7 @@ NOTES = ColumnNames(("id", "day", "note"))
         NOTES,
         InferredColumns.INFER,
         ColumnFields((*TABLE.schema.columns[:2],)),
-        # No key: a list cannot be one.
+        # This cannot be a cache key, as a list is not hashable.
         ColumnFields((*TABLE.schema.columns[:2], replace(TABLE.schema.columns[2], initial_default=[1]))),
     ],
 )

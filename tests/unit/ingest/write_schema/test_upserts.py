@@ -1,4 +1,4 @@
-"""Which fields tell an upsert's rows apart, and what is refused before anything is written."""
+"""Which fields identify an upsert's rows, and which requests are refused before anything is written."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_an_append_has_none() -> None:
 
 
 def test_a_field_inside_a_struct_is_none() -> None:
-    """Iceberg's readers delete other rows by it than have its value."""
+    """By such a field, Iceberg's readers would delete rows with other values."""
     assert violations(upsert("id", "day", "place.city")) == [("place.city", WriteRule.NOT_AN_EQUALITY_FIELD)]
     assert target(upsert("id", "day", "user.name")).equality_field_ids == (1, 2, 7)
 
@@ -179,7 +179,7 @@ def test_what_is_wrong_with_the_write_schema_is_told_with_them() -> None:
         ("ids", WriteRule.UNKNOWN_COLUMN),
         ("nope", WriteRule.UNKNOWN_COLUMN),
     ]
-    # The fields that are known are looked at as well.
+    # The known fields are checked as well.
     assert violations(upsert("id", "note", "nope", columns=ColumnNames(("id", "day")))) == [
         ("nope", WriteRule.UNKNOWN_COLUMN),
         ("note", WriteRule.EQUALITY_FIELD_SKIPPED),

@@ -1,4 +1,4 @@
-"""Write results as bytes: all versions for ever, and never a wrong result from what is not one."""
+"""Write results as bytes: every version stays readable, and invalid bytes never give a wrong result."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_version_2_without_the_column_ids_is_unreadable() -> None:
 
 
 def with_head(changed: dict[str, object], without: str = "") -> bytes:
-    """`WHOLE`, its head changed."""
+    """Returns `WHOLE` as bytes with a changed head."""
     data = write_results_to_bytes([WHOLE])
     length = int.from_bytes(data[12:16])
     head = json.loads(data[16 : 16 + length]) | changed

@@ -1,4 +1,4 @@
-"""What a filter cache's URL means."""
+"""The meaning of a filter cache's URL."""
 
 from __future__ import annotations
 

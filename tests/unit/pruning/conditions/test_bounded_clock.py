@@ -14,7 +14,7 @@ DAYS = [date(2023, 1, 1) + timedelta(days=each) for each in range(2 * 366)]
 
 @pytest.mark.parametrize("months", [-13, -12, -3, -2, -1, 1, 2, 3, 11, 12, 13])
 def test_midnights_some_months_away_bound_every_moment_of_the_days(months: int) -> None:
-    """The last days of a month become one and the same day of a shorter one."""
+    """The last days of a month all map to the last day of a shorter month."""
     condition = parse_one(f"now() + INTERVAL '{months}' MONTH BETWEEN d.since AND d.until", read="spark")
     for today, tomorrow in pairwise(DAYS):
         bounded = bounded_clock(condition, (today, tomorrow))
@@ -25,6 +25,6 @@ def test_midnights_some_months_away_bound_every_moment_of_the_days(months: int) 
 
 
 def _moved(day: date, months: int) -> date:
-    """As engines add months: to the same day, or the last that there is."""
+    """Adds months as engines do: to the same day, or to the last day of a shorter month."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))

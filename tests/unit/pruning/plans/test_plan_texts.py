@@ -1,4 +1,4 @@
-"""The plans of FLIP-248, from a query's text and its filters."""
+"""The plans in the style of FLIP-248, made of a query's text and its filters."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_of_two_mentions_only_the_wrapped_one_is_narrowed() -> None:
         plan = text(plans(sql, found, rewritten_sql=rewritten).optimized_physical)
         assert plan.count(narrowed) == 1
         assert plan.index("TableSourceScan(table=[[lake, tpcds, store_returns]])") < plan.index(narrowed)
-    # A record of a former version, without the text that ran.
+    # A record of an earlier version lacks the text that ran.
     assert text(plans(sql, applied(mention=None)).optimized_physical).count(narrowed) == 2
 
 
@@ -260,9 +260,9 @@ def test_each_of_two_mentions_of_a_table_has_its_own_filters() -> None:
     first, second = [line for line in plan.splitlines() if "store_returns" in line]
     assert ("filters=[df1])" in first, "filters=[df2])" in second) == (True, True)
     assert plan.count("DynamicFilteringDataCollector(fields=[d_date_sk])") == 2
-    # Each build side stands below its collector, and in its join.
+    # Each build side appears below its collector and in its join.
     assert [plan.count(f"Reused(reference_id=[{number}])") for number in (1, 2, 3)] == [1, 1, 0]
-    # What a record of a former version does not tell, its plan cannot.
+    # A record of an earlier version does not say which table reference a filter is on, so the plan cannot.
     old = plans(TWO_MENTIONS, applied(mention=None), by_november(None), rewritten_sql=rewritten)
     assert text(old.optimized_physical).count("filters=[df1, df2]") == 2
 
@@ -299,7 +299,7 @@ def test_a_dropped_join_is_not_in_the_plan_of_what_ran(place: str) -> None:
 def test_mentions_behind_a_dropped_join_keep_their_filters() -> None:
     branch = "SELECT a.x FROM store_returns a JOIN date_dim d ON a.k = d.d_date_sk WHERE d.d_year = 2000"
     asked = f"{branch} UNION ALL {branch}"
-    # In the second branch, the join is made, as another column of the dimension is asked for.
+    # The second branch keeps its join, as it needs another column of the dimension.
     whole = branch.replace("store_returns a", narrowed("a", "k > 5"))
     ran = f"SELECT a.x FROM {narrowed('a', 'k < 2')} WHERE TRUE UNION ALL {whole}"
     found = plans(asked, applied(), by_november(3), rewritten_sql=ran, rewrites=[DROPPED])
@@ -363,7 +363,7 @@ def test_a_scan_has_the_fields_that_all_scans_of_its_table_read() -> None:
     ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'k < 2')},")
     plan = text(plans(FLIP, applied(), rewritten_sql=ran, scans=read).optimized_execution)
     assert "TableSourceScan(table=[[lake, tpcds, store_returns]], fields=[a, b], filters=[df1])" in plan
-    # Below the collector and in the join it is one part.
+    # The scan below the collector and the one in the join are the same operator.
     assert plan.count("TableSourceScan(table=[[lake, tpcds, date_dim]], fields=[d_date_sk])") == 1
     plan = text(plans(FLIP, scans=[*read, replace(days, columns=("d_year",))]).optimized_physical)
     assert "TableSourceScan(table=[[lake, tpcds, date_dim]])" in plan

@@ -1,4 +1,4 @@
-"""Predicates on several columns are true of every tuple, and of no others unless there would be too many."""
+"""Predicates on several columns hold for every tuple, and only for these unless there are too many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which form keys narrow a probe, and when they do not."""
+"""The form in which keys filter a probe, and the cases in which they do not."""
 
 from __future__ import annotations
 
@@ -260,13 +260,13 @@ def test_hashes_take_lists_only(facts: TableFacts, is_so: bool) -> None:
     assert takes_lists_only(facts, "item_key") is is_so
 
 
-# What a table without snapshots held when it was listed: even numbers, and one far from them.
+# The values of a table without snapshots when it was listed: even numbers, and an outlier.
 LISTED = ColumnValues((*range(100, 160, 2), 300), 100, 300, is_tight=False, is_pinned=False)
 ROUNDS = 200
 
 
 def test_no_key_is_left_out_that_was_not_listed() -> None:
-    """A partition that has come since is still found."""
+    """A partition that was added since the listing is still found."""
     found = formed(*range(0, 90, 4), 110, *range(203, 299, 5), held=LISTED)
     assert text(found) == "(`k` BETWEEN 0 AND 88 OR `k` = 110 OR `k` BETWEEN 203 AND 298)"
 

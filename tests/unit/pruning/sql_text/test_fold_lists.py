@@ -1,4 +1,4 @@
-"""A folded list is written as it was, and nothing is found otherwise because of it."""
+"""A folded list renders as it was written, and changes no result of detection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def query(condition: str) -> exp.Query:
 
 
 def keys_queries(tree: exp.Query) -> list[tuple[str, str, str]]:
-    """Each filter's query, address and description."""
+    """Returns each filter's build query, fingerprint and description."""
     qualified = qualify(tree, TABLES, "lake", "shop")
     assert qualified is not None
     found = [each.filter for each in detect(qualified, DetectionContext(TABLES, {}, {}, 1_000)).placements]

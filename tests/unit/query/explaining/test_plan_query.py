@@ -1,4 +1,4 @@
-"""One query as far as its plan: checked, narrowed and explained as a run of it would be, and never run."""
+"""A planned query is checked, pruned and explained as a run would be, but never runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans are made by a few hands, and nobody waits behind more of them than the bound allows."""
+"""Few workers make plans, and the number of plans that wait is bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever stands in a text, reading it ends, and takes no more than in proportion to its length."""
+"""Reading any text ends, and takes time and memory in proportion to its length."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.unit.query.constructs import CONSTRUCTS
 
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1_024)
 MAX_BYTES = 256 * 1024
-# Of what is read, the slowest takes a quarter of it on an idle machine.
+# The slowest text takes a quarter of this on an idle machine.
 MAX_CPU_S = 2.0
 PATIENCE_S = 60.0
 
@@ -42,7 +42,7 @@ def calls() -> Iterator[BoundedProcesses]:
 
 
 def cpu_s(answer: Answer, sql: str) -> tuple[float, int]:
-    """What it takes to read a text, and the bytes of what comes of it."""
+    """Returns the CPU time to read a text, and the size of the result in bytes."""
     began = time.process_time()
     found = read_apart(answer, sql, "UTC")
     return time.process_time() - began, len(pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
@@ -62,7 +62,7 @@ def test_twice_the_text_is_read_in_about_twice_the_time(construct: str, calls: B
         assert took_s < MAX_CPU_S
         if before_s is not None and before_bytes is not None:
             assert byte_count <= 3 * before_bytes + 4_096
-            # Below that, the clock is too coarse.
+            # For shorter times, the clock is too coarse.
             assert took_s <= 3 * before_s + 0.25
         before_s, before_bytes = took_s, byte_count
 
@@ -132,7 +132,7 @@ def test_filters_that_are_found_apart_are_those_that_are_found_here(calls: Bound
 
 
 SLOW = [
-    # Each level is looked through once more for each one around it.
+    # Each level is analyzed once more for each level around it.
     "SELECT a FROM (" * 90 + "SELECT a FROM t" + ") x JOIN d ON x.a = d.k AND d.x = 1" * 90,
     "WITH c0 AS (SELECT a FROM t), "
     + ", ".join(
@@ -149,7 +149,7 @@ def test_a_text_that_takes_too_long_says_so_once_and_others_are_served(sql: str)
     try:
         found = detections(made)
         while found.of(asked(JOINED)) is Reason.TOO_COMPLEX:
-            # Its process is still starting.
+            # The process may still be starting.
             found = detections(made)
         slow = found.of(asked(sql))
         assert slow is Reason.TOO_COMPLEX or isinstance(slow, Detected)

@@ -350,7 +350,7 @@ def test_a_collection_that_nobody_waits_for_is_given_up() -> None:
 
 
 def without_a_cache(engine: FakeEngine, worth: list[DynamicFilter], others: list[DynamicFilter]) -> set[str]:
-    """The notes, with the reasons, of a query whose cache is down."""
+    """Returns the reasons and notes of a query whose filter cache is down."""
     cache = FakeFilterCache()
     cache.is_down = True
     keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)

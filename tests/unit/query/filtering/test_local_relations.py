@@ -20,7 +20,7 @@ BOUNDS = RelationBounds(max_rows=10, max_bytes=100 * BYTES_PER_ROW)
 
 
 class Later(Executor):
-    """Does what it was given when the test says so."""
+    """An executor that runs its calls when the test says so."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[Future[Any], Any]] = []
@@ -154,7 +154,7 @@ def test_only_the_parameters_that_the_rows_depend_on_are_handed_on() -> None:
 
 
 class _Losing(FakeRelations):
-    """Is lost during the first fetch."""
+    """Relations whose engine is lost during the first fetch."""
 
     def fetch(self, *asked: Any) -> HeldRelation | None:
         is_first = not self.fetches

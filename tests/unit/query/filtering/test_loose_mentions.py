@@ -1,4 +1,4 @@
-"""What a verified query reads without a pin, and whether it may have been something else meanwhile."""
+"""The unpinned references of a verified query, and whether their tables may have changed during it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def at(table: str) -> TableAt:
 
 
 def mentioned(sql: str) -> tuple[LooseMention, ...]:
-    """Those of a text in which every mention of `sales` is pinned."""
+    """Returns the unpinned references of a query in which all references to `sales` are pinned."""
     parsed = parse(sql)
     assert parsed is not None
     parsed = metadata_names(parsed, LAKE, "lake")
@@ -78,7 +78,7 @@ def changed(table: str, now: TableFacts | None) -> bool:
 def test_a_table_is_the_same_until_it_is_written_to(table: str) -> None:
     facts = TABLES[at(table)]
     assert not changed(table, facts)
-    # A table without snapshots has another id whenever its files are others.
+    # A table without snapshots gets another id whenever its files change.
     assert changed(table, replace(facts, snapshot_id=None if table == "logs" else 77, table_uuid=uuid4()))
 
 

@@ -1,4 +1,4 @@
-"""Which views of a query are opened, and how often the engine is asked about them."""
+"""Which views of a query are expanded, and how often the engine is asked about them."""
 
 from __future__ import annotations
 

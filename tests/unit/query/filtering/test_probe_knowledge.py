@@ -1,4 +1,4 @@
-"""What a query knows of its tables' files: it waits once, within its time, and not for small tables."""
+"""The values that a query knows of its tables' files: it waits once, bounded, and only for large tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOOSE = ColumnValues(None, 1, 9, is_tight=False, overlap=FileOverlap(48, 50))
 
 
 class SlowProbeValues(FakeProbeValues):
-    """Lets all the time pass that it is given."""
+    """Probe values that use up all the time they are given."""
 
     def __init__(self, clock: FakeClock) -> None:
         super().__init__()

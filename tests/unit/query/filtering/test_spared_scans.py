@@ -1,4 +1,4 @@
-"""What filters spare together is told as 0 of its total, and nothing else is."""
+"""Scans that filters skip together are reported as 0 of their total, and no others are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables without snapshots: a filter counts only if they were the same before the query and after it."""
+"""Tables without snapshots: a filter counts only if they did not change during the query."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KINDS = files("kinds")
 
 
 def ran(bench: Bench, is_verified: bool = False) -> LiveQuery:
-    """A query over both, narrowed by keys of the second."""
+    """Runs a query over both tables, filtered by keys of the second."""
     request = QueryRequest(WRITTEN, timeout_ms=5000, pruning=PruningRequest(is_verified=is_verified))
     query = bench.of(request)
     filters = tuple(each for each in full_record().filters if each.is_applied)

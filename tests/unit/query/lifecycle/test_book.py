@@ -1,4 +1,4 @@
-"""The book: who is found under which id, how many may wait, and who is forgotten when."""
+"""The query book: lookup by id, the bound on waiting queries, and retention."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_result_that_made_room_for_others_does_not_hold_its_query(bench: Bench
 
 
 class CountedQuery(LiveQuery):
-    """Counts how often somebody looked at it."""
+    """Counts the reads of its state."""
 
     looks = 0
 

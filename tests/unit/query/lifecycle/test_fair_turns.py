@@ -1,4 +1,4 @@
-"""Callers take turns, whatever each of them has waiting."""
+"""Callers take turns, however many queries each of them has waiting."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _served(turns: FairTurns[int]) -> Turn[int]:
 
 
 class Workers(RuleBasedStateMachine):
-    """Any order of coming, running and ending."""
+    """Arrivals, starts and ends in any order."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -218,7 +218,7 @@ def test_a_failure_of_its_own_is_told_even_when_it_was_to_be_canceled() -> None:
 
 
 class StartedMeanwhile(LiveQuery):
-    """A worker comes for it after it was found waiting, and before the cancellation has ended it."""
+    """A worker starts it after it was found waiting, and before its cancellation ends it."""
 
     has_started = False
 
@@ -235,7 +235,7 @@ def test_no_worker_starts_what_is_being_canceled() -> None:
 
 
 class CanceledTwiceAtOnce(LiveQuery):
-    """Somebody else cancels it between the finding that it waits and its end."""
+    """Another caller cancels it after it was found waiting, and before it ends."""
 
     others: list[bool]
 
@@ -254,7 +254,7 @@ def test_of_two_who_cancel_at_once_one_has_ended_it() -> None:
 
 
 class Life(RuleBasedStateMachine):
-    """Whatever is asked of a query in whatever order."""
+    """Operations on a query in any order."""
 
     def __init__(self) -> None:
         super().__init__()

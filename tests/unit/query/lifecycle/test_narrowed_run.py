@@ -1,4 +1,4 @@
-"""A query from its text to its record with a real pruner: keys that are late, and keys that are wrong."""
+"""A query from its text to its record with a real pruner, including late keys and wrong keys."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ TOGETHER = frozenset({RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING})
 
 @dataclass
 class Narrowing:
-    """One process's pruner and what it stands on; its keys are found by the reader."""
+    """One process's pruner and its ports; the reader collects its keys."""
 
     late: Container[int] = NOBODY
     cache: FakeFilterCache = field(default_factory=FakeFilterCache)
     engine: FakeEngine = field(default_factory=FakeEngine)
-    # Nothing but filters: rows in memory would be in the text too, once they are there.
+    # Filters only: local relations would also change the text, once they are in memory.
     rewrites: frozenset[RewriteKind] = frozenset()
 
     def __post_init__(self) -> None:
@@ -68,13 +68,13 @@ class Narrowing:
             is_enabled=True,
             executor=self.executor,
             reader=self.reader,
-            # What is not there at once is late.
+            # Keys that are not ready at once are late.
             collect_timeout_s=0,
             rewrites=self.rewrites,
         )
 
     def ran(self, is_verified: bool = False, sql: str = SQL) -> LiveQuery:
-        """The query, after its end."""
+        """Runs the query, and returns it."""
         pruning = PruningRequest(is_verified=is_verified)
         query = self.bench.of(QueryRequest(sql, catalog="lake", schema="shop", pruning=pruning))
         run_query(query, replace(self.bench.ports, pruner=self.pruner))
@@ -174,7 +174,7 @@ def test_a_query_does_not_wait_for_keys_that_are_late_and_the_next_one_finds_the
 
 @pytest.fixture
 def poisoned() -> Narrowing:
-    """Wrong keys lie in the cache under the right address: with them, one of three rows is lost."""
+    """The cache has wrong keys under the right address; with them, one of three rows is lost."""
     narrowing = Narrowing()
     narrowing.ran()
     [(fingerprint, (shown, _))] = narrowing.cache.stored.items()
@@ -219,13 +219,13 @@ def test_keys_that_were_found_wrong_are_used_no_more_though_the_cache_is_down(po
 
 
 WITH_MAKERS = SQL.replace(" WHERE", " CROSS JOIN lake.shop.maker WHERE")
-# An empty table has no snapshot that could be named.
+# An empty table has no snapshot to pin.
 WITH_NOTHING = SQL.replace(" WHERE", " CROSS JOIN lake.shop.nothing WHERE")
 NOTHING = TABLES[TableAt(TableName("lake", "shop", "nothing"))]
 
 
 class WrittenTo(FakeEngine):
-    """Somebody commits to a table when the first of these runs has its rows."""
+    """Another writer commits to a table when the first run has its rows."""
 
     def __init__(self, *outcomes: EngineResult) -> None:
         super().__init__(*outcomes)
@@ -267,7 +267,7 @@ def test_what_a_closed_view_may_read_must_be_as_it_is_pinned(is_written_to: bool
         engine.commits.append(lambda: narrowing.catalogs.append(TableName("lake", "shop", "calendar"), 9))
     query = narrowing.ran(sql=sql)
     assert (engine.runs[-1].sql == sql) is is_written_to
-    # The other is that of the view, which gives no keys.
+    # The second filter is that of the view, which gives no keys.
     assert narrowing.reasons(query)[0] is (Reason.SNAPSHOT_MOVED if is_written_to else Reason.APPLIED)
 
 

@@ -1,4 +1,4 @@
-"""Values and their places in the text."""
+"""Parameter values and their places in the text."""
 
 from __future__ import annotations
 

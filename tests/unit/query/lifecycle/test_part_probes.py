@@ -1,4 +1,4 @@
-"""Parts say how they are, in time or not."""
+"""Parts report their health, or count as down when they do not in time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_part_that_hangs_is_down_and_the_others_are_what_they_say() -> None:
         for _ in range(3):
             store, catalogs = probes.ask()
             assert (store, catalogs.name, catalogs.state) == (UP, "catalogs", PartState.DOWN)
-        # Who asks again waits for the check that runs: no thread is added.
+        # Later calls wait for the running check, and start no other thread.
         assert len(asked) == 1
     finally:
         gate.set()

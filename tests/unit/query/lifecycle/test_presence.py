@@ -1,4 +1,4 @@
-"""What a replica says of its queries and does about lost ones, beat by beat and without its thread."""
+"""Tests how a replica reports its queries and takes lost ones, beat by beat and without its thread."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BOUNDS = PresenceBounds(interval_s=3, lost_after_s=20)
 
 @dataclass
 class Here:
-    """One replica: its bench, and what its presence has asked for."""
+    """One replica: its bench, and the ids that its presence asked to forget."""
 
     place: MeetingPlace
     clock: FakeClock
@@ -45,12 +45,12 @@ class Here:
         )
 
     def end(self, query: LiveQuery, reason: QueryEnded) -> None:
-        """As the workers do: one that waits ends at once."""
+        """Cancels a query as workers do: one that waits ends at once."""
         if query.cancel(reason, self.clock.elapsed_ms()):
             record(query, self.bench.journal)
 
     def state(self, query_id: UUID) -> QueryState | None:
-        """As this replica sees a query that is open anywhere."""
+        """Returns a query's state as this replica sees it, wherever the query is open."""
         found = self.presence.find(query_id)
         return None if found is None else found.record.state
 
@@ -62,7 +62,7 @@ class Both:
     place: MeetingPlace
 
     def pass_time(self, seconds: float, *beating: Here) -> None:
-        """In steps of beats; only those named beat."""
+        """Advances the clock in steps of beats; only the given replicas beat."""
         left = seconds
         while left > 0:
             step = min(left, BOUNDS.interval_s)
@@ -122,7 +122,7 @@ def test_one_that_was_paused_gives_up_what_others_hold_for_lost(both: Both) -> N
     for each in (waiting, ended):
         both.here.presence.tell(each)
     both.pass_time(30, both.there)
-    # It wakes: one query ends before anything else happens.
+    # The replica wakes, and one query ends before anything else happens.
     run_query(ended, both.here.bench.ports)
     assert ended.record.state is QueryState.SUCCEEDED
     both.here.presence.beat()
@@ -130,7 +130,7 @@ def test_one_that_was_paused_gives_up_what_others_hold_for_lost(both: Both) -> N
     assert (waiting.record.state, waiting.record.error.code) == (QueryState.FAILED, "REPLICA_LOST")
     assert set(both.here.forgotten) == {waiting.query_id, ended.query_id}
     assert both.record_code(ended.query_id) == "REPLICA_LOST"
-    # Nobody was told of this one: it runs on.
+    # This query was never reported, so it continues.
     assert unheard.record.state is QueryState.QUEUED
     both.here.presence.beat()
     assert len(both.here.forgotten) == 2
@@ -144,7 +144,7 @@ def test_nobody_is_lost_for_a_jump_of_the_stores_clock_and_who_is_gone_is_lost_a
     query = both.here.bench.query()
     both.here.presence.tell(query)
     both.place.clock.jump(by)
-    # The one that lives looks before the other one beats again.
+    # The live replica looks before the other one beats again.
     both.pass_time(BOUNDS.interval_s, both.there)
     assert both.there.state(query.query_id) is QueryState.QUEUED
     both.pass_time(30, both.there, both.here)
@@ -161,7 +161,7 @@ def test_nobody_is_lost_for_an_outage_of_the_store(both: Both) -> None:
     both.place.store.is_down = True
     both.pass_time(60, both.here, both.there)
     both.place.store.is_down = False
-    # There beats first, and here some seconds later.
+    # The replica `there` beats first, and `here` some seconds later.
     both.pass_time(15, both.there)
     assert both.record_code(query.query_id) is None
     both.pass_time(30, both.here, both.there)

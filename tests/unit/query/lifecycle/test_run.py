@@ -38,7 +38,7 @@ ITEM = TableName("lake", "tpcds", "item")
 
 
 def error_code(bench: Bench) -> str:
-    """Of the one record that was left."""
+    """Returns the error code of the only record."""
     [record] = bench.journal.records
     assert record.error is not None
     return record.error.code
@@ -94,7 +94,7 @@ def test_a_failure_becomes_the_querys_state_with_all_that_it_knows(
 
 
 class EngineThatHoldsRows(FakeEngine):
-    """Fails with rows in its hands, as a cause of its own says."""
+    """Fails while it holds rows, with an exception that has a cause."""
 
     held: weakref.ref[pa.Table]
 

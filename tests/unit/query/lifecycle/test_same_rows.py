@@ -1,4 +1,4 @@
-"""Rows of every type can be compared, also of what Python has no objects for."""
+"""Rows of every type can be compared, also of types for which Python has no objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens by the clock, driven by hand."""
+"""Timeouts and retention, driven by a manual clock."""
 
 from __future__ import annotations
 

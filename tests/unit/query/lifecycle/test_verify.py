@@ -1,4 +1,4 @@
-"""Verification tells a wrong filter from a query that answers anew each time."""
+"""Verification distinguishes a wrong filter from a nondeterministic query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One statement within the bound, whatever stands in its strings, names and comments."""
+"""A text is one statement within the size bound, whatever its strings, names and comments contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers hang and come back, and those beside them go on."""
+"""Workers hang and come back, and other workers continue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fakes.engine import PATIENCE_S
 
 @pytest.fixture
 def gate() -> Iterator[threading.Event]:
-    """What hangs until it is set."""
+    """An event on which workers hang until it is set."""
     event = threading.Event()
     yield event
     event.set()
@@ -57,7 +57,7 @@ def test_places_are_given_again_within_a_bound_only(gate: threading.Event) -> No
     answered = threading.Event()
     pool.submit(answered.set)
     assert not answered.is_set()
-    # Both come back: the queue goes on.
+    # Both workers return, and the queue continues.
     pool.take_back()
     pool.take_back()
     gate.set()

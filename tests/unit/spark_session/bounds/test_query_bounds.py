@@ -1,4 +1,4 @@
-"""What a text may ask of the engine; how Spark reads a text is tested on the real engine."""
+"""The limits on what a query demands of the engine. Spark's parsing is tested on the real engine."""
 
 from __future__ import annotations
 

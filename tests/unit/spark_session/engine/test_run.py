@@ -1,4 +1,4 @@
-"""The bounds of an answer."""
+"""The bounds of a result."""
 
 from __future__ import annotations
 

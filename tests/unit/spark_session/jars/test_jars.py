@@ -1,4 +1,4 @@
-"""The resolver, with a Java that counts its starts in place of the real one."""
+"""The jar resolver, with a script in place of Java that logs its starts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ InstallJava = Callable[..., Path]
 
 @pytest.fixture
 def install_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallJava:
-    """Puts a Java in JAVA_HOME that logs each start; `ivy` is what it does in place of Ivy."""
+    """Installs a Java in JAVA_HOME that logs each start and runs the script `ivy` in place of Ivy."""
 
     def install(version: str = "17.0.15", ivy: str = "exit 1") -> Path:
         java = tmp_path / "jdk" / "bin" / "java"
@@ -172,7 +172,7 @@ def test_what_a_jar_needs_comes_with_it(tmp_path: Path) -> None:
 
 
 def publish(registry: Path, name: str, needs: str | None = None) -> None:
-    """A Maven registry's files for one jar."""
+    """Writes a Maven registry's files for one jar."""
     folder = registry / "org" / "example" / name / "1.0"
     folder.mkdir(parents=True)
     with ZipFile(folder / f"{name}-1.0.jar", "w") as jar:

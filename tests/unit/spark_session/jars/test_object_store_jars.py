@@ -1,4 +1,4 @@
-"""When Iceberg's bundle for S3 is fetched, and when it is not."""
+"""The cases in which Iceberg's bundle for S3 is fetched."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_bundle_is_fetched_where_a_catalog_names_s3(catalog: Mapping[str, st
 def test_what_the_operator_names_stays_as_it_is() -> None:
     own = (RUNTIME, "org.apache.iceberg:iceberg-aws-bundle:1.11.0")
     assert missing_bundle(own, [{"warehouse": "s3://a"}]) is None
-    # Of which version the bundle had to be is not known then.
+    # Without Iceberg's runtime among the jars, the bundle's version is not known.
     assert missing_bundle((OTHER,), [{"warehouse": "s3://a"}]) is None
 
 

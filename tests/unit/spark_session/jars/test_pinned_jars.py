@@ -1,4 +1,4 @@
-"""Pinned jars, from a registry on the disk."""
+"""Pinned jars, from a registry on disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE = "org.example:one:1.0"
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Path:
-    """Ivy's settings for a registry where `one` needs `two`."""
+    """Ivy's settings for a registry in which `one` needs `two`."""
     publish(tmp_path / "registry", "one", needs="two")
     publish(tmp_path / "registry", "two")
     settings = tmp_path / "settings.xml"

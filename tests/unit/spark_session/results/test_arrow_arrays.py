@@ -1,4 +1,4 @@
-"""Arrays as the JVM sends them, under the types of a result."""
+"""Arrays as the JVM sends them, with the types of a result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spark_session.results.arrow_schema import arrow_schema
 
 
 def without_offsets(kind: pa.DataType, *children: pa.Array) -> pa.Array:
-    """An empty array as Java writes it."""
+    """Returns an empty array as Java writes it."""
     return pa.Array.from_buffers(
         kind, 0, [None, None, None][: 3 if not children else 2], children=[*children]
     )

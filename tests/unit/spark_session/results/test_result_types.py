@@ -1,4 +1,4 @@
-"""Types as SQL spells them, and scans as the reader in the JVM hands them over."""
+"""Types as SQL names them, and scan metrics as the JVM returns them."""
 
 from __future__ import annotations
 

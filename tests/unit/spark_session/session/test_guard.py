@@ -1,4 +1,4 @@
-"""Which nodes and names make a query; how Spark reads a text is tested on the real engine."""
+"""The plan nodes and names that a query may have. How Spark reads a query is tested on the real engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that do not fit their types; those that do are bound by the real engine in its own tests."""
+"""Values that do not fit their types. Tests on the real engine bind those that do."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_value_that_does_not_fit_its_type_is_refused_by_name(type_name: str, v
 
 @pytest.mark.parametrize(("type_name", "value"), BOUND_BY_THE_ENGINE)
 def test_every_digit_that_the_type_has_is_accepted(type_name: str, value: str) -> None:
-    # Without a JVM the literal itself cannot be made, and PySpark says so only once the value has passed.
+    # Without a JVM, PySpark cannot build the literal, but it fails only after the value was accepted.
     with suppress(AssertionError):
         spark_arguments({"price": Parameter(value, type_name)})
 
@@ -124,6 +124,6 @@ def test_values_without_a_type_go_as_they_are() -> None:
     st.one_of(st.text(), st.integers(), st.floats(), st.booleans(), st.sampled_from([10**400, "1e999999"])),
 )
 def test_no_value_breaks_the_conversion(type_name: str, value: JsonScalar) -> None:
-    # The last two: the value passed; what is missing is the JVM, or its parser has the last word.
+    # The last two mean that the value was accepted, but the JVM is missing or its parser rejects the type.
     with suppress(ParameterInvalid, AssertionError, PySparkException):
         spark_arguments((Parameter(value, type_name),))

@@ -1,4 +1,4 @@
-"""What the session is built from: hardening that stays, and secrets that stay off the command line."""
+"""The session's settings: hardening cannot be overridden, and secrets are not on the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CATALOG_KEYS = st.one_of(
     st.lists(WORDS, min_size=1, max_size=3).map(".".join),
 )
 CATALOGS = st.dictionaries(
-    WORDS.map(lambda word: f"lake_{word}"),  # no name that Spark keeps for itself
+    WORDS.map(lambda word: f"lake_{word}"),  # no name that Spark reserves
     st.dictionaries(CATALOG_KEYS, WORDS.map(lambda word: SECRET + word), max_size=5).map(
         lambda own: {"uri": "http://catalog"} | own | {"type": "rest"}
     ),
@@ -84,7 +84,7 @@ def test_only_local_masters_get_the_settings_of_one_machine() -> None:
     for name in ("spark.driver.bindAddress", "spark.driver.host", "spark.sql.shuffle.partitions"):
         assert name in local
         assert name not in cluster
-    # Where Spark can end a task that does not end when it is killed.
+    # Here, Spark can end a task that ignores its kill.
     assert cluster["spark.task.reaper.enabled"] == "true"
     assert "spark.task.reaper.enabled" not in local
 

@@ -1,4 +1,4 @@
-"""What Spark and Kafka say of a stream that ended, in words for its caller."""
+"""The errors of Spark and Kafka for an ended stream, in words for callers."""
 
 from __future__ import annotations
 

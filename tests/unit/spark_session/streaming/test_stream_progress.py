@@ -1,4 +1,4 @@
-"""What Spark says of a query, as how far its stream is."""
+"""A stream's progress, read from Spark's report on its query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def progress(*sources: dict[str, Any]) -> str:
     [
         {"isDataAvailable": True},
         {"isTriggerActive": True},
-        # Its source has never answered.
+        # The source has never answered.
         {"message": "Initializing sources"},
     ],
 )

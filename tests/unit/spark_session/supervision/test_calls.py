@@ -1,4 +1,4 @@
-"""Calls into the engine, as a clock by hand sees them."""
+"""Calls into the engine, timed by a manual clock."""
 
 from __future__ import annotations
 

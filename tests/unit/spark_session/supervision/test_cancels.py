@@ -1,4 +1,4 @@
-"""Cancellations are handed over, and nobody waits for that."""
+"""Cancellations are handed over, and no caller waits for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beats that are answered, fail or hang."""
+"""Heartbeats that succeed, fail or hang."""
 
 from __future__ import annotations
 

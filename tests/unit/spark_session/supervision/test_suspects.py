@@ -1,4 +1,4 @@
-"""Texts that ran when engines were lost: killers, and those that were merely beside them."""
+"""Queries that ran when an engine was lost: those that killed it, and innocent ones."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_known_culprits_are_not_run_for_a_while_and_those_beside_them_are_not_su
 def _engine_of(
     suspects: Suspects, killers: Sequence[str], running: Callable[[], Sequence[str]]
 ) -> tuple[list[str], int]:
-    """Runs the suspects in turns, as the engine does; those that were answered, and the losses."""
+    """Runs suspects in turn, as the engine does; returns the answered ones, and the number of losses."""
     answered, losses = [], 0
     for text in running():
         if is_quarantined(suspects, text):
@@ -137,7 +137,7 @@ def test_suspects_run_one_at_a_time_and_all_others_at_once(suspects: Suspects, c
         waiting.start()
         with suspects.turn("innocent", never):
             assert not begun.is_set()
-        # One that is not over soon lets the next one begin.
+        # A suspect that runs for long lets the next one start.
         clock.now_s = TRIAL_S
         assert begun.wait(20)
     waiting.join()

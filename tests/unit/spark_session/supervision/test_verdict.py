@@ -1,4 +1,4 @@
-"""Signs of a session, and what they mean for it."""
+"""The signs of a session's health, and the decisions that follow from them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ HEALTHY = Signs(0.0, None, (), (), slots=4, collection_share=0.1)
         ({"given_up_calls": (5.0, 5.0, 5.0)}, True, False),
         ({"given_up_calls": (5.0, 5.0, 5.0, 5.0)}, False, True),
         ({"given_up_calls": (5.0, 5.0), "given_up_tasks": (5.0, 5.0)}, False, True),
-        # They may still end by themselves.
+        # These calls may still end by themselves.
         ({"given_up_calls": (0.0, 1.0, 2.0, 3.0, 4.0, 4.9, 5.0, 5.0, 5.0)}, True, False),
         ({"given_up_calls": (29.9,)}, True, False),
         ({"given_up_calls": (30.0,)}, False, True),
         ({"given_up_tasks": (30.0,)}, False, True),
-        # No task of any query can run any more.
+        # With all slots taken, no query can run a task any more.
         ({"given_up_tasks": (0.0, 0.0), "slots": 2}, False, True),
     ],
 )

@@ -51,13 +51,13 @@ def test_a_java_that_is_gone_is_named(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_load_leaves_no_child_and_no_text(tmp_path: Path) -> None:
-    # item is made at once; store would run on, until the iterator is closed.
+    # The table item is made at once; store would run until the iterator is closed.
     made = generator(tmp_path, f'echo $$ > "{tmp_path}/$t.pid"; [ "$t" = item ] || exec sleep 600')
     with closing(made.texts(["item", "store"], 1)) as texts:
         next(texts)
     assert not list((tmp_path / "text").iterdir())
     process_id = tmp_path / "store.pid"
-    # It may have been stopped before it wrote the number, or amid that.
+    # The process may have been stopped before or while it wrote its id.
     said = process_id.read_text().strip() if process_id.exists() else ""
     assert not said or not is_running(int(said))
 

@@ -17,7 +17,7 @@ Clients = Callable[[], RawClient]
 
 @contextmanager
 def served(settings: Settings, gateway: FakeGateway) -> Iterator[Clients]:
-    """A real server on a port of its own, in a thread; makes clients that are closed with it."""
+    """Runs a real server in a thread on a free port, and yields a factory of clients, which it closes."""
     app = create_app(settings, lambda: gateway)
     server = server_of(settings, app)
     with bind("127.0.0.1", 0) as listening, ExitStack() as clients:
@@ -44,13 +44,13 @@ Serving = Callable[..., Clients]
 
 @pytest.fixture
 def serving(gateway: FakeGateway) -> Iterator[Serving]:
-    """Serves the fake gateway with these settings until the test ends."""
+    """Serves the fake gateway with the given settings until the test ends."""
     with ExitStack() as stack:
         yield lambda **settings: stack.enter_context(served(Settings(**settings), gateway))
 
 
 @pytest.fixture(scope="module")
 def clients() -> Iterator[Clients]:
-    """Clients of a server with the settings as they come."""
+    """Makes clients of a server with default settings."""
     with served(Settings(), FakeGateway()) as made:
         yield made

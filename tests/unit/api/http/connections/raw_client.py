@@ -1,4 +1,4 @@
-"""A client that sends just the bytes that it is told to."""
+"""A client that sends exactly the given bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RawClient:
     def __init__(self, address: tuple[str, int], source: str = "127.0.0.1") -> None:
         self._address = address
         self._socket = socket.create_connection(address, timeout=60, source_address=(source, 0))
-        # What is sent is a packet of its own.
+        # Each send is a packet of its own.
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._received = b""
 
@@ -35,7 +35,7 @@ class RawClient:
         self._socket.close()
 
     def from_address(self, source: str) -> RawClient:
-        """One more, of another peer."""
+        """Opens another connection from this address."""
         return RawClient(self._address, source)
 
     def small_window(self) -> Self:
@@ -47,7 +47,7 @@ class RawClient:
         return self
 
     def send_until_closed(self, part: bytes, number: int) -> int:
-        """How many bytes could be sent."""
+        """Returns the number of bytes that could be sent."""
         sent = 0
         try:
             for _ in range(number):
@@ -57,7 +57,7 @@ class RawClient:
         return sent
 
     def answer(self) -> RawAnswer:
-        """The next one.
+        """Reads the next answer.
 
         Raises:
             EOFError: the server has closed the connection.
@@ -80,13 +80,13 @@ class RawClient:
         return self.send(post(path, json.dumps(value).encode())).answer()
 
     def wait_until_reset(self) -> None:
-        """Reads nothing; returns once the server has aborted the connection."""
+        """Reads nothing, and returns once the server has reset the connection."""
         poll = select.poll()
         poll.register(self._socket, select.POLLERR | select.POLLHUP)
         assert poll.poll(60_000)
 
     def is_closed(self) -> bool:
-        """Waits for the server's end; what comes before it is read."""
+        """Reads until the server closes the connection."""
         try:
             while True:
                 self._receive()

@@ -1,4 +1,4 @@
-"""Callers share the places: none takes them all, however many of them try."""
+"""Callers share the places: none of them gets all, however many requests it sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who goes when there are too many connections."""
+"""Which connection is closed when there are too many."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_one_peer_leaves_room_for_others() -> None:
     assert [Open(census).admission for _ in range(3)] == [Admission.WHOLLY] * 2 + [Admission.FOR_PROBES]
     other = Open(census, "b")
     census.waits(other)
-    # One peer's share is made of that peer's own connections.
+    # Beyond its share, a peer's connection replaces none of another peer.
     assert Open(census).admission is Admission.FOR_PROBES
     assert not other.is_dropped
 

@@ -1,4 +1,4 @@
-"""Many connections at once, over a real server."""
+"""Many simultaneous connections to a real server."""
 
 from __future__ import annotations
 

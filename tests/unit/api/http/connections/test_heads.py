@@ -1,4 +1,4 @@
-"""What a client may send before its request is one."""
+"""The limits on what a client sends before its request is complete."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_trailer_is_no_header(clients: Clients) -> None:
 def test_another_protocol_that_is_offered_is_let_be(clients: Clients, offered: bytes) -> None:
     offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: %b\r\nHTTP2-Settings: AAMAAABk" % offered
     client = clients()
-    # What follows the head is its body, and never a request of its own.
+    # The bytes after the head are its body, and never another request.
     assert client.send(post(b"/query", QUERY, offer)).answer().status == 200
     assert client.ask(b"/healthz").status == 200
 

@@ -1,4 +1,4 @@
-"""What a client sends before it has said who it is costs little, in a process of its own."""
+"""An unauthenticated client uses little memory; this is tested in a separate process."""
 
 from __future__ import annotations
 

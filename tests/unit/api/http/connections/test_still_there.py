@@ -1,4 +1,4 @@
-"""Requests of clients that have hung up are not begun, but for records."""
+"""A request whose client has disconnected is not started, unless it sends records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_request_is_begun_if_its_client_waits_or_left_records(
     async def serve() -> None:
         serving = asyncio.create_task(IfStillThere(app, lambda: bool(gone))({"path": path}, receive, send))
         if leaves:
-            # As a protocol hears of it: once the request is on its way.
+            # The disconnect is reported once the request has been passed on, as by a real protocol.
             asyncio.get_running_loop().call_soon(gone.append, True)
         await serving
 

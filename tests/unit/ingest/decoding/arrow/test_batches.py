@@ -1,4 +1,4 @@
-"""Of what is large by itself, a part at a time is in memory."""
+"""A large batch or row group is read in parts, and only one part is in memory at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 
 
 class Watched(io.BytesIO):
-    """Remembers how much was read at once."""
+    """Records the largest read."""
 
     most = 0
 

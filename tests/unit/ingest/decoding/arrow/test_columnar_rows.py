@@ -1,4 +1,4 @@
-"""Arrow and Parquet: every value as it is, or not at all."""
+"""Arrow and Parquet: every value is taken unchanged, or rejected."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def plan_of(*fields: Field) -> ReadPlan:
 
 
 def written(array: pa.Array, kind: Any, required: bool = False) -> tuple[list[Any], list[tuple[int, str]]]:
-    """What becomes of a column's values, and the rows of those that do not fit."""
+    """Returns the written values of a column, and the rows and reasons of those that do not fit."""
     field = Field(1, "v", Primitive(kind) if isinstance(kind, str) else kind, required)
     rows, bad = read(stream(pa.table({"v": array})), plan_of(field))
     return [each["v"] for each in rows], [(each.position.number, each.reason) for each in bad]
@@ -183,7 +183,7 @@ def test_structs_lists_and_maps_are_taken_by_the_names_and_types_inside_of_them(
 )
 def test_a_map_has_each_of_its_keys_once(key: Any, given: pa.Array) -> None:
     kind = MapOf(Field(5, "key", key, True), Field(6, "value", Primitive("long")))
-    # The first row has two; the others have other keys, or a key of another row.
+    # The first row has a key twice; others have other keys, or the key of another row.
     maps = pa.MapArray.from_arrays([0, 2, 4, 4], given[:4], pa.array([1, 2, 3, 4]))
     values, bad = written(maps, kind)
     assert (len(values), bad) == (2, [(1, "v: a key stands there twice")])
@@ -193,7 +193,7 @@ def test_a_required_field_has_no_null_even_where_its_struct_is_none() -> None:
     for places in ([None, {"city": "Ulm"}], [None, None]):
         array = pa.array(places, pa.struct([("city", pa.string())]))
         found = exact_array(array, Field(1, "v", PLACE))
-        # The writer says in the file's schema that there is none.
+        # The writer declares in the file's schema that the field has no NULL.
         assert found.field("city").null_count == 0
 
 
@@ -276,9 +276,9 @@ def test_a_value_that_python_does_not_have_is_text_and_those_beside_it_are_thems
 
 
 def int96(*moments: tuple[int, int]) -> bytes:
-    """A file with a column `at` of days since 1970 and nanoseconds, as other programs write it.
+    """Returns a file whose column `at` has days since 1970 and nanoseconds, as other programs write it.
 
-    PyArrow writes only what nanoseconds reach: the values are put in afterwards.
+    PyArrow writes only values in the range of nanoseconds, so the values are replaced in the written bytes.
     """
     placed = [datetime(2026, 1, 1, 0, 0, each) for each in range(len(moments))]
     sink = io.BytesIO()
@@ -342,7 +342,8 @@ def test_moments_without_a_zone_are_no_moments_with_one() -> None:
 
 @pytest.mark.parametrize(
     "moment",
-    # With nanoseconds; before the year 1, beyond 9999, and where 64 bits of microseconds begin anew.
+    # The first two have nanoseconds. The others are before year 1, after 9999, and where 64-bit microseconds
+    # overflow.
     [(0, 1), (20_000, 10**9 + 999), (-800_000, 0), (3_000_000, 0), (2**64 // 86_400_000_000 + 1, 0)],
 )
 def test_moments_of_int96_that_a_column_cannot_hold_are_bad(moment: tuple[int, int]) -> None:
@@ -415,7 +416,7 @@ def test_columns_that_are_unknown_or_there_twice_are_refused(table: pa.Table) ->
 def test_too_many_columns_are_refused_by_their_names_alone(record_format: RecordFormat) -> None:
     schema = pa.schema([pa.field(f"c{each}", pa.int64()) for each in range(100_000)])
     sink = io.BytesIO()
-    # Without rows: row groups of so many columns take seconds to be written.
+    # Without rows, as row groups of this many columns take seconds to write.
     if record_format is RecordFormat.PARQUET:
         pq.ParquetWriter(sink, schema, store_schema=False).close()
     else:

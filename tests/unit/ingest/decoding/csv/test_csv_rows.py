@@ -1,4 +1,4 @@
-"""CSV as RFC 4180 has it, and nothing that only looks like it."""
+"""CSV as defined by RFC 4180; anything else is rejected."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_values_that_do_not_fit_are_told_with_their_line_and_a_body_of_their_own
 def test_records_of_another_length_are_bad_and_empty_lines_are_none() -> None:
     rows, bad = read("id,name\n1\n\n2,a,b\n3,c\n")
     assert ([each["id"] for each in rows], [each.position.number for each in bad]) == ([3], [2, 4])
-    # Of one column, an empty line is a record like any other.
+    # With one column, an empty line is a record like any other.
     rows, bad = read("name\na\n\n", ReadPlan((ReadTarget(COLUMNS[1:2]),)))
     assert rows == [{"name": "a"}, {"name": None}]
 

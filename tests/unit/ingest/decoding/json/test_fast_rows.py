@@ -1,4 +1,4 @@
-"""What Arrow reads at once is what is read one by one, whatever is sent."""
+"""Arrow's fast path reads the same rows as the path that reads records one by one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Outcome = tuple[dict[int, list[str]], dict[int, tuple[str, bytes, int | None, in
 
 
 def outcome(rows: Iterable[Rows]) -> Outcome:
-    """Rows by target in their order, told by their very bits, and the bad ones by their lines."""
+    """Returns rows by target, in order and compared bit by bit, and bad rows by line."""
     good: dict[int, list[str]] = {}
     bad: dict[int, tuple[str, bytes, int | None, int | None]] = {}
     for each in rows:
@@ -62,7 +62,7 @@ def outcome(rows: Iterable[Rows]) -> Outcome:
 
 
 def exactly(row: dict[str, object]) -> str:
-    # -0.0 is not 0.0, and NaN is NaN.
+    # This distinguishes -0.0 from 0.0, and NaN equals NaN.
     return repr(row)
 
 
@@ -183,7 +183,7 @@ def test_lines_of_any_kind_go_where_those_go_that_are_read_one_by_one(
     route = Route("kind", {"x": 0, "y": 1, "7": 0, "true": 1, "ü": 0}, otherwise)
     plan = ReadPlan((target, other), route) if has_route else ReadPlan((target,))
     block = b"\n".join(lines)
-    # A mark at the very beginning is none of the first line's.
+    # A byte order mark at the start is not part of the first line.
     expected = one_by_one(block.removeprefix(b"\xef\xbb\xbf"), plan)
     if block.startswith(b"\xef\xbb\xbf"):
         block_bytes = max(block_bytes, 3)

@@ -1,4 +1,4 @@
-"""Records of a JSON body that are read at once are those that are converted one by one."""
+"""Records of a JSON body that are read in bulk equal those that are converted one by one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROUTE = Route("kind", {"x": 0, "y": 1, "7": 0, "true": 1, "ü": 0}, None)
 
 
 def sent(body: str | bytes) -> JsonRecords | None:
-    """An array as it arrives; None where it is not taken as lines."""
+    """Returns the array as received, or None if it cannot be read as lines."""
     try:
         raws = msgspec.json.decode(body, type=list[msgspec.Raw])
     except (msgspec.DecodeError, UnicodeEncodeError, UnicodeDecodeError, RecursionError):
@@ -51,7 +51,7 @@ def told(rows: list[TargetRows]) -> list[tuple[int, list[str]]]:
 
 
 def one_by_one(body: str | bytes, plan: ReadPlan) -> list[tuple[int, list[str]]] | None:
-    """None where a record does not fit."""
+    """Returns None if a record does not fit."""
     rows = RecordRows(plan)
     if any(rows.take(each, FIRST, b"") for each in exact_records(body)):
         return None

@@ -1,4 +1,4 @@
-"""Moments of INT96 mean UTC, at whatever depth of a type they stand."""
+"""INT96 timestamps are UTC, at any depth of a type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from service.model.ingest.record_formats import RecordFormat
 from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 
 LEAVES = some.sampled_from([Primitive("timestamptz"), Primitive("timestamp"), Primitive("long")])
-# What PyArrow can write as INT96.
+# These are the values that PyArrow can write as INT96.
 MOMENTS = some.datetimes(datetime(1700, 1, 1), datetime(2200, 1, 1))
 
 
@@ -46,7 +46,7 @@ TYPES: some.SearchStrategy[FieldType] = some.recursive(
 
 
 def arrow_type(kind: FieldType) -> pa.DataType:
-    """As Parquet has it: nothing says whether a moment is in UTC."""
+    """Returns the Parquet type, which does not say whether a timestamp is UTC."""
     match kind:
         case Primitive("long"):
             return pa.int64()
@@ -81,7 +81,7 @@ def filled(kind: FieldType) -> some.SearchStrategy[Any]:
 
 
 def expected(value: Any, kind: FieldType) -> Any:
-    """The same, with moments in UTC exactly where the type has a zone."""
+    """Returns the value with timestamps in UTC exactly where the type has a zone."""
     match kind:
         case _ if value is None:
             return None

@@ -1,4 +1,4 @@
-"""What a footer says of its columns, and footers that are damaged in any place."""
+"""The columns that a footer declares, and footers with damage in any place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gzip and Zstandard in all forms that its tools write and read, and in some that they do not."""
+"""Gzip and Zstandard in all forms that their tools write and read, and in some invalid ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from service.ingest.decoding.streams.decompressed import decompressed
 from service.model.ingest.record_formats import Compression
 
 LINES = b'{"a": 1}\n' * 3
-# Without a time of day: workers of one test run must find the same tests.
+# The time is fixed, as the workers of a test run must collect the same tests.
 MEMBER = gzip.compress(LINES, mtime=0)
 MAX_BYTES = 10**7
 FRAME = pa.compress(LINES, "zstd", asbytes=True)
@@ -91,7 +91,7 @@ def test_frames_of_zstd_are_one_stream_whatever_is_skipped(data: bytes) -> None:
 def test_what_follows_the_last_frame_of_zstd_is_told(contents: list[bytes], behind: bytes) -> None:
     data = b"".join(pa.compress(each, "zstd", asbytes=True) for each in contents)
     assert read(data, Compression.ZSTD) == b"".join(contents)
-    # Fewer than four bytes may be the beginning of a frame.
+    # Fewer than four bytes may be the start of a frame.
     reason = "behind its last frame" if len(behind) >= 4 else "Truncated|behind its last frame"
     with pytest.raises(IngestInvalid, match=f"cannot be read as zstd: ({reason})"):
         read(data + behind, Compression.ZSTD)

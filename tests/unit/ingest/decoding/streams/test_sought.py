@@ -1,4 +1,4 @@
-"""What has to be unpacked to be read lies among the bodies, counts as one, and goes with its reader."""
+"""A body that must be decompressed to be read is stored like other bodies, and removed with its reader."""
 
 from __future__ import annotations
 

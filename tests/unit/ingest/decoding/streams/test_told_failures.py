@@ -1,4 +1,4 @@
-"""What is wrong with a body is its sender's to mend; what fails beneath it is not."""
+"""Faults of a body are the sender's to fix; failures of storage or memory are not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Reading = Callable[[BinaryIO], object]
 
 
 class Failing(io.BytesIO):
-    """Gives what it has up to a place, and fails there."""
+    """Returns its data up to a position, and fails there."""
 
     def __init__(self, data: bytes, place: int, failure: Exception) -> None:
         super().__init__(data)

@@ -1,4 +1,4 @@
-"""JSON gives the very numbers and names that it spells."""
+"""JSON gives exactly the numbers and names that it spells."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NDJSON, CSV = RecordFormat.NDJSON, RecordFormat.CSV
 
 
 def read(body: str, kind: Any, record_format: RecordFormat) -> tuple[list[Any], list[str]]:
-    """The values of a column `v`, and why others are bad."""
+    """Returns the good values of a column `v`, and the reasons why others are bad."""
     plan = ReadPlan((ReadTarget((Field(1, "v", Primitive(kind) if isinstance(kind, str) else kind),)),))
     found = list(read_rows(io.BytesIO(body.encode()), record_format, plan))
     rows = [row["v"] for each in found if not isinstance(each, BadRow) for row in each.rows.to_pylist()]

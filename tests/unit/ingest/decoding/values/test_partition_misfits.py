@@ -1,4 +1,4 @@
-"""Rows without a partition are told one by one, in every form that records are sent in."""
+"""Rows without a partition are reported one by one, in every record format."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from tests.unit.ingest.wide_table import COUNTS, ID, NOTE, PLACE, TAGS
 def converted(
     records: Sequence[object], fields: Sequence[Field]
 ) -> tuple[list[pa.RecordBatch], list[tuple[int, str]]]:
-    """The rows, and the bad ones by index and reason."""
+    """Returns the rows, and the index and reason of each bad one."""
     rows = RecordRows(ReadPlan((ReadTarget(tuple(fields)),)))
     taken = [rows.take(each, Position(index), b"") for index, each in enumerate(records)]
     bad = [(each.position.number, each.reason) for each in taken if each is not None]
@@ -36,7 +36,7 @@ def converted(
 
 
 def value(type_name: str, given: object) -> object:
-    """What is written for it."""
+    """Returns the value that is written for the given one."""
     field = Field(1, "v", Primitive(type_name))
     batches, bad = converted([{"v": given}], [field])
     if bad:

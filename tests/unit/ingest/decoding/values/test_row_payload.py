@@ -1,4 +1,4 @@
-"""A dead letter's payload is what could have been sent: it is read as the same value."""
+"""A dead letter's payload can be sent again, and is read as the same value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is small on its way and large in memory: measured before the memory is taken."""
+"""Data that is small as sent and large in memory is measured before the memory is allocated."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rows_of(body: bytes, bounds: ReadBounds = SMALL) -> int:
 
 
 def taken_bytes(body: bytes, bounds: ReadBounds = SMALL) -> int:
-    """The most that Arrow and Python had at once while they refused this."""
+    """Returns the peak memory of Arrow and Python while they refused the body."""
     before = pa.default_memory_pool()
     counting = pa.proxy_memory_pool(before)
     pa.set_memory_pool(counting)
@@ -66,7 +66,7 @@ def test_a_batch_of_arrow_that_is_larger_than_may_be_is_refused_before_it_is_unf
 ) -> None:
     body = stream(zeros(8 * MIB), compression)
     assert compression is None or len(body) < MIB
-    # Without compression it was sent as large as it is.
+    # Without compression, the body itself is as large as its data.
     assert taken_bytes(body) < 8 * MIB
     assert rows_of(stream(zeros(MIB // 2), compression)) == MIB // 2
 
@@ -100,7 +100,7 @@ def test_dictionaries_count_for_as_long_as_they_are_held() -> None:
 
 
 LONG = "x" * (MIB // 2)
-# Its length, how it begins, and where all of it is.
+# The fields are its length, its prefix, and its buffer and offset.
 VIEW = struct.pack("<i4sii", len(LONG), b"xxxx", 0, 0)
 FOLDED = {
     "dictionary": pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int8()), [LONG]),
