@@ -23,7 +23,7 @@ TITLES = {
     "pruning": "Pruning",
     "health": "Probes and metrics",
 }
-"""What the page calls the routes of a tag, in the order of the page."""
+"""The names of the tags on the page, in the order of the page."""
 _HEAD = """# HTTP API
 
 This page is generated from the OpenAPI description that a gateway serves at `/openapi.json`. A running

@@ -37,7 +37,7 @@ def missing_files(page: Path, root: Path) -> Iterator[str]:
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """What a link may name behind `#`.
+    """The anchors of a page: the names that a link may have behind `#`.
 
     >>> anchor_of("`GET /query/{query_id}`")
     'get-queryquery_id'

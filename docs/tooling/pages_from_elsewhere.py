@@ -60,5 +60,5 @@ def on_post_page(output: str, page: Any, **_: Any) -> str:
 def _in_site(path: str) -> str:
     if path.startswith(f"{PICTURES}/"):
         return f"operations/{posixpath.basename(path)}"
-    # What is neither a page nor a picture stays as it is: a strict build names it.
+    # Other targets stay as they are: a strict build names each that is neither a page nor a picture.
     return PAGES.get(path, path.removeprefix("docs/"))
