@@ -21,9 +21,9 @@ from service.errors import (
     ResultExpired,
     ShuttingDown,
 )
-from service.ingest.ingests import Ingests
-from service.ingest.streaming.streams import Streams
-from service.maintenance.maintenances import Maintenances
+from service.ingest.ingest_service import IngestService
+from service.ingest.streaming.stream_service import StreamService
+from service.maintenance.maintenance_service import MaintenanceService
 from service.model.filters.filtering import CachedFilter
 from service.model.operations.health import Liveness, Readiness, Vitals
 from service.model.operations.usage import PoolUse
@@ -32,17 +32,17 @@ from service.model.query.history import PruningSummary, QueryListing, QuerySumma
 from service.model.query.query import QueryRecord, QueryRequest, QueryStatus
 from service.model.query.results import Chunk, Manifest, ResultFormat
 from service.model.tables.tables import TableFacts, TableListing, TableName
-from service.ports import FilterCache, Meters, MetricsStore, QueryHistory, Replicas
+from service.ports import FilterCache, Metrics, QueryHistory, QueryStore, Replicas
 from service.query.explaining.explain import explain
 from service.query.explaining.plan_query import only_planned
-from service.query.explaining.plannings import Planning, Plannings
-from service.query.lifecycle.book import QueryBook
+from service.query.explaining.planning_service import Planning, PlanningService
 from service.query.lifecycle.known_requests import KnownRequests
 from service.query.lifecycle.listing import list_queries
-from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.open_queries import open_queries
 from service.query.lifecycle.part_probes import PartProbes
 from service.query.lifecycle.presence import Presence, PresenceBounds
+from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.query_registry import QueryRegistry
 from service.query.lifecycle.run import QueryPorts
 from service.query.lifecycle.workers import QueryWorkers
 
@@ -98,19 +98,19 @@ class Gateway:
     def __init__(
         self,
         ports: QueryPorts,
-        metrics_store: MetricsStore,
+        metrics_store: QueryStore,
         filter_cache: FilterCache,
         history: QueryHistory,
-        meters: Meters,
-        ingests: Ingests,
-        maintenances: Maintenances,
+        metrics: Metrics,
+        ingests: IngestService,
+        maintenances: MaintenanceService,
         bounds: GatewayBounds,
-        streams: Streams | None = None,
+        streams: StreamService | None = None,
         on_closed: Callable[[], None] = lambda: None,
         replicas: Replicas | None = None,
     ) -> None:
         self._history = history
-        self._meters = meters
+        self._metrics = metrics
         self.ingests = ingests
         self.maintenances = maintenances
         self._streams = streams
@@ -119,9 +119,9 @@ class Gateway:
         self._metrics_store = metrics_store
         self._filter_cache = filter_cache
         self._bounds = bounds
-        self._book = QueryBook(bounds.max_queued_queries, bounds.result_ttl_ms)
+        self._book = QueryRegistry(bounds.max_queued_queries, bounds.result_ttl_ms)
         self._workers = QueryWorkers(self._book, ports, bounds.query_workers)
-        self._plannings = Plannings(ports, bounds.query_workers, bounds.max_queued_queries)
+        self._plannings = PlanningService(ports, bounds.query_workers, bounds.max_queued_queries)
         self._known_requests = KnownRequests(ports.journal, metrics_store, ports.clock)
         self._probes = PartProbes(
             {
@@ -146,7 +146,7 @@ class Gateway:
         """
         self._check_taking()
         clock = self._ports.clock
-        query = LiveQuery(uuid4(), request, caller, clock.now(), clock.elapsed_ms())
+        query = QueryHandle(uuid4(), request, caller, clock.now(), clock.elapsed_ms())
         before = self._book.sent_before(query) or self._recorded_before(query)
         if before is not None:
             return Submission(before.query_id, is_reused=True)
@@ -182,11 +182,11 @@ class Gateway:
         if query is not None:
             status = query.status(self._ports.clock.elapsed_ms())
             if self._presence is not None and not status.record.state.is_final:
-                self._presence.tell(query)
+                self._presence.announce(query)
             return status
         if self._draining.is_set():
             raise ShuttingDown
-        return self._told(query_id, caller)
+        return self._reported(query_id, caller)
 
     def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
         """Returns one chunk of the result; the same on every call.
@@ -249,14 +249,14 @@ class Gateway:
         self._check_taking()
         clock = self._ports.clock
         asked = only_planned(request)
-        return self._plannings.begin(LiveQuery(uuid4(), asked, caller, clock.now(), clock.elapsed_ms()))
+        return self._plannings.begin(QueryHandle(uuid4(), asked, caller, clock.now(), clock.elapsed_ms()))
 
     def stop_planning(self, planning: Planning) -> None:
         """Asks the planning to end, because nobody waits for it any more."""
         self._plannings.give_up(planning)
 
     @property
-    def streams(self) -> Streams:
+    def streams(self) -> StreamService:
         """All streams.
 
         Raises:
@@ -317,12 +317,12 @@ class Gateway:
         beginning = since or self._ports.clock.now() - SUMMARY_OF
         return PruningSummary(beginning, self._history.pruning(beginning, table))
 
-    def meters(self) -> bytes:
+    def metrics(self) -> bytes:
         """Returns the process's metrics since its start and its current state, in Prometheus' text format."""
         self.ingests.count_backlog()
         given_up = self._workers.given_up + self._plannings.given_up
         vitals = Vitals(self._ports.engine.health(), given_up)
-        return self._meters.exposition(open_queries(self._book.open()), vitals)
+        return self._metrics.exposition(open_queries(self._book.open()), vitals)
 
     def pools(self) -> Mapping[str, Callable[[], PoolUse]]:
         """Returns, for each kind of worker, a function that reports how busy it is."""
@@ -389,16 +389,16 @@ class Gateway:
                 self._book.lose_result(query)
             raise
 
-    def _held(self, query_id: UUID, caller: str) -> LiveQuery | None:
+    def _held(self, query_id: UUID, caller: str) -> QueryHandle | None:
         query = self._book.find(query_id)
         if query is not None and query.caller != caller:
             raise QueryNotFound
         return query
 
     def _record(self, query_id: UUID, caller: str) -> QueryRecord:
-        return self._told(query_id, caller).record
+        return self._reported(query_id, caller).record
 
-    def _told(self, query_id: UUID, caller: str) -> QueryStatus:
+    def _reported(self, query_id: UUID, caller: str) -> QueryStatus:
         """Returns the recorded status, or that of the replica where the query is open."""
         found = self._recorded(query_id) or self._open_elsewhere(query_id)
         # The query may have ended between the two lookups.
@@ -442,7 +442,7 @@ class Gateway:
     def _stir(self, _: object = None) -> None:
         self._stirred_ms = self._ports.clock.elapsed_ms()
 
-    def _recorded_before(self, query: LiveQuery) -> QueryRecord | None:
+    def _recorded_before(self, query: QueryHandle) -> QueryRecord | None:
         request_id = query.request.request_id
         if request_id is None:
             return None

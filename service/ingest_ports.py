@@ -320,7 +320,7 @@ class IngestHistory(Protocol):
         """
 
 
-class IngestMeters(Protocol):
+class IngestMetrics(Protocol):
     """Metrics of what this process has ingested since its start. Nothing blocks, nothing raises."""
 
     def accepted(self, record: IngestRecord) -> None:
@@ -396,7 +396,7 @@ class SplitOpener(Protocol):
         """
 
 
-class LaidBody(Protocol):
+class StagedBody(Protocol):
     """A body as it was sent, where executors find it: it can be pickled, and travels to them."""
 
     def open(self) -> BinaryIO:
@@ -407,10 +407,10 @@ class LaidBody(Protocol):
         """
 
 
-class LaidBodies(Protocol):
+class StagedBodies(Protocol):
     """Stages bodies where executors find them."""
 
-    def laid(self, body: StreamedRecords, table: WritableTable) -> AbstractContextManager[LaidBody]:
+    def laid(self, body: StreamedRecords, table: WritableTable) -> AbstractContextManager[StagedBody]:
         """Stages the body until the context ends; it may lie beside this table's files.
 
         Raises:

@@ -13,7 +13,7 @@ from service.model.operations.maintenance import Gathered, MaintenanceRecord
 from service.model.tables.tables import TableName
 
 
-class TableUpkeep(Protocol):
+class TableMaintenance(Protocol):
     """Maintains a table. Rows stay what they are, and concurrent commits are not disturbed.
 
     All raise TableNotFound if the table is gone, MaintenanceFailed if the operation is impossible, and
@@ -33,7 +33,7 @@ class TableUpkeep(Protocol):
         """
 
 
-class MaintenanceMeters(Protocol):
+class MaintenanceMetrics(Protocol):
     """Metrics of the maintenance that this process did since its start. Nothing blocks, nothing raises."""
 
     def ended(self, record: MaintenanceRecord) -> None:

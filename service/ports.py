@@ -16,7 +16,7 @@ from uuid import UUID
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.filters.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
 from service.model.filters.partition_tuples import PartitionTuples
-from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.operations.health import PartHealth, Vitals
 from service.model.query.history import QueryListing, QuerySummary, TablePruning
 from service.model.query.lineage import ColumnLineage
@@ -127,19 +127,19 @@ class KeysAndRows:
 class Relations(Protocol):
     """Rows of small tables that the engine keeps in memory."""
 
-    def held(self, fingerprint: str) -> HeldRelation | None:
+    def held(self, fingerprint: str) -> CachedRelation | None:
         """Returns the relation at once, if the engine has it now."""
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
-    ) -> HeldRelation | None:
+    ) -> CachedRelation | None:
         """Reads the rows and caches them while there is room; None if they are too large.
 
         Raises:
             GatewayError: the engine failed, or was lost.
         """
 
-    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
+    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> CachedRelation | None:
         """Caches rows that were read elsewhere, as if it had fetched them; None if they are too large.
 
         The rows have the query's columns, in its order, with the types that the engine reads.
@@ -286,7 +286,7 @@ class KeyCollector(Protocol):
         """
 
 
-class MetricsStore(Protocol):
+class QueryStore(Protocol):
     """Keeps the records of queries."""
 
     def record(self, records: Sequence[QueryRecord]) -> None:
@@ -389,7 +389,7 @@ class QueryHistory(Protocol):
         """
 
 
-class Meters(Protocol):
+class Metrics(Protocol):
     """Metrics of the gateway since its start."""
 
     def count(self, record: QueryRecord) -> None:

@@ -87,7 +87,7 @@ class RunningStream(Protocol):
         """Ends it; the batch in progress is repeated when the stream starts again."""
 
 
-class StreamMeters(Protocol):
+class StreamMetrics(Protocol):
     """Metrics of the streams in this process since its start. Nothing blocks, nothing raises."""
 
     def batch_done(self) -> None:

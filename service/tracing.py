@@ -140,7 +140,7 @@ NOTHING = Unrecorded()
 _current: contextvars.ContextVar[Span] = contextvars.ContextVar("span", default=NOTHING)
 
 
-class Told(Unrecorded):
+class PropagatedSpan(Unrecorded):
     """The first unrecorded step of a trace: while entered, all work of its thread has its ids."""
 
     __slots__ = ("_token",)
@@ -211,7 +211,7 @@ def request(name: str, parent: TraceContext | None) -> Span:
     """Returns the first step of a request, to be entered; `parent` is the caller's own step, if sent."""
     if _tracer is not None:
         return _tracer.request(name, parent)
-    return NOTHING if parent is None else Told(parent)
+    return NOTHING if parent is None else PropagatedSpan(parent)
 
 
 def together(name: str, traces: Sequence[TraceContext | None]) -> Span:

@@ -1,4 +1,4 @@
-"""Builds the gateway. Adapters are named only here, in `parts`, and in modules named `wiring_…`."""
+"""Builds the gateway. Adapters are named only here, in `components`, and in modules named `wiring_…`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import migrations
-from api.bootstrap.parts import Parts
+from api.bootstrap.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring_clocks import deletion_clock
 from api.bootstrap.wiring_ingests import build_ingests
@@ -34,7 +34,7 @@ from service.adapters.lineage.journal import LineageJournal
 from service.adapters.processes.bounded_processes import BoundedProcesses
 from service.adapters.telemetry.journal import BufferedJournal
 from service.adapters.telemetry.metered_journal import MeteredJournal
-from service.adapters.telemetry.meters import RecordMeters
+from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector
 from service.gateway import Gateway, GatewayBounds
 from service.lineage_ports import Lineage, NoLineage
@@ -56,7 +56,7 @@ from service.query.lifecycle.presence import PresenceBounds
 from service.query.lifecycle.run import QueryPorts
 from spark_session.engine.engine_relations import EngineRelations
 from spark_session.engine.row_deltas import SparkRowDeltas
-from spark_session.engine.table_upkeep import SparkTableUpkeep
+from spark_session.engine.table_upkeep import SparkTableMaintenance
 from spark_session.engine.views import SparkViews
 from spark_session.jars.jars import check_java
 
@@ -77,7 +77,7 @@ def build_gateway(
     await_given_stores(settings, stopping or threading.Event())
     stack = ExitStack()
     try:
-        gateway = _gateway(settings, Parts(settings, stack), read_stream)
+        gateway = _gateway(settings, Components(settings, stack), read_stream)
         # These objects live as long as the process, so the garbage collector need not look at them again.
         gc.collect()
         gc.freeze()
@@ -92,7 +92,7 @@ def build_gateway(
 
 
 def load_demo_data(
-    settings: Settings, schema: str, scale: float, tables: Sequence[str], tell: Callable[[Progress], None]
+    settings: Settings, schema: str, scale: float, tables: Sequence[str], report: Callable[[Progress], None]
 ) -> LoadReport:
     """Loads TPC-DS tables into the default catalog; without names, all of them.
 
@@ -102,11 +102,11 @@ def load_demo_data(
     """
     java = check_java()
     with ExitStack() as stack:
-        parts = Parts(settings, stack)
-        jars = demo_jars(parts.jars_folder)
-        catalog = parts.catalogs.pyiceberg(settings.default_catalog)
+        components = Components(settings, stack)
+        jars = demo_jars(components.jars_folder)
+        catalog = components.catalogs.pyiceberg(settings.default_catalog)
         wanted = tables or tuple(table_schemas())
-        return load_tpcds(catalog, schema, scale, wanted, jars, java, parts.folder("tpcds"), tell)
+        return load_tpcds(catalog, schema, scale, wanted, jars, java, components.folder("tpcds"), report)
 
 
 def make_demo_log(settings: Settings, name: str) -> None:
@@ -116,7 +116,7 @@ def make_demo_log(settings: Settings, name: str) -> None:
         CannotStart: the catalog cannot start.
     """
     with ExitStack() as stack:
-        make_log_table(Parts(settings, stack).catalogs.pyiceberg(settings.default_catalog), name)
+        make_log_table(Components(settings, stack).catalogs.pyiceberg(settings.default_catalog), name)
 
 
 def fetch_jars(settings: Settings, *, is_all: bool) -> tuple[Path, ...]:
@@ -126,7 +126,7 @@ def fetch_jars(settings: Settings, *, is_all: bool) -> tuple[Path, ...]:
         CannotStart: a jar cannot be fetched or stored.
     """
     with ExitStack() as stack:
-        return fetched_jars(settings, Parts(settings, stack).jars_folder, is_all=is_all)
+        return fetched_jars(settings, Components(settings, stack).jars_folder, is_all=is_all)
 
 
 def migrate(settings: Settings, revision: str | None = None) -> None:
@@ -138,19 +138,19 @@ def migrate(settings: Settings, revision: str | None = None) -> None:
     """
     await_metrics_store(settings)
     with ExitStack() as stack:
-        url = Parts(settings, stack).metrics_store_url
+        url = Components(settings, stack).metrics_store_url
         if revision is None:
             migrations.upgrade(url)
         else:
             migrations.bring_to(url, revision)
 
 
-def _gateway(settings: Settings, parts: Parts, read_stream: ReadStream) -> Gateway:
+def _gateway(settings: Settings, components: Components, read_stream: ReadStream) -> Gateway:
     clock = SystemClock()
-    meters = RecordMeters(CallerClasses(settings.caller_classes))
+    metrics = QueryMetrics(CallerClasses(settings.caller_classes))
     # Closed last, so that it receives everything that ends.
-    lineage = _lineage(settings, parts, clock, meters)
-    ports = _query_ports(settings, parts, clock, meters, lineage)
+    lineage = _lineage(settings, components, clock, metrics)
+    ports = _query_ports(settings, components, clock, metrics, lineage)
     bounds = GatewayBounds(
         query_workers=settings.query_workers,
         max_queued_queries=settings.max_queued_queries,
@@ -162,95 +162,95 @@ def _gateway(settings: Settings, parts: Parts, read_stream: ReadStream) -> Gatew
     )
     ingests = build_ingests(
         settings,
-        parts.catalogs,
-        SparkRowDeltas(lambda: parts.engine.session),
-        parts.migrated_store_url,
-        parts.folder("spool"),
-        large_inputs(settings, parts.engine),
+        components.catalogs,
+        SparkRowDeltas(lambda: components.engine.session),
+        components.migrated_store_url,
+        components.folder("spool"),
+        large_inputs(settings, components.engine),
         clock,
-        parts.stack,
-        meters,
+        components.stack,
+        metrics,
         lineage,
     )
     streams = build_streams(
         settings,
-        parts.engine,
+        components.engine,
         ingests,
-        parts.migrated_store_url,
-        parts.folder("streams"),
+        components.migrated_store_url,
+        components.folder("streams"),
         clock,
-        parts.stack,
-        meters,
+        components.stack,
+        metrics,
         read_stream,
     )
     gateway = Gateway(
         ports,
-        parts.metrics_store,
-        parts.filter_cache,
-        parts.query_history,
-        meters,
+        components.metrics_store,
+        components.filter_cache,
+        components.query_history,
+        metrics,
         ingests,
         build_maintenances(
             settings,
-            parts.catalogs,
-            SparkTableUpkeep(lambda: parts.engine.session, settings.maintenance_compaction_width),
-            parts.migrated_store_url,
+            components.catalogs,
+            SparkTableMaintenance(lambda: components.engine.session, settings.maintenance_compaction_width),
+            components.migrated_store_url,
             clock,
-            parts.stack,
+            components.stack,
             lineage,
-            meters,
+            metrics,
         ),
         bounds,
         streams,
-        on_closed=parts.stack.close,
-        replicas=parts.replicas,
+        on_closed=components.stack.close,
+        replicas=components.replicas,
     )
-    watch_gateway(meters, gateway, parts)
+    watch_gateway(metrics, gateway, components)
     return gateway
 
 
-def _lineage(settings: Settings, parts: Parts, clock: Clock, meters: RecordMeters) -> Lineage:
+def _lineage(settings: Settings, components: Components, clock: Clock, metrics: QueryMetrics) -> Lineage:
     if settings.lineage_url is None:
         return NoLineage()
     # Most gateways do not use it, and importing it takes a moment.
     from api.bootstrap.wiring_lineage import build_lineage
 
-    return build_lineage(settings, parts, clock, meters.lineage, settings.lineage_url)
+    return build_lineage(settings, components, clock, metrics.lineage, settings.lineage_url)
 
 
 def _query_ports(
-    settings: Settings, parts: Parts, clock: Clock, meters: RecordMeters, lineage: Lineage
+    settings: Settings, components: Components, clock: Clock, metrics: QueryMetrics, lineage: Lineage
 ) -> QueryPorts:
     results = LocalResultStore(
-        parts.folder("results"),
+        components.folder("results"),
         clock,
         timedelta(seconds=settings.result_ttl_s),
         settings.result_max_bytes,
         settings.chunk_rows,
         settings.chunk_bytes,
     )
-    parts.stack.callback(results.close)
+    components.stack.callback(results.close)
     journal = BufferedJournal(
-        parts.metrics_store,
-        deletion_clock(parts.migrated_store_url, clock, parts.stack),
+        components.metrics_store,
+        deletion_clock(components.migrated_store_url, clock, components.stack),
         timedelta(days=settings.metrics_retention_days),
         settings.metrics_buffer_records,
     )
-    parts.stack.callback(journal.close)
+    components.stack.callback(journal.close)
     calls = BoundedProcesses(
         settings.dynamic_filtering_processes, settings.dynamic_filtering_detection_timeout_s, (ready, ())
     )
-    parts.stack.callback(calls.close)
-    meters.watch(RecordCollector(lambda: journal.use))
-    meters.caches.add("results", lambda: results.use)
-    meters.pools.add("planners", lambda: calls.use)
+    components.stack.callback(calls.close)
+    metrics.watch(RecordCollector(lambda: journal.use))
+    metrics.caches.add("results", lambda: results.use)
+    metrics.pools.add("planners", lambda: calls.use)
     return QueryPorts(
-        engine=parts.engine,
-        catalogs=parts.all_catalogs,
+        engine=components.engine,
+        catalogs=components.all_catalogs,
         results=results,
-        journal=LineageJournal(MeteredJournal(journal, meters), lineage),
+        journal=LineageJournal(MeteredJournal(journal, metrics), lineage),
         clock=clock,
-        pruner=_pruner(settings, parts, clock, calls),
+        pruner=_pruner(settings, components, clock, calls),
         max_sql_bytes=settings.max_sql_bytes,
         max_sql_nesting=settings.max_sql_nesting,
         engine_retries=settings.engine_retries,
@@ -259,16 +259,16 @@ def _query_ports(
     )
 
 
-def _pruner(settings: Settings, parts: Parts, clock: Clock, calls: BoundedCalls) -> Pruner:
+def _pruner(settings: Settings, components: Components, clock: Clock, calls: BoundedCalls) -> Pruner:
     executor = ThreadPoolExecutor(settings.dynamic_filtering_collectors, thread_name_prefix="collector")
-    parts.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+    components.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
     max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
     collector = Collector(
         ArrowKeyCollector(
-            parts.catalogs.opened, max_filter_bytes, settings.dynamic_filtering_max_collected_files
+            components.catalogs.opened, max_filter_bytes, settings.dynamic_filtering_max_collected_files
         ),
-        EngineKeys(parts.engine, max_filter_bytes, settings.dynamic_filtering_max_ranges),
-        parts.filter_cache,
+        EngineKeys(components.engine, max_filter_bytes, settings.dynamic_filtering_max_ranges),
+        components.filter_cache,
         executor,
         clock,
         CollectBounds(
@@ -277,10 +277,10 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock, calls: BoundedCalls)
     )
     # Separate from the collectors' threads: queries wait for keys, but not for these.
     fetchers = ThreadPoolExecutor(RELATION_FETCHERS, thread_name_prefix="relations")
-    parts.stack.callback(fetchers.shutdown, wait=False, cancel_futures=True)
+    components.stack.callback(fetchers.shutdown, wait=False, cancel_futures=True)
     looked_for = DetectionBounds(
         max_build_rows=settings.dynamic_filtering_max_build_rows,
-        catalog_names=parts.catalog_names,
+        catalog_names=components.catalog_names,
         session={
             "timeZone": settings.session_time_zone,
             "maxFilterBytes": str(max_filter_bytes),
@@ -291,12 +291,12 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock, calls: BoundedCalls)
         is_opening_views=RewriteKind.VIEW_OPENED in settings.rewrites,
         max_manifest_ms=round(1000 * settings.dynamic_filtering_manifest_timeout_s),
     )
-    views = BoundedViews(SparkViews(lambda: parts.engine.session), settings.catalog_facts_timeout_s)
+    views = BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s)
     return Pruner(
-        Detections(parts.all_catalogs, views, parts.probe_values, clock, looked_for, calls),
+        Detections(components.all_catalogs, views, components.probe_values, clock, looked_for, calls),
         collector,
         LocalRelations(
-            EngineRelations(parts.engine),
+            EngineRelations(components.engine),
             fetchers,
             RelationBounds(settings.local_relation_max_rows, settings.local_relation_max_bytes),
         ),
@@ -312,6 +312,6 @@ def _pruner(settings: Settings, parts: Parts, clock: Clock, calls: BoundedCalls)
                 max_parts=settings.dynamic_filtering_max_tuple_alternatives,
                 max_values=settings.dynamic_filtering_max_tuple_values,
             ),
-            rewrites=RewriteBounds(frozenset(settings.rewrites), parts.engine.slots),
+            rewrites=RewriteBounds(frozenset(settings.rewrites), components.engine.slots),
         ),
     )

@@ -26,13 +26,13 @@ from service.adapters.postgres.ingest_log.ingest_history import PostgresIngestHi
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.adapters.postgres.shared.outage import Outage
 from service.adapters.staging.spool import SpoolDirectory
-from service.adapters.telemetry.meters import RecordMeters
+from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.committing.rewriting import Rewriting
 from service.ingest.dead_letters.dead_letters import FIELDS as DEAD_LETTER_FIELDS
 from service.ingest.distributed.large_parts import LargeInputs
-from service.ingest.ingests import Ingests
+from service.ingest.ingest_service import IngestService
 from service.ingest.retention import IngestRetention
 from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import ChangeRules
@@ -51,9 +51,9 @@ def build_ingests(
     large: LargeInputs,
     clock: Clock,
     stack: ExitStack,
-    meters: RecordMeters,
+    metrics: QueryMetrics,
     lineage: Lineage,
-) -> Ingests:
+) -> IngestService:
     """Builds the ingests, and begins to commit what an earlier process left. The log's tables must exist."""
     pace = CommitPace(
         interval_ms=settings.ingest_commit_interval_ms,
@@ -89,7 +89,7 @@ def build_ingests(
         sync=sync,
         upsert_listed_files=settings.ingest_upsert_listed_files,
     )
-    committer = Committer(log, commits, clock, pace, meters.ingests, rewriting, lineage)
+    committer = Committer(log, commits, clock, pace, metrics.ingests, rewriting, lineage)
     stack.callback(committer.close, 0)
     spools = SpoolDirectory(spool_folder, settings.ingest_max_spooled_bytes)
     stack.callback(spools.close)
@@ -102,7 +102,7 @@ def build_ingests(
         settings.ingest_tables,
         body_bounds(settings),
         large=large,
-        meters=meters.ingests,
+        metrics=metrics.ingests,
         turn=Turns(settings.ingest_turns, settings.ingest_max_wait_s).turn,
         changes=PyIcebergTableChanges(catalogs),
         spools=spools,
@@ -120,8 +120,8 @@ def build_ingests(
     retention = IngestRetention(history, deletion_clock(store_url, clock, stack), kept)
     stack.callback(retention.close)
     retention.start()
-    meters.pools.add("ingest_log", lambda: log.pool)
-    meters.pools.add("commit_rounds", lambda: log.rounds_pool)
-    meters.pools.add("ingest_history", lambda: history.pool)
-    meters.caches.add("spooled_bodies", lambda: spools.use)
-    return Ingests(ports, committer, schema_from_json, history, settings.ingest_max_waiting)
+    metrics.pools.add("ingest_log", lambda: log.pool)
+    metrics.pools.add("commit_rounds", lambda: log.rounds_pool)
+    metrics.pools.add("ingest_history", lambda: history.pool)
+    metrics.caches.add("spooled_bodies", lambda: spools.use)
+    return IngestService(ports, committer, schema_from_json, history, settings.ingest_max_waiting)

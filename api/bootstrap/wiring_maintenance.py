@@ -8,11 +8,11 @@ from datetime import timedelta
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring_clocks import deletion_clock, store_clock
 from service.adapters.postgres.maintenance.maintenance_log import PostgresMaintenanceLog
-from service.adapters.telemetry.meters import RecordMeters
+from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.lineage_ports import Lineage
-from service.maintenance.maintenances import MaintenancePlan, Maintenances
+from service.maintenance.maintenance_service import MaintenancePlan, MaintenanceService
 from service.maintenance.run import MaintenancePorts
-from service.maintenance_ports import TableUpkeep
+from service.maintenance_ports import TableMaintenance
 from service.model.operations.maintenance import MaintenanceBounds
 from service.ports import Catalogs, Clock
 
@@ -20,19 +20,19 @@ from service.ports import Catalogs, Clock
 def build_maintenances(
     settings: Settings,
     catalogs: Catalogs,
-    upkeep: TableUpkeep,
+    table_maintenance: TableMaintenance,
     store_url: str,
     clock: Clock,
     stack: ExitStack,
     lineage: Lineage,
-    meters: RecordMeters,
-) -> Maintenances:
+    metrics: QueryMetrics,
+) -> MaintenanceService:
     """Begins to run open maintenance. The log's table must exist."""
     log = PostgresMaintenanceLog(store_url)
     stack.callback(log.close)
-    meters.pools.add("maintenance", lambda: log.pool)
+    metrics.pools.add("maintenance", lambda: log.pool)
     ports = MaintenancePorts(
-        upkeep,
+        table_maintenance,
         log,
         log,
         log,
@@ -40,9 +40,9 @@ def build_maintenances(
         store_clock(store_url, clock, stack),
         deletion_clock(store_url, clock, stack),
         lineage,
-        meters.maintenances,
+        metrics.maintenances,
     )
-    made = Maintenances(ports, _plan(settings))
+    made = MaintenanceService(ports, _plan(settings))
     stack.callback(made.close, 0)
     made.start()
     return made

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from api.bootstrap.parts import Parts
+from api.bootstrap.components import Components
 from service.adapters.telemetry.disk_collector import DiskCollector, disk_room
 from service.adapters.telemetry.engine_collector import EngineCollector
 from service.adapters.telemetry.filter_cache_collector import FilterCacheCollector
-from service.adapters.telemetry.meters import RecordMeters
 from service.adapters.telemetry.part_collector import PartCollector
+from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.sampled import Sampled
 from service.gateway import Gateway
 
 
-def watch_gateway(meters: RecordMeters, gateway: Gateway, parts: Parts) -> None:
+def watch_gateway(metrics: QueryMetrics, gateway: Gateway, parts: Components) -> None:
     """Begins to watch the parts and the disk in threads of its own, so that scrapes do not wait for them."""
     engine, filter_cache = parts.engine, parts.filter_cache
     looks = Sampled("parts", lambda: gateway.readiness().parts)
@@ -22,15 +22,15 @@ def watch_gateway(meters: RecordMeters, gateway: Gateway, parts: Parts) -> None:
     for each in (looks, room):
         parts.stack.callback(each.close)
         each.start()
-    meters.watch(PartCollector(lambda: looks.latest))
-    meters.watch(DiskCollector(lambda: room.latest))
-    meters.watch(EngineCollector(engine.signs))
-    meters.watch(FilterCacheCollector(lambda: filter_cache.failures))
+    metrics.watch(PartCollector(lambda: looks.latest))
+    metrics.watch(DiskCollector(lambda: room.latest))
+    metrics.watch(EngineCollector(engine.signs))
+    metrics.watch(FilterCacheCollector(lambda: filter_cache.failures))
     for name, use in gateway.pools().items():
-        meters.pools.add(name, use)
-    meters.pools.add("metrics_store", lambda: parts.metrics_store.pool)
-    meters.pools.add("query_history", lambda: parts.query_history.pool)
-    meters.caches.add("filter_keys", lambda: filter_cache.kept)
-    meters.caches.add("tables", lambda: parts.catalogs.kept)
-    meters.caches.add("column_values", lambda: parts.manifest_values.kept)
-    meters.caches.add("local_relations", engine.relations_use)
+        metrics.pools.add(name, use)
+    metrics.pools.add("metrics_store", lambda: parts.metrics_store.pool)
+    metrics.pools.add("query_history", lambda: parts.query_history.pool)
+    metrics.caches.add("filter_keys", lambda: filter_cache.kept)
+    metrics.caches.add("tables", lambda: parts.catalogs.kept)
+    metrics.caches.add("column_values", lambda: parts.manifest_values.kept)
+    metrics.caches.add("local_relations", engine.relations_use)

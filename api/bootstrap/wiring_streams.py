@@ -16,14 +16,14 @@ from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
-from service.adapters.staging.laid_bodies import LaidBodies
+from service.adapters.staging.staged_bodies import StagedBodies
 from service.adapters.staging.task_spools import TaskSpools
-from service.adapters.telemetry.meters import RecordMeters
-from service.adapters.telemetry.stream_meters import StreamCollector
+from service.adapters.telemetry.query_metrics import QueryMetrics
+from service.adapters.telemetry.stream_metrics import StreamCollector
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
-from service.ingest.ingests import Ingests, ReadSchema
-from service.ingest.streaming.streams import StreamPace, StreamPorts, Streams
+from service.ingest.ingest_service import IngestService, ReadSchema
+from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
 from service.model.ingest.sources import SourceBounds
 from service.model.ingest.streams import StreamDefinition
 from service.ports import Clock
@@ -50,7 +50,7 @@ def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
         replace(body_bounds(settings), body_bytes=settings.ingest_source_max_bytes, has_pages_checked=False),
         body_bounds(settings),
     )
-    bodies = LaidBodies(sees_disk=is_local(settings.spark_master))
+    bodies = StagedBodies(sees_disk=is_local(settings.spark_master))
     executors = SparkExecutors(lambda: engine.session)
     return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bodies, TaskSpools(), bounds)
 
@@ -67,14 +67,14 @@ def body_bounds(settings: Settings) -> ReadBounds:
 def build_streams(
     settings: Settings,
     engine: SparkEngine,
-    ingests: Ingests,
+    ingests: IngestService,
     store_url: str,
     checkpoints: Path,
     clock: Clock,
     stack: ExitStack,
-    meters: RecordMeters,
+    metrics: QueryMetrics,
     read_stream: ReadStream,
-) -> Streams:
+) -> StreamService:
     """Begins to run the streams that have to run. The store's tables must exist."""
     store = PostgresStreamStore(store_url)
     stack.callback(store.close)
@@ -85,15 +85,15 @@ def build_streams(
     )
     topics = AllowedTopics(settings.stream_kafka_servers, settings.stream_kafka_topics)
     sources = AllowedStreamSources(_sources(settings), _access(settings), topics)
-    streams = Streams(
-        StreamPorts(store, queries, sources, clock, meters.streams),
+    streams = StreamService(
+        StreamPorts(store, queries, sources, clock, metrics.streams),
         ingests,
         lambda kept: read_stream(kept, schema_from_json),
         StreamPace(running_at_most=settings.stream_max_running),
     )
     stack.callback(streams.close, 0)
-    meters.pools.add("streams", lambda: store.pool)
-    meters.watch(StreamCollector(streams.standing))
+    metrics.pools.add("streams", lambda: store.pool)
+    metrics.watch(StreamCollector(streams.standing))
     streams.start()
     return streams
 

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from importlib.metadata import version
 
 import migrations
-from api.bootstrap.parts import EMBEDDED_CATALOG
+from api.bootstrap.components import EMBEDDED_CATALOG
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring_jars import unfetched
 from api.cli.checks import Check, Found, State, words_of
@@ -192,17 +192,17 @@ class _Examination:
         return (*((POSTGRES,) if is_embedded else ()), *others)
 
     @cached_property
-    def _parts(self) -> DoctorParts:
+    def _components(self) -> DoctorParts:
         return doctor_parts(self.settings, self.stack)
 
     def _postgres(self) -> str:
-        server = self._parts.postgres
-        is_scratch = self._parts.is_first_start
+        server = self._components.postgres
+        is_scratch = self._components.is_first_start
         where = "in a folder that is removed again: there are no data yet" if is_scratch else "on its data"
         return f"runs {where}, port {server.port}"
 
     def _metrics_store(self) -> Found:
-        url = self._parts.metrics_store_url
+        url = self._components.metrics_store_url
         answer = self.answers[METRICS_STORE] = ask_metrics_store(url, self.clock)
         revisions = migrations.revisions(url)
         return metrics_store(
@@ -214,16 +214,16 @@ class _Examination:
         )
 
     def _filter_cache(self) -> Found:
-        answer = self.answers[FILTER_CACHE] = ask_filter_cache(self._parts.filter_cache_url, self.clock)
+        answer = self.answers[FILTER_CACHE] = ask_filter_cache(self._components.filter_cache_url, self.clock)
         return filter_cache(answer, round(1000 * CACHE_ANSWERS_WITHIN_S))
 
     def _catalog(self, name: str) -> str:
-        count = self._parts.catalogs.ask(name, lambda catalog: len(catalog.list_namespaces()))
+        count = self._components.catalogs.ask(name, lambda catalog: len(catalog.list_namespaces()))
         return f"answers, {count} namespaces"
 
     def _ingest_log(self) -> Found:
-        load = of_catalogs(self._catalog_names, self._parts.catalogs.ask)
-        return ingest_log(compare_log(self._parts.metrics_store_url, load))
+        load = of_catalogs(self._catalog_names, self._components.catalogs.ask)
+        return ingest_log(compare_log(self._components.metrics_store_url, load))
 
     def _driver(self, name: str) -> Found:
         if name in self.settings.catalogs:
@@ -231,40 +231,48 @@ class _Examination:
         return _left_out()
 
     def _start_engine(self) -> Found:
-        parts = self._parts
-        catalogs = parts.catalog_settings.values()
+        components = self._components
+        catalogs = components.catalog_settings.values()
         is_reading_kafka = bool(self.settings.stream_kafka_servers)
-        missing = unfetched(parts.settings, catalogs, parts.jars_folder, is_reading_kafka=is_reading_kafka)
+        missing = unfetched(
+            components.settings, catalogs, components.jars_folder, is_reading_kafka=is_reading_kafka
+        )
         if missing and not self.settings.spark_jars:
             return Found(
                 "Its jars are not there, and nothing is fetched here.", State.SKIPPED, "Run `sluice jars`."
             )
         try:
-            slots = parts.engine.slots
+            slots = components.engine.slots
         except Exception as failure:  # noqa: BLE001 -- Spark fails in its own ways, and its log says why
             cause = words_of(failure)
-            return Found(" ".join((cause, *last_faults(parts.folder("logs")))), State.FAILED, ENGINE_CURE)
-        where = f"{parts.settings.spark_master}, {slots} tasks at once"
+            return Found(
+                " ".join((cause, *last_faults(components.folder("logs")))), State.FAILED, ENGINE_CURE
+            )
+        where = f"{components.settings.spark_master}, {slots} tasks at once"
         return Found(f"Spark {version('pyspark')} on {where}, is warm")
 
     def _catalog_in_spark(self, name: str) -> Found:
-        fault = self._parts.engine.catalog_faults().get(name)
+        fault = self._components.engine.catalog_faults().get(name)
         if fault is None:
             return Found("opened, lists its namespaces")
         cure = "Name the jars that it needs in SLUICE_SPARK_EXTRA_PACKAGES, or mend its properties."
         return Found(fault, State.FAILED, cure)
 
     def _query(self) -> str:
-        return trial_query(self._parts.engine, QUERY_WITHIN_S)
+        return trial_query(self._components.engine, QUERY_WITHIN_S)
 
     def _table_query(self) -> Found:
-        parts = self._parts
-        return trial_table_query(parts.engine, parts.catalogs, parts.engine.catalog_faults(), QUERY_WITHIN_S)
+        components = self._components
+        return trial_table_query(
+            components.engine, components.catalogs, components.engine.catalog_faults(), QUERY_WITHIN_S
+        )
 
     def _ingest(self) -> Found:
-        parts, name = self._parts, self.settings.default_catalog
-        catalog = parts.catalogs.pyiceberg(name)
-        location = parts.catalogs.ask(name, lambda it: scratch_location(it, parts.catalog_settings[name]))
+        components, name = self._components, self.settings.default_catalog
+        catalog = components.catalogs.pyiceberg(name)
+        location = components.catalogs.ask(
+            name, lambda it: scratch_location(it, components.catalog_settings[name])
+        )
         if location is None:
             return Found("The catalog says of no location where a file could be tried.", State.SKIPPED)
         sync = sync_files if self.settings.ingest_fsync else not_synced

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from api.bootstrap.parts import Parts
+from api.bootstrap.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring_jars import jars_path
 from service.adapters.clock import SystemClock
@@ -51,7 +51,7 @@ def _names(process: psutil.Process, folder: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class DoctorParts(Parts):
+class DoctorParts(Components):
     """Parts that leave a running gateway alone: its servers are asked, but its folders are not written to.
 
     Before a first start, the embedded PostgreSQL runs in `scratch`, to find out whether it can run here.

@@ -12,13 +12,13 @@ from fastapi_swagger import patch_fastapi
 
 from api.bootstrap.settings import Settings
 from api.bootstrap.version import version_of
+from api.http.app_context import AppContext
 from api.http.bodies.body_limit import BodyLimit
 from api.http.bodies.body_pace import BodyPace
 from api.http.bodies.bytes_in_flight import BodyAccount, BytesInFlight
 from api.http.bodies.decoded_body import DecodedBody
 from api.http.connections.caller_shares import CallerShares, FairShares
-from api.http.door import Door, DoorBounds, GatewayFactory, OnFailedStart
-from api.http.edge import Edge
+from api.http.gateway_access import AccessBounds, GatewayAccess, GatewayFactory, OnFailedStart
 from api.http.middleware.callers import Authentication, Callers
 from api.http.middleware.hosts import KnownHosts
 from api.http.middleware.process_metrics import ProcessMetrics
@@ -59,20 +59,20 @@ def create_app(
         on_failed_start: called on the event loop with the error if the factory fails; it has to end the
             process.
     """
-    door = Door(gateway_factory, on_failed_start or _log_failed_start, _door_bounds(settings))
+    access = GatewayAccess(gateway_factory, on_failed_start or _log_failed_start, _door_bounds(settings))
     app = FastAPI(
         title="Sluice",
         version=version_of(),
         description="SQL over HTTP for lakehouses, and an explanation of what every scan read.",
-        lifespan=functools.partial(_life, door=door, is_awaited=settings.listen_when_ready),
+        lifespan=functools.partial(_life, access=access, is_awaited=settings.listen_when_ready),
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
         redirect_slashes=False,
     )
     metrics_of_process = ProcessMetrics()
-    metrics_of_process.http.watch_lanes(door.lanes)
-    app.state.edge = Edge(settings, door, Waiting(), metrics_of_process)
+    metrics_of_process.http.watch_lanes(access.lanes)
+    app.state.app_context = AppContext(settings, access, Waiting(), metrics_of_process)
     # Before the router for JSON, which takes every content type, and rejects all but JSON.
     app.include_router(ingest.records_router)
     # Routes are tried one after the other, and most requests are for these.
@@ -118,20 +118,20 @@ def _account(settings: Settings, max_bytes: int, max_body_bytes: int) -> BodyAcc
 
 
 @asynccontextmanager
-async def _life(_app: FastAPI, door: Door, *, is_awaited: bool) -> AsyncIterator[None]:
-    door.open()
+async def _life(_app: FastAPI, access: GatewayAccess, *, is_awaited: bool) -> AsyncIterator[None]:
+    access.open()
     if is_awaited:
-        await door.opened()
+        await access.opened()
     yield
-    await door.close()
+    await access.close()
 
 
 def _log_failed_start(error: CannotStart) -> None:
     _log.error("cannot_start", detail=error.detail)
 
 
-def _door_bounds(settings: Settings) -> DoorBounds:
-    return DoorBounds(
+def _door_bounds(settings: Settings) -> AccessBounds:
+    return AccessBounds(
         long_calls=settings.ingest_parallel_bodies,
         wait_s=settings.request_max_wait_s,
         long_wait_s=settings.ingest_max_wait_s,

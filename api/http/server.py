@@ -25,7 +25,7 @@ from api.http.connections.census import Census
 from api.http.connections.descriptors import with_descriptors
 from api.http.connections.protocol import BoundedProtocol
 from api.http.connections.unread_answers import UnreadAnswers
-from api.http.door import GatewayFactory
+from api.http.gateway_access import GatewayFactory
 from api.http.stopping_server import ANSWERING_S, Server
 from service.errors import CannotStart
 
@@ -85,7 +85,7 @@ def server_of(settings: Settings, app: FastAPI, on_stopping: Callable[[], None] 
     bounds = bounds_of(settings)
     max_connections = with_descriptors(bounds.max_connections)
     census = Census(max_connections, bounds.max_connections_per_peer)
-    app.state.edge.process_metrics.http.watch_connections(census.__len__, max_connections)
+    app.state.app_context.process_metrics.http.watch_connections(census.__len__, max_connections)
     protocol = functools.partial(
         BoundedProtocol,
         bounds=bounds,
@@ -104,7 +104,11 @@ def server_of(settings: Settings, app: FastAPI, on_stopping: Callable[[], None] 
         timeout_graceful_shutdown=settings.shutdown_timeout_s + ANSWERING_S,
     )
     return Server(
-        config, app.state.edge.door, settings.shutdown_delay_s, settings.shutdown_timeout_s, on_stopping
+        config,
+        app.state.app_context.access,
+        settings.shutdown_delay_s,
+        settings.shutdown_timeout_s,
+        on_stopping,
     )
 
 

@@ -13,7 +13,7 @@ from types import FrameType
 import structlog
 import uvicorn
 
-from api.http.door import Door
+from api.http.gateway_access import GatewayAccess
 
 ANSWERING_S = 5
 """Time after the gateway's bound, to answer clients that waited for queries and commits."""
@@ -36,14 +36,14 @@ class Server(uvicorn.Server):
     def __init__(
         self,
         config: uvicorn.Config,
-        door: Door,
+        access: GatewayAccess,
         delay_s: float,
         timeout_s: float,
         on_stopping: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(config)
         self.on_started: Callable[[], None] = lambda: None
-        self._door = door
+        self._access = access
         self._delay_s = delay_s
         self._timeout_s = timeout_s
         self._on_stopping = on_stopping
@@ -69,22 +69,22 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Runs the steps of the stop, each within its bound."""
         self._begin_stop()
-        self._door.leave()
+        self._access.leave()
         self._close_connections_with_their_answers()
         now_s = asyncio.get_running_loop().time
         leaves_s = now_s() + self._delay_s
-        if self._door.has_opened and self._is_delayed:
+        if self._access.has_opened and self._is_delayed:
             _log.info("stopping", step="Serving on, not ready any more", seconds=self._delay_s)
             await self._serve_until(lambda: now_s() >= leaves_s or not self._is_delayed)
         _log.info("stopping", step="Waiting for queries and the reading of results", seconds=self._timeout_s)
-        self._door.begin_drain()
+        self._access.begin_drain()
         ends_s = now_s() + self._timeout_s
-        await self._serve_until(lambda: now_s() >= ends_s or self.force_exit or self._door.is_drained())
+        await self._serve_until(lambda: now_s() >= ends_s or self.force_exit or self._access.is_drained())
         left_s = max(0.0, ends_s - now_s())
         _log.info("stopping", step="Closing the address, then the parts", seconds=round(left_s, 1))
         await self._stop_listening(sockets or [])
         await asyncio.sleep(LAST_REQUESTS_S)
-        self._door.begin_close(left_s)
+        self._access.begin_close(left_s)
         self.config.timeout_graceful_shutdown = math.ceil(left_s) + ANSWERING_S
         await super().shutdown(sockets)
 

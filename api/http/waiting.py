@@ -58,7 +58,7 @@ class Waiting:
         if finished not in self._events:
             self._events[finished] = asyncio.Event()
             loop = asyncio.get_running_loop()
-            finished.add_done_callback(lambda future: _tell(loop, self, future))
+            finished.add_done_callback(lambda future: _report(loop, self, future))
         return self._events[finished]
 
     def wake(self, finished: Future[None]) -> None:
@@ -68,7 +68,7 @@ class Waiting:
             event.set()
 
 
-def _tell(loop: asyncio.AbstractEventLoop, waiting: Waiting, finished: Future[None]) -> None:
+def _report(loop: asyncio.AbstractEventLoop, waiting: Waiting, finished: Future[None]) -> None:
     # A query may end after the server has stopped. Then no client waits.
     with suppress(RuntimeError):
         loop.call_soon_threadsafe(waiting.wake, finished)

@@ -62,12 +62,12 @@ def _streamed(
             if isinstance(each, BadRow):
                 # An unparsable record has no route; without routes, there is only one write.
                 write = 0 if plan.route is None else each.target
-                yield Unfit(_told(each, has_lines), each.payload, payload_format, write)
+                yield Unfit(_reported(each, has_lines), each.payload, payload_format, write)
             else:
                 yield each
 
 
-def _told(bad: BadRow, has_lines: bool) -> BadRecord:
+def _reported(bad: BadRow, has_lines: bool) -> BadRecord:
     number = bad.position.number
     if has_lines:
         return BadRecord("", bad.reason, line=number, column=bad.position.column)
@@ -84,9 +84,9 @@ def _records(
     for each in _one_by_one(records, RecordRows(plan)):
         if isinstance(each, BadRow):
             index = each.position.number
-            told = BadRecord(f"{place}/records/{index}", each.reason)
+            reported = BadRecord(f"{place}/records/{index}", each.reason)
             # JSON escapes preserve lone surrogates, which cannot be encoded.
-            yield Unfit(told, json_text(records[index]).encode(), RecordFormat.NDJSON, each.target)
+            yield Unfit(reported, json_text(records[index]).encode(), RecordFormat.NDJSON, each.target)
         else:
             yield each
 

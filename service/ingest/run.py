@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from service.errors import GatewayError, IngestInvalid, RequestIdReused, WriteNotAllowed
 from service.ingest.dead_letters.dead_letters import DeadLetters
-from service.ingest.dead_letters.letters_apart import check_letters_apart
+from service.ingest.dead_letters.letters_apart import check_dead_letters_apart
 from service.ingest.dead_letters.sort_out import SortedOut
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.distributed.large_parts import LargeInputs
@@ -23,7 +23,7 @@ from service.ingest.read_target import read_target
 from service.ingest.request_rows import request_rows
 from service.ingest.required_advice import required_advice
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
-from service.ingest.schema_changes.evolutions import telling
+from service.ingest.schema_changes.evolutions import reporting
 from service.ingest.schema_changes.match_tables import match_tables
 from service.ingest.unmetered import Unmetered
 from service.ingest.write_schema.kept import kept_written_fields
@@ -32,7 +32,7 @@ from service.ingest_ports import (
     DataFiles,
     DeadLetterTables,
     IngestLog,
-    IngestMeters,
+    IngestMetrics,
     Spools,
     TableChanges,
     WritableTables,
@@ -49,8 +49,8 @@ from service.model.ingest.ingest import (
     written_target,
 )
 from service.model.ingest.json_records import JsonRecords
-from service.model.ingest.judged_by import JudgedBy
 from service.model.ingest.sources import SourceFile
+from service.model.ingest.validation_schema import JudgedBy
 from service.model.ingest.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
 from service.model.tables.schema_changes import TableEvolution
 from service.ports import Clock
@@ -75,7 +75,7 @@ class IngestPorts:
     """The size to which a body may expand when it is read."""
     large: LargeInputs | None = None
     """The writer of large inputs; without it, the gateway writes everything itself."""
-    meters: IngestMeters = field(default_factory=Unmetered)
+    metrics: IngestMetrics = field(default_factory=Unmetered)
     turn: Callable[[], AbstractContextManager[None]] = nullcontext
     """Held while the records of a small ingest are read and written; it waits for this ingest's turn."""
     changes: TableChanges = field(kw_only=True)
@@ -119,7 +119,7 @@ def run_ingest(
     # An ingest of dead letters alone requires nothing of the tables that they belong to.
     with step("sluice.ingest.match"):
         prepared = Destinations((), ()) if request.judging is not None else destinations_of(request, ports)
-    with telling(lambda: prepared.evolutions), required_advice(request.writes):
+    with reporting(lambda: prepared.evolutions), required_advice(request.writes):
         return _accepted(request, caller, prepared, ports, began_ms)
 
 
@@ -144,7 +144,7 @@ def _accepted(
         ports.clock.elapsed_ms() - began_ms,
         request.stream_batch,
         prepared.evolutions,
-        written.judged_by,
+        written.validation_schema,
         current().context,
     )
     with step("sluice.ingest.accept"):
@@ -153,7 +153,7 @@ def _accepted(
         # The same request was sent twice at once, and the other one was accepted first.
         _discard(written.tables, results, ports.data_files)
         return _same(accepted, request)
-    ports.meters.accepted(accepted)
+    ports.metrics.accepted(accepted)
     ports.lineage.ingest_accepted(accepted, request.read_from)
     return accepted
 
@@ -178,7 +178,7 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     """
     keys = dict.fromkeys(each.key for each in request.writes)
     _check_allowed(keys, ports.writable_names)
-    check_letters_apart(request)
+    check_dead_letters_apart(request)
     present = PresentColumns(request, ports.bounds, ports.spools, ports.large)
 
     def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> tuple[Destination, ...]:
@@ -190,7 +190,7 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
 
     matched = match_tables(request.writes, ports.tables, ports.changes, ports.change_rules, targets)
     # Another process may have changed a table since it was planned.
-    with telling(lambda: matched.evolutions):
+    with reporting(lambda: matched.evolutions):
         return Destinations(targets(request.writes, matched.by_key), matched.evolutions, present.files)
 
 
@@ -199,7 +199,7 @@ class _Written:
     results: Sequence[WriteResult]
     rejected: Rejected
     tables: Mapping[TableKey, WritableTable]
-    judged_by: JudgedBy | None = None
+    validation_schema: JudgedBy | None = None
 
 
 def _written(request: IngestRequest, ingest_id: UUID, prepared: Destinations, ports: IngestPorts) -> _Written:
@@ -208,7 +208,7 @@ def _written(request: IngestRequest, ingest_id: UUID, prepared: Destinations, po
         files = WritePorts(ports.data_files, ports.dead_letters, ports.clock)
         executed = ExecutedWrite(request, ingest_id, destinations, files, ports.large, prepared.files)
         executed.run()
-        return _Written(executed.results, executed.rejected, executed.tables, executed.judged_by)
+        return _Written(executed.results, executed.rejected, executed.tables, executed.validation_schema)
     sorted_out = _sorted_out(request, ingest_id, destinations, ports)
     # An ingest that may take long must not keep the others waiting.
     with ports.turn() if _is_small(request) else nullcontext():

@@ -7,7 +7,7 @@ from service.model.ingest.writing import Committable
 from service.tracing import Span
 
 
-def told(span: Span, record: IngestRecord) -> None:
+def reported(span: Span, record: IngestRecord) -> None:
     """Notes the accepted ingest, and its tables."""
     targets = [target for each in record.commits for target in each.targets]
     span.note(

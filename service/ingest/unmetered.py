@@ -1,4 +1,4 @@
-"""The `IngestMeters` port where nothing is measured."""
+"""The `IngestMetrics` port where nothing is measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from service.model.ingest.writing import Committable
 
 
 class Unmetered:
-    """An `IngestMeters` port that records no numbers."""
+    """An `IngestMetrics` port that records no numbers."""
 
     def accepted(self, record: IngestRecord) -> None:
         """Does nothing."""

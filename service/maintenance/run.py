@@ -12,9 +12,9 @@ from service.maintenance.may_remove_orphans import check_may_remove_orphans
 from service.maintenance.unmetered import UnmeteredMaintenance
 from service.maintenance_ports import (
     MaintenanceLog,
-    MaintenanceMeters,
+    MaintenanceMetrics,
     MaintenanceTurns,
-    TableUpkeep,
+    TableMaintenance,
     WaitingIngests,
 )
 from service.model.operations.maintenance import (
@@ -36,7 +36,7 @@ class MaintenancePorts:
     `clock` is the one that all replicas share. `deletion_clock` is never ahead of it, nor of this machine's.
     """
 
-    upkeep: TableUpkeep
+    table_maintenance: TableMaintenance
     log: MaintenanceLog
     turns: MaintenanceTurns
     waiting: WaitingIngests
@@ -44,7 +44,7 @@ class MaintenancePorts:
     clock: Clock
     deletion_clock: Clock
     lineage: Lineage = field(default_factory=NoLineage)
-    meters: MaintenanceMeters = field(default_factory=UnmeteredMaintenance)
+    metrics: MaintenanceMetrics = field(default_factory=UnmeteredMaintenance)
 
 
 def run_maintenance(record: MaintenanceRecord, ports: MaintenancePorts) -> MaintenanceRecord:
@@ -98,14 +98,14 @@ def _counts(
     table, bounds = request.key.table, request.bounds
     match operation:
         case MaintenanceOperation.COMPACT:
-            return ports.upkeep.compact(request.key)
+            return ports.table_maintenance.compact(request.key)
         case MaintenanceOperation.EXPIRE:
             snapshots_before = ports.deletion_clock.now() - bounds.snapshot_age
-            return ports.upkeep.expire(table, snapshots_before, bounds.snapshots_kept)
+            return ports.table_maintenance.expire(table, snapshots_before, bounds.snapshots_kept)
         case MaintenanceOperation.REMOVE_ORPHANS:
             older_than = ports.deletion_clock.now() - bounds.orphan_age
             check_may_remove_orphans(table, older_than, ports.waiting, ports.catalogs)
-            return ports.upkeep.remove_orphans(table, older_than)
+            return ports.table_maintenance.remove_orphans(table, older_than)
         case _:
             assert_never(operation)
 

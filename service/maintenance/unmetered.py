@@ -6,7 +6,7 @@ from service.model.operations.maintenance import MaintenanceRecord
 
 
 class UnmeteredMaintenance:
-    """Implements the `MaintenanceMeters` port and counts nothing."""
+    """Implements the `MaintenanceMetrics` port and counts nothing."""
 
     def ended(self, record: MaintenanceRecord) -> None:
         """Does nothing."""

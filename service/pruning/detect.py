@@ -1,8 +1,9 @@
 """Finds every dynamic filter that a query may have, and says why each other join gives none.
 
 For each SELECT, detection builds the join graph, lets the rules of `candidates` propose pairs of columns, and
-pushes a filter for each pair down to the scans below (`lineage`). It then checks the types and the table's
-layout. Pairs that pass go to `placements`, which builds the query for the keys; the others go to `refusals`.
+pushes a filter for each pair down to the scans below (`filter_pushdown`). It then checks the types and the
+table's layout. Pairs that pass go to `filter_planner`, which builds the query for the keys; the others go to
+`rejected_candidates`.
 """
 
 from __future__ import annotations
@@ -31,22 +32,29 @@ from service.pruning.candidates.null_safe_join import null_safe_join
 from service.pruning.candidates.outer_join import outer_join
 from service.pruning.candidates.semi_join import semi_join
 from service.pruning.detection import Detection, DetectionContext
+from service.pruning.filter_planner import FilterPlanner, FilterRequest
 from service.pruning.join_graph.base_columns import base_columns
+from service.pruning.join_graph.filter_pushdown import (
+    IsOpen,
+    Place,
+    PushdownContext,
+    Source,
+    over_column,
+    pushdown_targets,
+)
 from service.pruning.join_graph.known_tables import KnownTables, column_of, is_bare
-from service.pruning.join_graph.left_out import left_out, mention_of, not_understood
-from service.pruning.join_graph.lineage import IsOpen, Place, Source, Ways, narrowed_by, over_column
 from service.pruning.join_graph.query_graphs import QueryGraphs
-from service.pruning.name_resolution.is_resolved_alike import is_resolved_alike
-from service.pruning.placements import Placements, Wanted
-from service.pruning.refusals import Refusals
-from service.pruning.rewrites.droppable_joins import DroppableJoin, droppable_joins
+from service.pruning.join_graph.unfiltered_references import not_understood, reference_of, unfiltered
+from service.pruning.name_resolution.matches_spark_resolution import matches_spark_resolution
+from service.pruning.rejected_candidates import RejectedCandidates
 from service.pruning.rewrites.local_relations import (
+    RelationAssignment,
     RelationContext,
-    RelationPlacement,
     asks_for_files,
     local_relations,
 )
-from service.pruning.scan_layout.accepted_columns import accepted_columns, unsure_columns
+from service.pruning.rewrites.redundant_joins import RedundantJoin, redundant_joins
+from service.pruning.scan_layout.accepted_columns import accepted_columns, ambiguous_columns
 
 _SAMPLED = "a sample chooses among all rows"
 UTC_NAMES = frozenset({"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "+00:00"})
@@ -60,8 +68,8 @@ def detect(tree: exp.Query, context: DetectionContext) -> Detection:
     is_recursive = any(each.args.get("recursive") for each in tree.find_all(exp.With))
     root = None if is_recursive else build_scope(tree)
     known = KnownTables(context.tables, context.max_build_rows)
-    if root is None or not is_resolved_alike(root, known.facts):
-        return Detection((), (), left_out=tuple(not_understood(tree, known.facts)))
+    if root is None or not matches_spark_resolution(root, known.facts):
+        return Detection((), (), unfiltered=tuple(not_understood(tree, known.facts)))
     return _Detector(root, context).detection()
 
 
@@ -72,12 +80,12 @@ def _seen_through(candidate: Candidate, source: Source) -> Candidate:
     return replace(candidate, probe_key=over_column(candidate.probe_key, source.expression))
 
 
-def _refused(candidate: Candidate, reason: Reason | None) -> Candidate:
+def _rejected(candidate: Candidate, reason: Reason | None) -> Candidate:
     """Rejects the candidate for this reason, unless it already has one."""
-    return replace(candidate, refusal=reason) if reason and candidate.refusal is None else candidate
+    return replace(candidate, rejection=reason) if reason and candidate.rejection is None else candidate
 
 
-def _refusal_of(table: exp.Table) -> Reason | None:
+def _rejection_of(table: exp.Table) -> Reason | None:
     """Returns why a table reference cannot be replaced by a filtered one; None if it can."""
     if is_bare(table):
         return None
@@ -93,12 +101,12 @@ class _Detector:
         self._known = KnownTables(context.tables, context.max_build_rows)
         self._graphs = QueryGraphs(root, self._known, context.days)
         parsed = context.parsed
-        self._refusals = Refusals(
-            self._known.facts, (lambda _end: None) if parsed is None else parsed.mention_at
+        self._rejections = RejectedCandidates(
+            self._known.facts, (lambda _end: None) if parsed is None else parsed.label_at
         )
-        self._placements = Placements(context, self._known, self._graphs, self._refusals)
-        self._relations: list[RelationPlacement] = []
-        self._droppable: list[DroppableJoin] = []
+        self._assignments = FilterPlanner(context, self._known, self._graphs, self._rejections)
+        self._relations: list[RelationAssignment] = []
+        self._redundant: list[RedundantJoin] = []
 
     def detection(self) -> Detection:
         """Applies the rules to every SELECT of the query, inner ones first."""
@@ -108,21 +116,21 @@ class _Detector:
                 for each in (graph, *graph.operands):
                     self._detect(scope, each)
                 self._detect_relations(scope, graph)
-        self._placements.place_together()
+        self._assignments.place_together()
         return Detection(
-            self._placements.placed,
-            self._refusals.records,
+            self._assignments.assignments,
+            self._rejections.records,
             tuple(
-                left_out(
+                unfiltered(
                     self._root,
                     self._graphs.graph,
                     self._known.facts,
-                    self._refusals.told,
-                    self._refusals.named,
+                    self._rejections.reported,
+                    self._rejections.named,
                 )
             ),
             tuple(self._relations),
-            tuple(self._droppable),
+            tuple(self._redundant),
             has_joining_subqueries=has_joining_subqueries(self._root),
         )
 
@@ -135,8 +143,8 @@ class _Detector:
             relations = [each for each in relations if not each.query.rows_of.predicate]
         self._relations += relations
         if self._context.parsed is not None and isinstance(scope.expression, exp.Select):
-            self._droppable += droppable_joins(
-                scope.expression, graph, relations, self._placements.narrowed, self._context.parsed
+            self._redundant += redundant_joins(
+                scope.expression, graph, relations, self._assignments.filtered, self._context.parsed
             )
 
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
@@ -166,9 +174,11 @@ class _Detector:
         graphs = self._graphs
         # A row that is pruned on the null-supplied side of an outer join becomes NULLs, a key of `<=>`.
         is_open: IsOpen = graphs.has_own_rows if candidate.is_null_safe else lambda _select, _relation: True
-        for source in narrowed_by(place, column, Ways(graphs.classes_of, graphs.mentions_of, is_open)):
+        for source in pushdown_targets(
+            place, column, PushdownContext(graphs.classes_of, graphs.reference_count, is_open)
+        ):
             if source.reading is not None or graphs.is_shared(place.select):
-                self._placements.share(mention_of(source.table))
+                self._assignments.share(reference_of(source.table))
             self._judge(candidate, source, lambda: self._known.type_in(place.relation, column) is not None)
 
     def _judge(self, candidate: Candidate, source: Source, is_of_one_type: Callable[[], bool]) -> None:
@@ -176,7 +186,7 @@ class _Detector:
         table = source.table
         facts = self._known.facts(table)
         if facts is None:
-            self._refuse_unknown(candidate, source)
+            self._reject_unknown(candidate, source)
             return
         known = column_of(facts, source.column)
         if known is None:
@@ -184,24 +194,26 @@ class _Detector:
         candidate, build_type = self._typed(candidate)
         probe = Probe(facts.name, (known.name,), (known.type_name,), facts.snapshot_id)
         is_prunable = self._is_prunable(facts, known.name)
-        cause = source.cause if source.refusal else _SAMPLED
-        candidate = _refused(_seen_through(candidate, source), source.refusal or _refusal_of(table))
+        cause = source.cause if source.rejection else _SAMPLED
+        candidate = _rejected(_seen_through(candidate, source), source.rejection or _rejection_of(table))
         if build_type is None:
-            self._refuse_build(candidate, table, probe, is_prunable)
+            self._reject_build(candidate, table, probe, is_prunable)
             return
         plan = key_plan(candidate, known.type_name, build_type, self._is_utc)
         if not is_prunable:
-            self._refuse_column(candidate, table, probe, facts)
-        elif candidate.refusal is not None:
-            is_told = candidate.refusal is Reason.PROBE_NOT_PRUNABLE
-            self._refusals.refuse(candidate, table, probe, candidate.refusal, cause if is_told else "")
+            self._reject_column(candidate, table, probe, facts)
+        elif candidate.rejection is not None:
+            is_reported = candidate.rejection is Reason.PROBE_NOT_PRUNABLE
+            self._rejections.reject(
+                candidate, table, probe, candidate.rejection, cause if is_reported else ""
+            )
         elif isinstance(plan, Reason):
-            self._refusals.refuse(candidate, table, probe, plan)
+            self._rejections.reject(candidate, table, probe, plan)
         elif source.expression is None and not is_of_one_type():
             # A union converts its branches to one type before they are compared.
-            self._refusals.refuse(candidate, table, probe, Reason.TYPE_NOT_CONVERTIBLE)
+            self._rejections.reject(candidate, table, probe, Reason.TYPE_NOT_CONVERTIBLE)
         else:
-            self._placements.place(Wanted(candidate, table, probe, plan, source.reading))
+            self._assignments.place(FilterRequest(candidate, table, probe, plan, source.reading))
 
     def _typed(self, candidate: Candidate) -> tuple[Candidate, str | None]:
         """Returns the candidate, and the type of its build column or of the one it is computed from.
@@ -212,10 +224,10 @@ class _Detector:
         relation = candidate.build_graph.relations[candidate.build.relation]
         if build_type is not None or not isinstance(relation, Scope):
             return candidate, build_type
-        opened = self._graphs.opened_graph(candidate.build_graph)
-        computed = opened.computed(candidate.build)
+        flattened = self._graphs.flattened_graph(candidate.build_graph)
+        computed = flattened.computed(candidate.build)
         column, expression = (None, None) if computed is None else computed
-        build_type = None if column is None else self._known.type_name(opened.graph, column)
+        build_type = None if column is None else self._known.type_name(flattened.graph, column)
         if build_type is None or expression is None or key_type(expression, build_type) is None:
             return candidate, None
         build_key = over_column(candidate.build_key, expression)
@@ -224,54 +236,54 @@ class _Detector:
     def _is_prunable(self, facts: TableFacts, column: str) -> bool:
         if column.lower() in accepted_columns(facts):
             return True
-        return column.lower() not in unsure_columns(facts) and self._context.is_tight(facts, column)
+        return column.lower() not in ambiguous_columns(facts) and self._context.is_clustered(facts, column)
 
-    def _refuse_unknown(self, candidate: Candidate, source: Source) -> None:
+    def _reject_unknown(self, candidate: Candidate, source: Source) -> None:
         """Rejects a candidate on an unexpanded view, or on a table that cannot be read again as it is."""
         is_filtered_by = candidate.build.relation in candidate.build_graph.filtered
         table = source.table
-        if is_filtered_by and table.catalog and candidate.refusal is None:
+        if is_filtered_by and table.catalog and candidate.rejection is None:
             name = TableName(table.catalog, table.db, table.name)
             probe = Probe(name, (source.column,), ("unknown",), None)
-            self._refusals.refuse(candidate, table, probe, Reason.SOURCE_NOT_SUPPORTED)
+            self._rejections.reject(candidate, table, probe, Reason.SOURCE_NOT_SUPPORTED)
 
-    def _refuse_build(self, candidate: Candidate, table: exp.Table, probe: Probe, is_prunable: bool) -> None:
+    def _reject_build(self, candidate: Candidate, table: exp.Table, probe: Probe, is_prunable: bool) -> None:
         """Rejects a build table that cannot be read again as it is, or a column whose type gives no keys."""
         relation = candidate.build_graph.relations[candidate.build.relation]
         if isinstance(relation, exp.Table) and self._known.facts(relation) is None:
             # Filters inside it do not matter: the gateway cannot tell when its rows change.
-            self._refusals.refuse(
-                candidate, table, probe, candidate.refusal or Reason.BUILD_NOT_DETERMINISTIC
+            self._rejections.reject(
+                candidate, table, probe, candidate.rejection or Reason.BUILD_NOT_DETERMINISTIC
             )
             return
         has_base = base_columns(relation, candidate.build.column) is not None
-        reason = candidate.refusal or (Reason.TYPE_NOT_CONVERTIBLE if has_base else Reason.KEY_IS_COMPUTED)
+        reason = candidate.rejection or (Reason.TYPE_NOT_CONVERTIBLE if has_base else Reason.KEY_IS_COMPUTED)
         # A derived table may select rows by other means than a condition.
         is_chosen = is_prunable and not isinstance(relation, exp.Table)
         if is_chosen or candidate.build.relation in candidate.build_graph.filtered:
-            self._refusals.refuse(candidate, table, probe, reason)
+            self._rejections.reject(candidate, table, probe, reason)
         else:
             facts = None if is_prunable else self._known.facts(table)
             detail = "" if facts is None else self._why_not(facts, probe.columns[0])
             reason = reason if is_prunable else Reason.PROBE_NOT_PRUNABLE
-            self._refusals.leave(candidate, table, probe, reason, detail)
+            self._rejections.leave(candidate, table, probe, reason, detail)
 
-    def _refuse_column(self, candidate: Candidate, table: exp.Table, probe: Probe, facts: TableFacts) -> None:
+    def _reject_column(self, candidate: Candidate, table: exp.Table, probe: Probe, facts: TableFacts) -> None:
         """Rejects a candidate on a column that accepts no filter."""
         is_filtered = candidate.build.relation in candidate.build_graph.filtered
         is_other = facts.source is TableSource.OTHER
         reason = Reason.SOURCE_NOT_SUPPORTED if is_other else Reason.PROBE_NOT_PRUNABLE
         detail = "" if is_other else self._why_not(facts, probe.columns[0])
-        if is_filtered and not (is_other and candidate.refusal is not None):
-            self._refusals.refuse(candidate, table, probe, reason, detail)
+        if is_filtered and not (is_other and candidate.rejection is not None):
+            self._rejections.reject(candidate, table, probe, reason, detail)
         else:
-            self._refusals.leave(candidate, table, probe, reason, detail)
+            self._rejections.leave(candidate, table, probe, reason, detail)
 
     def _why_not(self, facts: TableFacts, column: str) -> str:
         """Returns, in words, why no filter is accepted on the column."""
         if facts.source is TableSource.FILES:
             return f"the table's folders are not named by {column}"
-        if column.lower() in unsure_columns(facts):
+        if column.lower() in ambiguous_columns(facts):
             return f"what the files say of {column} is not sure: they were imported, or its type was widened"
         found = self._context.clustering(facts, column)
         return (

@@ -10,12 +10,12 @@ from service.model.filters.filtering import DynamicFilter, FilterRecord
 from service.model.query.query import Parameters
 from service.model.tables.sql import ParsedQuery
 from service.model.tables.tables import TableAt, TableFacts, TableName
-from service.pruning.rewrites.droppable_joins import DroppableJoin
-from service.pruning.rewrites.local_relations import RelationPlacement
+from service.pruning.rewrites.local_relations import RelationAssignment
+from service.pruning.rewrites.redundant_joins import RedundantJoin
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class FilterAssignment:
     """A filter, and where the name of its table reference ends in the text.
 
     `is_shared`: several places read the filtered rows, and each may need fewer. `is_whole`: the engine, which
@@ -34,18 +34,19 @@ class Placement:
 class Detection:
     """The filters to collect, and the rejected candidates.
 
-    `left_out` has a record for each reference to a known table that has no candidate. `relations` are the
-    tables whose rows may be in memory; `droppable` are the joins that a filter may make unnecessary. `unsure`
-    are the ambiguous tables, by name in lower case: not every reference to them can be pinned to a snapshot.
-    If the query `has_joining_subqueries`, the engine makes joins that the candidates do not cover.
+    `unfiltered` has a record for each reference to a known table that has no candidate. `relations` are the
+    tables whose rows may be in memory; `redundant_joins` are the joins that a filter may make unnecessary.
+    `ambiguous` are the ambiguous tables, by name in lower case: not every reference to them can be pinned to
+    a snapshot. If the query `has_joining_subqueries`, the engine makes joins that the candidates do not
+    cover.
     """
 
-    placements: tuple[Placement, ...]
-    refused: tuple[FilterRecord, ...]
-    left_out: tuple[FilterRecord, ...] = ()
-    relations: tuple[RelationPlacement, ...] = ()
-    droppable: tuple[DroppableJoin, ...] = ()
-    unsure: frozenset[TableName] = frozenset()
+    assignments: tuple[FilterAssignment, ...]
+    rejected: tuple[FilterRecord, ...]
+    unfiltered: tuple[FilterRecord, ...] = ()
+    relations: tuple[RelationAssignment, ...] = ()
+    redundant_joins: tuple[RedundantJoin, ...] = ()
+    ambiguous: frozenset[TableName] = frozenset()
     has_joining_subqueries: bool = False
 
 
@@ -53,7 +54,7 @@ class Detection:
 class DetectionContext:
     """The facts that detection needs besides the tree.
 
-    `tables` has the facts of tables by names in lower case, at a snapshot or as they are now. `is_tight`
+    `tables` has the facts of tables by names in lower case, at a snapshot or as they are now. `is_clustered`
     returns whether a column's bounds differ enough from file to file for a filter on it to pay off;
     `clustering` says in words why they do not. Keys come from tables of at most `max_build_rows` rows, and
     rows in memory from tables of at most `max_fetched_rows`. `days` are the days that it may be, in the
@@ -64,7 +65,7 @@ class DetectionContext:
     parameters: Parameters
     session: Mapping[str, str]
     max_build_rows: int
-    is_tight: Callable[[TableFacts, str], bool] = lambda _facts, _column: False
+    is_clustered: Callable[[TableFacts, str], bool] = lambda _facts, _column: False
     clustering: Callable[[TableFacts, str], str] = lambda _facts, _column: ""
     days: tuple[date, ...] = ()
     is_named: Callable[[str], bool] = lambda _column: True

@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 
 from service.model.filters.filtering import Build
 from service.model.filters.relations import RelationQuery
-from service.pruning.detection import Placement
-from service.pruning.rewrites.local_relations import RelationPlacement
+from service.pruning.detection import FilterAssignment
+from service.pruning.rewrites.local_relations import RelationAssignment
 
 
 def rows_with_keys(
-    placements: Sequence[Placement], relations: Sequence[RelationPlacement]
+    assignments: Sequence[FilterAssignment], relations: Sequence[RelationAssignment]
 ) -> Mapping[str, RelationQuery]:
     """Returns, by the fingerprint of a filter, the relation whose rows have exactly the filter's keys.
 
     A relation whose table is itself filtered is read from its files, so its rows are not needed.
     """
-    narrowed = {each.reference_end for each in placements}
-    wanted = [each.query for each in relations if each.reference_end not in narrowed]
+    filtered = {each.reference_end for each in assignments}
+    request = [each.query for each in relations if each.reference_end not in filtered]
     found: dict[str, RelationQuery] = {}
-    for build, fingerprint in ((each.filter.build, each.filter.fingerprint) for each in placements):
-        relation = next((each for each in wanted if _has_keys(each.rows_of, build)), None)
+    for build, fingerprint in ((each.filter.build, each.filter.fingerprint) for each in assignments):
+        relation = next((each for each in request if _has_keys(each.rows_of, build)), None)
         if relation is not None:
             found.setdefault(fingerprint, relation)
     return found

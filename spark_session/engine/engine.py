@@ -17,7 +17,7 @@ from service.errors import (
     QueryCanceled,
     QueryEnded,
 )
-from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.operations.engine_signs import EngineLoss, EngineSigns
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import CacheUse
@@ -108,7 +108,7 @@ class SparkEngine:
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, within_s: float
-    ) -> HeldRelation | None:
+    ) -> CachedRelation | None:
         """Reads the rows of a relation into the engine's memory; None if they are too large.
 
         Raises:
@@ -130,7 +130,7 @@ class SparkEngine:
 
     def put(
         self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds, within_s: float
-    ) -> HeldRelation | None:
+    ) -> CachedRelation | None:
         """Takes rows that were read elsewhere into the engine's memory; None if they are too large.
 
         Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.query.query import Parameters
 from spark_session.engine.engine import SparkEngine
 
@@ -20,17 +20,17 @@ class EngineRelations:
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
 
-    def held(self, fingerprint: str) -> HeldRelation | None:
+    def held(self, fingerprint: str) -> CachedRelation | None:
         """See `service.ports.Relations`."""
         session = self._engine.session
         return None if session is None else session.relations.held(fingerprint)
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
-    ) -> HeldRelation | None:
+    ) -> CachedRelation | None:
         """See `service.ports.Relations`."""
         return self._engine.fetch(query, parameters, bounds, FETCH_WITHIN_S)
 
-    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
+    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> CachedRelation | None:
         """See `service.ports.Relations`."""
         return self._engine.put(query, rows, bounds, PUT_WITHIN_S)

@@ -30,16 +30,16 @@ class SparkRowDeltas:
         if session is None:
             raise EngineNotReady
         try:
-            told = session.row_deltas.prepare(delta)
+            reported = session.row_deltas.prepare(delta)
         except Py4JJavaError as failure:
             raise _translated(failure, delta) from failure
         except (PySparkException, *UNREACHABLE) as failure:
             raise EngineLost from failure
-        if told and not told.startswith("{"):
-            log.error("row_delta_unreadable", table=str(delta.key.table), reason=told)
-            place = int(told.partition(" ")[0])
+        if reported and not reported.startswith("{"):
+            log.error("row_delta_unreadable", table=str(delta.key.table), reason=reported)
+            place = int(reported.partition(" ")[0])
             raise CommittableUnreadable(data_files=[(*delta.data_files, *delta.delete_files)[place]])
-        return told or None
+        return reported or None
 
 
 def _translated(failure: Py4JJavaError, delta: RowDelta) -> Exception:

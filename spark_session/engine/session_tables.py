@@ -60,8 +60,8 @@ class SparkSessionTables:
     def facts(self, name: TableName, kept_ms: int) -> TableFacts | None:
         """See `service.ports.SessionTables`."""
         with self._asked() as reader:
-            told = reader.table(name, kept_ms, self._max_partitions)
-        found = json.loads(told)
+            reported = reader.table(name, kept_ms, self._max_partitions)
+        found = json.loads(reported)
         if found is None:
             return None
         facts = _facts(name, found)
@@ -91,39 +91,41 @@ def type_name(spark_type: str) -> str:
     return _TYPES.get(spark_type, spark_type)
 
 
-def _is_read_alike(told: Mapping[str, Any]) -> bool:
+def _is_read_alike(reported: Mapping[str, Any]) -> bool:
     """Whether a partition's value is the same to a predicate on it and in the rows.
 
     For a folder `price=2` in a DECIMAL(7, 2), Spark reads 2.00 for the one and 0.02 for the other, unless the
     value comes from a metastore.
     """
-    types = {column: spark_type for column, spark_type, _, _ in told["columns"]}
-    by_decimals = any(types[each].startswith("decimal") for each in told["partitionColumns"])
-    return bool(told["isTracked"]) or not by_decimals
+    types = {column: spark_type for column, spark_type, _, _ in reported["columns"]}
+    by_decimals = any(types[each].startswith("decimal") for each in reported["partitionColumns"])
+    return bool(reported["isTracked"]) or not by_decimals
 
 
-def _facts(name: TableName, told: Mapping[str, Any]) -> TableFacts:
+def _facts(name: TableName, reported: Mapping[str, Any]) -> TableFacts:
     columns = tuple(
         TableColumn(position, column, type_name(spark_type), not is_nullable, comment)
-        for position, (column, spark_type, is_nullable, comment) in enumerate(told["columns"], start=1)
+        for position, (column, spark_type, is_nullable, comment) in enumerate(reported["columns"], start=1)
     )
-    listing = told["listing"] if _is_read_alike(told) else None
+    listing = reported["listing"] if _is_read_alike(reported) else None
     _, files, size, state, _ = listing or (0, 0, 0, "", False)
-    shape = json.dumps([told["columns"], told["partitionColumns"], told["createdAt"]])
-    identity = json.dumps([str(name), told["location"], shape, state])
+    shape = json.dumps([reported["columns"], reported["partitionColumns"], reported["createdAt"]])
+    identity = json.dumps([str(name), reported["location"], shape, state])
     return TableFacts(
         name=name,
         table_uuid=uuid5(_NAMESPACE, identity),
         format_version=0,
-        location=told["location"],
+        location=reported["location"],
         schema_id=zlib.crc32(shape.encode()),
         spec_id=0,
         snapshot_id=None,
         columns=columns,
-        partition_fields=tuple(PartitionField(each, each, "identity") for each in told["partitionColumns"]),
+        partition_fields=tuple(
+            PartitionField(each, each, "identity") for each in reported["partitionColumns"]
+        ),
         sort_fields=(),
         snapshots=(),
-        record_count=told["rows"],
+        record_count=reported["rows"],
         data_file_count=files,
         total_bytes=size,
         source=TableSource.OTHER if listing is None else TableSource.FILES,

@@ -43,8 +43,8 @@ _CONFLICTS = ("CommitFailedException", "ValidationException", "PartitionSpec.par
 ATTEMPTS = 4
 
 
-class SparkTableUpkeep:
-    """Implements `service.maintenance_ports.TableUpkeep`; `session` returns the current session."""
+class SparkTableMaintenance:
+    """Implements `service.maintenance_ports.TableMaintenance`; `session` returns the current session."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class SparkTableUpkeep:
         self._width = width
 
     def compact(self, key: TableKey) -> Mapping[str, int]:
-        """See `service.maintenance_ports.TableUpkeep`."""
+        """See `service.maintenance_ports.TableMaintenance`."""
         # An attempt may have committed part of the work before it gave up.
         before: list[str] = []
 
@@ -82,7 +82,7 @@ class SparkTableUpkeep:
         return self._done(key.table, work)
 
     def expire(self, table: TableName, older_than: datetime, snapshots_kept: int) -> Mapping[str, int]:
-        """See `service.maintenance_ports.TableUpkeep`."""
+        """See `service.maintenance_ports.TableMaintenance`."""
 
         def work(_: WarmSession, child: SparkSession) -> dict[str, int]:
             before = _snapshot_count(child, table)
@@ -94,7 +94,7 @@ class SparkTableUpkeep:
         return self._done(table, work)
 
     def remove_orphans(self, table: TableName, older_than: datetime) -> Mapping[str, int]:
-        """See `service.maintenance_ports.TableUpkeep`."""
+        """See `service.maintenance_ports.TableMaintenance`."""
 
         def work(warm: WarmSession, child: SparkSession) -> dict[str, int]:
             arguments = {"older_than": _moment(older_than)}

@@ -25,10 +25,16 @@ class SparkViews:
     def view(self, name: TableName) -> View | None:
         """See `service.ports.Views`."""
         with self._asked(name.catalog) as reader:
-            told = json.loads(reader.view(name))
-        if told is None:
+            reported = json.loads(reader.view(name))
+        if reported is None:
             return None
-        return View(name, told["sql"], told["catalog"], tuple(told["namespace"]), _columns(told["columns"]))
+        return View(
+            name,
+            reported["sql"],
+            reported["catalog"],
+            tuple(reported["namespace"]),
+            _columns(reported["columns"]),
+        )
 
     def is_read_alike(self, reading: ViewReading) -> bool:
         """See `service.ports.Views`."""
@@ -51,5 +57,5 @@ class SparkViews:
             raise CatalogDown(f"The catalog {catalog} does not answer.") from failure
 
 
-def _columns(told: Sequence[tuple[str, str]]) -> tuple[ViewColumn, ...]:
-    return tuple(ViewColumn(name, type_name) for name, type_name in told)
+def _columns(reported: Sequence[tuple[str, str]]) -> tuple[ViewColumn, ...]:
+    return tuple(ViewColumn(name, type_name) for name, type_name in reported)

@@ -49,12 +49,14 @@ def column_lineage(text: str) -> ColumnLineage | None:
     >>> lineage.columns[0].sources
     (Source(table='lake.a.t', column='id', influence=<Influence.AGGREGATION: 'AGGREGATION'>, is_masked=True),)
     """
-    told = json.loads(text)
-    if told is None:
+    reported = json.loads(text)
+    if reported is None:
         return None
-    columns, rows = told
+    columns, rows = reported
     return ColumnLineage(tuple(ColumnSources(name, _sources(each)) for name, each in columns), _sources(rows))
 
 
-def _sources(told: list[list[Any]]) -> tuple[Source, ...]:
-    return tuple(Source(table, column, Influence(kind), is_masked) for table, column, kind, is_masked in told)
+def _sources(reported: list[list[Any]]) -> tuple[Source, ...]:
+    return tuple(
+        Source(table, column, Influence(kind), is_masked) for table, column, kind, is_masked in reported
+    )

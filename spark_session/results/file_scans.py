@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
-from spark_session.results.told_scan import told_scan
+from spark_session.results.told_scan import reported_scan
 
 
 def file_scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
@@ -16,7 +16,9 @@ def file_scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]
     >>> scan.metrics.partitions, scan.metrics.data_files
     (Selection(total=4, selected=1), Selection(total=9, selected=2))
     """
-    return tuple(told_scan(_record(*row[:5]), *row[5:], has_query_run=has_run) for row in json.loads(text))
+    return tuple(
+        reported_scan(_record(*row[:5]), *row[5:], has_query_run=has_run) for row in json.loads(text)
+    )
 
 
 def _record(

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.tables.tables import TableName
 from spark_session.java.java_source import java_instance
-from spark_session.results.told_scan import told_scan
+from spark_session.results.told_scan import reported_scan
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:
     (Selection(total=4, selected=0), False)
     """
     return tuple(
-        told_scan(_scan_record(*row[:7]), *row[7:], has_query_run=has_run) for row in json.loads(text)
+        reported_scan(_scan_record(*row[:7]), *row[7:], has_query_run=has_run) for row in json.loads(text)
     )
 
 
@@ -87,8 +87,8 @@ def _place(scan: ScanRecord) -> tuple[str, int | None]:
 
 
 def _with_total(scan: ScanRecord, total: list[int]) -> ScanRecord:
-    told = _scan_record(scan.table, scan.snapshot_id, total, [0, 0, 0], 0, 0, scan.metrics.planning_ms)
-    return replace(scan, metrics=told.metrics)
+    reported = _scan_record(scan.table, scan.snapshot_id, total, [0, 0, 0], 0, 0, scan.metrics.planning_ms)
+    return replace(scan, metrics=reported.metrics)
 
 
 def _scan_record(

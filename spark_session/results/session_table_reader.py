@@ -59,8 +59,8 @@ class SessionTableReader:
         name = TableName.of(scan.table)
         if not self._has_tables or name.catalog != CATALOG or scan.metrics.data_files.total == 0:
             return scan
-        told = json.loads(self.table(name, TOTALS_KEPT_MS, 0))
-        listing = None if told is None else told["listing"]
+        reported = json.loads(self.table(name, TOTALS_KEPT_MS, 0))
+        listing = None if reported is None else reported["listing"]
         partitions = Selection(0 if listing is None else listing[0], 0)
         return replace(scan, metrics=replace(scan.metrics, partitions=partitions))
 

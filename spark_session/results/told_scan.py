@@ -8,16 +8,16 @@ from dataclasses import replace
 from service.model.query.pruning import ScanRecord
 
 
-def told_scan(
+def reported_scan(
     scan: ScanRecord, has_run: bool, is_native: bool, columns: Sequence[str], *, has_query_run: bool
 ) -> ScanRecord:
     """Returns the reported scan of a query that has run, or was only planned.
 
     A scan that turned out to be unnecessary has read nothing of what its plan selects.
     """
-    told = replace(scan, columns=tuple(columns))
+    reported = replace(scan, columns=tuple(columns))
     if not has_query_run:
-        return replace(told, is_native=None)
+        return replace(reported, is_native=None)
     if has_run:
-        return replace(told, is_native=is_native)
-    return replace(told, has_run=False, metrics=scan.metrics.unread())
+        return replace(reported, is_native=is_native)
+    return replace(reported, has_run=False, metrics=scan.metrics.unread())

@@ -15,7 +15,7 @@ from cachetools import LRUCache
 from pyspark.sql import SparkSession
 
 from service.errors import QueryFailed
-from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.operations.usage import CacheUse
 from service.model.query.query import Parameters
 from spark_session.java.java_source import java_instance
@@ -34,7 +34,7 @@ ROW_BYTES = 64
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    held: HeldRelation
+    held: CachedRelation
     plan: JavaObject
 
 
@@ -61,14 +61,14 @@ class LocalRelationStore:
         """Returns the current use. Takes no lock: an eviction may call into a JVM that hangs."""
         return CacheUse(len(self._kept), int(self._kept.currsize), int(self._kept.maxsize))
 
-    def held(self, fingerprint: str) -> HeldRelation | None:
+    def held(self, fingerprint: str) -> CachedRelation | None:
         """Returns the relation, if it is cached."""
         kept = self._get(fingerprint)
         return None if kept is None else kept.held
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, tag: str = JOB_TAG
-    ) -> HeldRelation | None:
+    ) -> CachedRelation | None:
         """Reads the rows and caches them; None if they are too many or too large. Its jobs carry the tag.
 
         Raises:
@@ -83,9 +83,9 @@ class LocalRelationStore:
             if len(rows) > bounds.max_rows or byte_count > min(bounds.max_bytes, self._kept.maxsize):
                 return None
             plan = self._java.relation(rows, frame._jdf.schema())
-            return self._keep(HeldRelation(query.fingerprint, len(rows), byte_count), plan)
+            return self._keep(CachedRelation(query.fingerprint, len(rows), byte_count), plan)
 
-    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
+    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> CachedRelation | None:
         """Caches rows that were read elsewhere; None if they are too many or too large. Runs no job.
 
         Raises:
@@ -98,9 +98,9 @@ class LocalRelationStore:
         if plan is None:
             return None
         byte_count = self._java.sizeOfRelation(plan) + ROW_BYTES * rows.num_rows
-        return self._keep(HeldRelation(query.fingerprint, rows.num_rows, byte_count), plan)
+        return self._keep(CachedRelation(query.fingerprint, rows.num_rows, byte_count), plan)
 
-    def _keep(self, held: HeldRelation, plan: JavaObject) -> HeldRelation:
+    def _keep(self, held: CachedRelation, plan: JavaObject) -> CachedRelation:
         with self._lock:
             self._kept[held.fingerprint] = _Kept(held, plan)
         return held

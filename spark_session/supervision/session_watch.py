@@ -27,7 +27,7 @@ TAG = "heartbeat"
 # The driver answers it without a task, which `SELECT 1` needs: queries that hold all slots for long are not a
 # fault of the engine.
 TRIAL_SQL = "VALUES 1"
-UPKEEP_INTERVAL_S = 2.0
+HOUSEKEEPING_INTERVAL_S = 2.0
 
 
 class SessionWatch:
@@ -44,7 +44,9 @@ class SessionWatch:
         self._sample: JvmSample | None = None
         self._heartbeat = Heartbeat(self._beat, bounds.probe_interval_s, bounds.collection_window_s)
         self._cancels = Cancels(session.context.cancelJobsWithTag)
-        self._upkeep = PeriodicWorker("engine-upkeep", self._keep_up, UPKEEP_INTERVAL_S, waits_first=True)
+        self._housekeeping = PeriodicWorker(
+            "engine-upkeep", self._keep_up, HOUSEKEEPING_INTERVAL_S, waits_first=True
+        )
 
     @classmethod
     def start(cls, session: WarmSession, bounds: EngineBounds) -> SessionWatch:
@@ -53,7 +55,7 @@ class SessionWatch:
         session.context._jsc.sc().addSparkListener(watch._java)
         watch._heartbeat.start()
         watch._cancels.start()
-        watch._upkeep.start()
+        watch._housekeeping.start()
         return watch
 
     @property
@@ -103,7 +105,7 @@ class SessionWatch:
 
     def stop(self) -> None:
         """Stops watching. Threads that wait for the JVM end with it."""
-        self._upkeep.close()
+        self._housekeeping.close()
         self._heartbeat.stop()
         self._cancels.stop()
 

@@ -84,9 +84,9 @@ def test_a_wrong_password_is_named_and_not_told(valkey: EmbeddedValkey, clock: F
     note = cache.obtain(date_filter(), Collecting(), 1).note
     cache.close()
     assert health.state is PartState.DOWN
-    for told in (health.detail, note):
-        assert "password" in told
-        assert "topsecret" not in told
+    for reported in (health.detail, note):
+        assert "password" in reported
+        assert "topsecret" not in reported
 
 
 # ---- keys that are there, and keys that are not ------------------------------------------------

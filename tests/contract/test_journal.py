@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 import migrations
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
-from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.telemetry.journal import BufferedJournal
 from service.ports import Journal
 from tests.fakes.clock import FakeClock
@@ -230,7 +230,7 @@ def test_records_outlive_a_real_store_that_stops_and_starts(server_directory: Pa
     server = EmbeddedPostgres.start(directory)
     url = server.url("sluice")
     migrations.upgrade(url)
-    store = PostgresMetricsStore(url)
+    store = PostgresQueryStore(url)
     journal = BufferedJournal(store, FakeClock(), RETENTION)
     before, during = full_record(), full_record()
     journal.append(before)

@@ -49,7 +49,7 @@ class Builds:
     ) -> None:
         self.collector = collector
         self._snapshot_id = snapshot_id
-        self._tell = tell
+        self._report = tell
 
     def with_rows(
         self, condition: str, rows: dict[str, list[Any]], bounds: RelationBounds = FEW, asked_rows: str = ""
@@ -62,7 +62,7 @@ class Builds:
             f" WHERE ({asked_rows or condition})"
         )
         relation = RelationQuery(Build((DAYS,), tuple(rows), "", (self._snapshot_id,)), sql, "r")
-        self._tell(asked.filtering_query, [each for each in rows["k"] if each is not None])
+        self._report(asked.filtering_query, [each for each in rows["k"] if each is not None])
         if isinstance(self.collector, FakeKeyCollector) and not asked_rows:
             self.collector.put_rows(sql, pa.table(rows))
         return self.collector.collect_with_rows(asked, relation, bounds, (), lambda: False)
@@ -80,7 +80,7 @@ class Builds:
         if is_null_safe:
             sql = asked.filtering_query.removesuffix(" AND NOT `t0`.`k` IS NULL")
             asked = replace(asked, filtering_query=sql, is_null_safe=True)
-        self._tell(asked.filtering_query, keys)
+        self._report(asked.filtering_query, keys)
         return self.collector.collect(asked, parameters, is_canceled)
 
 

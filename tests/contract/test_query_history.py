@@ -9,14 +9,14 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import create_engine, text
 
-from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.postgres.query_records.query_history import PostgresQueryHistory
 from service.errors import MetricsStoreDown
 from service.model.filters.filtering import FilterSource, Reason
 from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing, TablePruning, summary_of
 from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord, QueryState
-from service.ports import MetricsStore, QueryHistory
+from service.ports import QueryHistory, QueryStore
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import SUBMITTED_AT, applied, full_record, refused, scan, short_record
@@ -29,7 +29,7 @@ FACT = "lake.tpcds.store_returns"
 class Archive:
     """A metrics store to write to, and the history that reads it."""
 
-    store: MetricsStore
+    store: QueryStore
     history: QueryHistory
 
 
@@ -44,7 +44,7 @@ def archive(request: pytest.FixtureRequest) -> Iterator[Archive]:
     with engine.begin() as connection:
         connection.execute(text("TRUNCATE queries CASCADE"))
     engine.dispose()
-    store, history = PostgresMetricsStore(url), PostgresQueryHistory(url)
+    store, history = PostgresQueryStore(url), PostgresQueryHistory(url)
     yield Archive(store, history)
     store.close()
     history.close()

@@ -11,12 +11,12 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import create_engine, text
 
-from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.errors import MetricsStoreDown
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.replicas import OpenQuery, Replica
-from service.ports import MetricsStore, Replicas
+from service.ports import QueryStore, Replicas
 from tests.contract.test_metrics_store import NOBODY_THERE
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_records import SUBMITTED_AT, full_record
@@ -29,7 +29,7 @@ LOST_AFTER_S = 20.0
 class Meeting:
     """A store, a factory of replicas that share it, and a way to let time pass for it."""
 
-    store: MetricsStore
+    store: QueryStore
     replica: Callable[[], Replicas]
     pass_time: Callable[[float], None]
 
@@ -58,7 +58,7 @@ def meeting(request: pytest.FixtureRequest) -> Iterator[Meeting]:
         connection.execute(text("TRUNCATE queries, replicas CASCADE"))
     with ExitStack() as stack:
         stack.callback(engine.dispose)
-        store = PostgresMetricsStore(url)
+        store = PostgresQueryStore(url)
         stack.callback(store.close)
 
         def replica() -> Replicas:

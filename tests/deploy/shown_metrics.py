@@ -48,23 +48,23 @@ class ShownMetric:
 def fullest_text() -> str:
     """Returns the output of a gateway in which everything has happened."""
     codes = {each.code for each in STATUS}
-    meters = watched_meters()
+    metrics = watched_meters()
     for source, reason in product(FilterSource, Reason):
         found = replace(applied(), source=source, reason=reason)
-        meters.count(replace(short_record(), filters=(found,)))
+        metrics.count(replace(short_record(), filters=(found,)))
     for code in codes:
-        meters.ingests.refused(code)
-        meters.streams.failed(code)
-        meters.count(replace(short_record(), state=QueryState.FAILED, error=QueryError(code, "")))
+        metrics.ingests.refused(code)
+        metrics.streams.failed(code)
+        metrics.count(replace(short_record(), state=QueryState.FAILED, error=QueryError(code, "")))
     down: set[type[GatewayError]] = {PartDown, *subclasses(PartDown), GatewayError}
     for code in {each.code for each in down}:
-        meters.ingests.round_postponed(code)
+        metrics.ingests.round_postponed(code)
     for refusal in get_args(Refusal):
-        meters.ingests.round_ended(Committable(LOGS, uuid4(), (uuid4(),), ()), refusal.code, 1)
-    meters.ingests.committed_after([1])
+        metrics.ingests.round_ended(Committable(LOGS, uuid4(), (uuid4(),), ()), refusal.code, 1)
+    metrics.ingests.committed_after([1])
     is_open = {each: 1 for each in QueryState if not each.is_final}
     vitals = Vitals(PartHealth("engine", PartState.UP), 0)
-    return (fullest_process().exposition(is_ready=True) + meters.exposition(is_open, vitals)).decode()
+    return (fullest_process().exposition(is_ready=True) + metrics.exposition(is_open, vitals)).decode()
 
 
 def fullest_process() -> ProcessMetrics:
@@ -93,7 +93,7 @@ def subclasses(of: type[GatewayError]) -> set[type[GatewayError]]:
 @cache
 def shown_metrics() -> tuple[ShownMetric, ...]:
     """Returns each metric, in the order of the text."""
-    return tuple(_told(each) for each in _families())
+    return tuple(_reported(each) for each in _families())
 
 
 @cache
@@ -106,7 +106,7 @@ def _families() -> Iterator[Metric]:
     return iter(text_string_to_metric_families(fullest_text()))
 
 
-def _told(family: Metric) -> ShownMetric:
+def _reported(family: Metric) -> ShownMetric:
     values: dict[str, set[str]] = {}
     for sample in family.samples:
         for label, value in sample.labels.items():

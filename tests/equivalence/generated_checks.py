@@ -40,13 +40,13 @@ class Findings:
     def add_fault(self, fault: AssertionError) -> None:
         """Counts and reports one more query that was wrong."""
         self.faults.append(str(fault))
-        _tell(f"fault {len(self.faults)}: {fault}")
+        _report(f"fault {len(self.faults)}: {fault}")
         self._advance()
 
     def _advance(self) -> None:
         self.checked += 1
         if self.checked % TOLD_EVERY == 0:
-            _tell(f"{self.checked:,} of {self._count:,} queries, {self.narrowed:,} of them narrowed")
+            _report(f"{self.checked:,} of {self._count:,} queries, {self.narrowed:,} of them narrowed")
 
 
 def check_generated(harness: Harness, count: int, first: int, *, compares_files: bool) -> None:
@@ -87,8 +87,8 @@ def check_generated(harness: Harness, count: int, first: int, *, compares_files:
 
     check()
     if SOAK:
-        _tell(f"seed {first}: {findings.checked:,} queries, {findings.narrowed:,} of them narrowed,")
-        _tell(f"{len(findings.faults)} faults; {findings.without_engine} left out, as the engine was lost")
+        _report(f"seed {first}: {findings.checked:,} queries, {findings.narrowed:,} of them narrowed,")
+        _report(f"{len(findings.faults)} faults; {findings.without_engine} left out, as the engine was lost")
     assert not findings.faults, "\n\n".join(findings.faults)
     assert findings.narrowed > count / 10, "too few of the queries were narrowed to prove anything"
 
@@ -105,6 +105,6 @@ def _wait_for_engine(harness: Harness) -> None:
         time.sleep(1)
 
 
-def _tell(line: str) -> None:
+def _report(line: str) -> None:
     """Prints at once, from any of several processes."""
     print(line, file=sys.__stderr__, flush=True)

@@ -9,7 +9,7 @@ import pytest
 from sqlglot import parse_one
 
 from service.gateway import Gateway
-from service.pruning.conditions.is_faithful import is_faithful
+from service.pruning.conditions.is_safe_to_render import is_safe_to_render
 from spark_session.engine.engine import SparkEngine
 
 CONDITIONS = (Path(__file__).parent / "fixtures" / "faithful_conditions.sql").read_text().splitlines()
@@ -35,7 +35,7 @@ SAME = (
 @pytest.mark.parametrize("condition", [each for each in CONDITIONS if each and not each.startswith("--")])
 def test_a_condition_is_written_as_it_was_meant(condition: str, gateway: Gateway) -> None:
     tree = parse_one(condition, read="spark")
-    assert is_faithful(tree)
+    assert is_safe_to_render(tree)
     assert _parsed(tree.sql("spark", identify=True), gateway) == _parsed(condition, gateway)
 
 

@@ -401,9 +401,9 @@ def test_a_scan_is_narrowed(sql: str, columns: set[str], harness: Harness) -> No
 def test_a_scan_is_not_narrowed_and_told_why(sql: str, reason: Reason, harness: Harness) -> None:
     checked = harness.check(sql)
     assert checked.applied == {}
-    told = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.written.scans))
-    assert {each.reason for each in told if each.probe.table.table in FACTS} == {reason}
-    assert all(each.detail for each in told if each.reason is Reason.PROBE_NOT_PRUNABLE)
+    reported = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.written.scans))
+    assert {each.reason for each in reported if each.probe.table.table in FACTS} == {reason}
+    assert all(each.detail for each in reported if each.reason is Reason.PROBE_NOT_PRUNABLE)
 
 
 def test_each_mention_of_a_table_is_told(harness: Harness) -> None:
@@ -411,8 +411,8 @@ def test_each_mention_of_a_table_is_told(harness: Harness) -> None:
         "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k JOIN (SELECT max(k) AS m FROM by_k) g ON g.m >= d.k"
         " JOIN (SELECT k FROM by_k ORDER BY id LIMIT 9) h ON h.k = d.k WHERE d.year = 1999"
     )
-    told = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.narrowed.scans))
-    reasons = {each.reason for each in told if each.probe.table.table == "by_k"}
+    reported = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.narrowed.scans))
+    reasons = {each.reason for each in reported if each.probe.table.table == "by_k"}
     assert {Reason.APPLIED, Reason.NO_EQUI_JOIN, Reason.PROBE_NOT_PRUNABLE} <= reasons
 
 

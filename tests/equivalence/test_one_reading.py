@@ -134,7 +134,7 @@ def test_a_cold_query_reads_the_dimension_once(
     # The engine was not used: the pass over the files for the keys also read the rows.
     assert executions(gateway) == before
     [record] = [each for each in cold.rewrites if each.kind is RewriteKind.ONE_READING]
-    assert (record.table, record.mention, record.filter_id) == (f"lake.{SCHEMA}.{table}", 2, "df1")
+    assert (record.table, record.table_reference, record.filter_id) == (f"lake.{SCHEMA}.{table}", 2, "df1")
     assert record.detail == "its rows and the keys of k were collected in one reading"
     result = harness.run(cold.sql, (), cold)
     assert not any(each.table.endswith(table) for each in result.scans)

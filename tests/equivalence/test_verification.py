@@ -15,7 +15,7 @@ from service.model.operations.health import PartHealth
 from service.model.query.query import PruningRequest, QueryRequest
 from service.model.query.verification import Verification
 from service.ports import Engine, EngineResult, Statement
-from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run_pruned import run_pruned
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
@@ -54,7 +54,7 @@ def verified(sql: str, harness: Harness, commit: Callable[[], None]) -> tuple[Ve
     """Returns the verification with a commit after the pruned run, and the texts that ran."""
     request = QueryRequest(sql, catalog="lake", schema=SCHEMA, pruning=PruningRequest(is_verified=True))
     pruner = harness._ports.pruner
-    query = LiveQuery(uuid4(), request, "ann", datetime.now(UTC), 0)
+    query = QueryHandle(uuid4(), request, "ann", datetime.now(UTC), 0)
     query.prune(pruner.prune(request, query.is_canceled))
     assert any(each.is_applied for each in query.pruned.filters)
     engine = WrittenTo(harness._ports.engine, commit)
@@ -68,14 +68,14 @@ def third(lake: SqlCatalog, name: str) -> Table:
 
 
 @pytest.mark.parametrize(
-    "mention",
+    "reference",
     ["third t", "(SELECT t.n FROM third t WHERE t.n IN (SELECT n FROM third)) t"],
     ids=["by itself", "twice"],
 )
-def test_a_third_table_is_read_at_one_snapshot(mention: str, harness: Harness, lake: SqlCatalog) -> None:
+def test_a_third_table_is_read_at_one_snapshot(reference: str, harness: Harness, lake: SqlCatalog) -> None:
     table = third(lake, "third")
     append(table, [{"n": 1}])
-    sql = f"SELECT f.id, t.n FROM by_k f JOIN dim d ON f.k = d.k CROSS JOIN {mention} WHERE d.year = 1999"
+    sql = f"SELECT f.id, t.n FROM by_k f JOIN dim d ON f.k = d.k CROSS JOIN {reference} WHERE d.year = 1999"
     found, texts = verified(sql, harness, lambda: append(table, [{"n": 2}]))
     assert found is Verification.SAME
     assert len(texts) == 2

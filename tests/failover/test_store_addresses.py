@@ -20,7 +20,7 @@ from service.adapters.clock import SystemClock
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.examining.store_answers import ask_filter_cache, ask_metrics_store
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
-from service.adapters.postgres.query_records.metrics_store import PostgresMetricsStore
+from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.errors import FilterCacheDown, MetricsStoreDown
 from service.model.filters.filtering import FilterSource
@@ -90,7 +90,7 @@ def cached(url: str) -> RedisFilterCache:
 def test_one_of_two_hosts_is_enough(postgres: EmbeddedPostgres, order: tuple[int, int]) -> None:
     hosts = [(at(postgres), NOBODY)[each] for each in order]
     record = short_record()
-    with closing(PostgresMetricsStore(of_hosts(postgres, *hosts))) as store:
+    with closing(PostgresQueryStore(of_hosts(postgres, *hosts))) as store:
         store.record([record])
         assert store.find(record.query_id) == record
         assert store.health().state is PartState.UP
@@ -98,12 +98,12 @@ def test_one_of_two_hosts_is_enough(postgres: EmbeddedPostgres, order: tuple[int
 
 
 def test_a_host_that_says_nothing_is_passed_over(postgres: EmbeddedPostgres, silent: str) -> None:
-    with closing(PostgresMetricsStore(of_hosts(postgres, silent, at(postgres)))) as store:
+    with closing(PostgresQueryStore(of_hosts(postgres, silent, at(postgres)))) as store:
         store.record([short_record()])
 
 
 def test_without_any_host_it_is_down_and_no_address_is_told(postgres: EmbeddedPostgres) -> None:
-    store = PostgresMetricsStore(of_hosts(postgres, NOBODY, "127.0.0.1:10"))
+    store = PostgresQueryStore(of_hosts(postgres, NOBODY, "127.0.0.1:10"))
     with closing(store), pytest.raises(MetricsStoreDown) as down:
         store.record([short_record()])
     assert "127.0.0.1" not in down.value.detail
@@ -112,7 +112,7 @@ def test_without_any_host_it_is_down_and_no_address_is_told(postgres: EmbeddedPo
 def test_a_server_that_takes_no_writes_is_none(postgres: EmbeddedPostgres) -> None:
     read_only = "?options=-c%20default_transaction_read_only%3Don"
     url = of_hosts(postgres, at(postgres), NOBODY, options=read_only)
-    with closing(PostgresMetricsStore(url)) as store, pytest.raises(MetricsStoreDown):
+    with closing(PostgresQueryStore(url)) as store, pytest.raises(MetricsStoreDown):
         store.record([short_record()])
 
 
@@ -138,18 +138,18 @@ def test_the_certificate_of_postgresql_is_checked(
     strict = f"?sslmode=verify-full&sslrootcert={authority.ca}"
     with tls_in_front_of(postgres.port, certificate, is_postgres=True) as port:
         url = of_hosts(postgres, NOBODY, f"127.0.0.1:{port}", options=strict)
-        with closing(PostgresMetricsStore(url)) as store:
+        with closing(PostgresQueryStore(url)) as store:
             record = short_record()
             store.record([record])
             assert store.find(record.query_id) == record
         other = Authority(folder / "other", "other")
         trusting = f"?sslmode=verify-full&sslrootcert={other.ca}"
         unknown = of_hosts(postgres, f"127.0.0.1:{port}", options=trusting)
-        with closing(PostgresMetricsStore(unknown)) as store, pytest.raises(MetricsStoreDown):
+        with closing(PostgresQueryStore(unknown)) as store, pytest.raises(MetricsStoreDown):
             store.record([short_record()])
     with tls_in_front_of(postgres.port, authority.certificate("db.example"), is_postgres=True) as port:
         wrong_name = of_hosts(postgres, f"127.0.0.1:{port}", options=strict)
-        with closing(PostgresMetricsStore(wrong_name)) as store, pytest.raises(MetricsStoreDown):
+        with closing(PostgresQueryStore(wrong_name)) as store, pytest.raises(MetricsStoreDown):
             store.record([short_record()])
 
 
@@ -157,7 +157,7 @@ def test_a_server_without_tls_is_refused_where_it_is_asked_for(
     postgres: EmbeddedPostgres, authority: Authority
 ) -> None:
     url = of_hosts(postgres, at(postgres), options=f"?sslmode=verify-full&sslrootcert={authority.ca}")
-    with closing(PostgresMetricsStore(url)) as store, pytest.raises(MetricsStoreDown):
+    with closing(PostgresQueryStore(url)) as store, pytest.raises(MetricsStoreDown):
         store.record([short_record()])
 
 

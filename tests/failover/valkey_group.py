@@ -177,8 +177,8 @@ class Cluster:
         return f"cluster_known_nodes:{len(self.nodes)}" in str(_ask(node, "CLUSTER", "INFO"))
 
     def _is_ready(self, node: Node) -> bool:
-        told = str(_ask(node, "CLUSTER", "NODES"))
-        are_known = told.count("slave") == len(self.replicas) and "handshake" not in told
+        reported = str(_ask(node, "CLUSTER", "NODES"))
+        are_known = reported.count("slave") == len(self.replicas) and "handshake" not in reported
         return are_known and "cluster_state:ok" in str(_ask(node, "CLUSTER", "INFO"))
 
 

@@ -41,8 +41,8 @@ from service.model.tables.tables import (
     TableName,
 )
 from service.query.explaining.explain import explain
-from service.query.explaining.plannings import Planning
-from service.query.lifecycle.live import LiveQuery
+from service.query.explaining.planning_service import Planning
+from service.query.lifecycle.query_handle import QueryHandle
 from service.tracing import current
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
@@ -208,7 +208,7 @@ class FakeGateway(Gateway):
         """Returns a planning that has ended, unless the SQL is in `held`."""
         if self.refusal is not None:
             raise self.refusal
-        planning = Planning(LiveQuery(uuid4(), request, caller, NOON, 0))
+        planning = Planning(QueryHandle(uuid4(), request, caller, NOON, 0))
         if request.sql not in self.held:
             planning.end(self.failures.get(request.sql) or self._plan(planning.query))
         return planning
@@ -216,7 +216,7 @@ class FakeGateway(Gateway):
     def stop_planning(self, planning: Planning) -> None:
         self.stopped.append(planning)
 
-    def _plan(self, query: LiveQuery) -> Explanation:
+    def _plan(self, query: QueryHandle) -> Explanation:
         record = replace(
             query.record,
             scans=(SCAN,),
@@ -238,11 +238,11 @@ class FakeGateway(Gateway):
         beginning = since or NOON
         return PruningSummary(beginning, FakeQueryHistory(store).pruning(beginning, table))
 
-    def meters(self) -> bytes:
-        meters = watched_meters()
+    def metrics(self) -> bytes:
+        metrics = watched_meters()
         for each in self.queries.values():
-            meters.count(each.record)
-        return meters.exposition({})
+            metrics.count(each.record)
+        return metrics.exposition({})
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         is_asked = catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema)

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from service.errors import IngestCanceled, IngestInvalid, IngestNotFound, MetricsStoreDown
-from service.ingest.ingests import Accepted, Ingests
+from service.ingest.ingest_service import Accepted, IngestService
 from service.ingest_ports import never
 from service.model.ingest.ingest import (
     IngestCommit,
@@ -28,7 +28,7 @@ from tests.fakes.spools import FakeSpool, FakeSpools
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
-class FakeIngestDoor(Ingests):
+class FakeIngestDoor(IngestService):
     """Accepts every ingest unless there is a `refusal`, and commits it at once unless it `holds_commits`.
 
     It waits while `may_go_on` is not set. Commits that it holds are made when it is closed. Nothing is found

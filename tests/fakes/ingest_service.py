@@ -9,14 +9,14 @@ from service.adapters.clock import SystemClock
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
-from service.adapters.staging.laid_bodies import LaidBodies
+from service.adapters.staging.staged_bodies import StagedBodies
 from service.adapters.staging.task_spools import TaskSpools
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters.dead_letters import FIELDS
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
-from service.ingest.ingests import Ingests
+from service.ingest.ingest_service import IngestService
 from service.ingest.run import IngestPorts
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.model.ingest.sources import SourceBounds
@@ -36,7 +36,7 @@ from tests.fakes.table_commits import FakeTableCommits
 from tests.fakes.writable_tables import FakeWritableTables
 
 
-class FakeIngests(Ingests):
+class FakeIngests(IngestService):
     """Exposes each fake that it uses as an attribute. It has threads, so a test must close it."""
 
     def __init__(
@@ -61,7 +61,7 @@ class FakeIngests(Ingests):
         access = SourceAccess((sources_folder.as_uri(),))
         self.sources = FoundSources(access, SourceBounds())
         bounds = LargeBounds(512, body_bytes=4096, source_reading=reading, body_reading=reading)
-        self.meters = FakeIngestMeters()
+        self.metrics = FakeIngestMeters()
         self.lineage = FakeLineage()
         ports = IngestPorts(
             self.tables,
@@ -75,16 +75,16 @@ class FakeIngests(Ingests):
                 self.executors,
                 self.sources,
                 SplitsOfStorage(access),
-                LaidBodies(sees_disk=False),
+                StagedBodies(sees_disk=False),
                 TaskSpools(),
                 bounds,
             ),
             changes=self.changes,
             spools=self.spools,
             change_rules=change_rules,
-            meters=self.meters,
+            metrics=self.metrics,
             lineage=self.lineage,
         )
-        committer = Committer(self.log, self.commits, clock, CommitPace(), self.meters, lineage=self.lineage)
+        committer = Committer(self.log, self.commits, clock, CommitPace(), self.metrics, lineage=self.lineage)
         history = FakeIngestHistory(self.log)
         super().__init__(ports, committer, schema_from_json, history, max_waiting)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.model.query.query import QueryRecord
-from service.ports import MetricsStore
+from service.ports import QueryStore
 
 
 class FakeJournal:
     """Writes each record at once if given a store; without one, all records wait."""
 
-    def __init__(self, store: MetricsStore | None = None) -> None:
+    def __init__(self, store: QueryStore | None = None) -> None:
         self.records: list[QueryRecord] = []
         self.is_closed = False
         self._store = store

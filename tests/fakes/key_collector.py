@@ -16,16 +16,16 @@ from service.ports import KeysAndRows
 class FakeKeyCollector:
     def __init__(self, max_keys: int = 1_000) -> None:
         self._max_keys = max_keys
-        self._told: dict[str, tuple[Key, ...]] = {}
+        self._reported: dict[str, tuple[Key, ...]] = {}
         self._rows: dict[str, pa.Table] = {}
         self.collected: list[str] = []
 
     def put(self, filtering_query: str, keys: tuple[Key, ...]) -> None:
-        self._told[filtering_query] = keys
+        self._reported[filtering_query] = keys
 
     def forget(self, filtering_query: str) -> None:
         """Removes the keys of this query, so that another collector must collect them."""
-        del self._told[filtering_query]
+        del self._reported[filtering_query]
 
     def put_rows(self, relation_sql: str, rows: pa.Table) -> None:
         """Puts rows that can be read in one pass with any keys that a test put."""
@@ -52,7 +52,7 @@ class FakeKeyCollector:
         parameters: Parameters,  # noqa: ARG002
         is_canceled: Callable[[], bool],
     ) -> DynamicFilteringData | None:
-        keys = self._told.get(wanted.filtering_query)
+        keys = self._reported.get(wanted.filtering_query)
         if keys is None:
             return None
         if is_canceled():

@@ -63,10 +63,10 @@ class FakeTransport:
         failure = self.failure()
         if failure is not None:
             raise failure
-        told = json.loads(event)
+        reported = json.loads(event)
         assert b"\n" not in event
-        assert key == told["job"]["name"]
-        self.events.append(told)
+        assert key == reported["job"]["name"]
+        self.events.append(reported)
 
     def close(self) -> None:
         self.is_closed = True

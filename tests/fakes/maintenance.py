@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from service.errors import MetricsStoreDown
-from service.maintenance.maintenances import MaintenancePlan, Maintenances
+from service.maintenance.maintenance_service import MaintenancePlan, MaintenanceService
 from service.maintenance.run import MaintenancePorts
 from service.maintenance.unmetered import UnmeteredMaintenance
-from service.maintenance_ports import MaintenanceMeters
+from service.maintenance_ports import MaintenanceMetrics
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (
     Gathered,
@@ -129,7 +129,7 @@ class FakeMaintenanceMeters:
         self.postponed_count += 1
 
 
-class FakeTableUpkeep:
+class FakeTableMaintenance:
     """Records its calls; `failures` are raised one after the other, and None lets one call succeed."""
 
     def __init__(self) -> None:
@@ -155,7 +155,7 @@ class FakeTableUpkeep:
         return {"files": 1}
 
 
-class FakeMaintenances(Maintenances):
+class FakeMaintenances(MaintenanceService):
     """Maintenance over fakes alone. Nothing runs by itself: call `run_open`."""
 
     def __init__(
@@ -163,20 +163,20 @@ class FakeMaintenances(Maintenances):
         catalogs: Catalogs,
         clock: Clock,
         plan: MaintenancePlan = PLAN,
-        meters: MaintenanceMeters | None = None,
+        metrics: MaintenanceMetrics | None = None,
         deletion_clock: Clock | None = None,
     ) -> None:
         self.log = FakeMaintenanceLog()
-        self.upkeep = FakeTableUpkeep()
-        counting = meters or UnmeteredMaintenance()
+        self.table_maintenance = FakeTableMaintenance()
+        counting = metrics or UnmeteredMaintenance()
         ports = MaintenancePorts(
-            self.upkeep,
+            self.table_maintenance,
             self.log,
             self.log,
             self.log,
             catalogs,
             clock,
             deletion_clock or clock,
-            meters=counting,
+            metrics=counting,
         )
         super().__init__(ports, plan)

@@ -12,7 +12,7 @@ from service.model.tables.tables import TableName
 
 class FakeProbeValues:
     def __init__(self) -> None:
-        self._told: dict[tuple[TableName, int | None, str], ColumnValues | NotKnown] = {}
+        self._reported: dict[tuple[TableName, int | None, str], ColumnValues | NotKnown] = {}
         self._found: set[tuple[TableName, int | None, str]] = set()
         self.asked: list[tuple[TableName, int | None, str]] = []
         self.is_slow = False
@@ -21,7 +21,7 @@ class FakeProbeValues:
     def put(
         self, table: TableName, snapshot_id: int | None, column: str, values: ColumnValues | NotKnown
     ) -> None:
-        self._told[table, snapshot_id, column] = values
+        self._reported[table, snapshot_id, column] = values
 
     def settle(self) -> None:
         """Makes the values of all earlier questions known."""
@@ -40,7 +40,7 @@ class FakeProbeValues:
         if snapshot_id is None:
             return NotKnown.UNAVAILABLE
         if asked in self._found:
-            return self._told.get(asked, NotKnown.UNAVAILABLE)
+            return self._reported.get(asked, NotKnown.UNAVAILABLE)
         return self._of_earlier(table, column)
 
     def partitions(
@@ -51,7 +51,7 @@ class FakeProbeValues:
         return known.of(columns) if known is not None and is_read else None
 
     def _of_earlier(self, table: TableName, column: str) -> ColumnValues | NotKnown:
-        known = (self._told.get(each) for each in self._found if (each[0], each[2]) == (table, column))
+        known = (self._reported.get(each) for each in self._found if (each[0], each[2]) == (table, column))
         earlier = [each for each in known if isinstance(each, ColumnValues)]
         if not earlier:
             return NotKnown.PENDING

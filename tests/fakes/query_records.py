@@ -94,14 +94,14 @@ def filtered_record(
 
 
 def applied(
-    filter_id: str = "df1", probe: str = "lake.tpcds.store_returns", mention: int | None = 1
+    filter_id: str = "df1", probe: str = "lake.tpcds.store_returns", table_reference: int | None = 1
 ) -> FilterRecord:
     """Returns an applied filter in which every field differs from its default."""
     return FilterRecord(
         filter_id=filter_id,
         join_type=JoinType.INNER,
         probe=Probe(
-            TableName(*probe.split(".")), ("sr_returned_date_sk",), ("int",), 2**63 - 1, "sr", mention
+            TableName(*probe.split(".")), ("sr_returned_date_sk",), ("int",), 2**63 - 1, "sr", table_reference
         ),
         build=Build((TableName("lake", "tpcds", "date_dim"),), ("d_date_sk",), "d_year = 2000", (2,)),
         source=FilterSource.COLLECTED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.query.query import Parameters
 
 BYTES_PER_ROW = 100
@@ -18,9 +18,9 @@ class FakeRelations:
         self.row_counts: dict[str, int] = {}
         self.fetches: list[tuple[RelationQuery, Parameters]] = []
         self.puts: list[RelationQuery] = []
-        self._held: dict[str, HeldRelation] = {}
+        self._held: dict[str, CachedRelation] = {}
 
-    def held(self, fingerprint: str) -> HeldRelation | None:
+    def held(self, fingerprint: str) -> CachedRelation | None:
         held = self._held.pop(fingerprint, None)
         if held is not None:
             self._held[fingerprint] = held
@@ -28,21 +28,21 @@ class FakeRelations:
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
-    ) -> HeldRelation | None:
+    ) -> CachedRelation | None:
         self.fetches.append((query, parameters))
         return self._keep(query, bounds)
 
-    def _keep(self, query: RelationQuery, bounds: RelationBounds) -> HeldRelation | None:
+    def _keep(self, query: RelationQuery, bounds: RelationBounds) -> CachedRelation | None:
         count = self.row_counts.get(query.fingerprint, 1)
         if count > bounds.max_rows or count * BYTES_PER_ROW > bounds.max_bytes:
             return None
-        held = HeldRelation(query.fingerprint, count, count * BYTES_PER_ROW)
+        held = CachedRelation(query.fingerprint, count, count * BYTES_PER_ROW)
         self._held[query.fingerprint] = held
         while sum(each.byte_count for each in self._held.values()) > self.max_bytes:
             del self._held[next(iter(self._held))]
         return held
 
-    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> HeldRelation | None:
+    def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> CachedRelation | None:
         self.puts.append(query)
         self.row_counts[query.fingerprint] = rows.num_rows
         return self._keep(query, bounds)

@@ -10,12 +10,12 @@ from uuid import UUID, uuid4
 from api.http.requests.stream_request import stream_definition
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.errors import StreamNotFound
-from service.ingest.streaming.streams import Streams
+from service.ingest.streaming.stream_service import StreamService
 from service.model.ingest.streams import StreamRecord, StreamState
 from tests.fakes.stream_store import FakeStreamStore
 
 
-class FakeStreams(Streams):
+class FakeStreams(StreamService):
     def __init__(self) -> None:
         self.store = FakeStreamStore()
 

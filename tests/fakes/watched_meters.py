@@ -7,10 +7,10 @@ import os
 from service.adapters.telemetry.disk_collector import DiskCollector, DiskRoom
 from service.adapters.telemetry.engine_collector import EngineCollector
 from service.adapters.telemetry.filter_cache_collector import FilterCacheCollector
-from service.adapters.telemetry.meters import RecordMeters
 from service.adapters.telemetry.part_collector import PartCollector
+from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
-from service.adapters.telemetry.stream_meters import StreamCollector
+from service.adapters.telemetry.stream_metrics import StreamCollector
 from service.model.ingest.stream_standing import StreamStanding
 from service.model.ingest.streams import StreamState
 from service.model.operations.caller_classes import CallerClasses
@@ -34,20 +34,20 @@ SIGNS = EngineSigns(
 )
 
 
-def watched_meters(classes: CallerClasses | None = None, signs: EngineSigns = SIGNS) -> RecordMeters:
+def watched_meters(classes: CallerClasses | None = None, signs: EngineSigns = SIGNS) -> QueryMetrics:
     """Returns the metrics of a gateway without faults."""
-    meters = RecordMeters(classes)
+    metrics = QueryMetrics(classes)
     parts = [PartHealth(each, PartState.UP) for each in PARTS]
-    meters.watch(PartCollector(lambda: parts))
-    meters.watch(DiskCollector(lambda: DiskRoom(40 << 30, 100 << 30)))
-    meters.watch(EngineCollector(lambda: signs))
-    meters.watch(FilterCacheCollector(lambda: {"REFUSED": 0, "NO_ANSWER": 0}))
-    meters.watch(RecordCollector(lambda: RecordsUse(0, 10_000, 0)))
-    meters.watch(StreamCollector(lambda: StreamStanding(dict.fromkeys(StreamState, 0))))
+    metrics.watch(PartCollector(lambda: parts))
+    metrics.watch(DiskCollector(lambda: DiskRoom(40 << 30, 100 << 30)))
+    metrics.watch(EngineCollector(lambda: signs))
+    metrics.watch(FilterCacheCollector(lambda: {"REFUSED": 0, "NO_ANSWER": 0}))
+    metrics.watch(RecordCollector(lambda: RecordsUse(0, 10_000, 0)))
+    metrics.watch(StreamCollector(lambda: StreamStanding(dict.fromkeys(StreamState, 0))))
     for each in POOLS:
-        meters.pools.add(each, lambda: PoolUse(1, 8))
+        metrics.pools.add(each, lambda: PoolUse(1, 8))
     for each in CACHES:
-        meters.caches.add(each, lambda: CacheUse(1, 100, 1_000, 3, 1))
+        metrics.caches.add(each, lambda: CacheUse(1, 100, 1_000, 3, 1))
     for each in KEPT:
-        meters.caches.add(each, lambda: CacheUse(1, 100, 1_000))
-    return meters
+        metrics.caches.add(each, lambda: CacheUse(1, 100, 1_000))
+    return metrics

@@ -85,9 +85,9 @@ def _told_s(meanwhile: Sequence[Seen], began_s: float, parts: frozenset[str]) ->
     if not parts:
         return 0.0
     answers = [each for each in meanwhile if each.kind == "readyz" and each.body and "parts" in each.body]
-    told = [each for each in answers if parts <= _down(each)]
-    assert told, [_down(each) for each in answers]
-    return min(each.began_s + each.took_s for each in told) - began_s
+    reported = [each for each in answers if parts <= _down(each)]
+    assert reported, [_down(each) for each in answers]
+    return min(each.began_s + each.took_s for each in reported) - began_s
 
 
 def _down(answer: Seen) -> set[str]:

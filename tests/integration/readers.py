@@ -88,8 +88,8 @@ def assert_read_alike_without_spark(table: Table, expected: Iterable[Row]) -> No
 def assert_ids_are_told(table: Table, file: DataFile) -> None:
     """Asserts that the file's columns have the field ids of the table's."""
     for field in pq.read_schema(path_of(file)):
-        told = int(cast(Mapping[bytes, bytes], field.metadata)[b"PARQUET:field_id"])
-        assert table.schema().find_column_name(told) == field.name
+        reported = int(cast(Mapping[bytes, bytes], field.metadata)[b"PARQUET:field_id"])
+        assert table.schema().find_column_name(reported) == field.name
 
 
 def assert_metrics_hold(table: Table, file: DataFile, rows: list[Row]) -> None:

@@ -50,7 +50,7 @@ def lineage_of(engine: SparkEngine, sql: str) -> ColumnLineage:
     return lineage
 
 
-def told(lineage: ColumnLineage) -> dict[str, set[str]]:
+def reported(lineage: ColumnLineage) -> dict[str, set[str]]:
     """Returns `table.column KIND` by result column; `*` stands for the rows, and `!` for masked sources."""
     parts = {each.name: each.sources for each in lineage.columns} | {"*": lineage.rows}
     return {
@@ -158,7 +158,7 @@ def told(lineage: ColumnLineage) -> dict[str, set[str]]:
 def test_each_column_is_told_with_what_it_is_made_of(
     engine: SparkEngine, sql: str, expected: dict[str, set[str]]
 ) -> None:
-    assert told(lineage_of(engine, sql)) == expected
+    assert reported(lineage_of(engine, sql)) == expected
 
 
 def test_a_view_is_told_by_its_tables(engine: SparkEngine) -> None:
@@ -166,7 +166,7 @@ def test_a_view_is_told_by_its_tables(engine: SparkEngine) -> None:
         engine,
         "CREATE OR REPLACE GLOBAL TEMP VIEW dear AS SELECT id AS k FROM lake.shop.sales WHERE price > 1",
     )
-    found = told(lineage_of(engine, "SELECT k FROM global_temp.dear"))
+    found = reported(lineage_of(engine, "SELECT k FROM global_temp.dear"))
     assert found == {"k": {"sales.id IDENTITY"}, "*": {"sales.price FILTER"}}
 
 

@@ -84,7 +84,7 @@ def send_records(gateway: httpx.Client, table: Table, records: list[dict[str, An
     return gateway.post("/ingest", json=asked)
 
 
-def letters_of(gateway: httpx.Client, table: Table) -> list[tuple[str, str]]:
+def dead_letters_of(gateway: httpx.Client, table: Table) -> list[tuple[str, str]]:
     """Returns the format and payload of each dead letter."""
     sql = f"SELECT format, payload FROM {named(table)}__dead_letter ORDER BY position, payload"
     return [(each[0], each[1]) for each in rows(gateway, sql)]
@@ -101,7 +101,7 @@ def test_letters_of_every_form_are_mended_and_sent_again(
     )
     assert response.status_code == 200, response.text
     assert response.json()["rejected"]["count"] == len(BAD)
-    kept = letters_of(gateway, table)
+    kept = dead_letters_of(gateway, table)
     assert {each for each, _ in kept} == {"CSV" if form == "CSV" else "NDJSON"}
     for each, payload in kept:
         assert str(TOO_LARGE) in payload
@@ -121,17 +121,17 @@ def test_letters_of_every_form_are_mended_and_sent_again(
             for each in RECORDS
         ],
     )
-    assert letters_of(gateway, table) == kept
+    assert dead_letters_of(gateway, table) == kept
 
 
 def test_a_letter_that_is_not_mended_becomes_one_again(gateway: httpx.Client, table: Table) -> None:
     assert send_body(gateway, table, "CSV", body("CSV")).status_code == 200
-    first = letters_of(gateway, table)
+    first = dead_letters_of(gateway, table)
     for form, payload in first:
         again = send_body(gateway, table, form, payload.encode())
         assert again.status_code == 200, again.text
         assert (again.json()["rejected"]["count"], len(again.json()["commits"])) == (1, 1)
-    assert sorted(letters_of(gateway, table)) == sorted([*first, *first])
+    assert sorted(dead_letters_of(gateway, table)) == sorted([*first, *first])
 
 
 @pytest.fixture

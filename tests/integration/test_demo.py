@@ -29,7 +29,7 @@ def data_dir() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def told(data_dir: Path) -> str:
+def reported(data_dir: Path) -> str:
     """The demo's whole output, with its lines at full width."""
     ran = subprocess.run(
         [*COMMAND, "demo"],
@@ -45,41 +45,41 @@ def told(data_dir: Path) -> str:
 
 
 @pytest.mark.timeout(WITHIN_S + 30)
-def test_a_question_is_answered_from_the_files_that_its_year_is_in(told: str) -> None:
-    narrowed, _, plain = told.partition("without dynamic filtering\n")
+def test_a_question_is_answered_from_the_files_that_its_year_is_in(reported: str) -> None:
+    narrowed, _, plain = reported.partition("without dynamic filtering\n")
     selected, total = files_of("store_returns", narrowed)
     assert 0 < selected < total / 3
     # Spark itself skips returns without a day, which join nothing.
     assert files_of("store_returns", plain) == (total - 1, total)
-    assert not re.search(r" 0 of 0$", told, re.MULTILINE)
-    assert "keys of lake.tpcds.date_dim where" in told
-    assert "APPLIED" in told
-    months = re.findall(r"^│ +(\d+) │ +(\d+) │ +[\d.]+ │$", told, re.MULTILINE)
+    assert not re.search(r" 0 of 0$", reported, re.MULTILINE)
+    assert "keys of lake.tpcds.date_dim where" in reported
+    assert "APPLIED" in reported
+    months = re.findall(r"^│ +(\d+) │ +(\d+) │ +[\d.]+ │$", reported, re.MULTILINE)
     assert [int(month) for month, _ in months] == list(range(1, 13))
 
 
 @pytest.mark.timeout(WITHIN_S + 30)
-def test_log_types_with_write_schemas_of_their_own_are_one_snapshot(told: str) -> None:
-    kinds = re.findall(r"^│ +(\w+) │ +40 │ +300 │ +(\d+) │$", told, re.MULTILINE)
+def test_log_types_with_write_schemas_of_their_own_are_one_snapshot(reported: str) -> None:
+    kinds = re.findall(r"^│ +(\w+) │ +40 │ +300 │ +(\d+) │$", reported, re.MULTILINE)
     assert [name for name, _ in kinds] == ["http", "auth", "db", "cache", "queue"]
     files = sum(int(count) for _, count in kinds)
-    assert f": 1,500 records, {files} files, " in told
-    assert len(re.findall(r"until snapshot \d+ was committed", told)) == 1
+    assert f": 1,500 records, {files} files, " in reported
+    assert len(re.findall(r"until snapshot \d+ was committed", reported)) == 1
 
 
 @pytest.mark.timeout(WITHIN_S + 30)
-def test_a_question_opens_no_file_that_lacks_its_column(told: str) -> None:
-    _, _, rest = told.partition("was committed")
+def test_a_question_opens_no_file_that_lacks_its_column(reported: str) -> None:
+    _, _, rest = reported.partition("was committed")
     selected, total = files_of("events", rest)
     assert 0 < selected <= total / 5
     assert re.search(r"^ +[1-9]\d* requests\.", rest, re.MULTILINE)
 
 
 @pytest.mark.timeout(WITHIN_S + 30)
-def test_nothing_runs_on_and_nothing_was_cut(told: str, data_dir: Path) -> None:
-    assert "The gateway has stopped." in told
-    assert "Traceback" not in told
-    assert "None" not in told
+def test_nothing_runs_on_and_nothing_was_cut(reported: str, data_dir: Path) -> None:
+    assert "The gateway has stopped." in reported
+    assert "Traceback" not in reported
+    assert "None" not in reported
     own = [each for each in psutil.process_iter() if is_of(each, str(data_dir))]
     assert not own
 

@@ -41,7 +41,7 @@ class Lake:
     catalog: SqlCatalog
     jars: Sequence[Path]
     work_dir: Path
-    told: list[Progress] = field(default_factory=list)
+    reported: list[Progress] = field(default_factory=list)
 
     def load(
         self,
@@ -57,7 +57,7 @@ class Lake:
             self.jars,
             check_java(),
             self.work_dir,
-            on_progress or self.told.append,
+            on_progress or self.reported.append,
         )
 
     def names(self) -> set[str]:
@@ -153,7 +153,7 @@ def test_a_table_is_made_in_one_snapshot_of_format_2(lake: Lake) -> None:
 
 
 def test_progress_counts_tables_and_rows(lake: Lake, texts: dict[str, list[list[str]]]) -> None:
-    done = [each for each in lake.told if each.step is Step.DONE]
+    done = [each for each in lake.reported if each.step is Step.DONE]
     assert [each.table for each in done] == list(TABLES)
     assert [each.tables_done for each in done] == [1, 2, 3]
     assert done[-1].rows_done == sum(map(len, texts.values()))

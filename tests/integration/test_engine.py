@@ -212,7 +212,7 @@ def star(engine: SparkEngine) -> None:
     )
 
 
-def told(result: EngineResult) -> dict[str, tuple[bool, Selection]]:
+def reported(result: EngineResult) -> dict[str, tuple[bool, Selection]]:
     return {each.table: (each.has_run, each.metrics.data_files) for each in result.scans}
 
 
@@ -222,7 +222,7 @@ def test_a_scan_whose_rows_turned_out_to_match_nothing_is_told_as_it_ran(
     engine: SparkEngine, hint: str
 ) -> None:
     sql = f"SELECT {hint} f.v FROM lake.s.facts f JOIN lake.s.days c ON f.k = c.k WHERE c.month * 2 = 99"
-    found = told(run(engine, sql))
+    found = reported(run(engine, sql))
     assert set(found) == {"lake.s.facts", "lake.s.days"}
     assert found["lake.s.days"] == (True, Selection(1, 1))
     has_run, facts = found["lake.s.facts"]
@@ -237,7 +237,10 @@ def test_a_scan_that_was_planned_and_never_ran_has_read_nothing_of_its_total(eng
         " WHERE c.month * 2 = 99"
     )
     result = run(engine, sql)
-    assert told(result) == {"lake.s.days": (True, Selection(1, 1)), "lake.s.facts": (False, Selection(4, 0))}
+    assert reported(result) == {
+        "lake.s.days": (True, Selection(1, 1)),
+        "lake.s.facts": (False, Selection(4, 0)),
+    }
     [facts] = [each.metrics for each in result.scans if not each.has_run]
     assert (facts.partitions, facts.manifests) == (Selection(4, 0), Selection(1, 0))
     assert facts.rows == Selection(4, 0)
@@ -291,11 +294,11 @@ def test_rows_that_nobody_serves_and_nobody_says_why_are_not_waited_for(engine: 
     gateway = engine._session.context._gateway
     assert gateway is not None
     collector = engine._session.rows._java
-    silent, told = datasets_that_give_up(gateway, "stack", "What is wrong")
+    silent, reported = datasets_that_give_up(gateway, "stack", "What is wrong")
     with pytest.raises(QueryFailed, match="gave this query up"):
         served_batches(silent, collector, 1)
     with pytest.raises(Py4JJavaError, match="What is wrong"):
-        served_batches(told, collector, 1)
+        served_batches(reported, collector, 1)
     with (
         pytest.raises(QueryFailed, match="too deep for the engine's stack"),
         in_engine_terms(engine._session, lambda: False),

@@ -69,7 +69,11 @@ def is_nothing_of(scan: JsonObject) -> bool:
 def test_a_dropped_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, DROPPABLE, "JOIN_DROPPED")
     [dropped] = [each for each in found["rewrites"] if each["rewrite"] == "JOIN_DROPPED"]
-    assert (dropped["table"], dropped["mention"], dropped["filterId"]) == ("lake.shop.calendar", 2, "df1")
+    assert (dropped["table"], dropped["tableReference"], dropped["filterId"]) == (
+        "lake.shop.calendar",
+        2,
+        "df1",
+    )
     assert "LogicalJoin" in found["plans"]["ast"]
     for plan in (found["plans"]["optimizedPhysical"], found["plans"]["execution"]):
         assert "Join(" not in plan
@@ -86,12 +90,12 @@ def test_rows_in_memory_are_told_as_such(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, NAMED, "LOCAL_RELATION")
     [relation] = [each for each in found["rewrites"] if each["rewrite"] == "LOCAL_RELATION"]
     rows = f"LocalTableScan(table=[[lake, shop, calendar]], rows=[{relation['detail']}]"
-    assert relation["mention"] == 2
+    assert relation["tableReference"] == 2
     # The rows are there for the first query, as they came with the keys.
     [together] = [each for each in found["rewrites"] if each["rewrite"] == "ONE_READING"]
-    told = (together["table"], together["mention"], together["filterId"], together["detail"])
+    reported = (together["table"], together["tableReference"], together["filterId"], together["detail"])
     detail = "its rows and the keys of day_key were collected in one reading"
-    assert told == ("lake.shop.calendar", 2, "df1", detail)
+    assert reported == ("lake.shop.calendar", 2, "df1", detail)
     assert f"{rows}, collectedWith=[df1])" in found["plans"]["optimizedPhysical"]
     for plan in (found["plans"]["optimizedPhysical"], found["plans"]["execution"]):
         assert rows in plan
@@ -113,7 +117,7 @@ def test_a_plan_before_the_run_shows_the_same(rewriting: httpx.Client) -> None:
 def test_two_mentions_of_one_table_have_each_its_own_filter(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, TWICE, "JOIN_DROPPED")
     probes = {each["filterId"]: each["probe"] for each in found["filters"] if each["applied"]}
-    assert {name: (each["alias"], each["mention"]) for name, each in probes.items()} == {
+    assert {name: (each["alias"], each["tableReference"]) for name, each in probes.items()} == {
         "df1": ("f", 1),
         "df2": ("f", 3),
     }

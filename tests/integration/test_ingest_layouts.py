@@ -60,7 +60,7 @@ def write(table: Table, *ids: int, **more: Any) -> dict[str, Any]:
     return {"table": named(table), "records": [{"id": each, "day": DAY} for each in ids]} | more
 
 
-def told(*ids: int) -> list[Row]:
+def reported(*ids: int) -> list[Row]:
     return [{"id": each, "day": TOLD_DAY, "note": None} for each in ids]
 
 
@@ -71,7 +71,7 @@ def test_one_request_goes_to_tables_of_both_format_versions(
     commits = sent(gateway, *(write(each, 1, 2, 3, writeSchema=["day", "id"]) for each in tables))
     assert [each["addedRecords"] for each in commits] == [3, 3]
     for version, table in enumerate(tables, start=1):
-        assert_read_alike(gateway, table, told(1, 2, 3))
+        assert_read_alike(gateway, table, reported(1, 2, 3))
         assert table.metadata.format_version == version
 
 
@@ -104,7 +104,7 @@ def test_branches_of_one_request_are_read_apart(gateway: httpx.Client, new_table
     sent(gateway, write(table, 1))
     commits = sent(gateway, write(table, 2), write(table, 3, branch="audit"), write(table, 4, branch="audit"))
     assert [(each["branch"], each["addedRecords"]) for each in commits] == [("main", 1), ("audit", 2)]
-    assert_read_alike(gateway, table, told(1, 2))
+    assert_read_alike(gateway, table, reported(1, 2))
     sql = f"SELECT id FROM {named(table)} VERSION AS OF 'audit' ORDER BY id"
     # A new branch starts with what `main` has then, before or after the request's other commit.
     ids = [each["id"] for each in by_spark(gateway, sql)]
@@ -131,7 +131,7 @@ def test_files_are_of_the_spec_that_the_table_has_by_then(
     with table.update_spec() as update:
         update.remove_field("day")
     sent(gateway, write(table, 6) | {"writeSchema": ["id"], "records": [{"id": 6}]})
-    assert_read_alike(gateway, table, [*told(1, 2, 3, 4, 5), {"id": 6, "day": None, "note": None}])
+    assert_read_alike(gateway, table, [*reported(1, 2, 3, 4, 5), {"id": 6, "day": None, "note": None}])
     specs = {file.spec_id: 0 for file in data_files(table)}
     assert len(specs) == 4
     for number in range(1, 7):
@@ -149,7 +149,7 @@ def test_a_schema_in_another_order_moves_no_value(gateway: httpx.Client, new_tab
     record = {"more": "m", "note": "n", "day": DAY, "id": 2}
     sent(gateway, {"table": named(table), "schema": schema, "evolve": True, "records": [record]})
     sent(gateway, write(table, 3, writeSchema="infer"))
-    one, two, three = told(1, 2, 3)
+    one, two, three = reported(1, 2, 3)
     expected = [one | {"more": None}, two | {"note": "n", "more": "m"}, three | {"more": None}]
     assert_read_alike(gateway, table, expected)
     assert table.schema().column_names == ["id", "day", "note", "more"]

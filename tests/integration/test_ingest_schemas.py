@@ -77,17 +77,17 @@ def test_a_table_is_made_and_evolves_with_what_is_sent_to_it(
     record = {"shard": 2**40, "place": {"zip": 123}, "price": "12345.25", "tags": ["a"]}
     second = send(gateway, name, record, **body)
     assert second.status_code == 200, second.text
-    [told] = second.json()["evolutions"]
-    assert told["created"] is False
-    assert told["added"] == [
+    [reported] = second.json()["evolutions"]
+    assert reported["created"] is False
+    assert reported["added"] == [
         {"column": "place.zip", "type": "long"},
         {"column": "tags", "type": "list<string>"},
     ]
-    assert told["widened"] == [
+    assert reported["widened"] == [
         {"column": "shard", "from": "int", "to": "long"},
         {"column": "price", "from": "decimal(5, 2)", "to": "decimal(9, 2)"},
     ]
-    assert told["madeOptional"] == ["id", "place.city"]
+    assert reported["madeOptional"] == ["id", "place.city"]
     assert send(gateway, name, record, **body).json() == second.json()
     table = lake.load_table(name.removeprefix("lake."))
     assert table.properties["comment"] == "made by what is sent"

@@ -74,9 +74,9 @@ class Lives:
     def until_so(self, link: str, is_so: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         """Waits until the stream is in this condition, and returns it; a failed stream ends the wait."""
         until(lambda: is_so(found := self.stream(link)) or found["state"] == "FAILED", WITHIN_S)
-        told = self.stream(link)
-        assert is_so(told), told
-        return told
+        reported = self.stream(link)
+        assert is_so(reported), reported
+        return reported
 
     def until_records(self, link: str, count: int) -> dict[str, Any]:
         return self.until_so(link, lambda each: each["progress"]["records"] >= count)
@@ -153,12 +153,16 @@ def test_each_message_is_written_once_though_the_gateway_is_killed(
     lives.kill()
     topics.send(topic, messages(range(MESSAGES // 2, MESSAGES)))
     lives.begin()
-    told = lives.until_records(link, MESSAGES)
-    assert (told["progress"]["records"], told["progress"]["rejected"], told["error"]) == (MESSAGES, 0, None)
+    reported = lives.until_records(link, MESSAGES)
+    assert (reported["progress"]["records"], reported["progress"]["rejected"], reported["error"]) == (
+        MESSAGES,
+        0,
+        None,
+    )
     for remainder, (kind, table) in enumerate(halves.items()):
         half = lives.same(table)
         assert ids(half) == list(range(remainder, MESSAGES, 2))
-        assert_one_snapshot_a_batch(half, told["checkpointId"])
+        assert_one_snapshot_a_batch(half, reported["checkpointId"])
         for file in half.inspect.files()["file_path"].to_pylist():
             assert pq.read_schema(file.removeprefix("file://")).names == written[kind]
     lives.running.client.delete(link)
@@ -218,8 +222,12 @@ def test_messages_that_are_no_records_are_told_and_those_that_were_given_up_are_
     assert failed["error"]["code"] == "RECORDS_INVALID"
     assert ids(table) == []
     link = lives.create(**body, onError="DEAD_LETTER")
-    told = lives.until_so(link, lambda each: each["progress"]["rejected"] >= 5)
-    assert (told["state"], told["progress"]["records"], told["progress"]["rejected"]) == ("RUNNING", 3, 5)
+    reported = lives.until_so(link, lambda each: each["progress"]["rejected"] >= 5)
+    assert (reported["state"], reported["progress"]["records"], reported["progress"]["rejected"]) == (
+        "RUNNING",
+        3,
+        5,
+    )
     assert ids(table) == [1, 2, 3]
     *schema, name = table.name()
     letters = lives.lake.load_table((*schema, f"{name}__dead_letter")).scan().to_arrow()
@@ -249,17 +257,17 @@ def test_a_stream_waits_for_its_server_and_for_its_topic(
 ) -> None:
     later = f"clicks-later-{uuid4().hex}"
     waiting = lives.create(source=source(kafka, later), table=named(table))
-    told = lives.until_so(waiting, lambda each: each["error"])
-    assert (told["state"], told["error"]["code"]) == ("RUNNING", "STREAM_SOURCE_DOWN")
-    assert f"There is no topic {later}" in told["error"]["detail"]
+    reported = lives.until_so(waiting, lambda each: each["error"])
+    assert (reported["state"], reported["error"]["code"]) == ("RUNNING", "STREAM_SOURCE_DOWN")
+    assert f"There is no topic {later}" in reported["error"]["detail"]
 
     topics.send(topic, messages(range(10)))
     link = lives.create(source=source(kafka, topic), table=named(table))
     lives.until_records(link, 10)
     kafka.stop()
-    told = lives.until_so(link, lambda each: each["error"])
-    assert (told["state"], told["error"]["code"]) == ("RUNNING", "STREAM_SOURCE_DOWN")
-    assert "does not answer" in told["error"]["detail"]
+    reported = lives.until_so(link, lambda each: each["error"])
+    assert (reported["state"], reported["error"]["code"]) == ("RUNNING", "STREAM_SOURCE_DOWN")
+    assert "does not answer" in reported["error"]["detail"]
 
     kafka.start()
     topics.create_topic(later)
@@ -292,8 +300,8 @@ def test_only_what_is_allowed_is_read(
 
 
 def test_how_streams_log_in_stands_nowhere(lives: Lives) -> None:
-    told = lives.running.client.get("/streams").text
-    assert PASSWORD not in told
+    reported = lives.running.client.get("/streams").text
+    assert PASSWORD not in reported
     data_dir = lives.running.data_dir
     for path in data_dir.rglob("*"):
         if path.is_file() and "jars" not in path.relative_to(data_dir).parts:

@@ -112,11 +112,11 @@ def test_both_read_the_rows_that_were_written_before_the_table_changed(
     assert {task.file.spec_id for task in events.scan().plan_files()} == {events.spec().spec_id}
 
     name = f"lake.{'.'.join(events.name())}"
-    told = rows(
+    reported = rows(
         gateway,
         f"SELECT id, cast(at AS string), amount, place.town, place.zip, skipped, new FROM {name} ORDER BY id",
     )
-    assert told == [plain(each) for each in expected]
+    assert reported == [plain(each) for each in expected]
     # Pruning by these partitions and bounds finds the right rows.
     for sql, wanted in (
         ("id = 123", [123]),

@@ -102,9 +102,9 @@ def test_without_dead_letters_each_is_told_with_its_place_and_reason(
 ) -> None:
     answer = send(gateway, table, form, inbox, "REJECT_REQUEST")
     assert (answer.status_code, answer.json()["code"]) == (422, "RECORDS_INVALID")
-    told = answer.json()["errors"]
-    assert len(told) == len(REASONS)
-    for each, (number, start) in zip(told, REASONS.items(), strict=True):
+    reported = answer.json()["errors"]
+    assert len(reported) == len(REASONS)
+    for each, (number, start) in zip(reported, REASONS.items(), strict=True):
         assert start in each["detail"]
         if form == "JSON":
             assert each["pointer"] == f"/records/{number - 1}"
@@ -138,8 +138,12 @@ def test_a_stream_goes_on_and_writes_their_letters(gateway: httpx.Client, table:
     until(lambda: gateway.get(link).json()["progress"]["records"] == 2, 60)
     put(inbox, "b.json", lines([{"id": 6} | GOOD]))
     until(lambda: gateway.get(link).json()["progress"]["records"] == 3, 60)
-    told = gateway.get(link).json()
-    assert (told["state"], told["error"], told["progress"]["rejected"]) == ("RUNNING", None, len(REASONS))
+    reported = gateway.get(link).json()
+    assert (reported["state"], reported["error"], reported["progress"]["rejected"]) == (
+        "RUNNING",
+        None,
+        len(REASONS),
+    )
     assert ids(table) == [1, 5, 6]
     assert rows(gateway, f"SELECT count(*) FROM {named(table)}__dead_letter") == [[len(REASONS)]]
     gateway.delete(link)

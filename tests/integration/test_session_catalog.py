@@ -113,7 +113,7 @@ def test_a_declared_folder_is_narrowed_and_explained(declared: RunningGateway) -
         "columns": ["k"],
         "snapshotId": None,
         "alias": "f",
-        "mention": 1,
+        "tableReference": 1,
     }
     assert (applied["source"], applied["build"]["snapshotIds"]) == ("COLLECTED", [None])
     assert explanation["verification"] == "SAME"

@@ -112,9 +112,9 @@ def sent_body(
         "/ingest", params={"table": named(log_table)} | query, content=body, headers=headers
     )
     assert answer.status_code == 200, answer.text
-    told: JsonObject = answer.json()
-    assert told["state"] == "COMMITTED"
-    return told
+    reported: JsonObject = answer.json()
+    assert reported["state"] == "COMMITTED"
+    return reported
 
 
 def as_ndjson(records: pa.Table) -> bytes:

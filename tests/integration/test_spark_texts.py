@@ -188,7 +188,7 @@ def is_told_whole(kind: str | Nested) -> bool:
     return kind in TOLD_WHOLE if isinstance(kind, str) else any(map(is_told_whole, kind.parts))
 
 
-def told(value: Any, kind: str | Nested) -> str:
+def reported(value: Any, kind: str | Nested) -> str:
     """Writes an answer's value as Spark does."""
     if value is None:
         return "null"
@@ -196,15 +196,19 @@ def told(value: Any, kind: str | Nested) -> str:
         return KINDS[kind].text(value)
     match kind.kind:
         case "array":
-            return f"[{', '.join(told(each, kind.parts[0]) for each in value)}]"
+            return f"[{', '.join(reported(each, kind.parts[0]) for each in value)}]"
         case "map":
             pairs = (
                 value.items() if isinstance(value, dict) else [(each["key"], each["value"]) for each in value]
             )
-            texts = (f"{told(key, kind.parts[0])} -> {told(each, kind.parts[1])}" for key, each in pairs)
+            texts = (
+                f"{reported(key, kind.parts[0])} -> {reported(each, kind.parts[1])}" for key, each in pairs
+            )
             return f"{{{', '.join(texts)}}}"
         case _:
-            return f"{{{', '.join(told(*each) for each in zip(value.values(), kind.parts, strict=True))}}}"
+            return (
+                f"{{{', '.join(reported(*each) for each in zip(value.values(), kind.parts, strict=True))}}}"
+            )
 
 
 @pytest.mark.parametrize("row_limit", [10, 30_000])
@@ -221,4 +225,4 @@ def test_nested_values_are_answered_as_spark_writes_them(
     [row] = in_every_format(running.client, answer)
     for kind, value, text in zip(kinds, row[::2], row[1::2], strict=True):
         is_text = value is None or (isinstance(kind, Nested) and is_told_whole(kind))
-        assert text == (value if is_text else told(value, kind))
+        assert text == (value if is_text else reported(value, kind))

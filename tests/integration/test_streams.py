@@ -104,14 +104,17 @@ def test_a_folder_may_have_files_of_any_form_that_sources_have(
         source = {"directory": (inbox / kind).as_uri(), "format": kind}
         links.append(gateway.post("/streams", json=stream(log_table, inbox, source=source)).json()["links"])
 
-    def told() -> list[dict[str, Any]]:
+    def reported() -> list[dict[str, Any]]:
         return [gateway.get(each["self"]).json() for each in links]
 
     until(
-        lambda: sum(each["progress"]["records"] for each in told()) == 5 or any(e["error"] for e in told()),
+        lambda: (
+            sum(each["progress"]["records"] for each in reported()) == 5
+            or any(e["error"] for e in reported())
+        ),
         60,
     )
-    assert [each["error"] for each in told()] == [None, None]
+    assert [each["error"] for each in reported()] == [None, None]
     assert ids(log_table) == [1, 2, 3, 4, 5]
     for each in links:
         assert gateway.delete(each["self"]).json()["error"] is None
@@ -138,13 +141,13 @@ def test_files_that_cannot_be_read_are_dead_letters_and_the_stream_goes_on(
         sent = stream(log_table, inbox, source=source, onError="DEAD_LETTER")
         links.append(gateway.post("/streams", json=sent).json()["links"]["self"])
 
-    def told() -> list[dict[str, Any]]:
+    def reported() -> list[dict[str, Any]]:
         return [gateway.get(each).json() for each in links]
 
-    until(lambda: sum(each["progress"]["rejected"] for each in told()) == 6, 120)
+    until(lambda: sum(each["progress"]["rejected"] for each in reported()) == 6, 120)
     put(inbox, "later.csv", b"id\n2\n")
-    until(lambda: sum(each["progress"]["records"] for each in told()) == 2, 60)
-    assert [(each["state"], each["error"]) for each in told()] == [("RUNNING", None)] * 2
+    until(lambda: sum(each["progress"]["records"] for each in reported()) == 2, 60)
+    assert [(each["state"], each["error"]) for each in reported()] == [("RUNNING", None)] * 2
     assert ids(log_table) == [1, 2]
     found = rows(gateway, f"SELECT position, reason FROM {named(log_table)}__dead_letter")
     reasons = {str(position).rsplit("/", 1)[-1]: str(reason) for position, reason in found}
@@ -185,9 +188,9 @@ def test_a_file_that_is_gone_before_it_was_read_is_never_passed_over(
     assert failed()["error"]["code"] == "RECORDS_INVALID"
     (inbox / "a [9] 50%.json").rename(inbox / ".away")
     gateway.post(f"{link}/resume")
-    told = failed()
-    assert (told["error"]["code"], told["progress"]["batches"]) == ("SOURCE_CHANGED", 9)
-    assert "a [9] 50%.json is not there any more" in told["error"]["detail"]
+    reported = failed()
+    assert (reported["error"]["code"], reported["progress"]["batches"]) == ("SOURCE_CHANGED", 9)
+    assert "a [9] 50%.json is not there any more" in reported["error"]["detail"]
     put(inbox, "a [9] 50%.json", lines([{"id": 9}]))
     put(inbox, "b.json", lines([{"id": 10}]))
     gateway.post(f"{link}/resume")
@@ -243,16 +246,16 @@ def test_files_of_subfolders_are_not_read_whatever_these_are_called(
         links.append(gateway.post("/streams", json=sent).json()["links"]["self"])
         put(inbox, f"{number}.json", lines([{"id": number}]))
 
-    def told() -> list[dict[str, Any]]:
+    def reported() -> list[dict[str, Any]]:
         return [gateway.get(each).json() for each in links]
 
-    until(lambda: all(each["progress"]["records"] == 2 for each in told()), 120)
+    until(lambda: all(each["progress"]["records"] == 2 for each in reported()), 120)
     (inbox / "day=3").mkdir()
     put(inbox / "day=3", "below.json", lines([{"id": 200}]))
     put(inbox, "2.json", lines([{"id": 2}]))
-    until(lambda: all(each["progress"]["records"] == 3 for each in told()), 60)
+    until(lambda: all(each["progress"]["records"] == 3 for each in reported()), 60)
     assert ids(log_table) == [0, 0, 1, 1, 2, 2]
-    assert [(each["state"], each["error"]) for each in told()] == [("RUNNING", None)] * 2
+    assert [(each["state"], each["error"]) for each in reported()] == [("RUNNING", None)] * 2
     for each in links:
         gateway.delete(each)
 

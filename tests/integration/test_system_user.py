@@ -36,9 +36,9 @@ def test_processes_that_start_at_once_make_one_user(name: str) -> None:
         subprocess.Popen([sys.executable, "-c", ASK, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(PROCESSES)
     ]
-    told = [process.communicate(timeout=60) for process in asking]
-    assert len({uid for uid, _ in told}) == 1, told
-    assert [process.returncode for process in asking] == [0] * PROCESSES, told
+    reported = [process.communicate(timeout=60) for process in asking]
+    assert len({uid for uid, _ in reported}) == 1, reported
+    assert [process.returncode for process in asking] == [0] * PROCESSES, reported
 
 
 def test_a_name_that_no_user_can_have_is_told() -> None:

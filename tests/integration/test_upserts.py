@@ -257,9 +257,9 @@ def test_narrowed_or_not_queries_find_the_rows_that_are_there(gateway: httpx.Cli
     for sql in (probe, build, by_old_value, by_new_value):
         narrowed = ask(gateway, sql, **ALWAYS)
         assert narrowed["result"]["rows"] == rows(gateway, sql, **NEVER)
-        told = explain(gateway, narrowed["queryId"])
+        reported = explain(gateway, narrowed["queryId"])
         if sql in (by_old_value, by_new_value):
-            assert [each["reason"] for each in told["filters"] if each["applied"]] == ["APPLIED"]
+            assert [each["reason"] for each in reported["filters"] if each["applied"]] == ["APPLIED"]
     assert rows(gateway, by_old_value, **ALWAYS) == [[3 * days // 2]]
     assert len(rows(gateway, by_new_value, **ALWAYS)) == 3 * 7
 

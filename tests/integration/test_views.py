@@ -87,7 +87,7 @@ def test_an_error_is_told_of_the_text_that_was_sent(gateway: httpx.Client, names
     response = post(gateway, query, **ALWAYS)
     plain = post(gateway, query, **NEVER)
     assert response.status_code == plain.status_code == 422
-    told, expected = response.json(), plain.json()
-    assert {each: told[each] for each in ("code", "detail")} == {
+    reported, expected = response.json(), plain.json()
+    assert {each: reported[each] for each in ("code", "detail")} == {
         each: expected[each] for each in ("code", "detail")
     }

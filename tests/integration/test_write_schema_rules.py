@@ -84,11 +84,11 @@ def send(gateway: httpx.Client, table: Table, *records: Row, **body: Any) -> htt
 
 def json_of(*fields: tuple[int, str, Any]) -> dict[str, Any]:
     """Returns a write schema in Iceberg's JSON."""
-    told = [
+    reported = [
         {"id": number, "name": name, "type": kind, "required": number in (1, 9)}
         for number, name, kind in fields
     ]
-    return {"type": "struct", "fields": told}
+    return {"type": "struct", "fields": reported}
 
 
 ID_AND_DAY = ((1, "id", "long"), (2, "day", "date"))
@@ -242,8 +242,8 @@ def test_what_breaks_a_rule_is_refused_and_what_keeps_it_is_read_alike_by_all(
     table = new_table(case.schema)
     refused = send(gateway, table, case.record, writeSchema=case.breaks, **case.more)
     assert (refused.status_code, refused.json()["code"]) == (422, "WRITE_SCHEMA_INVALID"), refused.text
-    told = [(each["field"], each["rule"]) for each in refused.json()["errors"]]
-    assert told == [(each, case.rule.value) for each in case.faults]
+    reported = [(each["field"], each["rule"]) for each in refused.json()["errors"]]
+    assert reported == [(each, case.rule.value) for each in case.faults]
     assert table.refresh().current_snapshot() is None
 
     accepted = send(gateway, table, case.record, writeSchema=case.keeps, **case.more)

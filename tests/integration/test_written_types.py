@@ -271,8 +271,8 @@ def test_a_table_that_is_made_can_be_written_and_read_whatever_it_is_partitioned
     made = gateway.post("/ingest", json=body)
     assert made.status_code == 200, made.text
     try:
-        told = [[number, given] for number, given in enumerate([*values, None])]
-        assert rows(gateway, f"SELECT id, {name} FROM {body['table']} ORDER BY id") == told
+        reported = [[number, given] for number, given in enumerate([*values, None])]
+        assert rows(gateway, f"SELECT id, {name} FROM {body['table']} ORDER BY id") == reported
         found = rows(gateway, f"SELECT id FROM {body['table']} WHERE {name} = {COLUMNS[name].sql}")
         assert found == [[0]]
     finally:
@@ -362,8 +362,8 @@ def test_what_is_nested_is_read_alike_whole_and_in_part(gateway: httpx.Client, t
     ]
     response = gateway.post("/ingest", json={"writes": writes})
     assert response.status_code == 200, response.text
-    told = [nothing | row | {"id": number} for number, (_, _, row) in enumerate(NESTED_WRITES)]
-    assert_read_alike(gateway, table, told)
+    reported = [nothing | row | {"id": number} for number, (_, _, row) in enumerate(NESTED_WRITES)]
+    assert_read_alike(gateway, table, reported)
     # Each distinct write schema has one file, however many writes use it.
     assert len(data_files(table)) == len({tuple(each or ()) for each, _, _ in NESTED_WRITES})
 

@@ -33,9 +33,9 @@ def test_a_column_that_is_gone_is_found(empty_database: str) -> None:
     with connected(empty_database) as connection:
         connection.exec_driver_sql("ALTER TABLE open_queries DROP COLUMN is_canceled")
     failures = [_failure(empty_database, each) for each in statements_of(NEWEST)]
-    told = [each for each in failures if each]
-    assert told
-    assert all("is_canceled" in each for each in told)
+    reported = [each for each in failures if each]
+    assert reported
+    assert all("is_canceled" in each for each in reported)
 
 
 def _failure(url: str, statement: str) -> str:

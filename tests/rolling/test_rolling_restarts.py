@@ -210,7 +210,7 @@ def _print(place: Place, tally: Tally, restarts: Sequence[Restart]) -> None:
     lines += ["", "| request | came back | slowest, s |", "|---|---|---:|"]
     for kind in dict.fromkeys(kind for kind, _ in sorted(tally.answers)):
         outcomes = {outcome: count for (one, outcome), count in sorted(tally.answers.items()) if one == kind}
-        told = ", ".join(f"{outcome}: {count}" for outcome, count in outcomes.items())
-        lines.append(f"| {kind} | {told} | {tally.slowest_s[kind]:.2f} |")
+        reported = ", ".join(f"{outcome}: {count}" for outcome, count in outcomes.items())
+        lines.append(f"| {kind} | {reported} | {tally.slowest_s[kind]:.2f} |")
     lines += ["", f"{tally.requests} requests, {tally.failed} failed", *tally.failures[:20]]
     print("\n".join(lines))  # noqa: T201

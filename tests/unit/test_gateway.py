@@ -103,13 +103,13 @@ class House:
         )
         ttl_ms = RESULT_TTL // timedelta(milliseconds=1)
         bounds = GatewayBounds(workers, max_queued, ttl_ms, shutdown_timeout_s, presence=presence)
-        self.meters = FakeMeters()
+        self.metrics = FakeMeters()
         self.gateway = Gateway(
             self._ports,
             self.store,
             self.filter_cache,
             FakeQueryHistory(self.store),
-            self.meters,
+            self.metrics,
             ingests or FakeIngests(),
             FakeMaintenances(self.catalogs, self.clock),
             bounds,
@@ -732,7 +732,7 @@ def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House)
         newest = house.gateway.list_queries(QueryListing("ann", limit=2))
         queued = house.gateway.list_queries(QueryListing("ann", limit=2, state=QueryState.QUEUED))
         older = house.gateway.list_queries(QueryListing("ann", limit=9, before=listed[1].position))
-        house.gateway.meters()
+        house.gateway.metrics()
     assert [each.query_id for each in listed] == [waiting, running, ended]
     assert [each.state.value for each in listed] == ["QUEUED", "RUNNING", "SUCCEEDED"]
     assert [(each.queued_ms, each.elapsed_ms) for each in listed] == [(1000, 1000), (0, 2000), (0, 0)]
@@ -740,7 +740,7 @@ def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House)
     assert newest == listed[:2]
     assert queued == listed[:1]
     assert older == listed[2:]
-    assert house.meters.open_queries == {QueryState.QUEUED: 1, QueryState.RUNNING: 1}
+    assert house.metrics.open_queries == {QueryState.QUEUED: 1, QueryState.RUNNING: 1}
     assert house.gateway.list_queries(QueryListing("bob", limit=10)) == []
 
 
@@ -760,4 +760,4 @@ def test_without_the_metrics_store_there_is_no_looking_back(house: House) -> Non
         house.gateway.list_queries(QueryListing("ann", limit=10))
     with pytest.raises(MetricsStoreDown):
         house.gateway.pruning_summary(None, None)
-    assert house.gateway.meters()
+    assert house.gateway.metrics()

@@ -68,7 +68,11 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
         ("api/http/problems/errors.py", "import pyspark", "Only spark_session imports pyspark"),
         ("spark_session/engine/run.py", "import service.gateway", "The session sees the service's ports"),
         ("api/http/app.py", "import service.adapters.clock", "Only the wiring names adapters"),
-        ("service/query/filtering/prune.py", "import service.query.lifecycle.book", "A query's life asks"),
+        (
+            "service/query/filtering/prune.py",
+            "import service.query.lifecycle.query_registry",
+            "A query's life asks",
+        ),
         ("service/ingest/write_schema/kept.py", "import service.ingest.run", "An ingest goes from its bytes"),
         (
             "service/ingest/decoding/csv/csv_rows.py",
@@ -95,7 +99,7 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "import service.model.ingest.writing",
             "Values of tables know none",
         ),
-        ("api/http/door.py", "import api.cli.checks", "The command stands on the HTTP edge"),
+        ("api/http/gateway_access.py", "import api.cli.checks", "The command stands on the HTTP edge"),
         ("api/bootstrap/memory.py", "import api.http.waiting", "The command stands on the HTTP edge"),
         (
             "api/http/schemas/wire.py",

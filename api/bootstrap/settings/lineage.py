@@ -57,12 +57,12 @@ class LineageSettings(BaseModel):
     def _leads_somewhere(cls, url: str | None) -> str | None:
         if url is None:
             return None
-        parts = urlsplit(url)
+        components = urlsplit(url)
         if not url.isprintable() or " " in url:
             raise ValueError("it has characters that no address has")
-        if "@" in parts.netloc:
+        if "@" in components.netloc:
             raise ValueError("it has a user in it: use lineage_api_key, or lineage_kafka_options")
-        if not _is_complete(parts.scheme, parts.netloc, parts.path):
+        if not _is_complete(components.scheme, components.netloc, components.path):
             raise ValueError("write file:///path, http(s)://host/path, or kafka://host:port,host:port/topic")
         return url
 

@@ -67,7 +67,7 @@ class Exporting:
             ),
         )
         processor = BatchSpanProcessor(
-            ToldExporter(_exporter(settings), has_texts=settings.traces_sql),
+            ReportingExporter(_exporter(settings), has_texts=settings.traces_sql),
             max_queue_size=settings.traces_queue_spans,
             schedule_delay_millis=EXPORT_EVERY_MS,
             max_export_batch_size=SPANS_AT_ONCE,
@@ -116,7 +116,7 @@ class WithinRequests(Sampler):
         return "WithinRequests"
 
 
-class ToldExporter(SpanExporter):
+class ReportingExporter(SpanExporter):
     """Drops texts that the operator does not want, and logs once when the collector takes no spans."""
 
     def __init__(self, exporter: SpanExporter, *, has_texts: bool) -> None:

@@ -22,7 +22,7 @@ from opentelemetry.trace import (
 )
 
 from service.errors import GatewayError
-from service.tracing import Span, Told, TraceContext, Values, enter, leave
+from service.tracing import PropagatedSpan, Span, TraceContext, Values, enter, leave
 
 
 class RecordedSpan:
@@ -32,7 +32,7 @@ class RecordedSpan:
         self._tracer = tracer
         self._span = span
         self._within = trace.set_span_in_context(span, otel_context.Context())
-        self._context = _told(span.get_span_context())
+        self._context = _reported(span.get_span_context())
         self._token: contextvars.Token[Span] | None = None
         self._attached: contextvars.Token[otel_context.Context] | None = None
 
@@ -107,11 +107,13 @@ class RecordingTracer:
 
     def _begun(self, span: trace.Span) -> Span:
         return (
-            RecordedSpan(self._tracer, span) if span.is_recording() else Told(_told(span.get_span_context()))
+            RecordedSpan(self._tracer, span)
+            if span.is_recording()
+            else PropagatedSpan(_reported(span.get_span_context()))
         )
 
 
-def _told(ids: SpanContext) -> TraceContext:
+def _reported(ids: SpanContext) -> TraceContext:
     return TraceContext(
         trace.format_trace_id(ids.trace_id),
         trace.format_span_id(ids.span_id),

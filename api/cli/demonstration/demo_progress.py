@@ -18,7 +18,7 @@ from api.cli.demonstration.steps import LINE_EVERY_S
 def progress_bar(console: Console) -> Iterator[Callable[[Progress], None]]:
     """Draws a bar while the block runs; without a terminal, prints a line every few seconds."""
     if not console.is_terminal:
-        yield _Lines(console).tell
+        yield _Lines(console).report
         return
     columns = (
         TextColumn("TPC-DS"),
@@ -31,7 +31,7 @@ def progress_bar(console: Console) -> Iterator[Callable[[Progress], None]]:
     with Bar(*columns, console=console) as bar:
         task = bar.add_task("load", total=None, rows=0, now="")
 
-        def tell(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             now = f"{progress.table} {progress.step.lower()}"
             bar.update(
                 task,
@@ -41,7 +41,7 @@ def progress_bar(console: Console) -> Iterator[Callable[[Progress], None]]:
                 now=now,
             )
 
-        yield tell
+        yield report
         bar.update(task, now="")
 
 
@@ -50,7 +50,7 @@ class _Lines:
         self._console = console
         self._said_s = 0.0
 
-    def tell(self, progress: Progress) -> None:
+    def report(self, progress: Progress) -> None:
         now_s = time.monotonic()
         if now_s - self._said_s < LINE_EVERY_S:
             return

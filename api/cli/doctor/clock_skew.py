@@ -23,13 +23,13 @@ def clock_skew(answers: Mapping[str, StoreAnswer]) -> Found:
     """
     if not answers:
         return Found("No store answered, so there is no clock to compare with.", State.SKIPPED)
-    told = "; ".join(f"{name} is {_said(answer.ahead_ms)}" for name, answer in answers.items())
+    reported = "; ".join(f"{name} is {_said(answer.ahead_ms)}" for name, answer in answers.items())
     worst_ms = max(abs(each.ahead_ms) - each.round_trip_ms / 2 for each in answers.values())
     if worst_ms >= FAILED_MS:
-        return Found(told, State.FAILED, _CURE)
+        return Found(reported, State.FAILED, _CURE)
     if worst_ms >= WARNED_MS:
-        return Found(told, State.WARNING, _CURE)
-    return Found(told)
+        return Found(reported, State.WARNING, _CURE)
+    return Found(reported)
 
 
 def _said(ahead_ms: float) -> str:

@@ -103,8 +103,8 @@ def permissions(path: Path, setting: str) -> Found:
         text += f"; the start makes {path.expanduser().absolute()}"
     if owner == os.geteuid() or there != path.expanduser().absolute():
         return Found(text)
-    told = f"{text}; it belongs to {_name_of(owner)}, and this is {_name_of(os.geteuid())}"
-    return Found(told, State.WARNING, "Run doctor as the user that runs the gateway.")
+    reported = f"{text}; it belongs to {_name_of(owner)}, and this is {_name_of(os.geteuid())}"
+    return Found(reported, State.WARNING, "Run doctor as the user that runs the gateway.")
 
 
 def _write(folder: Path) -> None:

@@ -14,9 +14,9 @@ _LAST_BYTES = 64 * 1024
 def last_faults(folder: Path) -> Sequence[str]:
     """Returns the last lines about errors, each once, without addresses and secrets; empty if none."""
     lines = [line for name in ("spark.log", "jvm.log") for line in _end_of(folder / name)]
-    telling = [line.strip() for line in lines if " ERROR " in line or line.startswith("Error")]
-    told = [fault_text("Spark", line.partition(" ERROR ")[2] or line) for line in telling]
-    return list(dict.fromkeys(told))[-LINES:]
+    reporting = [line.strip() for line in lines if " ERROR " in line or line.startswith("Error")]
+    reported = [fault_text("Spark", line.partition(" ERROR ")[2] or line) for line in reporting]
+    return list(dict.fromkeys(reported))[-LINES:]
 
 
 def _end_of(path: Path) -> list[str]:

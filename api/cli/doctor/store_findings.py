@@ -19,7 +19,7 @@ def metrics_store(
     is_newer: bool = False,
 ) -> Found:
     """Whether the store's schema, at revision `found`, is the one that this version needs."""
-    text = _told(answer)
+    text = _reported(answer)
     if set(found) == set(needed):
         return _with_cures(f"{text}, schema {_named(needed)} as this version needs", answer)
     text += f", has schema {_named(found)}; this version needs {_named(needed)}"
@@ -32,7 +32,7 @@ def metrics_store(
 
 def filter_cache(answer: StoreAnswer, within_ms: int) -> Found:
     """Whether the cache is as near as queries need it, and takes keys when its memory is full."""
-    text = _told(answer)
+    text = _reported(answer)
     if answer.memory_policy:
         limit = f"{answer.max_memory_bytes // _MIB} MiB" if answer.max_memory_bytes else "no limit"
         text += f", memory: {limit}, {answer.memory_policy}"
@@ -44,7 +44,7 @@ def filter_cache(answer: StoreAnswer, within_ms: int) -> Found:
     return _with_cures(text, answer)
 
 
-def _told(answer: StoreAnswer) -> str:
+def _reported(answer: StoreAnswer) -> str:
     return ", ".join((f"{answer.server} answers in {answer.round_trip_ms:.0f} ms", *answer.remarks))
 
 

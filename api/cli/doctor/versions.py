@@ -33,9 +33,9 @@ def versions(settings: Settings | None) -> Found:
     }
     text = ", ".join(f"{name} {number}" for name, number in named.items())
     if runtime is not None and not spark.startswith(f"{runtime['spark']}."):
-        told = f"{text}. Iceberg's runtime is made for Spark {runtime['spark']}."
-        return Found(told, State.WARNING, "Name the runtime of this Spark in spark_packages.")
+        reported = f"{text}. Iceberg's runtime is made for Spark {runtime['spark']}."
+        return Found(reported, State.WARNING, "Name the runtime of this Spark in spark_packages.")
     if "SPARK_HOME" in os.environ:
-        told = f"{text}. SPARK_HOME may lead to another Spark."
-        return Found(told, State.WARNING, "Unset SPARK_HOME.")
+        reported = f"{text}. SPARK_HOME may lead to another Spark."
+        return Found(reported, State.WARNING, "Unset SPARK_HOME.")
     return Found(text)

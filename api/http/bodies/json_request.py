@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from api.http.bodies.value_count import TooManyValues, check_fields, check_value_count
-from api.http.door import Door
+from api.http.gateway_access import GatewayAccess
 from api.http.problems.errors import NotJson
 from service.errors import GatewayBusy
 from service.ingest.decoding.values.exact_json import NumberTooLong, exact_json, strict_json
@@ -48,9 +48,9 @@ class JsonRequest(Request):
     decode: Callable[[str], object] = staticmethod(_records_and_few_values)
 
     async def _read_aside(self, read: Callable[[], Any]) -> Any:
-        door: Door = self.scope["app"].state.edge.door
+        access: GatewayAccess = self.scope["app"].state.app_context.access
         try:
-            return await door.read(read)
+            return await access.read(read)
         except GatewayBusy:
             # The same status as for bodies that exceed the bounds.
             raise HTTPException(429) from None

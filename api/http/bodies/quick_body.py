@@ -18,7 +18,7 @@ from api.http.requests.ingest_request import NO_PART_OF_IT, fingerprinted, inges
 from api.http.schemas.ingest_request import MAX_WRITES, ManyWrites, OneWrite, RoutedWrites
 from service.ingest.decoding.json.json_records import json_records
 from service.ingest.decoding.values.exact_json import exact_json
-from service.ingest.ingests import ReadSchema
+from service.ingest.ingest_service import ReadSchema
 from service.model.ingest.ingest import IngestRequest
 from service.model.ingest.json_records import JsonRecords
 

@@ -50,7 +50,7 @@ class RequestLog:
                 elapsed_ms = round((time.perf_counter() - started) * 1000, 1)
                 fields = _fields(scope, exchange)
                 if span.is_recorded:
-                    _tell(span, scope, exchange, request_id)
+                    _report(span, scope, exchange, request_id)
                 level = DEBUG if is_probe(scope) and (exchange.status or 500) < 400 else INFO
                 _log.log(level, "request_ended", **fields, elapsed_ms=elapsed_ms)
 
@@ -119,7 +119,7 @@ def _traced(scope: Scope, headers: Headers) -> Span:
     return NOTHING if parent is None and is_probe(scope) else tracing.request(scope["method"], parent)
 
 
-def _tell(span: Span, scope: Scope, exchange: _Exchange, request_id: str) -> None:
+def _report(span: Span, scope: Scope, exchange: _Exchange, request_id: str) -> None:
     route = _route(scope)
     span.name(scope["method"] if route is None else f"{scope['method']} {route}")
     bound = structlog.contextvars.get_contextvars()

@@ -140,8 +140,8 @@ def _parts(record: IngestRecord) -> dict[str, object]:
 
 def _evolutions(made: Sequence[object]) -> dict[str, object]:
     """Lists the table changes that were committed before the error, as the ingest's answer shows them."""
-    told = [evolution_answer(each) for each in made if isinstance(each, TableEvolution)]
-    return {"evolutions": [each.model_dump(by_alias=True) for each in told]} if told else {}
+    reported = [evolution_answer(each) for each in made if isinstance(each, TableEvolution)]
+    return {"evolutions": [each.model_dump(by_alias=True) for each in reported]} if reported else {}
 
 
 def headers_of(error: GatewayError) -> dict[str, str]:

@@ -27,7 +27,7 @@ from api.http.schemas.ingest_request import (
     WriteBody,
 )
 from api.http.schemas.streams import StreamToTable
-from service.ingest.ingests import ReadSchema
+from service.ingest.ingest_service import ReadSchema
 from service.ingest.one_refusal import OneRefusal
 from service.model.ingest.ingest import (
     ColumnFields,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from service.errors import IngestInvalid
-from service.ingest.ingests import ReadSchema
+from service.ingest.ingest_service import ReadSchema
 from service.model.ingest.ingest import WriteFault
 from service.model.tables.schemas import TableSchema
 

@@ -13,7 +13,7 @@ from api.http.problems.faults import pointer
 from api.http.requests.ingest_request import routed, source_records, target
 from api.http.schemas.streams import STREAM_BODY, DirectoryBody, KafkaSourceBody, StreamBody, StreamByRoute
 from service.errors import StreamInvalid
-from service.ingest.ingests import ReadSchema
+from service.ingest.ingest_service import ReadSchema
 from service.model.ingest.ingest import IngestRequest
 from service.model.ingest.streams import DirectorySource, KafkaSource, StreamDefinition, StreamSource
 from service.model.kept_texts import faulty_texts

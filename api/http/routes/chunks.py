@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Path, Query, Response
 
 from api.http.answers.negotiation import choose
 from api.http.answers.query_answer import chunk_wire, next_chunk_link
-from api.http.edge import Caller, EdgeOfApp
+from api.http.app_context import Caller, EdgeOfApp
 from api.http.rendering.formats import MEDIA_TYPES, render
 from api.http.routes.documented import Responses, problems, success
 from api.http.schemas.query_answer import ChunkAnswer
@@ -44,18 +44,18 @@ async def get_chunk(
     query_id: UUID,
     index: Annotated[int, Path(ge=0, le=2**31 - 1)],
     query: Annotated[ChunkQuery, Query()],
-    edge: EdgeOfApp,
+    app_context: EdgeOfApp,
     caller: Caller,
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
     if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
     """One chunk, with the same bytes on every read until the result's time to live ends."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
-    gateway = edge.door.gateway
-    wanted = query.format or (await edge.door.call(gateway.status, query_id, caller)).format
+    gateway = app_context.access.gateway
+    wanted = query.format or (await app_context.access.call(gateway.status, query_id, caller)).format
     offered = [MEDIA_TYPES[wanted], *(each for each in _FORMATS if each != MEDIA_TYPES[wanted])]
     chosen = _FORMATS[choose(accept, offered)]
-    return await edge.door.call(_respond, gateway, query_id, index, caller, chosen, if_none_match)
+    return await app_context.access.call(_respond, gateway, query_id, index, caller, chosen, if_none_match)
 
 
 def _respond(

@@ -9,8 +9,8 @@ import structlog
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from api.http.answers.negotiation import choose
+from api.http.app_context import AppContext, Caller, EdgeOfApp, gone, require_json
 from api.http.bodies.json_request import StrictJsonRoute
-from api.http.edge import Caller, Edge, EdgeOfApp, gone, require_json
 from api.http.explain.explain_html.page import CONTENT_SECURITY_POLICY, explain_html
 from api.http.explain.explain_text import explain_text
 from api.http.requests.query_request import query_request
@@ -47,15 +47,15 @@ _ANSWER: dict[str, Any] = {
 async def explain(
     query_id: UUID,
     _: Annotated[NoQuery, Query()],
-    edge: EdgeOfApp,
+    app_context: EdgeOfApp,
     caller: Caller,
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
     """The SQL, the plans, every filter, and what each scan read of the total; also for a failed query."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     media_type = choose(accept, [_JSON, _TEXT, _HTML])
-    explanation = await edge.door.call(edge.door.gateway.explain, query_id, caller)
-    content = await edge.door.call(_content, explanation, media_type)
+    explanation = await app_context.access.call(app_context.access.gateway.explain, query_id, caller)
+    content = await app_context.access.call(_content, explanation, media_type)
     return Response(content, headers=_HEADERS, media_type=media_type)
 
 
@@ -67,7 +67,7 @@ async def explain(
 )
 async def explain_before(
     body: QueryBody,
-    edge: EdgeOfApp,
+    app_context: EdgeOfApp,
     caller: Caller,
     request: Request,
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
@@ -78,22 +78,24 @@ async def explain_before(
     recorded: the answer has no `queryId`, and `requestId`, `tags`, `format` and the wait have no effect.
     """
     media_type = choose(accept, [_JSON, _TEXT, _HTML])
-    explanation = await _planned(edge, query_request(body, edge.settings), caller, request)
-    content = await edge.door.call(_content, explanation, media_type)
+    explanation = await _planned(app_context, query_request(body, app_context.settings), caller, request)
+    content = await app_context.access.call(_content, explanation, media_type)
     return Response(content, headers=_HEADERS, media_type=media_type)
 
 
-async def _planned(edge: Edge, asked: QueryRequest, caller: str, request: Request) -> Explanation:
-    gateway = edge.door.gateway
+async def _planned(
+    app_context: AppContext, asked: QueryRequest, caller: str, request: Request
+) -> Explanation:
+    gateway = app_context.access.gateway
     planning = gateway.plan(asked, caller)
     seconds = asked.timeout_ms / 1000
     try:
-        is_there = await edge.waiting.until_finished(planning.finished, seconds, lambda: gone(request))
+        is_there = await app_context.waiting.until_finished(planning.finished, seconds, lambda: gone(request))
     except ClientGone:
-        await edge.door.call(gateway.stop_planning, planning)
+        await app_context.access.call(gateway.stop_planning, planning)
         raise
     if not is_there:
-        await edge.door.call(gateway.stop_planning, planning)
+        await app_context.access.call(gateway.stop_planning, planning)
         raise QueryTimedOut(f"The query was not planned within its timeout of {seconds:g} s.")
     return planning.explanation()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from api.http.edge import EdgeOfApp
+from api.http.app_context import EdgeOfApp
 from api.http.schemas.health import (
     HealthAnswer,
     LivenessAnswer,
@@ -23,10 +23,10 @@ async def healthz() -> HealthAnswer:
 
 
 @router.get("/livez", responses={503: {"model": LivenessAnswer, "description": "Only a restart helps."}})
-async def livez(edge: EdgeOfApp, response: Response) -> LivenessAnswer:
+async def livez(app_context: EdgeOfApp, response: Response) -> LivenessAnswer:
     """Whether the process should keep running; 503 if its engine was down for too long and not replaced."""
     # Reads memory only: the engine is not asked.
-    liveness = edge.door.liveness()
+    liveness = app_context.access.liveness()
     response.status_code = 200 if liveness.is_alive else 503
     return liveness_answer(liveness)
 
@@ -34,8 +34,8 @@ async def livez(edge: EdgeOfApp, response: Response) -> LivenessAnswer:
 @router.get(
     "/readyz", responses={503: {"model": ReadinessAnswer, "description": "Queries cannot be answered."}}
 )
-async def readyz(edge: EdgeOfApp, response: Response) -> ReadinessAnswer:
+async def readyz(app_context: EdgeOfApp, response: Response) -> ReadinessAnswer:
     """The state of every part, by name; 200 if queries can be answered."""
-    readiness = await edge.door.readiness()
+    readiness = await app_context.access.readiness()
     response.status_code = 200 if readiness.is_ready else 503
     return readiness_answer(readiness)

@@ -12,12 +12,21 @@ from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
 from api.http.answers.access_fields import note_ingest
+from api.http.app_context import (
+    AppContext,
+    Caller,
+    EdgeOfApp,
+    app_context_of,
+    caller_of,
+    gone,
+    is_json,
+    media_type,
+)
 from api.http.bodies.json_request import LARGE_BYTES, JsonRequest
 from api.http.bodies.quick_body import quick_body, quick_request
 from api.http.bodies.record_types import RECORD_TYPES, check_charset, compression, record_format
 from api.http.bodies.records_route import RecordsRoute
 from api.http.bodies.spooled_body import spooled_body
-from api.http.edge import Caller, Edge, EdgeOfApp, caller_of, edge_of, gone, is_json, media_type
 from api.http.problems.errors import UnsupportedMediaType
 from api.http.problems.problems import failed_ingest_response
 from api.http.requests.ingest_query import ingest_query
@@ -27,7 +36,7 @@ from api.http.routes.ingest_openapi import BODIES
 from api.http.schemas.ingest_answer import IngestAnswer, ingest_answer
 from api.http.schemas.ingest_request import IngestBody, IngestWait
 from service.errors import GatewayError
-from service.ingest.ingests import Accepted, Ingests
+from service.ingest.ingest_service import Accepted, IngestService
 from service.model.ingest.ingest import IngestRecord, IngestState
 from service.tracing import step
 
@@ -74,23 +83,25 @@ _FOUND: Responses = _ANSWERS | {
 
 
 @records_router.post("/ingest", include_in_schema=False)
-async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
+async def send_body(app_context: EdgeOfApp, caller: Caller, request: Request) -> Response:
     """The same for a body that is records alone: it is read from the disk, and never whole in memory."""
     asked = ingest_query(request.query_params)
     check_charset(request.scope)
     kind, packed = record_format(request.scope), compression(request.scope)
     assert kind is not None
-    gateway = edge.door.gateway
+    gateway = app_context.access.gateway
     # Only a caller who sends a requestId can send the same request again.
     prefix = parameters(asked) + f"{kind}/{packed}".encode() if asked.request_id else None
     spool = gateway.ingests.new_spool()
-    async with spooled_body(request, spool, prefix, edge.door.call) as body:
-        wanted = await edge.door.call(streamed_request, asked, body.digest, gateway.ingests.read_schema)
+    async with spooled_body(request, spool, prefix, app_context.access.call) as body:
+        wanted = await app_context.access.call(
+            streamed_request, asked, body.digest, gateway.ingests.read_schema
+        )
         wanted = streamed_records(wanted, spool.open, kind, packed)
-        accepted = await edge.door.call_long(
+        accepted = await app_context.access.call_long(
             lambda is_canceled: gateway.ingests.accept(wanted, caller, is_canceled), lambda: gone(request)
         )
-    return await _answered(edge, gateway.ingests, caller, request, accepted, asked.wait)
+    return await _answered(app_context, gateway.ingests, caller, request, accepted, asked.wait)
 
 
 @json_router.post(
@@ -100,7 +111,9 @@ async def send_body(edge: EdgeOfApp, caller: Caller, request: Request) -> Respon
     dependencies=[Depends(require_known_type)],
     openapi_extra=BODIES,
 )
-async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, request: Request) -> Response:
+async def send_records(
+    body: IngestBody, app_context: EdgeOfApp, caller: Caller, request: Request
+) -> Response:
     """Writes records into data files that hold the write schema's columns, and commits them exactly once.
 
     A rejected request (4xx) has written nothing, unless the problem has an `ingestId`. Then the ingest was
@@ -111,16 +124,16 @@ async def send_records(body: IngestBody, edge: EdgeOfApp, caller: Caller, reques
     Large input is a body of records alone: NDJSON, CSV, an Arrow stream or Parquet. The query string then has
     the other fields of a JSON body.
     """
-    gateway = edge.door.gateway
+    gateway = app_context.access.gateway
     # Large bodies take time here, and must not hold up the event loop.
-    asked = await edge.door.call(ingest_request, body, gateway.ingests.read_schema)
+    asked = await app_context.access.call(ingest_request, body, gateway.ingests.read_schema)
     if asked.executed is None:
-        accepted = await edge.door.call(gateway.ingests.accept, asked, caller)
+        accepted = await app_context.access.call(gateway.ingests.accept, asked, caller)
     else:
-        accepted = await edge.door.call_long(
+        accepted = await app_context.access.call_long(
             lambda is_canceled: gateway.ingests.accept(asked, caller, is_canceled), lambda: gone(request)
         )
-    return await _answered(edge, gateway.ingests, caller, request, accepted, body.wait)
+    return await _answered(app_context, gateway.ingests, caller, request, accepted, body.wait)
 
 
 async def _quickly(request: Request) -> Response | None:
@@ -130,40 +143,47 @@ async def _quickly(request: Request) -> Response | None:
         data = await request.body()
     except ClientDisconnect:
         return None
-    edge, caller = await edge_of(request), await caller_of(request)
-    quick = quick_body(data) if len(data) <= LARGE_BYTES else await edge.door.read(quick_body, data)
+    app_context, caller = await app_context_of(request), await caller_of(request)
+    quick = quick_body(data) if len(data) <= LARGE_BYTES else await app_context.access.read(quick_body, data)
     if quick is None:
         return None
-    ingests = edge.door.gateway.ingests
-    accepted = await edge.door.call(lambda: ingests.accept(quick_request(quick, ingests.read_schema), caller))
-    return await _answered(edge, ingests, caller, request, accepted, quick.body.wait)
+    ingests = app_context.access.gateway.ingests
+    accepted = await app_context.access.call(
+        lambda: ingests.accept(quick_request(quick, ingests.read_schema), caller)
+    )
+    return await _answered(app_context, ingests, caller, request, accepted, quick.body.wait)
 
 
 @router.get("/ingest/{ingest_id}", responses=_FOUND | problems(404, 422, 503), response_model=IngestAnswer)
-async def get_ingest(ingest_id: UUID, edge: EdgeOfApp, caller: Caller) -> Response:
+async def get_ingest(ingest_id: UUID, app_context: EdgeOfApp, caller: Caller) -> Response:
     """The ingest, as it is now. A failed ingest is a 200, too."""
     structlog.contextvars.bind_contextvars(ingest_id=str(ingest_id))
-    record = await edge.door.call(edge.door.gateway.ingests.find, ingest_id, caller)
+    record = await app_context.access.call(app_context.access.gateway.ingests.find, ingest_id, caller)
     note_ingest(record)
     return _response(record)
 
 
 async def _answered(
-    edge: Edge, ingests: Ingests, caller: str, request: Request, accepted: Accepted, wait: IngestWait
+    app_context: AppContext,
+    ingests: IngestService,
+    caller: str,
+    request: Request,
+    accepted: Accepted,
+    wait: IngestWait,
 ) -> Response:
     """Returns the ingest's state after the wait. `ingests` accepted it: the door may be closing by now."""
     record = accepted.record
     note_ingest(record)
     if wait is not IngestWait.ACCEPTED and record.state is IngestState.ACCEPTED:
         with step("sluice.ingest.await_commit"):
-            await edge.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
-        record = await edge.door.call(_newest, ingests, record, caller)
+            await app_context.waiting.until_finished(accepted.settled, COMMIT_WAIT_S, lambda: gone(request))
+        record = await app_context.access.call(_newest, ingests, record, caller)
     if record.state is IngestState.FAILED:
         return failed_ingest_response(record, request.url.path)
     return _response(record)
 
 
-def _newest(ingests: Ingests, accepted: IngestRecord, caller: str) -> IngestRecord:
+def _newest(ingests: IngestService, accepted: IngestRecord, caller: str) -> IngestRecord:
     try:
         return ingests.find(accepted.ingest_id, caller)
     except GatewayError as down:

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from api.http.answers.page_token import page_token, position_of
-from api.http.edge import Caller, EdgeOfApp
+from api.http.app_context import Caller, EdgeOfApp
 from api.http.routes.documented import problems
 from api.http.schemas.ingest_list import IngestsAnswer, IngestsQuery, listed_ingest
 from api.http.schemas.ingest_summary import IngestSummaryAnswer, IngestSummaryQuery, ingest_summary_answer
@@ -21,21 +21,23 @@ router = APIRouter(tags=["ingest"])
 
 @router.get("/ingest", responses=problems(422, 503))
 async def list_ingests(
-    query: Annotated[IngestsQuery, Query()], edge: EdgeOfApp, caller: Caller
+    query: Annotated[IngestsQuery, Query()], app_context: EdgeOfApp, caller: Caller
 ) -> IngestsAnswer:
     """The caller's own ingests, the newest first, for as long as the log has them."""
     before = None if query.page_token is None else _position(query.page_token)
     # The entry beyond the limit shows whether there is another page.
     listing = IngestListing(caller, query.limit + 1, query.state, before)
-    return _page(await edge.door.call(edge.door.gateway.ingests.list, listing), query.limit)
+    return _page(await app_context.access.call(app_context.access.gateway.ingests.list, listing), query.limit)
 
 
 @router.get("/ingest/summary", responses=problems(422, 503))
 async def ingest_summary(
-    query: Annotated[IngestSummaryQuery, Query()], edge: EdgeOfApp
+    query: Annotated[IngestSummaryQuery, Query()], app_context: EdgeOfApp
 ) -> IngestSummaryAnswer:
     """For each table: what was written, what waits or failed, and how long its commit rounds took."""
-    found = await edge.door.call(edge.door.gateway.ingests.summary, query.since, query.table)
+    found = await app_context.access.call(
+        app_context.access.gateway.ingests.summary, query.since, query.table
+    )
     return ingest_summary_answer(found)
 
 

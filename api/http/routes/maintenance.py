@@ -7,8 +7,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
+from api.http.app_context import Caller, EdgeOfApp, require_json
 from api.http.bodies.json_request import StrictJsonRoute
-from api.http.edge import Caller, EdgeOfApp, require_json
 from api.http.requests.table_name import FULL_NAME, table_name
 from api.http.routes.documented import Responses, problems
 from api.http.schemas.maintenance import (
@@ -38,21 +38,25 @@ _ENDED: Responses = {200: {"model": MaintenanceAnswer, "description": "It has en
     response_model=MaintenanceAnswer,
     dependencies=[Depends(require_json)],
 )
-async def maintain_table(name: Name, body: MaintenanceBody, edge: EdgeOfApp, caller: Caller) -> Response:
+async def maintain_table(
+    name: Name, body: MaintenanceBody, app_context: EdgeOfApp, caller: Caller
+) -> Response:
     """Compacts files, expires snapshots and removes files, beside the queries, one table at a time.
 
     Rows do not change. It continues after a restart, and another replica may run it.
     """
-    gateway = edge.door.gateway
+    gateway = app_context.access.gateway
     request = maintenance_request(body, table_name(name), gateway.maintenances.plan.bounds)
-    return _response(await edge.door.call(gateway.maintenances.ask, request, caller))
+    return _response(await app_context.access.call(gateway.maintenances.ask, request, caller))
 
 
 @router.get("/tables/{name}/maintenance", responses=problems(422, 503))
-async def list_maintenance(name: Name, _: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> MaintenancesAnswer:
+async def list_maintenance(
+    name: Name, _: Annotated[NoQuery, Query()], app_context: EdgeOfApp
+) -> MaintenancesAnswer:
     """The table's maintenance, the newest first, and what the gateway does by itself."""
-    gateway = edge.door.gateway
-    found = await edge.door.call(gateway.maintenances.latest, table_name(name))
+    gateway = app_context.access.gateway
+    found = await app_context.access.call(gateway.maintenances.latest, table_name(name))
     return MaintenancesAnswer(
         schedule=schedule_answer(gateway.maintenances.plan),
         maintenances=[maintenance_answer(each) for each in found],
@@ -64,10 +68,10 @@ async def list_maintenance(name: Name, _: Annotated[NoQuery, Query()], edge: Edg
     responses=_ENDED | _WAITS | problems(404, 422, 503),
     response_model=MaintenanceAnswer,
 )
-async def get_maintenance(name: Name, maintenance_id: UUID, edge: EdgeOfApp) -> Response:
+async def get_maintenance(name: Name, maintenance_id: UUID, app_context: EdgeOfApp) -> Response:
     """The maintenance, as it is now. A failed one is a 200, too."""
-    found = edge.door.gateway.maintenances.find
-    return _response(await edge.door.call(found, table_name(name), maintenance_id))
+    found = app_context.access.gateway.maintenances.find
+    return _response(await app_context.access.call(found, table_name(name), maintenance_id))
 
 
 def _response(record: MaintenanceRecord) -> Response:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from api.http.edge import EdgeOfApp
+from api.http.app_context import EdgeOfApp
 from api.http.routes.documented import problems, success
 from api.http.schemas.tables import NoQuery
 from service.errors import EngineNotReady, ShuttingDown
@@ -22,15 +22,15 @@ _ANSWER: dict[str, Any] = {
 
 
 @router.get("/metrics", responses=success(_ANSWER) | problems(422), response_class=Response)
-async def metrics(_: Annotated[NoQuery, Query()], edge: EdgeOfApp) -> Response:
+async def metrics(_: Annotated[NoQuery, Query()], app_context: EdgeOfApp) -> Response:
     """Counts since the start of this process: queries, filters, and what scans read and skipped.
 
     While the gateway starts or stops, `sluice_ready` is 0, and only metrics of the process are there.
     """
     # Reads memory only: no part is asked.
     try:
-        meters, is_ready = edge.door.gateway.meters(), True
+        metrics, is_ready = app_context.access.gateway.metrics(), True
     except (EngineNotReady, ShuttingDown):
-        meters, is_ready = b"", False
-    content = edge.process_metrics.exposition(is_ready) + meters
+        metrics, is_ready = b"", False
+    content = app_context.process_metrics.exposition(is_ready) + metrics
     return Response(content, headers={"Content-Type": MEDIA_TYPE})

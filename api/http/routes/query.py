@@ -10,8 +10,8 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from api.http.answers.access_fields import note_query
 from api.http.answers.rows_answer import accepted_format, query_response
+from api.http.app_context import AppContext, Caller, EdgeOfApp, gone, require_json
 from api.http.bodies.json_request import StrictJsonRoute
-from api.http.edge import Caller, Edge, EdgeOfApp, gone, require_json
 from api.http.problems.problems import problem_response, recorded_problem_response
 from api.http.requests.query_request import query_request
 from api.http.routes.documented import Responses, problems
@@ -51,7 +51,7 @@ _ANSWERS: Responses = {
     dependencies=[Depends(require_json)],
 )
 async def send_query(
-    body: QueryBody, edge: EdgeOfApp, caller: Caller, request: Request, accept: Accept = None
+    body: QueryBody, app_context: EdgeOfApp, caller: Caller, request: Request, accept: Accept = None
 ) -> Response:
     """Runs a query, and answers with its first rows, or with its state when the wait ends.
 
@@ -60,19 +60,19 @@ async def send_query(
     to live.
     """
     accepted = accepted_format(accept)
-    gateway = edge.door.gateway
-    submission = await _submit(edge, gateway, query_request(body, edge.settings), caller)
+    gateway = app_context.access.gateway
+    submission = await _submit(app_context, gateway, query_request(body, app_context.settings), caller)
     query_id = submission.query_id
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     if submission.is_reused:
         # An old requestId: only the metrics store may know its query.
-        is_final = await _wait(edge, gateway, query_id, caller, body.wait_timeout, request)
+        is_final = await _wait(app_context, gateway, query_id, caller, body.wait_timeout, request)
     else:
-        is_final = await _finished_within(edge, gateway, query_id, body.wait_timeout, request)
+        is_final = await _finished_within(app_context, gateway, query_id, body.wait_timeout, request)
     if not is_final and body.on_wait_timeout is OnWaitTimeout.CANCEL:
-        await edge.door.call(gateway.cancel, query_id, caller)
-        await _finished_within(edge, gateway, query_id, _CANCEL_GRACE_MS, request)
-    answered, response = await edge.door.call(
+        await app_context.access.call(gateway.cancel, query_id, caller)
+        await _finished_within(app_context, gateway, query_id, _CANCEL_GRACE_MS, request)
+    answered, response = await app_context.access.call(
         query_response, gateway, query_id, caller, body.format, accepted, submission.is_reused
     )
     note_query(answered.status.record)
@@ -85,17 +85,17 @@ async def send_query(
 async def get_query(
     query_id: UUID,
     query: Annotated[QueryQuery, Query()],
-    edge: EdgeOfApp,
+    app_context: EdgeOfApp,
     caller: Caller,
     request: Request,
     accept: Accept = None,
 ) -> Response:
     """The query, as it is now; with `waitTimeout`, as soon as it is final. A failed query is a 200, too."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
-    gateway = edge.door.gateway
+    gateway = app_context.access.gateway
     if query.wait_timeout:
-        await _wait(edge, gateway, query_id, caller, query.wait_timeout, request)
-    answered, response = await edge.door.call(
+        await _wait(app_context, gateway, query_id, caller, query.wait_timeout, request)
+    answered, response = await app_context.access.call(
         query_response, gateway, query_id, caller, query.format, accepted_format(accept)
     )
     note_query(answered.status.record)
@@ -108,44 +108,44 @@ async def get_query(
 async def cancel_query(
     query_id: UUID,
     query: Annotated[QueryQuery, Query()],
-    edge: EdgeOfApp,
+    app_context: EdgeOfApp,
     caller: Caller,
     request: Request,
     accept: Accept = None,
 ) -> Response:
     """Cancels the query if it is not final yet. Canceling it twice is fine."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
-    gateway = edge.door.gateway
-    await edge.door.call(gateway.cancel, query_id, caller)
+    gateway = app_context.access.gateway
+    await app_context.access.call(gateway.cancel, query_id, caller)
     if query.wait_timeout:
-        await _wait(edge, gateway, query_id, caller, query.wait_timeout, request)
-    _, response = await edge.door.call(
+        await _wait(app_context, gateway, query_id, caller, query.wait_timeout, request)
+    _, response = await app_context.access.call(
         query_response, gateway, query_id, caller, query.format, accepted_format(accept)
     )
     return response
 
 
-async def _submit(edge: Edge, gateway: Gateway, asked: QueryRequest, caller: str) -> Submission:
+async def _submit(app_context: AppContext, gateway: Gateway, asked: QueryRequest, caller: str) -> Submission:
     if asked.request_id is None:
         return gateway.submit(asked, caller)
     # The metrics store may have to be asked whether the id was used before.
-    return await edge.door.call(gateway.submit, asked, caller)
+    return await app_context.access.call(gateway.submit, asked, caller)
 
 
 async def _wait(
-    edge: Edge, gateway: Gateway, query_id: UUID, caller: str, wait_ms: int, request: Request
+    app_context: AppContext, gateway: Gateway, query_id: UUID, caller: str, wait_ms: int, request: Request
 ) -> bool:
-    status = await edge.door.call(gateway.status, query_id, caller)
+    status = await app_context.access.call(gateway.status, query_id, caller)
     if status.record.state.is_final:
         return True
-    return await _finished_within(edge, gateway, query_id, wait_ms, request)
+    return await _finished_within(app_context, gateway, query_id, wait_ms, request)
 
 
 async def _finished_within(
-    edge: Edge, gateway: Gateway, query_id: UUID, wait_ms: int, request: Request
+    app_context: AppContext, gateway: Gateway, query_id: UUID, wait_ms: int, request: Request
 ) -> bool:
     finished = gateway.finished(query_id)
-    return await edge.waiting.until_finished(finished, wait_ms / 1000, lambda: gone(request))
+    return await app_context.waiting.until_finished(finished, wait_ms / 1000, lambda: gone(request))
 
 
 def _problem_response(status: QueryStatus, request: Request) -> Response | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from api.http.answers.page_token import page_token, position_of
-from api.http.edge import Caller, EdgeOfApp
+from api.http.app_context import Caller, EdgeOfApp
 from api.http.routes.documented import problems
 from api.http.schemas.query_list import QueriesAnswer, QueriesQuery, listed_query
 from service.model.query.history import QueryListing, QuerySummary
@@ -18,7 +18,7 @@ router = APIRouter(tags=["query"])
 
 @router.get("/query", responses=problems(422, 503))
 async def list_queries(
-    query: Annotated[QueriesQuery, Query()], edge: EdgeOfApp, caller: Caller
+    query: Annotated[QueriesQuery, Query()], app_context: EdgeOfApp, caller: Caller
 ) -> QueriesAnswer:
     """The caller's own queries, the newest first. One that has just ended may be missing for a moment."""
     before = None if query.page_token is None else position_of(query.page_token)
@@ -26,7 +26,7 @@ async def list_queries(
         return QueriesAnswer(queries=[], next_page_token=None)
     # The entry beyond the limit shows whether there is another page.
     listing = QueryListing(caller, query.limit + 1, query.state, before)
-    return _page(await edge.door.call(edge.door.gateway.list_queries, listing), query.limit)
+    return _page(await app_context.access.call(app_context.access.gateway.list_queries, listing), query.limit)
 
 
 def _page(found: Sequence[QuerySummary], limit: int) -> QueriesAnswer:

@@ -28,7 +28,7 @@ class ProbeAnswer(WireModel):
         str | None,
         Field(description="alias of the table reference; null: there is no single reference"),
     ]
-    mention: Annotated[
+    table_reference: Annotated[
         int | None,
         Field(description="number of the table reference in the text with views expanded, from 1"),
     ]
@@ -96,7 +96,7 @@ def _probe(probe: Probe) -> ProbeAnswer:
         columns=list(probe.columns),
         snapshot_id=probe.snapshot_id,
         alias=probe.alias or None,
-        mention=probe.mention,
+        table_reference=probe.table_reference,
     )
 
 

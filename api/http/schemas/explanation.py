@@ -66,7 +66,7 @@ class RewriteAnswer(WireModel):
     rewrite: RewriteKind
     table: Annotated[str | None, Field(description="null: the rewrite is not of one table")]
     detail: str
-    mention: Annotated[
+    table_reference: Annotated[
         int | None, Field(description="number of the table reference, counted as a filter's `probe.mention`")
     ]
     filter_id: Annotated[str | None, Field(description="the filter that replaces the eliminated join")]
@@ -129,7 +129,7 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
                 rewrite=each.kind,
                 table=each.table or None,
                 detail=each.detail,
-                mention=each.mention,
+                table_reference=each.table_reference,
                 filter_id=each.filter_id or None,
             )
             for each in explanation.rewrites

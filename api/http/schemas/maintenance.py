@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from api.http.schemas.ingest_answer import CommitError
 from api.http.schemas.ingest_request import Branch
 from api.http.schemas.wire import StrictModel, WireModel
-from service.maintenance.maintenances import MaintenancePlan
+from service.maintenance.maintenance_service import MaintenancePlan
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (
     MaintenanceBounds,

@@ -14,7 +14,7 @@ from pyiceberg.table.refs import MAIN_BRANCH
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import NestedField
 
-from service.adapters.commits.held_values import HeldValues
+from service.adapters.commits.cached_values import CachedValues
 from service.adapters.concurrency.bounded_lru import BoundedLru
 
 _MANIFESTS_KEPT = 10_000
@@ -33,7 +33,7 @@ class LiveFile:
 
     spec_id: int
     partition: tuple[object, ...]
-    columns: tuple[HeldValues, ...]
+    columns: tuple[CachedValues, ...]
 
 
 class LiveFiles:
@@ -110,7 +110,7 @@ def _live_file(
         spec.spec_id,
         tuple(file.partition[place] for place in range(len(spec.fields))),
         tuple(
-            HeldValues.anything() if each.field_id in sources else HeldValues.of(file, each)
+            CachedValues.anything() if each.field_id in sources else CachedValues.of(file, each)
             for each in fields
         ),
     )

@@ -11,7 +11,7 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import VoidTransform
 from pyiceberg.types import NestedField
 
-from service.adapters.commits.held_values import HeldValues
+from service.adapters.commits.cached_values import CachedValues
 from service.adapters.commits.live_files import LiveFile, LiveFiles
 from service.adapters.data_files.metrics.content_files import delete_file, equality_ids_of, spec_id_of
 
@@ -52,11 +52,11 @@ class NeededDeletes:
 def _deletes_any(table: Table, text: str, fields: Sequence[NestedField], live: Iterable[LiveFile]) -> bool:
     spec = table.specs()[spec_id_of(text)]
     file = delete_file(text, table.schema(), spec)
-    keys = [HeldValues.of(file, each) for each in fields]
+    keys = [CachedValues.of(file, each) for each in fields]
     return any(_reaches(file, spec, each) and _may_have(each, keys) for each in live)
 
 
-def _may_have(file: LiveFile, keys: Sequence[HeldValues]) -> bool:
+def _may_have(file: LiveFile, keys: Sequence[CachedValues]) -> bool:
     return all(held.may_share(key) for held, key in zip(file.columns, keys, strict=True))
 
 

@@ -28,8 +28,8 @@ def now_ms() -> int:
 
 def after_all(metadata: TableMetadata, moment_ms: int) -> int:
     """Returns the moment; if the table has a later one, the millisecond after its latest."""
-    told = [metadata.last_updated_ms, *(each.timestamp_ms for each in metadata.snapshot_log)]
-    return max(moment_ms, max(told) + 1)
+    reported = [metadata.last_updated_ms, *(each.timestamp_ms for each in metadata.snapshot_log)]
+    return max(moment_ms, max(reported) + 1)
 
 
 def in_order(snapshot: Snapshot, metadata: TableMetadata) -> Snapshot:

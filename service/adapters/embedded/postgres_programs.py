@@ -133,8 +133,8 @@ def _allow(path: Path, bits: int) -> None:
 
 def _telling_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if "FATAL" in line or "error:" in line]
-    return (telling or lines or ["nothing"])[-1]
+    reporting = [line for line in lines if "FATAL" in line or "error:" in line]
+    return (reporting or lines or ["nothing"])[-1]
 
 
 def _owner_of(data: Path) -> pwd.struct_passwd:

@@ -32,7 +32,7 @@ _TOLD_EVERY_MS = 60_000
 log = structlog.get_logger(__name__)
 
 
-class LineageMeters(Protocol):
+class LineageMetrics(Protocol):
     """Counts what became of events. No method blocks or raises."""
 
     def sent(self, count: int) -> None:
@@ -72,14 +72,14 @@ class LineageEmitter:
         queries: QueryEvents,
         writes: WriteEvents,
         transport: Transport,
-        meters: LineageMeters,
+        metrics: LineageMetrics,
         clock: Clock,
         bounds: EmitterBounds | None = None,
     ) -> None:
         self._queries = queries
         self._writes = writes
         self._transport = transport
-        self._meters = meters
+        self._metrics = metrics
         self._clock = clock
         self._bounds = bounds or EmitterBounds()
         self._waiting: deque[_Waiting] = deque()
@@ -87,7 +87,7 @@ class LineageEmitter:
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._next_told_ms = clock.elapsed_ms()
-        self._untold = 0
+        self._unreported = 0
         self._thread = threading.Thread(target=self._work, name="lineage", daemon=True)
         self._thread.start()
 
@@ -131,7 +131,7 @@ class LineageEmitter:
             left = len(self._waiting)
             self._waiting.clear()
         if left:
-            self._meters.undelivered(left)
+            self._metrics.undelivered(left)
             log.warning("lineage_left_at_stop", count=left)
         if not self._thread.is_alive():
             self._transport.close()
@@ -145,8 +145,8 @@ class LineageEmitter:
                 self._waiting_bytes += waiting.byte_count
                 self._changed.notify()
                 return
-        self._meters.dropped(1)
-        self._tell("the queue is full")
+        self._metrics.dropped(1)
+        self._report("the queue is full")
 
     def _is_heavy(self, more: _Waiting) -> bool:
         return bool(self._waiting) and self._waiting_bytes + more.byte_count > WAITING_BYTES
@@ -157,7 +157,7 @@ class LineageEmitter:
                 for event in waiting.make():
                     self._deliver(event)
             except Exception as failure:  # the outermost edge of a thread that must never end
-                self._meters.undelivered(1)
+                self._metrics.undelivered(1)
                 log.exception("lineage_crashed", error=type(failure).__name__)
 
     def _next(self) -> _Waiting | None:
@@ -180,23 +180,23 @@ class LineageEmitter:
             except NotDelivered as failure:
                 is_over = self._clock.elapsed_ms() + pause_s * 1000 >= until_ms
                 if is_over or not failure.may_try_again or self._closing.wait(pause_s):
-                    self._meters.undelivered(1)
-                    self._tell(str(failure))
+                    self._metrics.undelivered(1)
+                    self._report(str(failure))
                     return
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             else:
-                self._meters.sent(1)
+                self._metrics.sent(1)
                 return
 
-    def _tell(self, reason: str) -> None:
+    def _report(self, reason: str) -> None:
         """Logs at most one line a minute, so that the log does not fill up."""
         with self._changed:
-            self._untold += 1
+            self._unreported += 1
             now_ms = self._clock.elapsed_ms()
             if now_ms < self._next_told_ms:
                 return
             self._next_told_ms = now_ms + _TOLD_EVERY_MS
-            count, self._untold = self._untold, 0
+            count, self._unreported = self._unreported, 0
         log.warning("lineage_dropped", reason=reason, count=count)
 
 

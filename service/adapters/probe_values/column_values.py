@@ -6,30 +6,30 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-from service.adapters.probe_values.manifest_intervals import HeldIntervals
+from service.adapters.probe_values.manifest_intervals import CachedIntervals
 from service.model.filters.column_values import ColumnValues, FileOverlap, NotKnown
 from service.model.filters.file_sizes import FileSizes
 
 # A column is clustered if a value is, on average, in at most this share of the files. With few files, the
 # limit is hardly more than one file, or two of four and more, because one file's end may be the next one's
 # beginning.
-_TIGHT_SHARE = 0.1
-_TIGHT_FILES = 1.25
-_TIGHT_NEIGHBOURS = 2.0
+_CLUSTERED_SHARE = 0.1
+_CLUSTERED_FILES = 1.25
+_CLUSTERED_NEIGHBOURS = 2.0
 # Very many files are sampled: at least this many, to estimate how much all overlap.
 _LOOKED_AT = 1_000
 
 
-def column_values(held: HeldIntervals, *, is_sample: bool = False) -> ColumnValues | NotKnown:
+def column_values(held: CachedIntervals, *, is_sample: bool = False) -> ColumnValues | NotKnown:
     """Returns the values if each file has only one, the bounds of all, and whether files overlap little.
 
     Files without bounds may hold anything, and so may those that a sample leaves out: a read may then find
     other values.
 
     >>> from collections import Counter
-    >>> column_values(HeldIntervals(Counter({(1, 1): 5, (3, 3): 1}), None))
+    >>> column_values(CachedIntervals(Counter({(1, 1): 5, (3, 3): 1}), None))
     ColumnValues(values=(1, 3), lower=1, upper=3, is_tight=False)
-    >>> column_values(HeldIntervals(Counter({(1, 4): 1, (5, 9): 1}), None))
+    >>> column_values(CachedIntervals(Counter({(1, 4): 1, (5, 9): 1}), None))
     ColumnValues(values=None, lower=1, upper=9, is_tight=True)
     """
     counts, unbounded = held.counts, held.unbounded
@@ -39,39 +39,39 @@ def column_values(held: HeldIntervals, *, is_sample: bool = False) -> ColumnValu
     uppers = sorted(upper for _, upper in files)
     is_pinned = not unbounded and not is_sample
     if not files:
-        return ColumnValues((), None, None, is_tight=False) if is_pinned else NotKnown.UNAVAILABLE
+        return ColumnValues((), None, None, is_clustered=False) if is_pinned else NotKnown.UNAVAILABLE
     has_one_value_each = is_pinned and all(lower == upper for lower, upper in counts)
     values = tuple(sorted({lower for lower, _ in files})) if has_one_value_each else None
-    is_tight = _is_tight(lowers, uppers, unbounded)
+    is_clustered = _is_clustered(lowers, uppers, unbounded)
     # If each value is in most of very many files, their sizes take long to sort, and say little.
-    has_sizes = is_pinned and (is_tight or values is not None or len(files) <= _LOOKED_AT)
+    has_sizes = is_pinned and (is_clustered or values is not None or len(files) <= _LOOKED_AT)
     return ColumnValues(
         values,
         lowers[0],
         uppers[-1],
-        is_tight,
+        is_clustered,
         _sizes(held) if has_sizes else None,
         is_pinned=is_pinned,
-        overlap=None if is_tight else _overlap(files, lowers, uppers, unbounded),
+        overlap=None if is_clustered else _overlap(files, lowers, uppers, unbounded),
     )
 
 
-def _sizes(held: HeldIntervals) -> FileSizes | None:
+def _sizes(held: CachedIntervals) -> FileSizes | None:
     if held.byte_counts is None:
         return None
     sized = ((interval, count, held.byte_counts[interval]) for interval, count in held.counts.items())
     return FileSizes.of(list(sized))
 
 
-def _is_tight(lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int) -> bool:
+def _is_clustered(lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int) -> bool:
     """Whether few files may hold a value, on average; it checks each file's least value."""
     count = len(lowers) + unbounded
     if len(lowers) < 2:
         return False
     looked_at = _some(lowers)
     found = sum(_meeting(lowers, uppers, each, each) for each in looked_at) / len(looked_at) + unbounded
-    few = max(_TIGHT_FILES, min(_TIGHT_NEIGHBOURS, count / 2))
-    return found <= max(few, _TIGHT_SHARE * count)
+    few = max(_CLUSTERED_FILES, min(_CLUSTERED_NEIGHBOURS, count / 2))
+    return found <= max(few, _CLUSTERED_SHARE * count)
 
 
 def _overlap(

@@ -86,13 +86,13 @@ def interval_of_bounds(lower: bytes | None, upper: bytes | None, type_: IcebergT
 
 
 def _of_statistics(file: DataFile, field: NestedField) -> Interval | NoInterval:
-    def told(by_field: dict[int, Any] | None) -> Any:
+    def reported(by_field: dict[int, Any] | None) -> Any:
         return (by_field or {}).get(field.field_id)
 
-    value_count = told(file.value_counts)
-    if value_count is not None and value_count == told(file.null_value_counts):
+    value_count = reported(file.value_counts)
+    if value_count is not None and value_count == reported(file.null_value_counts):
         return NoInterval.NO_VALUE
-    return interval_of_bounds(told(file.lower_bounds), told(file.upper_bounds), field.field_type)
+    return interval_of_bounds(reported(file.lower_bounds), reported(file.upper_bounds), field.field_type)
 
 
 def _read(bound: bytes, type_: PrimitiveType) -> KeyValue:

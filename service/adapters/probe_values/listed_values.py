@@ -67,7 +67,7 @@ def _column_values(type_name: str | None, texts: Sequence[str | None]) -> Column
         return None
     lower, upper = (values[0], values[-1]) if values else (None, None)
     has_null = None in texts
-    return ColumnValues(tuple(values), lower, upper, is_tight=False, is_pinned=False, has_null=has_null)
+    return ColumnValues(tuple(values), lower, upper, is_clustered=False, is_pinned=False, has_null=has_null)
 
 
 def _value(type_name: str | None, text: str) -> KeyValue:

@@ -21,7 +21,7 @@ from service.adapters.probe_values.file_interval import (
 
 
 @dataclass(frozen=True, slots=True)
-class HeldIntervals:
+class CachedIntervals:
     """How many files have each interval, and their bytes; None if the bytes were not read.
 
     `unbounded` files may hold anything: their metadata has no bounds.
@@ -51,12 +51,12 @@ def data_files(table: Table, manifest: ManifestFile) -> list[DataFile]:
 
 def intervals_of_files(
     table: Table, manifest: ManifestFile, files: Sequence[DataFile], fields: Sequence[NestedField]
-) -> list[HeldIntervals]:
+) -> list[CachedIntervals]:
     """Returns, for each column, the intervals of the manifest's data files."""
     return [_held(files, each, _identity_position(table, manifest, each)) for each in fields]
 
 
-def _held(files: Iterable[DataFile], field: NestedField, position: int | None) -> HeldIntervals:
+def _held(files: Iterable[DataFile], field: NestedField, position: int | None) -> CachedIntervals:
     counts: Counter[Interval] = Counter()
     byte_counts: Counter[Interval] = Counter()
     unbounded = 0
@@ -67,10 +67,12 @@ def _held(files: Iterable[DataFile], field: NestedField, position: int | None) -
         elif interval is not NoInterval.NO_VALUE:
             counts[interval] += 1
             byte_counts[interval] += file.file_size_in_bytes
-    return HeldIntervals(counts, byte_counts, unbounded)
+    return CachedIntervals(counts, byte_counts, unbounded)
 
 
-def interval_of_partitions(manifest: ManifestFile, field: NestedField, table: Table) -> HeldIntervals | None:
+def interval_of_partitions(
+    manifest: ManifestFile, field: NestedField, table: Table
+) -> CachedIntervals | None:
     """The interval of all the manifest's files, without reading it; None if it is unknown.
 
     The list of manifests summarizes only columns that are identity partition fields.
@@ -80,21 +82,21 @@ def interval_of_partitions(manifest: ManifestFile, field: NestedField, table: Ta
         return None
     summary = manifest.partitions[position]
     if summary.lower_bound is None and summary.upper_bound is None and summary.contains_null:
-        return HeldIntervals(Counter(), None)
+        return CachedIntervals(Counter(), None)
     interval = interval_of_bounds(summary.lower_bound, summary.upper_bound, field.field_type)
-    return None if isinstance(interval, NoInterval) else HeldIntervals(Counter([interval]), None)
+    return None if isinstance(interval, NoInterval) else CachedIntervals(Counter([interval]), None)
 
 
-def together(held: Sequence[HeldIntervals]) -> HeldIntervals:
+def together(held: Sequence[CachedIntervals]) -> CachedIntervals:
     """Combines them all; the bytes are None unless all have them."""
     counts: Counter[Interval] = Counter()
     byte_counts: Counter[Interval] = Counter()
     for each in held:
         counts.update(each.counts)
         byte_counts.update(each.byte_counts or ())
-    is_told = all(each.byte_counts is not None for each in held)
+    is_reported = all(each.byte_counts is not None for each in held)
     unbounded = sum(each.unbounded for each in held)
-    return HeldIntervals(counts, byte_counts if is_told else None, unbounded)
+    return CachedIntervals(counts, byte_counts if is_reported else None, unbounded)
 
 
 def _identity_position(table: Table, manifest: ManifestFile, field: NestedField) -> int | None:

@@ -14,7 +14,7 @@ from pyiceberg.types import NestedField
 
 from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.probe_values.manifest_intervals import (
-    HeldIntervals,
+    CachedIntervals,
     data_files,
     data_manifests,
     intervals_of_files,
@@ -44,7 +44,7 @@ class ManifestReader:
     """
 
     def __init__(self, kept_bytes: int) -> None:
-        self._read: BoundedLru[tuple[_Manifest, _Field], HeldIntervals] = BoundedLru(
+        self._read: BoundedLru[tuple[_Manifest, _Field], CachedIntervals] = BoundedLru(
             _KEPT_AT_MOST, kept_bytes - 2 * (kept_bytes // 8)
         )
         self._partitions: BoundedLru[_Manifest, PartitionValues] = BoundedLru(_KEPT_AT_MOST, kept_bytes // 8)
@@ -76,7 +76,7 @@ class ManifestReader:
 
     def intervals(
         self, table: Table, manifest: ManifestFile, field: NestedField, others: Sequence[NestedField]
-    ) -> HeldIntervals:
+    ) -> CachedIntervals:
         """The column's intervals in the manifest's files. If it must be read, it is read for `others` too."""
         key = (_manifest(manifest), _field(field))
         kept = self._read.get(key)
@@ -93,7 +93,7 @@ class ManifestReader:
 
     def _read_now(
         self, table: Table, manifest: ManifestFile, fields: Sequence[NestedField]
-    ) -> Mapping[_Field, HeldIntervals]:
+    ) -> Mapping[_Field, CachedIntervals]:
         wanted = list({_field(each): each for each in fields}.values())
         files = data_files(table, manifest)
         intervals = intervals_of_files(table, manifest, files, wanted)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from service.adapters.sources.lines_of_range import LinesOfRange
+from service.adapters.sources.reporting_stream import ReportingStream, reported
 from service.adapters.sources.storage import SourceAccess, entry, tag, tag_of
-from service.adapters.sources.told_stream import ToldStream, told
 from service.errors import SourceChanged
 from service.model.ingest.source_uris import FILE, SourceUri
 from service.model.ingest.sources import SourceFile, SourceSplit
@@ -43,7 +43,7 @@ def opened_split(split: SourceSplit, access: SourceAccess) -> Iterator[BinaryIO]
     uri = SourceUri.parse(split.file.uri)
     _check_same(split.file, uri, access)
     with _raw(split.file, uri, access) as raw:
-        stream = ToldStream(raw, split.file.uri)
+        stream = ReportingStream(raw, split.file.uri)
         part = stream if split.end is None else LinesOfRange(stream, split.start, split.end)
         yield cast(BinaryIO, io.BufferedReader(part, BUFFER_BYTES))
     _check_same(split.file, uri, access)
@@ -51,7 +51,7 @@ def opened_split(split: SourceSplit, access: SourceAccess) -> Iterator[BinaryIO]
 
 def _check_same(file: SourceFile, uri: SourceUri, access: SourceAccess) -> None:
     access.check_real(uri)
-    with told(file.uri):
+    with reported(file.uri):
         now = entry(access, uri)
     if now is None or now.is_folder:
         raise SourceChanged(f"{file.uri} is not there any more. Nothing was accepted.")
@@ -65,7 +65,7 @@ def _raw(file: SourceFile, uri: SourceUri, access: SourceAccess) -> Iterator[Any
         with _same_object(file, uri, access) as raw:
             yield raw
         return
-    with told(file.uri):
+    with reported(file.uri):
         opened = open(uri.path, "rb", buffering=0, opener=_no_link)  # noqa: SIM115
     with opened as raw:
         # Between the check of the name and the opening, another process may have created a link.
@@ -84,14 +84,14 @@ def _same_object(file: SourceFile, uri: SourceUri, access: SourceAccess) -> Iter
     Its modification time has only whole seconds, within which an object of the same size may have replaced
     it.
     """
-    with told(file.uri):
+    with reported(file.uri):
         opened = access.file_system(uri).open_input_file(uri.path)
     with opened as raw:
         before = tag_of(raw)
         if file.tag not in ("", before):
             raise _changed(file.uri)
         yield raw
-    with told(file.uri):
+    with reported(file.uri):
         after = tag(access, uri)
     if after != before:
         raise _changed(file.uri)

@@ -18,11 +18,11 @@ from service.errors import (
     StreamSourceDown,
 )
 from service.model.ingest.ingest import WriteFault
-from service.model.ingest.judged_by import UnreadableFile
 from service.model.ingest.micro_batches import FoundFiles, UnfoundFile
 from service.model.ingest.source_uris import SourceUri, address_of
 from service.model.ingest.sources import SourceFile
 from service.model.ingest.streams import DirectorySource, KafkaSource, StreamSource
+from service.model.ingest.validation_schema import UnreadableFile
 
 _OWN = "__"
 # Its place in the caller's request.
@@ -97,10 +97,10 @@ class AllowedStreamSources:
             StorageDown: the storage does not answer.
         """
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            told = list(pool.map(self._file, map(address_of, uris)))
+            reported = list(pool.map(self._file, map(address_of, uris)))
         return FoundFiles(
-            tuple(each for each in told if isinstance(each, SourceFile)),
-            tuple(each for each in told if isinstance(each, UnfoundFile)),
+            tuple(each for each in reported if isinstance(each, SourceFile)),
+            tuple(each for each in reported if isinstance(each, UnfoundFile)),
         )
 
     def _file(self, address: str) -> SourceFile | UnfoundFile:

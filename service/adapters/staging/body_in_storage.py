@@ -20,7 +20,7 @@ def opened_body(location: str, io_properties: Mapping[str, str]) -> BinaryIO:
     Raises, also while it is read:
         StorageDown: the storage does not return it.
     """
-    with _told():
+    with _reported():
         file = load_file_io(dict(io_properties), location).new_input(location).open()
         return cast(BinaryIO, io.BufferedReader(_StoredBody(file), _BUFFER_BYTES))
 
@@ -42,7 +42,7 @@ class _StoredBody(io.RawIOBase):
         # Damaged data may point beyond the end, which a storage would report as an error.
         if self._position >= self._size:
             return 0
-        with _told():
+        with _reported():
             self._file.seek(self._position)
             found = self._file.read(len(buffer))
         buffer[: len(found)] = found
@@ -66,7 +66,7 @@ class _StoredBody(io.RawIOBase):
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _reported() -> Iterator[None]:
     try:
         yield
     except OSError as error:

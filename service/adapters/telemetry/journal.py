@@ -17,7 +17,7 @@ from service.adapters.telemetry.record_collector import RecordsUse
 from service.errors import MetricsStoreDown
 from service.model.operations.health import PartState
 from service.model.query.query import QueryRecord
-from service.ports import Clock, MetricsStore
+from service.ports import Clock, QueryStore
 from service.tracing import together
 
 BATCH = 500
@@ -40,7 +40,7 @@ class BufferedJournal:
 
     def __init__(
         self,
-        store: MetricsStore,
+        store: QueryStore,
         clock: Clock,
         retention: timedelta,
         capacity: int = 10_000,

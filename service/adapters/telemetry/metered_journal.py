@@ -5,19 +5,19 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.model.query.query import QueryRecord
-from service.ports import Journal, Meters
+from service.ports import Journal, Metrics
 
 
 class MeteredJournal:
     """The `Journal` port around another one: every query's record passes here once."""
 
-    def __init__(self, journal: Journal, meters: Meters) -> None:
+    def __init__(self, journal: Journal, metrics: Metrics) -> None:
         self._journal = journal
-        self._meters = meters
+        self._metrics = metrics
 
     def append(self, record: QueryRecord) -> None:
         """Counts the record and passes it on."""
-        self._meters.count(record)
+        self._metrics.count(record)
         self._journal.append(record)
 
     def find(self, query_id: UUID) -> QueryRecord | None:

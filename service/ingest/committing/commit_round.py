@@ -15,7 +15,7 @@ from service.errors import (
     UpsertNotPossible,
     WrittenFileMissing,
 )
-from service.ingest.committing.absences import Absences
+from service.ingest.committing.missing_tables import MissingTables
 from service.ingest.committing.rewriting import Rewriting, has_files, without_files
 from service.ingest.traced_ingest import told_round
 from service.ingest_ports import IngestLog, OnRefused, RoundEnded, TableCommits, told_to_nobody
@@ -51,7 +51,7 @@ def commit_round(
     commits: TableCommits,
     max_files: int,
     rewriting: Rewriting | None = None,
-    absences: Absences | None = None,
+    absences: MissingTables | None = None,
     on_refused: OnRefused = told_to_nobody,
 ) -> CommitRound | None:
     """Commits what waits; returns None when nothing does, or when another replica has or had the round.
@@ -95,7 +95,7 @@ def _told_end(span: Span, ended: CommitRound) -> None:
         )
 
 
-def _there(key: TableKey, absences: Absences | None) -> None:
+def _there(key: TableKey, absences: MissingTables | None) -> None:
     if absences is not None:
         absences.ended(key)
 
@@ -108,7 +108,7 @@ class _Round:
         pending: PendingRound,
         commits: TableCommits,
         rewriting: Rewriting | None,
-        absences: Absences | None,
+        absences: MissingTables | None,
     ) -> None:
         self._absences = absences
         self._ingest_ids = pending.committable.ingest_ids
@@ -198,7 +198,7 @@ class _Round:
         self._pending = revised.pending
         return None
 
-    def _is_final(self, absences: Absences) -> bool:
+    def _is_final(self, absences: MissingTables) -> bool:
         committable = self._pending.committable
         return absences.is_final(committable.key, committable.round_id)
 

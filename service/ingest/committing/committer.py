@@ -12,15 +12,15 @@ from uuid import UUID
 import structlog
 
 from service.errors import GatewayError, PartDown
-from service.ingest.committing.absences import Absences
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.commit_round import CommitRound, commit_round
 from service.ingest.committing.log_backlog import LogBacklog
+from service.ingest.committing.missing_tables import MissingTables
 from service.ingest.committing.rewriting import Rewriting
 from service.ingest.committing.round_queue import RoundQueue
 from service.ingest.committing.waiters import Outcome, Waiters, unsettled
 from service.ingest.unmetered import Unmetered
-from service.ingest_ports import IngestLog, IngestMeters, TableCommits
+from service.ingest_ports import IngestLog, IngestMetrics, TableCommits
 from service.lineage_ports import Lineage, NoLineage
 from service.model.ingest.ingest import IngestBacklog, IngestRecord
 from service.model.ingest.writing import TableKey
@@ -46,13 +46,13 @@ class Committer:
         commits: TableCommits,
         clock: Clock,
         pace: CommitPace,
-        meters: IngestMeters | None = None,
+        metrics: IngestMetrics | None = None,
         rewriting: Rewriting | None = None,
         lineage: Lineage | None = None,
     ) -> None:
         self._rewriting = rewriting
         self._lineage = lineage or NoLineage()
-        self._meters = meters or Unmetered()
+        self._metrics = metrics or Unmetered()
         self._log = ingests
         self._commits = commits
         self._clock = clock
@@ -60,12 +60,12 @@ class Committer:
         self._waiters = Waiters()
         self._log_backlog = LogBacklog()
         self._queue = RoundQueue(pace)
-        self._absences = Absences(clock, pace.absence_final_after_ms)
+        self._absences = MissingTables(clock, pace.absence_final_after_ms)
         self._changed = threading.Condition()
         self._closed = threading.Event()
         names = (f"commit-{number}" for number in range(pace.parallel_rounds))
         self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
-        self._looking = PeriodicWorker("commit-look", self._look_around, pace.look_around_ms / 1000)
+        self._looking = PeriodicWorker("commit-look", self._poll, pace.look_around_ms / 1000)
         for each in self._threads:
             each.start()
         self._looking.start()
@@ -156,10 +156,10 @@ class Committer:
             is_settled = self._round(key)
         except PartDown as down:
             log.warning("commit_postponed", table=str(key.table), branch=key.branch, reason=down.detail)
-            self._meters.round_postponed(down.code)
+            self._metrics.round_postponed(down.code)
         except Exception:  # the outermost edge of a worker: other tables must not wait for this fault of ours
             log.exception("commit_crashed", table=str(key.table), branch=key.branch)
-            self._meters.round_postponed(GatewayError.code)
+            self._metrics.round_postponed(GatewayError.code)
         else:
             with self._changed:
                 if is_settled:
@@ -181,7 +181,7 @@ class Committer:
                 self._pace.max_files,
                 self._rewriting,
                 self._absences,
-                self._meters.failed,
+                self._metrics.failed,
             )
         except Exception:
             # A refused ingest leaves the round, which may go on without it and fail again and again.
@@ -191,13 +191,13 @@ class Committer:
         if ended is None:
             return self._is_settled_elsewhere(key)
         took_ms = self._clock.elapsed_ms() - started_ms
-        _tell(ended, took_ms)
+        _report(ended, took_ms)
         error_code = None if ended.refusal is None else ended.refusal.code
-        self._meters.round_ended(ended.committable, error_code, took_ms)
+        self._metrics.round_ended(ended.committable, error_code, took_ms)
         self._lineage.round_ended(EndedRound.of(ended.committable, ended.result, error_code, took_ms))
         if ended.refusal is None:
             accepted_at = self._waiters.accepted_at(ended.committable.ingest_ids)
-            self._meters.committed_after(self._lags_ms(accepted_at))
+            self._metrics.committed_after(self._lags_ms(accepted_at))
         self._log_backlog.ended(len(ended.ingest_ids))
         self._waiters.settle(key, ended.ingest_ids, _outcome(ended))
         # A round may not take everything, and more may have arrived while it ran.
@@ -224,7 +224,7 @@ class Committer:
         self._waiters.settle(key, [ingest_id])
         return True
 
-    def _look_around(self) -> None:
+    def _poll(self) -> None:
         try:
             self._put([*self._log_backlog.look(self._log), *self._waiters.keys()])
         except GatewayError as down:
@@ -237,9 +237,9 @@ class Committer:
             self._changed.notify_all()
 
 
-def _tell(ended: CommitRound, took_ms: int) -> None:
+def _report(ended: CommitRound, took_ms: int) -> None:
     key, results = ended.committable.key, ended.committable.write_results
-    told = log.bind(
+    reported = log.bind(
         table=str(key.table),
         branch=key.branch,
         round_id=str(ended.committable.round_id),
@@ -248,9 +248,11 @@ def _tell(ended: CommitRound, took_ms: int) -> None:
         took_ms=took_ms,
     )
     if ended.refusal is not None:
-        told.warning("round_refused", code=ended.refusal.code, reason=ended.refusal.detail)
+        reported.warning("round_refused", code=ended.refusal.code, reason=ended.refusal.detail)
     elif ended.result is not None:
-        told.info("round_committed", snapshot_id=ended.result.snapshot_id, repeated=ended.result.is_repeated)
+        reported.info(
+            "round_committed", snapshot_id=ended.result.snapshot_id, repeated=ended.result.is_repeated
+        )
 
 
 def _outcome(ended: CommitRound) -> Outcome | None:

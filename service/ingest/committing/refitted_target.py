@@ -21,7 +21,7 @@ def is_current(table: WritableTable, target: WriteTarget) -> bool:
     return is_same_table and (target.schema_id, target.spec_id) == (table.schema.schema_id, table.spec_id)
 
 
-def refitted_target(table: WritableTable, target: WriteTarget, written: tuple[Field, ...]) -> WriteTarget:
+def rewrite_target(table: WritableTable, target: WriteTarget, written: tuple[Field, ...]) -> WriteTarget:
     """Returns the target of the same rows now; `written` are the fields that the files themselves have.
 
     Columns keep their order. A column that the table has become partitioned by since is written too, as the

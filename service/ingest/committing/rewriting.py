@@ -15,7 +15,7 @@ from service.errors import (
     UpsertTooLarge,
     WrittenFileMissing,
 )
-from service.ingest.committing.refitted_target import changed, is_current, refitted_target
+from service.ingest.committing.refitted_target import changed, is_current, rewrite_target
 from service.ingest_ports import DataFiles, WritableTables, WrittenRows
 from service.model.ingest.ingest import RoundPart, RoundRevision
 from service.model.ingest.writing import MAIN, TableKey, WritableTable, WriteResult, WriteTarget
@@ -87,7 +87,7 @@ class Rewriting:
         if not result.data_files:
             return
         written = self.rows.columns(table, result.data_files[0])
-        target = refitted_target(table, result.target, written)
+        target = rewrite_target(table, result.target, written)
         record_count = 0
         for made in self._made(table, target, result.data_files):
             yield made

@@ -46,7 +46,7 @@ def dead_letter_name(table: TableName) -> TableName:
     return replace(table, table=f"{table.table}{SUFFIX}")
 
 
-class Letters(Protocol):
+class DeadLetterSink(Protocol):
     """The handling of records that do not fit, where the others are written."""
 
     def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:
@@ -56,7 +56,7 @@ class Letters(Protocol):
         """Yields the rows that are not written yet."""
 
 
-class LettersLater:
+class DeferredDeadLetters:
     """A handler that keeps no record: another ingest writes dead letters, once the tables have their rows."""
 
     def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:  # noqa: ARG002
@@ -69,10 +69,10 @@ class LettersLater:
 
 
 @dataclass(frozen=True, slots=True)
-class LettersOf:
+class DeadLettersOf:
     """A handler for the dead letters of these writes, and of records that have no route."""
 
-    letters: Letters
+    letters: DeadLetterSink
     writes: frozenset[int]
 
     def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:
@@ -144,8 +144,8 @@ def _position(unfit: Unfit) -> str:
     """Returns all that is known of the position: with many files, a line or row alone is ambiguous."""
     record = unfit.record
     numbers = (("line", record.line), ("column", record.column), ("row", record.row))
-    told = (f"{name} {number}" for name, number in numbers if number is not None)
-    return ", ".join(filter(None, (record.place, *told)))
+    reported = (f"{name} {number}" for name, number in numbers if number is not None)
+    return ", ".join(filter(None, (record.place, *reported)))
 
 
 def _text_or_bytes(payload: bytes) -> tuple[str | None, bytes | None]:

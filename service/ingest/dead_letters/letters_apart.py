@@ -8,7 +8,7 @@ from service.model.ingest.ingest import IngestRequest, OnError, WriteFault
 from service.model.ingest.writing import TableKey
 
 
-def check_letters_apart(request: IngestRequest) -> None:
+def check_dead_letters_apart(request: IngestRequest) -> None:
     """Checks that no upsert goes to a table that dead letters of the same request may go to.
 
     Dead letters come in the order in which records are read, so it would be undefined which of them an upsert

@@ -36,7 +36,7 @@ class SortedOut:
         self._rows = rows
         self._destinations = destinations
         self._letters = letters
-        self._told: list[BadRecord] = []
+        self._reported: list[BadRecord] = []
         self._bad_count = 0
         self._good_count = 0
         self.tables: dict[TableKey, WritableTable] = {}
@@ -45,7 +45,7 @@ class SortedOut:
     @property
     def rejected(self) -> Rejected:
         """The bad records so far."""
-        return Rejected(self._bad_count, tuple(self._told))
+        return Rejected(self._bad_count, tuple(self._reported))
 
     def __iter__(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
         """Yields the rows to be written, with their destinations."""
@@ -69,13 +69,13 @@ class SortedOut:
 
     def _count(self, unfit: Unfit) -> None:
         self._bad_count += 1
-        if len(self._told) < TOLD_AT_MOST:
-            self._told.append(unfit.record)
+        if len(self._reported) < TOLD_AT_MOST:
+            self._reported.append(unfit.record)
 
     def _check(self) -> None:
         count = self._bad_count + self._good_count
         if count == 0:
             raise IngestInvalid("There are no records.")
         if self._bad_count and self._letters is None:
-            told = f"{self._bad_count} of {count} records do not fit."
-            raise RecordsInvalid(told, self._told, self._bad_count)
+            reported = f"{self._bad_count} of {count} records do not fit."
+            raise RecordsInvalid(reported, self._reported, self._bad_count)

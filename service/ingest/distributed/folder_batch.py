@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from service.errors import StreamFailed
-from service.ingest.dead_letters.dead_letters import Letters
+from service.ingest.dead_letters.dead_letters import DeadLetterSink
 from service.ingest.distributed.sorted_rows import SplitOutcome
 from service.ingest.distributed.split_task import SplitTask
 from service.ingest.request_rows import Unfit
 from service.model.ingest.ingest import BadRecord
-from service.model.ingest.judged_by import UnreadableFile
 from service.model.ingest.micro_batches import FoundFiles
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.source_uris import SourceUri, address_of
 from service.model.ingest.sources import SourceFile
+from service.model.ingest.validation_schema import UnreadableFile
 from service.model.ingest.writing import Destination
 
 # The scheme, an empty part, and the host or bucket.
@@ -65,7 +65,7 @@ def write_readable(
             raise _taken_before(broken[0])
         outcomes = mapped(task, without(files, broken))
     unreadable = (*unfound, *broken)
-    bad = tuple(map(_told, unreadable))
+    bad = tuple(map(_reported, unreadable))
     return FolderOutcomes([*outcomes, SplitOutcome(bad=bad, bad_count=len(bad))], unreadable)
 
 
@@ -98,16 +98,16 @@ def without_names(names: Sequence[str], unreadable: Sequence[UnreadableFile]) ->
     return [each for each in names if address_of(each) not in uris]
 
 
-def letters_of_files(
-    letters: Letters, files: Sequence[UnreadableFile], record_format: RecordFormat, write: int | None
+def dead_letters_of_files(
+    letters: DeadLetterSink, files: Sequence[UnreadableFile], record_format: RecordFormat, write: int | None
 ) -> Iterator[tuple[Destination, pa.RecordBatch]]:
     """Yields one dead letter for each file; `write` is None where records have routes, as no file has one."""
     for each in files:
-        yield from letters.take(Unfit(_told(each), b"", record_format, write))
+        yield from letters.take(Unfit(_reported(each), b"", record_format, write))
     yield from letters.rest()
 
 
-def _told(file: UnreadableFile) -> BadRecord:
+def _reported(file: UnreadableFile) -> BadRecord:
     return BadRecord(file.uri, f"{file.uri}: {file.reason}")
 
 

@@ -93,22 +93,22 @@ class KeyedTask:
 
     def together(self, moved: Iterator[Moved]) -> list[SplitOutcome]:
         """Writes the rows of one part, in the order in which they were read, and returns all outcomes."""
-        told: list[SplitOutcome] = []
+        reported: list[SplitOutcome] = []
         try:
-            results = self.task.data_files.write_all(self._rows(moved, told))
+            results = self.task.data_files.write_all(self._rows(moved, reported))
         except CallerError as failure:
-            return [*told, SplitOutcome(failure=failure)]
-        return [*told, SplitOutcome(write_results_to_bytes(results))]
+            return [*reported, SplitOutcome(failure=failure)]
+        return [*reported, SplitOutcome(write_results_to_bytes(results))]
 
     def _rows(
-        self, moved: Iterator[Moved], told: list[SplitOutcome]
+        self, moved: Iterator[Moved], reported: list[SplitOutcome]
     ) -> Iterator[tuple[Destination, pa.RecordBatch]]:
         known = {each.target: each for each in self.task.destinations}
         schemas: dict[WriteTarget, pa.Schema] = {}
         for each in moved:
             match each:
                 case SplitOutcome():
-                    told.append(each)
+                    reported.append(each)
                 case MovedRows(target, data):
                     if target not in schemas:
                         schemas[target] = self._schema(known, target)

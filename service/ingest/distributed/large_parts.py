@@ -11,7 +11,7 @@ from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBoun
 from service.ingest.distributed.body_splits import body_splits
 from service.ingest.distributed.split_reader import Split, SplitReader, SplitsOfBody, SplitsOfSource
 from service.ingest.distributed.task_count import in_groups, task_count
-from service.ingest_ports import Executors, LaidBodies, Sources, SplitOpener, Spools
+from service.ingest_ports import Executors, Sources, SplitOpener, Spools, StagedBodies
 from service.model.ingest.ingest import StreamedRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceFile, SourceRecords, SourceSplit, source_splits
@@ -47,7 +47,7 @@ class LargeInputs:
     executors: Executors
     sources: Sources
     open_split: SplitOpener
-    bodies: LaidBodies
+    bodies: StagedBodies
     spools: Spools
     bounds: LargeBounds
 

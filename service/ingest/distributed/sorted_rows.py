@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from service.errors import CallerError
-from service.ingest.dead_letters.dead_letters import Letters
+from service.ingest.dead_letters.dead_letters import DeadLetterSink
 from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
 from service.ingest.distributed.split_reader import of_file
 from service.ingest.request_rows import WITH_LINES, Unfit
 from service.model.ingest.ingest import BadRecord
-from service.model.ingest.judged_by import UnreadableFile
 from service.model.ingest.record_formats import RecordFormat
+from service.model.ingest.validation_schema import UnreadableFile
 from service.model.ingest.writing import Destination
 
 TOLD_AT_MOST = 100
@@ -50,7 +50,7 @@ class SortedRows:
         self,
         destinations: tuple[Destination, ...],
         record_format: RecordFormat,
-        letters: Letters | None,
+        letters: DeadLetterSink | None,
         place_of_line: Callable[[int], str] | None = None,
         *,
         is_routed: bool,
@@ -63,7 +63,7 @@ class SortedRows:
         self._letters = letters
         self._place_of_line = place_of_line
         self._place = ""
-        self._told: list[BadRecord] = []
+        self._reported: list[BadRecord] = []
         self._bad_count = 0
         self._row_count = 0
 
@@ -88,7 +88,7 @@ class SortedRows:
 
     def outcome(self, results: bytes = b"") -> SplitOutcome:
         """Returns the outcome so far."""
-        return SplitOutcome(results, tuple(self._told), self._bad_count, self._row_count)
+        return SplitOutcome(results, tuple(self._reported), self._bad_count, self._row_count)
 
     def failed(self, failure: CallerError) -> SplitOutcome:
         """Returns the outcome of a task that a retry would not fix."""
@@ -96,14 +96,14 @@ class SortedRows:
 
     def _unfit(self, bad: BadRow) -> Unfit:
         has_lines = self._record_format in WITH_LINES
-        told = self._as_told(bad, has_lines)
+        reported = self._as_told(bad, has_lines)
         self._bad_count += 1
-        if len(self._told) < TOLD_AT_MOST:
-            self._told.append(told)
+        if len(self._reported) < TOLD_AT_MOST:
+            self._reported.append(reported)
         payload_format = self._record_format if has_lines else RecordFormat.NDJSON
         # An unparsable record has no route; without routes, there is only one write.
         write = bad.target if self._is_routed else 0
-        return Unfit(told, bad.payload, payload_format, write)
+        return Unfit(reported, bad.payload, payload_format, write)
 
     def _as_told(self, bad: BadRow, has_lines: bool) -> BadRecord:
         number = bad.position.number

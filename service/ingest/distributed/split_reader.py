@@ -18,7 +18,7 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import Position, Rows
 from service.ingest.decoding.streams.sought import sought
 from service.ingest.distributed.byte_range import ByteRange
-from service.ingest_ports import LaidBody, SplitOpener, Spools
+from service.ingest_ports import SplitOpener, Spools, StagedBody
 from service.model.ingest.body_splits import BodySplit, RowGroups
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceRecords, SourceSplit
@@ -79,7 +79,7 @@ class SplitsOfBody:
     """A reader of parts of a body; `bounds` apply to each part."""
 
     plan: ReadPlan
-    body: LaidBody
+    body: StagedBody
     record_format: RecordFormat
     compression: Compression
     bounds: ReadBounds

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from service.errors import CallerError
-from service.ingest.dead_letters.dead_letters import Letters
+from service.ingest.dead_letters.dead_letters import DeadLetterSink
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.read_bounds import ReadBounds
@@ -39,7 +39,7 @@ class SplitTask:
 
     destinations: tuple[Destination, ...]
     data_files: DataFiles
-    letters: Letters | None
+    letters: DeadLetterSink | None
     left_out: frozenset[TableKey] = frozenset()
     """Tables that already have their rows, from an earlier try."""
     has_rows: bool = True

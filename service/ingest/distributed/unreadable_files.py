@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from service.errors import IngestInvalid
 from service.ingest.decoding.streams.rows import Rows
 from service.ingest.distributed.split_reader import Split, SplitReader
-from service.model.ingest.judged_by import UnreadableFile
 from service.model.ingest.sources import SourceSplit
+from service.model.ingest.validation_schema import UnreadableFile
 
 
 class Unreadable(Exception):

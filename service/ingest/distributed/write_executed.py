@@ -12,15 +12,15 @@ from uuid import UUID
 from service.errors import GatewayError, IngestInvalid, RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters.dead_letters import (
     DeadLetters,
-    Letters,
-    LettersLater,
-    LettersOf,
+    DeadLetterSink,
+    DeadLettersOf,
+    DeferredDeadLetters,
     dead_letter_name,
 )
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.distributed.body_splits import is_splittable
 from service.ingest.distributed.folder_batch import (
-    letters_of_files,
+    dead_letters_of_files,
     names_in_folder,
     without_names,
     write_readable,
@@ -41,9 +41,9 @@ from service.model.ingest.ingest import (
     Rejected,
     StreamedRecords,
 )
-from service.model.ingest.judged_by import JudgedBy, ReadAs, UnreadableFile
 from service.model.ingest.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.sources import SourceFile, SourceRecords
+from service.model.ingest.validation_schema import JudgedBy, ReadAs, UnreadableFile
 from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
 from service.ports import Clock
 
@@ -140,9 +140,9 @@ class ExecutedWrite:
         return Rejected(self._bad_count, tuple(self._bad))
 
     @property
-    def judged_by(self) -> JudgedBy | None:
+    def validation_schema(self) -> JudgedBy | None:
         """The fields that the records were read as, if dead letters follow."""
-        is_later = self._has_letters_later and self._bad_count
+        is_later = self._has_dead_letters_later and self._bad_count
         if not is_later:
             return None
         reads = tuple(ReadAs(each.fields, each.partition) for each in self._targets())
@@ -186,7 +186,7 @@ class ExecutedWrite:
         def mapped(task: SplitTask, files: Sequence[SourceFile]) -> Sequence[SplitOutcome]:
             return self._written(task, self._parts_of(source, files))
 
-        if self._has_letters_later:
+        if self._has_dead_letters_later:
             written = write_readable(
                 task,
                 found,
@@ -200,7 +200,7 @@ class ExecutedWrite:
         if judging is None or task.letters is None:
             return outcomes
         write = None if self._request.route else 0
-        pairs = letters_of_files(task.letters, unreadable, source.record_format, write)
+        pairs = dead_letters_of_files(task.letters, unreadable, source.record_format, write)
         wanted = (each for each in pairs if each[0].target.key not in task.left_out)
         letters = self._ports.data_files.write_all(wanted)
         return [*outcomes, SplitOutcome(write_results_to_bytes(letters))]
@@ -267,7 +267,7 @@ class ExecutedWrite:
             yield read_target(write, each.table, written)
 
     @property
-    def _has_letters_later(self) -> bool:
+    def _has_dead_letters_later(self) -> bool:
         """Whether the dead letters of a micro-batch follow, by an ingest of their own.
 
         The state of a table decides which records are rows and which are dead letters. If both were committed
@@ -278,18 +278,18 @@ class ExecutedWrite:
         is_kept = self._request.on_error is OnError.DEAD_LETTER
         return is_batch and is_kept and self._request.judging is None
 
-    def _letters(self) -> Letters | None:
+    def _letters(self) -> DeadLetterSink | None:
         if self._request.on_error is not OnError.DEAD_LETTER:
             return None
-        if self._has_letters_later:
-            return LettersLater()
+        if self._has_dead_letters_later:
+            return DeferredDeadLetters()
         judging = self._request.judging
         if judging is None:
-            return self._opened_letters(range(len(self._request.writes)))
+            return self._opened_dead_letters(range(len(self._request.writes)))
         # Records without a route go to the dead letters of the first write.
-        return LettersOf(self._opened_letters(sorted(judging.writes | {0})), judging.writes)
+        return DeadLettersOf(self._opened_dead_letters(sorted(judging.writes | {0})), judging.writes)
 
-    def _opened_letters(self, writes: Iterable[int]) -> DeadLetters:
+    def _opened_dead_letters(self, writes: Iterable[int]) -> DeadLetters:
         names = dict.fromkeys(dead_letter_name(self._request.writes[each].key.table) for each in writes)
         opened = {name: self._ports.dead_letters.opened(name) for name in names}
         self.tables |= {each.key: each for each in opened.values()}
@@ -314,8 +314,8 @@ class ExecutedWrite:
             raise IngestInvalid("There are no records.")
         if self._bad_count and self._request.on_error is OnError.REJECT_REQUEST:
             count = self._bad_count + self._row_count
-            told = f"{self._bad_count} of {count} records do not fit."
-            raise RecordsInvalid(told, self._bad, self._bad_count)
+            reported = f"{self._bad_count} of {count} records do not fit."
+            raise RecordsInvalid(reported, self._bad, self._bad_count)
 
 
 def _byte_count(body: StreamedRecords) -> int:

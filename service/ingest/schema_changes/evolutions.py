@@ -33,8 +33,8 @@ class Evolutions:
     def evolved(self, name: TableName, changes: Iterable[SchemaChange]) -> None:
         """Notes that all these changes are in the table's schema."""
         before = self._found.get(name, TableEvolution(name))
-        told = tuple(told_change(each) for each in changes)
-        self._found[name] = replace(before, changes=before.changes + told)
+        reported = tuple(told_change(each) for each in changes)
+        self._found[name] = replace(before, changes=before.changes + reported)
 
     def all(self) -> tuple[TableEvolution, ...]:
         """Returns the evolution of each created or changed table."""
@@ -42,7 +42,7 @@ class Evolutions:
 
 
 @contextmanager
-def telling(made: Callable[[], tuple[TableEvolution, ...]]) -> Iterator[None]:
+def reporting(made: Callable[[], tuple[TableEvolution, ...]]) -> Iterator[None]:
     """Attaches the changes made so far to an error raised inside, because they stay."""
     try:
         yield

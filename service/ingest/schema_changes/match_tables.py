@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from service.errors import CreationInvalid, IngestInvalid, TableChanged, TableNotFound
 from service.ingest.one_refusal import OneRefusal, refused_at
 from service.ingest.schema_changes.change_rules import ChangeRules
-from service.ingest.schema_changes.evolutions import Evolutions, telling
+from service.ingest.schema_changes.evolutions import Evolutions, reporting
 from service.ingest.schema_changes.plan_table import TablePlan, plan_table
 from service.ingest_ports import TableChanges, WritableTables
 from service.model.ingest.ingest import Write, WriteFault
@@ -56,7 +56,7 @@ def match_tables(
     """
     tried: set[TableName] = set()
     made = Evolutions()
-    with telling(made.all):
+    with reporting(made.all):
         for _ in range(_ATTEMPTS):
             plans = _plans(writes, tables, changes, rules, check)
             if not any(each.is_change for each in plans.values()):

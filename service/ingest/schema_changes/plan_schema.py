@@ -71,8 +71,10 @@ def _unasked(
 ) -> tuple[SchemaDifference, ...]:
     # A change that would be refused anyway is reported once, without advice to request it.
     known = {each.column for each in refused}
-    told = [_as_difference(each) for each in changes]
-    return tuple(each for each in told if not any(f"{name}.".startswith(f"{each.column}.") for name in known))
+    reported = [_as_difference(each) for each in changes]
+    return tuple(
+        each for each in reported if not any(f"{name}.".startswith(f"{each.column}.") for name in known)
+    )
 
 
 def _as_difference(change: SchemaChange) -> SchemaDifference:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from service.model.ingest.ingest import IngestCommit, IngestRecord, Write
-from service.model.ingest.judged_by import Judging, ReadAs, UnreadableFile
+from service.model.ingest.validation_schema import ReadAs, UnreadableFile, ValidationSchema
 from service.model.ingest.writing import TableKey
 
 
@@ -29,13 +29,13 @@ class BatchProgress:
         self._has_bad_records = False
         self.settled: frozenset[TableKey] = frozenset()
         """Tables to leave out of the next attempt at rows."""
-        self.settled_letters: frozenset[TableKey] = frozenset()
+        self.settled_dead_letters: frozenset[TableKey] = frozenset()
         """Tables to leave out of the next attempt at dead letters."""
         self.record_count = 0
         self.rejected_count = 0
 
     @property
-    def judging(self) -> Judging | None:
+    def judging(self) -> ValidationSchema | None:
         """How the dead letters are found; None: there are none.
 
         Writes that are not revalidated are read as in the last attempt that found records that do not fit.
@@ -43,7 +43,7 @@ class BatchProgress:
         if not self._judged:
             return None
         reads = (self._judged.get(index, read) for index, read in enumerate(self._read))
-        return Judging(tuple(reads), frozenset(self._judged), self.unreadable)
+        return ValidationSchema(tuple(reads), frozenset(self._judged), self.unreadable)
 
     @property
     def unreadable(self) -> tuple[UnreadableFile, ...]:
@@ -59,24 +59,24 @@ class BatchProgress:
         """Records the result of an attempt at rows."""
         refused = {each.key for each in ended.commits if each.error_code is not None}
         now_settled = {each.key for each in self._writes} - refused - self.settled
-        if ended.judged_by is not None:
-            self._read = ended.judged_by.reads
+        if ended.validation_schema is not None:
+            self._read = ended.validation_schema.reads
             judged = (index for index, write in enumerate(self._writes) if write.key in now_settled)
             settled = {index: self._read[index] for index in judged}
             self._judged |= settled
             if settled:
                 # If no table took an attempt, nothing is left out because of it.
-                unreadable = ended.judged_by.unreadable
+                unreadable = ended.validation_schema.unreadable
                 self._unreadable |= {each.uri: each for each in unreadable}
                 # Each unreadable file counts as one rejected record.
                 self._has_bad_records |= ended.rejected.count > len(unreadable)
         self.record_count += _record_count(ended.commits)
         self.settled |= now_settled
 
-    def tried_letters(self, ended: IngestRecord) -> None:
+    def tried_dead_letters(self, ended: IngestRecord) -> None:
         """Records the result of an attempt at dead letters."""
         self.rejected_count += _record_count(ended.commits)
-        self.settled_letters |= {each.key for each in ended.commits if each.error_code is None}
+        self.settled_dead_letters |= {each.key for each in ended.commits if each.error_code is None}
 
 
 def _record_count(commits: Sequence[IngestCommit]) -> int:

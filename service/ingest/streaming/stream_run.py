@@ -17,10 +17,9 @@ from service.errors import (
     StreamFailed,
 )
 from service.ingest.committing.waiters import unsettled
-from service.ingest.ingests import Accepted, Ingests
+from service.ingest.ingest_service import Accepted, IngestService
 from service.ingest.streaming.batch_progress import BatchProgress
 from service.model.ingest.ingest import BadRecord, IngestRecord, IngestRequest, IngestState
-from service.model.ingest.judged_by import Judging
 from service.model.ingest.micro_batches import FoundFiles, MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.streams import (
     BatchDone,
@@ -30,6 +29,7 @@ from service.model.ingest.streams import (
     StreamRecord,
     batch_request_id,
 )
+from service.model.ingest.validation_schema import ValidationSchema
 from service.model.ingest.writing import TableKey
 from service.ports import Clock
 from service.stream_ports import RunningStream, StreamLease, StreamStore
@@ -54,7 +54,7 @@ class StreamRun:
         record: StreamRecord,
         definition: StreamDefinition,
         lease: StreamLease,
-        ingests: Ingests,
+        ingests: IngestService,
         store: StreamStore,
         clock: Clock,
         found: Callable[[Sequence[str]], FoundFiles],
@@ -106,11 +106,11 @@ class StreamRun:
         if judging := progress.judging:
             letters = self._attempts(
                 batch,
-                lambda: self._letters(batch, progress.settled_letters, judging),
-                is_of_letters=True,
+                lambda: self._letters(batch, progress.settled_dead_letters, judging),
+                holds_dead_letters=True,
             )
             for ended in letters:
-                progress.tried_letters(ended)
+                progress.tried_dead_letters(ended)
         return BatchDone(
             batch.checkpoint_id,
             batch.batch_id,
@@ -137,7 +137,7 @@ class StreamRun:
         return f"{_planned(batch)} {files}"
 
     def _attempts(
-        self, batch: MicroBatch, records: Callable[[], BatchRecords], *, is_of_letters: bool = False
+        self, batch: MicroBatch, records: Callable[[], BatchRecords], *, holds_dead_letters: bool = False
     ) -> Iterator[IngestRecord]:
         """Yields the result of each attempt, until all tables have taken their part."""
         made = 0
@@ -149,7 +149,7 @@ class StreamRun:
                 self._definition.writes,
                 fingerprint=fingerprint,
                 request_id=batch_request_id(
-                    batch.checkpoint_id, batch.batch_id, attempt, is_of_letters=is_of_letters
+                    batch.checkpoint_id, batch.batch_id, attempt, holds_dead_letters=holds_dead_letters
                 ),
                 on_error=self._definition.on_error,
                 route=self._definition.route,
@@ -190,7 +190,9 @@ class StreamRun:
             case KafkaSource():
                 return MicroBatchRecords(batch, progress.settled)
 
-    def _letters(self, batch: MicroBatch, left_out: frozenset[TableKey], judging: Judging) -> BatchRecords:
+    def _letters(
+        self, batch: MicroBatch, left_out: frozenset[TableKey], judging: ValidationSchema
+    ) -> BatchRecords:
         match self._definition.source:
             case DirectorySource(records):
                 return MicroBatchFiles(batch, records, self._found, left_out, judging)
@@ -200,18 +202,18 @@ class StreamRun:
     def _settled(self, accepted: Accepted) -> IngestRecord:
         while not self._stopping.is_set():
             # It polls even without a signal: the log may know an outcome that the committer here does not.
-            is_told = bool(wait([accepted.settled], _LOOK_AROUND_S).done)
+            is_reported = bool(wait([accepted.settled], _LOOK_AROUND_S).done)
             try:
                 record = self._ingests.find(accepted.record.ingest_id, self.record.caller)
             except PartDown:
-                if is_told:
+                if is_reported:
                     raise
                 continue
             # A failed ingest may still wait for other tables. The next attempt can leave out tables only when
             # all are settled.
             if not unsettled(record):
                 return record
-            if is_told:
+            if is_reported:
                 # The committer is closing, and the next one commits what waits.
                 self._stopping.wait(_LOOK_AROUND_S)
         raise ShuttingDown("The stream is being stopped.")

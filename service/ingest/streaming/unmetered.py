@@ -1,10 +1,10 @@
-"""The `StreamMeters` port where nothing is measured."""
+"""The `StreamMetrics` port where nothing is measured."""
 
 from __future__ import annotations
 
 
 class UnmeteredStreams:
-    """A `StreamMeters` port that records no numbers."""
+    """A `StreamMetrics` port that records no numbers."""
 
     def batch_done(self) -> None:
         """Does nothing."""

@@ -39,16 +39,16 @@ class ColumnValues:
     shows whether the column `has_null`.
 
     `values`: every value, sorted, when the metadata lists them all. The rows may hold fewer values, never
-    others. `lower` and `upper`: no value lies outside; None when there is no value. `is_tight`: each value
-    lies in so few files that a filter on the column skips most of them. `sizes`: how large the files are that
-    hold certain values; None where the metadata of single files was not read. `overlap` is counted where the
-    column is not tight.
+    others. `lower` and `upper`: no value lies outside; None when there is no value. `is_clustered`: each
+    value lies in so few files that a filter on the column skips most of them. `sizes`: how large the files
+    are that hold certain values; None where the metadata of single files was not read. `overlap` is counted
+    where the column is not clustered.
     """
 
     values: tuple[KeyValue, ...] | None
     lower: KeyValue | None
     upper: KeyValue | None
-    is_tight: bool
+    is_clustered: bool
     sizes: FileSizes | None = field(default=None, compare=False, repr=False)
     is_pinned: bool = field(default=True, repr=False)
     has_null: bool = field(default=False, repr=False)

@@ -94,9 +94,9 @@ class KeySpan(StrEnum):
 class Probe:
     """The scan that may be pruned, with its key columns as the table spells them.
 
-    `type_names` are Iceberg's (`int`, `decimal(7, 2)`). `mention` is the ordinal of the table reference in
-    the text with its views expanded, counted from 1; `alias` is the table's name there. They are None and
-    empty where no single table reference applies, and in records of earlier versions.
+    `type_names` are Iceberg's (`int`, `decimal(7, 2)`). `table_reference` is the ordinal of the table
+    reference in the text with its views expanded, counted from 1; `alias` is the table's name there. They are
+    None and empty where no single table reference applies, and in records of earlier versions.
     """
 
     table: TableName
@@ -104,7 +104,7 @@ class Probe:
     type_names: tuple[str, ...]
     snapshot_id: int | None
     alias: str = ""
-    mention: int | None = None
+    table_reference: int | None = None
 
     @property
     def known_as(self) -> str:
@@ -132,7 +132,7 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class KeyDependency:
     """The keys of another filter that hold for `column` of a table in a filtering query.
 
     Every row of that query already has such a key, so the query yields the same with and without them. The
@@ -171,7 +171,7 @@ class DynamicFilter:
     collected_types: tuple[str, ...] = ()
     span: KeySpan = KeySpan.VALUE
     is_converted: bool = False
-    feeds: tuple[Feed, ...] = ()
+    key_dependencies: tuple[KeyDependency, ...] = ()
     is_null_safe: bool = False
 
     @property

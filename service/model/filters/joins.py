@@ -126,7 +126,7 @@ class JoinGraph:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pair of columns: one may filter the other, or `refusal` says why it must not.
+    """A pair of columns: one may filter the other, or `rejection` says why it must not.
 
     The build side's relation is in `build_graph`. `allowed` are the other relations of that graph that its
     keys may be collected from. `probe_key` and `build_key` are the expressions over the columns that are
@@ -141,7 +141,7 @@ class Candidate:
     build: ColumnOf
     allowed: frozenset[str]
     build_graph: JoinGraph
-    refusal: Reason | None = None
+    rejection: Reason | None = None
     probe_key: exp.Expr | None = None
     build_key: exp.Expr | None = None
     is_null_safe: bool = False
@@ -155,7 +155,7 @@ class Candidate:
         build: KeySide,
         allowed: Iterable[str],
         build_graph: JoinGraph,
-        refusal: Reason | None = None,
+        rejection: Reason | None = None,
         *,
         is_null_safe: bool = False,
     ) -> Candidate:
@@ -166,7 +166,7 @@ class Candidate:
             build.column,
             frozenset(allowed),
             build_graph,
-            refusal,
+            rejection,
             probe.expression,
             build.expression,
             is_null_safe,
@@ -174,7 +174,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedGraph:
+class FlattenedGraph:
     """The joins of a SELECT, with the subqueries that it reads replaced by their own joins.
 
     Every row that leaves the SELECT has a row in `graph` with the same values; `graph` may have more rows.

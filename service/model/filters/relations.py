@@ -22,7 +22,7 @@ class RelationQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRelation:
+class CachedRelation:
     """A relation that the engine caches in memory, and its size there."""
 
     fingerprint: str

@@ -11,10 +11,10 @@ from enum import StrEnum
 from typing import BinaryIO
 from uuid import UUID
 
-from service.model.ingest.judged_by import JudgedBy, Judging
 from service.model.ingest.micro_batches import MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceRecords
+from service.model.ingest.validation_schema import JudgedBy, ValidationSchema
 from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult
 from service.model.tables.schema_changes import TableEvolution
 from service.model.tables.schemas import Field
@@ -128,7 +128,7 @@ class IngestRecord:
     stream_batch: str | None = None
     evolutions: tuple[TableEvolution, ...] = ()
     """The changes to tables before anything was written; they stay, even if the ingest fails."""
-    judged_by: JudgedBy | None = None
+    validation_schema: JudgedBy | None = None
     """The fields that a micro-batch's records were read as, if dead letters follow."""
     trace: TraceContext | None = None
     """The trace of the request; None if it was not traced."""
@@ -386,7 +386,7 @@ class IngestRequest:
         return self.executed.uri if isinstance(self.executed, SourceRecords) else self.origin
 
     @property
-    def judging(self) -> Judging | None:
+    def judging(self) -> ValidationSchema | None:
         """How the records that do not fit are found, if the ingest only writes dead letters."""
         match self.executed:
             case MicroBatchRecords(judging=judging) | MicroBatchFiles(judging=judging):

@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from service.errors import CallerError
-from service.model.ingest.judged_by import Judging, UnreadableFile
 from service.model.ingest.sources import SourceFile, SourceRecords
+from service.model.ingest.validation_schema import UnreadableFile, ValidationSchema
 from service.model.ingest.writing import TableKey
 
 R = TypeVar("R")
@@ -73,7 +73,7 @@ class MicroBatchRecords:
 
     batch: MicroBatch
     left_out: frozenset[TableKey] = frozenset()
-    judging: Judging | None = None
+    judging: ValidationSchema | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,6 @@ class MicroBatchFiles:
     records: SourceRecords
     found: Callable[[Sequence[str]], FoundFiles]
     left_out: frozenset[TableKey] = frozenset()
-    judging: Judging | None = None
+    judging: ValidationSchema | None = None
     unreadable: tuple[UnreadableFile, ...] = ()
     are_taken: bool = False

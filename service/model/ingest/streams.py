@@ -106,7 +106,7 @@ class BatchDone:
 
 
 def batch_request_id(
-    checkpoint_id: UUID, batch_id: int, attempt: int = 0, *, is_of_letters: bool = False
+    checkpoint_id: UUID, batch_id: int, attempt: int = 0, *, holds_dead_letters: bool = False
 ) -> UUID:
     """Returns the id of a micro-batch's ingest, or of its dead letters'; the same if the batch comes again.
 
@@ -114,6 +114,6 @@ def batch_request_id(
     >>> batch_request_id(checkpoint, 7) == batch_request_id(checkpoint, 7) != batch_request_id(checkpoint, 8)
     True
     """
-    if is_of_letters:
+    if holds_dead_letters:
         return uuid5(checkpoint_id, f"{batch_id}/letters/{attempt}")
     return uuid5(checkpoint_id, f"{batch_id}" if attempt == 0 else f"{batch_id}/{attempt}")

@@ -21,7 +21,7 @@ class RewriteKind(StrEnum):
 class RewriteRecord:
     """One rewrite as it is recorded and explained; `table` is empty when the rewrite affects the whole query.
 
-    `mention` is the ordinal of the table reference that was rewritten, counted as in a filter's probe.
+    `table_reference` is the ordinal of the table reference that was rewritten, as in a filter's probe.
     `filter_id` is the filter that replaces an eliminated join, or whose keys were read together with the rows
     in memory. Both are missing where they do not apply, and in records of earlier versions.
     """
@@ -29,5 +29,5 @@ class RewriteRecord:
     kind: RewriteKind
     table: str = ""
     detail: str = ""
-    mention: int | None = None
+    table_reference: int | None = None
     filter_id: str = ""

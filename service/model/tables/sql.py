@@ -51,7 +51,7 @@ class TableReference:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class ReferenceLabel:
     """The ordinal of a table reference in a text, counted from 1, and the table's name there."""
 
     number: int
@@ -66,14 +66,14 @@ class ParsedQuery:
     tree: exp.Query
     references: tuple[TableReference, ...]
 
-    def mention_at(self, end: int) -> Mention | None:
+    def label_at(self, end: int) -> ReferenceLabel | None:
         """Returns the table reference whose name ends at this place in the text.
 
         >>> both = (TableReference(("t",), 14, 15, "a", True), TableReference(("t",), 19, 20, None, True))
-        >>> ParsedQuery("SELECT 1 FROM t a, t", exp.select("1"), both).mention_at(20)
+        >>> ParsedQuery("SELECT 1 FROM t a, t", exp.select("1"), both).label_at(20)
         Mention(number=2, alias='t')
         """
         for number, each in enumerate(sorted(self.references, key=lambda each: each.start), start=1):
             if each.end == end:
-                return Mention(number, each.known_as if each.alias is None else each.alias)
+                return ReferenceLabel(number, each.known_as if each.alias is None else each.alias)
         return None

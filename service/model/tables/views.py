@@ -42,7 +42,7 @@ class ViewReading:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedText:
+class ExpandedText:
     """A text whose views are expanded to the tables behind them.
 
     `facts` are those that the views were expanded with. `views` are the expanded ones, each with the tables

@@ -9,9 +9,9 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from service.model.filters.filtering import JoinType, Reason
-from service.model.filters.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, relations_in
+from service.model.filters.joins import Candidate, ColumnOf, FlattenedGraph, JoinGraph, relations_in
 from service.pruning.build_side.build_query import BuildQuery, build_query
-from service.pruning.build_side.chosen_rows import chosen_rows
+from service.pruning.build_side.having_filter import having_filter
 from service.pruning.build_side.is_chosen_otherwise import is_chosen_otherwise
 from service.pruning.candidates.computed_join import is_computed
 from service.pruning.join_graph.known_tables import KnownTables, is_bare
@@ -41,29 +41,29 @@ class BuildSides:
 
     def keys(self, candidate: Candidate) -> BuildSide | Reason:
         """Returns the build side that collects the candidate's keys, or the reason why there is none."""
-        opened = self._graphs.opened_graph(candidate.build_graph)
+        flattened = self._graphs.flattened_graph(candidate.build_graph)
         usable = frozenset(
-            name for name, each in opened.graph.relations.items() if self._graphs.is_known(each)
+            name for name, each in flattened.graph.relations.items() if self._graphs.is_known(each)
         )
-        build = candidate.computed_from or opened.column(candidate.build)
+        build = candidate.computed_from or flattened.column(candidate.build)
         if build is None or build.relation not in usable:
-            return self._reason_unusable(build, opened)
-        joined = (opened.members[each] for each in (*candidate.allowed, candidate.build.relation))
+            return self._reason_unusable(build, flattened)
+        joined = (flattened.members[each] for each in (*candidate.allowed, candidate.build.relation))
         allowed = usable.intersection(chain.from_iterable(joined))
         is_null_safe = candidate.is_null_safe
-        query = build_query(opened.graph, [build], allowed, self._known.facts, is_null_safe)
+        query = build_query(flattened.graph, [build], allowed, self._known.facts, is_null_safe)
         is_chosen = query is None
         if query is None and candidate.computed_from is None:
             query = self._chosen(candidate)
-        if query is None or (is_null_safe and build.relation in opened.graph.null_supplied):
+        if query is None or (is_null_safe and build.relation in flattened.graph.null_supplied):
             # In the latter case, some of its NULLs come from a join around it.
-            return self._reason_unfiltered(candidate, allowed, opened)
-        return BuildSide(query, build, opened.graph, allowed, is_chosen)
+            return self._reason_unfiltered(candidate, allowed, flattened)
+        return BuildSide(query, build, flattened.graph, allowed, is_chosen)
 
     def _chosen(self, candidate: Candidate) -> BuildQuery | None:
         """Returns the query for keys of groups that only a HAVING chooses; None if there is none."""
         select, column = self._build_select(candidate)
-        found = None if select is None else chosen_rows(select, column, self._known.build_facts)
+        found = None if select is None else having_filter(select, column, self._known.build_facts)
         if found is None:
             return None
         graph, key = found
@@ -79,9 +79,9 @@ class BuildSides:
         relation = graph.relations[build.relation]
         return relation.expression if isinstance(relation, Scope) else None, build.column
 
-    def _reason_unusable(self, build: ColumnOf | None, opened: OpenedGraph) -> Reason:
+    def _reason_unusable(self, build: ColumnOf | None, flattened: FlattenedGraph) -> Reason:
         """Returns why keys are not collected from the relation that has them."""
-        relation = None if build is None else opened.graph.relations.get(build.relation)
+        relation = None if build is None else flattened.graph.relations.get(build.relation)
         if relation is None or isinstance(relation, Scope):
             return Reason.KEY_IS_COMPUTED
         read = [relation] if isinstance(relation, exp.Table) else relation.query.find_all(exp.Table)
@@ -90,16 +90,16 @@ class BuildSides:
         return Reason.NOT_WORTH_COLLECTING
 
     def _reason_unfiltered(
-        self, candidate: Candidate, allowed: frozenset[str], opened: OpenedGraph
+        self, candidate: Candidate, allowed: frozenset[str], flattened: FlattenedGraph
     ) -> Reason:
         """Returns why no query filters the keys: nothing does, or the filter cannot be queried by itself."""
         graph = candidate.build_graph
         select, _ = self._build_select(candidate)
-        if not allowed.isdisjoint(opened.with_more_filters):
+        if not allowed.isdisjoint(flattened.with_more_filters):
             return Reason.BUILD_NOT_DETERMINISTIC
         if select is not None and is_chosen_otherwise(select):
             return Reason.BUILD_NOT_DETERMINISTIC
-        if not opened.graph.filtered.isdisjoint(allowed) and any(
+        if not flattened.graph.filtered.isdisjoint(allowed) and any(
             is_computed(each) and candidate.probe.relation not in relations_in(each)
             for each in graph.conjuncts
         ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from service.model.filters.joins import relations_in
-from service.pruning.conditions.is_faithful import is_faithful
+from service.pruning.conditions.is_safe_to_render import is_safe_to_render
 
 _CHOOSING = (exp.Having, exp.Limit, exp.Fetch, exp.Offset, exp.Qualify, exp.TableSample)
 
@@ -28,4 +28,4 @@ def is_chosen_otherwise(query: exp.Expr) -> bool:
 
 def _has_unfaithful(condition: exp.Expr) -> bool:
     parts = condition.flatten() if isinstance(condition, exp.And) else (condition,)
-    return any(len(relations_in(each)) <= 1 and not is_faithful(each) for each in parts)
+    return any(len(relations_in(each)) <= 1 and not is_safe_to_render(each) for each in parts)

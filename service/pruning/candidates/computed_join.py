@@ -29,7 +29,7 @@ def computed_join(scope: Scope, graph: JoinGraph, graph_of: GraphOf) -> Iterator
     >>> from service.pruning.join_graph.join_graph import join_graph
     >>> scope = build_scope(parse_one("SELECT 1 FROM f JOIN e ON f.k = e.a + e.b", read="spark"))
     >>> for each in computed_join(scope, join_graph(scope), join_graph):
-    ...     print(each.probe, each.build, str(each.refusal))
+    ...     print(each.probe, each.build, str(each.rejection))
     ColumnOf(relation='f', column='k') ColumnOf(relation='e', column='b') KEY_IS_COMPUTED
     ColumnOf(relation='e', column='a') ColumnOf(relation='f', column='k') KEY_IS_COMPUTED
     ColumnOf(relation='e', column='b') ColumnOf(relation='f', column='k') KEY_IS_COMPUTED
@@ -84,7 +84,7 @@ def _by_columns(one: exp.Expr, other: exp.Expr, graph: JoinGraph, inner: JoinGra
     for column in own_columns(one):
         for name, build in builds.items() if column.table in outside else ():
             if name != column.table or inner is not graph:
-                yield _refused(column, ColumnOf(name, build.name), inner)
+                yield _rejected(column, ColumnOf(name, build.name), inner)
 
 
 def _by_answers(
@@ -122,9 +122,9 @@ def _by_scope(one: exp.Expr, scope: Scope, graph: JoinGraph) -> Iterator[Candida
     answer = JoinGraph({ANSWER: scope}, frozenset(), (), (), ())
     for column in own_columns(one):
         if column.table in graph.relations:
-            yield _refused(column, ColumnOf(ANSWER, name), answer)
+            yield _rejected(column, ColumnOf(ANSWER, name), answer)
 
 
-def _refused(column: exp.Column, build: ColumnOf, graph: JoinGraph) -> Candidate:
+def _rejected(column: exp.Column, build: ColumnOf, graph: JoinGraph) -> Candidate:
     probe = ColumnOf(column.table, column.name)
     return Candidate(JoinType.INNER, probe, build, frozenset(), graph, Reason.KEY_IS_COMPUTED)

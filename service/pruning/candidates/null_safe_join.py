@@ -24,7 +24,9 @@ def null_safe_join(graph: JoinGraph) -> Iterator[Candidate]:
         if sides is None:
             continue
         is_filled = any(each.column.relation in graph.null_supplied for each in sides)
-        refusal = Reason.PROBE_IS_PRESERVED_SIDE if is_filled else None
+        rejection = Reason.PROBE_IS_PRESERVED_SIDE if is_filled else None
         for probe, build in (sides, sides[::-1]):
             allowed = graph.relations.keys() - {probe.column.relation}
-            yield Candidate.of_sides(JoinType.INNER, probe, build, allowed, graph, refusal, is_null_safe=True)
+            yield Candidate.of_sides(
+                JoinType.INNER, probe, build, allowed, graph, rejection, is_null_safe=True
+            )

@@ -22,11 +22,11 @@ def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
             case JoinType.RIGHT_OUTER:
                 yield from _kept_and_filled(graph, each, kept=each.added, filled=each.before)
             case JoinType.FULL_OUTER:
-                yield _refused(graph, each, each.before, each.added, Reason.PROBE_IS_PRESERVED_SIDE)
-                yield _refused(graph, each, each.added, each.before, Reason.PROBE_IS_PRESERVED_SIDE)
+                yield _rejected(graph, each, each.before, each.added, Reason.PROBE_IS_PRESERVED_SIDE)
+                yield _rejected(graph, each, each.added, each.before, Reason.PROBE_IS_PRESERVED_SIDE)
             case JoinType.LEFT_ANTI:
-                yield _refused(graph, each, each.before, each.added, Reason.ANTI_JOIN)
-                yield _refused(graph, each, each.added, each.before, Reason.ANTI_JOIN)
+                yield _rejected(graph, each, each.before, each.added, Reason.ANTI_JOIN)
+                yield _rejected(graph, each, each.added, each.before, Reason.ANTI_JOIN)
             case JoinType.INNER | JoinType.LEFT_SEMI:
                 continue
 
@@ -34,17 +34,17 @@ def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
 def _kept_and_filled(
     graph: JoinGraph, equality: JoinEquality, kept: KeySide, filled: KeySide
 ) -> Iterator[Candidate]:
-    yield _refused(graph, equality, kept, filled, Reason.PROBE_IS_PRESERVED_SIDE)
+    yield _rejected(graph, equality, kept, filled, Reason.PROBE_IS_PRESERVED_SIDE)
     allowed = graph.relations.keys() - graph.null_supplied - {filled.column.relation}
     if equality.is_of_filled:
-        yield _refused(graph, equality, filled, kept, Reason.PROBE_IS_PRESERVED_SIDE)
+        yield _rejected(graph, equality, filled, kept, Reason.PROBE_IS_PRESERVED_SIDE)
     elif kept.column.relation in graph.null_supplied:
-        yield _refused(graph, equality, filled, kept, Reason.BUILD_NOT_DETERMINISTIC)
+        yield _rejected(graph, equality, filled, kept, Reason.BUILD_NOT_DETERMINISTIC)
     else:
         yield _candidate(graph, equality, filled, kept, allowed)
 
 
-def _refused(
+def _rejected(
     graph: JoinGraph, equality: JoinEquality, probe: KeySide, build: KeySide, reason: Reason
 ) -> Candidate:
     return _candidate(graph, equality, probe, build, (), reason)
@@ -56,8 +56,8 @@ def _candidate(
     probe: KeySide,
     build: KeySide,
     allowed: Iterable[str],
-    refusal: Reason | None = None,
+    rejection: Reason | None = None,
 ) -> Candidate:
     return Candidate.of_sides(
-        equality.join_type, probe, build, allowed, graph, refusal, is_null_safe=equality.is_null_safe
+        equality.join_type, probe, build, allowed, graph, rejection, is_null_safe=equality.is_null_safe
     )

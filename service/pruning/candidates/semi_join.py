@@ -39,7 +39,7 @@ def semi_join(
             *_candidates(graph, inner_graph, plain),
             *_candidates(graph, inner_graph, null_safe, is_null_safe=True),
         )
-        yield from map(_refused, found) if is_anti else found
+        yield from map(_rejected, found) if is_anti else found
 
 
 def _candidates(
@@ -51,14 +51,14 @@ def _candidates(
             continue
         # As in a join, the NULLs of a missing row would be keys.
         is_filled = outer.relation in graph.null_supplied or own.relation in inner.null_supplied
-        refusal = Reason.PROBE_IS_PRESERVED_SIDE if is_null_safe and is_filled else None
+        rejection = Reason.PROBE_IS_PRESERVED_SIDE if is_null_safe and is_filled else None
         yield Candidate.of_sides(
-            JoinType.LEFT_SEMI, probe, build, inner.relations, inner, refusal, is_null_safe=is_null_safe
+            JoinType.LEFT_SEMI, probe, build, inner.relations, inner, rejection, is_null_safe=is_null_safe
         )
 
 
-def _refused(candidate: Candidate) -> Candidate:
-    return replace(candidate, join_type=JoinType.LEFT_ANTI, refusal=Reason.ANTI_JOIN)
+def _rejected(candidate: Candidate) -> Candidate:
+    return replace(candidate, join_type=JoinType.LEFT_ANTI, rejection=Reason.ANTI_JOIN)
 
 
 def _of_union(below: Scope) -> JoinGraph | None:

@@ -32,7 +32,7 @@ def bounded_clock(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
 
 
 def has_clock(expression: exp.Expr) -> bool:
-    """Whether the expression has a clock or a current day, which `bounded_clock` and `dated` may replace."""
+    """Whether the expression has a clock or a current day that could be replaced."""
     found = expression.find_all(*_CLOCKS, exp.CurrentDate)
     return any(_is_clock(each) or isinstance(each, exp.CurrentDate) for each in found)
 

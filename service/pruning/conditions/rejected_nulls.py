@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from service.model.filters.joins import relations_in
-from service.pruning.conditions.is_faithful import is_faithful
+from service.pruning.conditions.is_safe_to_render import is_safe_to_render
 
 # NULL if one of their sides is.
 _OF_NULL = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul)
@@ -15,7 +15,7 @@ _OF_NULL_FIRST = (exp.Between, exp.Cast, exp.ILike, exp.Like, exp.Neg, exp.Paren
 NONE: frozenset[str] = frozenset()
 
 
-def rejected_nulls(condition: exp.Expr) -> frozenset[str]:
+def null_rejecting_columns(condition: exp.Expr) -> frozenset[str]:
     """Returns the relations whose NULLs the condition rejects: with NULL in all their columns, it fails.
 
     A condition that is not safe to render, or not known here (functions, CASE, `<=>`), rejects nothing: it
@@ -23,7 +23,7 @@ def rejected_nulls(condition: exp.Expr) -> frozenset[str]:
 
     >>> from sqlglot import parse_one
     >>> def rejected(condition):
-    ...     return sorted(rejected_nulls(parse_one(condition, read="spark")))
+    ...     return sorted(null_rejecting_columns(parse_one(condition, read="spark")))
     >>> rejected("a.x = b.y + 1"), rejected("a.x IS NOT NULL AND b.y LIKE 'x%'")
     (['a', 'b'], ['a', 'b'])
     >>> rejected("a.x = 1 OR a.y = 2"), rejected("a.x = 1 OR b.y = 2"), rejected("NOT a.x = 1")
@@ -31,7 +31,7 @@ def rejected_nulls(condition: exp.Expr) -> frozenset[str]:
     >>> rejected("a.x IS NULL"), rejected("coalesce(a.x, 1) = 1"), rejected("a.x <=> b.y")
     ([], [], [])
     """
-    return _rejected(condition) if relations_in(condition) and is_faithful(condition) else NONE
+    return _rejected(condition) if relations_in(condition) and is_safe_to_render(condition) else NONE
 
 
 def _rejected(condition: exp.Expr) -> frozenset[str]:

@@ -9,11 +9,11 @@ from sqlglot import exp
 from service.model.filters.joins import ColumnOf, JoinGraph, is_filter
 
 AreAlike = Callable[[ColumnOf, ColumnOf], bool]
-IsFaithful = Callable[[exp.Expr], bool]
+IsSafeToRender = Callable[[exp.Expr], bool]
 
 
 def join_conditions(
-    name: str, graph: JoinGraph, are_alike: AreAlike, is_faithful: IsFaithful
+    name: str, graph: JoinGraph, are_alike: AreAlike, is_safe_to_render: IsSafeToRender
 ) -> Iterator[exp.Expr]:
     """Yields conditions: a column of the relation is among the keys of a filtered table joined to it.
 
@@ -33,7 +33,7 @@ def join_conditions(
             table = graph.relations.get(other.relation)
             if own.relation != name or not isinstance(table, exp.Table) or not are_alike(own, other):
                 continue
-            conditions = list(filter(is_faithful, graph.conditions_on(other.relation)))
+            conditions = list(filter(is_safe_to_render, graph.conditions_on(other.relation)))
             if any(map(is_filter, conditions)):
                 keys = exp.select(exp.column(other.column, table=other.relation))
                 keys = keys.from_(_by_itself(table)).where(*conditions)

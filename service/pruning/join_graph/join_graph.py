@@ -11,8 +11,8 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.filters.filtering import JoinType
 from service.model.filters.joins import JoinEquality, JoinGraph, Relation, column_pair
-from service.pruning.conditions.holding_conditions import holding_conditions
-from service.pruning.conditions.joins_in_effect import Operand, WrittenJoin, joins_in_effect
+from service.pruning.conditions.effective_joins import Operand, WrittenJoin, effective_joins
+from service.pruning.conditions.implied_conjuncts import implied_conjuncts
 from service.pruning.join_graph.key_sides import key_sides
 from service.pruning.name_resolution.join_trees import join_tree, joins_of
 
@@ -41,7 +41,7 @@ def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None
         return None
     hidden = scope.semi_or_anti_join_tables
     where = select.args.get("where")
-    selected = list(holding_conditions(where.this if where is not None else None))
+    selected = list(implied_conjuncts(where.this if where is not None else None))
     if any(column.table in hidden for each in selected for column in each.find_all(exp.Column)):
         # WHERE does not see the right side of a SEMI or ANTI join: the name means a relation further out.
         return None
@@ -69,17 +69,17 @@ class _Joined:
     others: Sequence[JoinEquality] = ()
 
 
-def _joined(tree: Operand, holding: Sequence[exp.Expr]) -> tuple[_Joined, list[_Joined]]:
+def _joined(tree: Operand, implied: Sequence[exp.Expr]) -> tuple[_Joined, list[_Joined]]:
     """Returns the joins, and separately those of each side that an outer join may replace by NULLs.
 
-    `holding` are conditions that hold for every needed row of the joins.
+    `implied` are conditions that hold for every needed row of the joins.
     """
     if isinstance(tree, str):
         return _Joined(frozenset([tree])), []
-    types = joins_in_effect(tree.first, tree.joins, holding)
+    types = effective_joins(tree.first, tree.joins, implied)
     found, operands = _Joined(frozenset([tree.first])), list[_Joined]()
     for position, (join, join_type) in enumerate(zip(tree.joins, types, strict=True)):
-        asked = _asked(join, join_type, holding, zip(tree.joins[position:], types[position:], strict=True))
+        asked = _asked(join, join_type, implied, zip(tree.joins[position:], types[position:], strict=True))
         added, inside = _joined(join.added, asked)
         operands += inside
         left, right = _is_filled(join_type)
@@ -91,7 +91,7 @@ def _joined(tree: Operand, holding: Sequence[exp.Expr]) -> tuple[_Joined, list[_
 def _asked(
     join: WrittenJoin,
     join_type: JoinType,
-    holding: Sequence[exp.Expr],
+    implied: Sequence[exp.Expr],
     later: Iterable[tuple[WrittenJoin, JoinType]],
 ) -> Sequence[exp.Expr]:
     """Returns what holds for the needed rows that a join adds. `later` are the joins from this one on."""
@@ -99,7 +99,7 @@ def _asked(
         # A row that does not meet the join's conditions is not seen. Nothing else is known of the others.
         return join.conditions if join_type is JoinType.LEFT_OUTER else ()
     inner = (each.conditions for each, kind in later if kind in _INNER)
-    return (*holding, *chain.from_iterable(inner))
+    return (*implied, *chain.from_iterable(inner))
 
 
 def _added(before: _Joined, added: _Joined, join: WrittenJoin, join_type: JoinType) -> _Joined:
@@ -121,12 +121,12 @@ def _added(before: _Joined, added: _Joined, join: WrittenJoin, join_type: JoinTy
 
 
 def _graph(joined: _Joined, relations: Mapping[str, Relation], more: Sequence[exp.Expr] = ()) -> JoinGraph:
-    holding = (*joined.conditions, *more)
+    implied = (*joined.conditions, *more)
     return JoinGraph(
         relations={name: each for name, each in relations.items() if name in joined.names},
         null_supplied=joined.null_supplied,
-        conjuncts=holding,
-        equalities=tuple(pair for each in holding if (pair := column_pair(each)) is not None),
+        conjuncts=implied,
+        equalities=tuple(pair for each in implied if (pair := column_pair(each)) is not None),
         other_equalities=tuple(joined.others),
         null_rejected=joined.filled - joined.null_supplied,
     )

@@ -10,15 +10,15 @@ from sqlglot.optimizer.scope import Scope
 from service.model.filters.joins import JoinGraph, Relation
 
 GraphOf = Callable[[Scope, Sequence[exp.Expr]], JoinGraph | None]
-MovedDown = Callable[[Scope, Sequence[Sequence[exp.Expr]]], Iterator[tuple[Scope, Sequence[exp.Expr]]]]
+PushedDown = Callable[[Scope, Sequence[Sequence[exp.Expr]]], Iterator[tuple[Scope, Sequence[exp.Expr]]]]
 AskedByJoins = Callable[[str, JoinGraph], Iterable[exp.Expr]]
 
 
 def join_graphs(
     root: Scope,
-    mentions: Mapping[int, int],
+    references: Mapping[int, int],
     graph_of: GraphOf,
-    moved_down: MovedDown,
+    pushed_down: PushedDown,
     asked_by_joins: AskedByJoins = lambda _name, _graph: (),
 ) -> dict[int, JoinGraph | None]:
     """Returns the joins of every SELECT by the identity of its scope; None for those not supported.
@@ -32,9 +32,9 @@ def join_graphs(
     asked: dict[int, list[list[exp.Expr]]] = {}
     # In this order, all readers of a SELECT come before it.
     for scope in reversed(list(root.traverse())):
-        of_all_mentions = asked.get(id(scope), [])
-        if of_all_mentions and len(of_all_mentions) == mentions[id(scope)]:
-            added |= {id(select): conditions for select, conditions in moved_down(scope, of_all_mentions)}
+        of_all_references = asked.get(id(scope), [])
+        if of_all_references and len(of_all_references) == references[id(scope)]:
+            added |= {id(select): conditions for select, conditions in pushed_down(scope, of_all_references)}
         graphs[id(scope)] = graph = graph_of(scope, added.get(id(scope), ()))
         if graph is not None:
             for name, relation in _derived(graph.relations):

@@ -24,11 +24,11 @@ def reached(graph: JoinGraph, root: str, allowed: Set[str]) -> dict[str, str | N
     return parents
 
 
-def paths_to(wanted: Set[str], parents: Mapping[str, str | None]) -> frozenset[str]:
+def paths_to(request: Set[str], parents: Mapping[str, str | None]) -> frozenset[str]:
     """Returns the nearest wanted relations with all between; more would only make the key set smaller."""
     needed: frozenset[str] = frozenset()
     for each in parents:
-        path = _path_to(each, parents) if each in wanted else needed
+        path = _path_to(each, parents) if each in request else needed
         if len(needed | path) <= MAX_TABLES:
             needed |= path
     return needed

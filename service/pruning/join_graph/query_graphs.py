@@ -10,21 +10,21 @@ from functools import cached_property
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.joins import ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows, alone_in
+from service.model.filters.joins import ColumnOf, FlattenedGraph, JoinGraph, Relation, WrittenRows, alone_in
 from service.pruning.conditions.bounded_clock import bounded_clock, has_clock
-from service.pruning.conditions.dated import dated
-from service.pruning.conditions.is_faithful import is_faithful
-from service.pruning.conditions.stands_alone import stands_alone
+from service.pruning.conditions.fold_current_date import fold_current_date
+from service.pruning.conditions.is_safe_to_render import is_safe_to_render
+from service.pruning.conditions.is_uncorrelated import is_uncorrelated
 from service.pruning.join_graph.column_classes import column_classes
+from service.pruning.join_graph.filter_pushdown import pushed_down
+from service.pruning.join_graph.flatten_relations import flatten_relations
 from service.pruning.join_graph.join_conditions import join_conditions
 from service.pruning.join_graph.join_graph import join_graph
 from service.pruning.join_graph.join_graphs import join_graphs
 from service.pruning.join_graph.known_tables import KnownTables
-from service.pruning.join_graph.left_out import mention_of
-from service.pruning.join_graph.lineage import moved_down
-from service.pruning.join_graph.open_relations import open_relations
 from service.pruning.join_graph.reader_counts import reader_counts
 from service.pruning.join_graph.shared_selects import shared_selects
+from service.pruning.join_graph.unfiltered_references import reference_of
 from service.pruning.join_graph.union_branches import union_branches
 from service.pruning.join_graph.written_rows import written_rows
 
@@ -40,9 +40,11 @@ class QueryGraphs:
         self._known = known
         self._days = days
         # The right sides of LEFT SEMI and LEFT ANTI joins count too, though no SELECT list sees them.
-        self._mentions = reader_counts(root)
-        self._graphs = join_graphs(root, self._mentions, join_graph, self._moved_down, self._asked_by_joins)
-        self._opened: dict[int, tuple[JoinGraph, OpenedGraph]] = {}
+        self._references = reader_counts(root)
+        self._graphs = join_graphs(
+            root, self._references, join_graph, self._pushed_down, self._asked_by_joins
+        )
+        self._flattened: dict[int, tuple[JoinGraph, FlattenedGraph]] = {}
         self._written_rows: dict[int, WrittenRows | None] = {}
         self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
 
@@ -56,37 +58,37 @@ class QueryGraphs:
         """Returns the subquery in a condition that has these joins; None if another SELECT has them."""
         return self._subqueries.get(id(graph))
 
-    def opened_graph(self, graph: JoinGraph) -> OpenedGraph:
+    def flattened_graph(self, graph: JoinGraph) -> FlattenedGraph:
         """Returns the flattened joins, with only those conditions that are safe to render."""
-        if id(graph) not in self._opened:
+        if id(graph) not in self._flattened:
             # The graph is kept as well, so that no other object gets its identity.
-            self._opened[id(graph)] = graph, self._opened_of(graph)
-        return self._opened[id(graph)][1]
+            self._flattened[id(graph)] = graph, self._flattened_of(graph)
+        return self._flattened[id(graph)][1]
 
-    def _opened_of(self, graph: JoinGraph) -> OpenedGraph:
-        asked, left_out = _parted(graph.conjuncts, self._stands_alone)
+    def _flattened_of(self, graph: JoinGraph) -> FlattenedGraph:
+        asked, unfiltered = _parted(graph.conjuncts, self._is_uncorrelated)
         if self._has_clock:
-            asked = [dated(bounded_clock(each, self._days), self._days) for each in asked]
+            asked = [fold_current_date(bounded_clock(each, self._days), self._days) for each in asked]
         standing = replace(graph, conjuncts=tuple(asked))
-        opened = open_relations(standing, self._opened_scope, self._written)
-        faithful, unfaithful = _parted(opened.graph.conjuncts, is_faithful)
-        more = alone_in(unfaithful).union(*(opened.members.get(each, ()) for each in alone_in(left_out)))
+        flattened = flatten_relations(standing, self._flattened_scope, self._written)
+        faithful, unfaithful = _parted(flattened.graph.conjuncts, is_safe_to_render)
+        more = alone_in(unfaithful).union(*(flattened.members.get(each, ()) for each in alone_in(unfiltered)))
         return replace(
-            opened,
-            graph=replace(opened.graph, conjuncts=tuple(faithful)),
-            with_more_filters=opened.with_more_filters | more,
+            flattened,
+            graph=replace(flattened.graph, conjuncts=tuple(faithful)),
+            with_more_filters=flattened.with_more_filters | more,
         )
 
-    def _stands_alone(self, condition: exp.Expr) -> bool:
-        return stands_alone(condition, self._scopes, self.is_known)
+    def _is_uncorrelated(self, condition: exp.Expr) -> bool:
+        return is_uncorrelated(condition, self._scopes, self.is_known)
 
-    def _opened_scope(self, scope: Scope) -> OpenedGraph | None:
+    def _flattened_scope(self, scope: Scope) -> FlattenedGraph | None:
         graph = self.graph(scope)
-        return None if graph is None else self.opened_graph(graph)
+        return None if graph is None else self.flattened_graph(graph)
 
     def _written(self, scope: Scope) -> WrittenRows | None:
         if id(scope) not in self._written_rows:
-            written = written_rows(scope, self._opened_scope, self.is_known, is_faithful)
+            written = written_rows(scope, self._flattened_scope, self.is_known, is_safe_to_render)
             self._written_rows[id(scope)] = written
         return self._written_rows[id(scope)]
 
@@ -112,9 +114,9 @@ class QueryGraphs:
         graph = self.graph(scope)
         return graph is not None and relation not in graph.null_supplied
 
-    def mentions_of(self, scope: Scope) -> int:
+    def reference_count(self, scope: Scope) -> int:
         """Returns in how many places the SELECT is read."""
-        return self._mentions[id(scope)]
+        return self._references[id(scope)]
 
     def is_shared(self, scope: Scope) -> bool:
         """Whether the SELECT is read in several places, each of which may need fewer of its rows."""
@@ -126,7 +128,7 @@ class QueryGraphs:
 
     def is_read_in_a_union(self, end: int) -> bool:
         """Whether the table reference whose name ends there is in such a SELECT."""
-        return end in self._mentioned_in_unions
+        return end in self._referenced_in_unions
 
     @cached_property
     def has_filters_outside(self) -> bool:
@@ -141,29 +143,29 @@ class QueryGraphs:
         )
         return any(on_derived) or self._root.expression.find(exp.Having, exp.Qualify) is not None
 
-    def _moved_down(
+    def _pushed_down(
         self, relation: Scope, asked: Sequence[Sequence[exp.Expr]]
     ) -> Iterator[tuple[Scope, Sequence[exp.Expr]]]:
-        return moved_down(relation, asked, self._known.is_of_one_type)
+        return pushed_down(relation, asked, self._known.is_of_one_type)
 
     def _asked_by_joins(self, name: str, graph: JoinGraph) -> Iterator[exp.Expr]:
         family = self._known.family_in(graph)
         return join_conditions(
-            name, graph, lambda one, two: family(one) == family(two) is not None, is_faithful
+            name, graph, lambda one, two: family(one) == family(two) is not None, is_safe_to_render
         )
 
     @cached_property
     def _shared(self) -> frozenset[int]:
-        return shared_selects(self._root, self._mentions)
+        return shared_selects(self._root, self._references)
 
     @cached_property
     def _in_unions(self) -> frozenset[int]:
         return union_branches(self._root)
 
     @cached_property
-    def _mentioned_in_unions(self) -> frozenset[int]:
+    def _referenced_in_unions(self) -> frozenset[int]:
         scopes = (each for each in self._root.traverse() if self.is_in_a_union(each))
-        return frozenset(mention_of(table) for scope in scopes for table in scope.tables)
+        return frozenset(reference_of(table) for scope in scopes for table in scope.tables)
 
     @cached_property
     def _has_clock(self) -> bool:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from sqlglot.optimizer.scope import Scope
 
 
-def shared_selects(root: Scope, mentions: Mapping[int, int]) -> frozenset[int]:
+def shared_selects(root: Scope, references: Mapping[int, int]) -> frozenset[int]:
     """Returns the identities of the scopes with several readers, and of all scopes that those read.
 
     A scope that is merely visible to such a scope counts as read, so that no shared SELECT is taken for one
     with a single reader.
     """
-    return all_below(each for each in root.traverse() if mentions.get(id(each), 0) > 1)
+    return all_below(each for each in root.traverse() if references.get(id(each), 0) > 1)
 
 
 def all_below(scopes: Iterable[Scope]) -> frozenset[int]:

@@ -9,19 +9,19 @@ from functools import reduce
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.joins import OpenedGraph, Relation, WrittenRows, relations_in
+from service.model.filters.joins import FlattenedGraph, Relation, WrittenRows, relations_in
 from service.pruning.conditions.renamed import renamed
+from service.pruning.join_graph.flattened_columns import has_rows_of_its_joins, projections
 from service.pruning.join_graph.join_paths import paths_to, reached
-from service.pruning.join_graph.opened_columns import has_rows_of_its_joins, projections
 
 MAX_VALUES = 1_000
 # Nested unions of one common table expression double with each step.
 MAX_SELECTS = 64
 MAX_TABLES = 16
 
-OpenedOf = Callable[[Scope], OpenedGraph | None]
+FlattenedOf = Callable[[Scope], FlattenedGraph | None]
 IsKnown = Callable[[Relation], bool]
-IsFaithful = Callable[[exp.Expr], bool]
+IsSafeToRender = Callable[[exp.Expr], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class _Branch:
 
 
 def written_rows(
-    scope: Scope, opened_of: OpenedOf, is_known: IsKnown, is_faithful: IsFaithful
+    scope: Scope, flattened_of: FlattenedOf, is_known: IsKnown, is_safe_to_render: IsSafeToRender
 ) -> WrittenRows | None:
     """Returns every row of the relation, and perhaps more, in those columns that are safe to render.
 
@@ -53,9 +53,11 @@ def written_rows(
     """
     match scope.expression:
         case exp.Values():
-            return _values(scope.expression, is_faithful)
+            return _values(scope.expression, is_safe_to_render)
         case exp.Union() | exp.Select():
-            branches = [_branch(each, opened_of, is_known, is_faithful) for each in selects_of(scope) or ()]
+            branches = [
+                _branch(each, flattened_of, is_known, is_safe_to_render) for each in selects_of(scope) or ()
+            ]
             known = [each for each in branches if each is not None]
             return _union(scope.expression, known) if known and len(known) == len(branches) else None
         case _:
@@ -77,13 +79,13 @@ def selects_of(scope: Scope) -> list[Scope] | None:
     return None if None in parts else [each for part in parts for each in part or ()]
 
 
-def _values(values: exp.Values, is_faithful: IsFaithful) -> WrittenRows | None:
+def _values(values: exp.Values, is_safe_to_render: IsSafeToRender) -> WrittenRows | None:
     names = values.alias_column_names
     rows = [each.expressions for each in values.expressions if isinstance(each, exp.Tuple)]
     is_table = len(rows) == len(values.expressions) and {len(each) for each in rows} == {len(names)}
     if not is_table or len(rows) > MAX_VALUES or len(set(names)) < len(names):
         return None
-    if not all(_is_value(each) and is_faithful(each) for row in rows for each in row):
+    if not all(_is_value(each) and is_safe_to_render(each) for row in rows for each in row):
         return None
     columns = (exp.column(each, table=values.alias) for each in names)
     select = exp.select(*(exp.alias_(each, each.name) for each in columns)).from_(values.copy())
@@ -94,27 +96,31 @@ def _is_value(expression: exp.Expr) -> bool:
     return expression.find(exp.Column, exp.Query, exp.Alias) is None
 
 
-def _branch(select: Scope, opened_of: OpenedOf, is_known: IsKnown, is_faithful: IsFaithful) -> _Branch | None:
+def _branch(
+    select: Scope, flattened_of: FlattenedOf, is_known: IsKnown, is_safe_to_render: IsSafeToRender
+) -> _Branch | None:
     query = select.expression
     if not isinstance(query, exp.Select) or not has_rows_of_its_joins(query):
         return None
     if query.args.get("from_") is None:
         found = [each.unalias().unnest() for each in query.selects]
-        return _Branch(tuple(each if _is_value(each) and is_faithful(each) else None for each in found), {})
-    opened = opened_of(select)
-    if opened is None:
+        return _Branch(
+            tuple(each if _is_value(each) and is_safe_to_render(each) else None for each in found), {}
+        )
+    flattened = flattened_of(select)
+    if flattened is None:
         return None
-    said = projections(query, opened)
+    said = projections(query, flattened)
     columns = [
-        each if each is not None and is_faithful(each) else None
+        each if each is not None and is_safe_to_render(each) else None
         for each in map(said.get, query.named_selects)
     ]
-    return _joined(columns, opened, is_known)
+    return _joined(columns, flattened, is_known)
 
 
-def _joined(columns: Sequence[exp.Expr | None], opened: OpenedGraph, is_known: IsKnown) -> _Branch:
+def _joined(columns: Sequence[exp.Expr | None], flattened: FlattenedGraph, is_known: IsKnown) -> _Branch:
     """Returns the branch with the relations of its columns, and those on the paths to what filters them."""
-    graph = opened.graph
+    graph = flattened.graph
     known = frozenset(name for name, each in graph.relations.items() if is_known(each))
     asked = [relations_in(each) for each in columns if each is not None]
     # Rows of an outer join that have no partner are rows too.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from service.model.filters.filtering import JoinType
-from service.pruning.conditions.holding_conditions import holding_conditions
-from service.pruning.conditions.joins_in_effect import JoinTree, Operand, WrittenJoin
+from service.pruning.conditions.effective_joins import JoinTree, Operand, WrittenJoin
+from service.pruning.conditions.implied_conjuncts import implied_conjuncts
 
 _OUTER = {"LEFT": JoinType.LEFT_OUTER, "RIGHT": JoinType.RIGHT_OUTER, "FULL": JoinType.FULL_OUTER}
 # The parts that plain parentheses around joins may have: not a name, a sample or a pivot.
@@ -87,7 +87,7 @@ def _joined(first: Operand, joins: Sequence[exp.Join]) -> JoinTree | None:
         join_type, added = _join_type(join), _operand(join.this)
         if join_type is None or added is None or (join_type in _HIDING and isinstance(added, JoinTree)):
             return None
-        found.append(WrittenJoin(join_type, added, list(holding_conditions(join.args.get("on")))))
+        found.append(WrittenJoin(join_type, added, list(implied_conjuncts(join.args.get("on")))))
     return JoinTree(tree.first, tuple(found))
 
 

@@ -12,7 +12,11 @@ from sqlglot.schema import MappingSchema
 
 from service.model.tables.tables import TableAt, TableFacts
 from service.pruning.name_resolution.at_snapshots import snapshot_of
-from service.pruning.name_resolution.is_understood import is_named_by_place, is_understood, shares_columns
+from service.pruning.name_resolution.is_supported_syntax import (
+    is_named_by_place,
+    is_supported_syntax,
+    shares_columns,
+)
 from service.pruning.name_resolution.join_trees import is_parenthesis
 from service.pruning.name_resolution.unnamed_columns import name_unnamed
 
@@ -33,7 +37,7 @@ def qualify(
     >>> qualify(parse_one("SELECT 1 FROM t", read="spark"), {}, "lake", "tpcds").sql("spark")
     'SELECT 1 AS `1` FROM lake.tpcds.t AS t'
     """
-    if not is_understood(tree):
+    if not is_supported_syntax(tree):
         return None
     copy = tree.copy()
     _open_parentheses(copy)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from sqlglot import exp
 
-from service.pruning.name_resolution.is_understood import UNTOLD, relation_names
+from service.pruning.name_resolution.is_supported_syntax import UNTOLD, relation_names
 
 
 def name_unnamed(tree: exp.Query) -> None:
@@ -41,10 +41,10 @@ def _name_values(values: exp.Values) -> None:
     first = values.expressions[0]
     row = first.expressions if isinstance(first, exp.Tuple) else [first]
     # To Spark, a single struct is a row, and so are parentheses in parentheses.
-    is_told = len(row) > 1 or not isinstance(row[0].unnest(), exp.Struct | exp.Tuple)
-    start = "col" if is_told else UNTOLD
+    is_reported = len(row) > 1 or not isinstance(row[0].unnest(), exp.Struct | exp.Tuple)
+    start = "col" if is_reported else UNTOLD
     alias = values.args.get("alias") or exp.TableAlias()
-    names = [exp.to_identifier(f"{start}{place}", quoted=not is_told) for place in range(1, len(row) + 1)]
+    names = [exp.to_identifier(f"{start}{place}", quoted=not is_reported) for place in range(1, len(row) + 1)]
     alias.set("columns", names)
     values.set("alias", alias)
 

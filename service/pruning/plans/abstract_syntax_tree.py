@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from service.model.query.explanation import PlanNode
 from service.pruning.plans.conditions import conjuncts, subqueries, text_of
-from service.pruning.plans.mentions import is_mention_of, mentions
+from service.pruning.plans.table_references import is_reference_to, table_references
 
 Attributes = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -21,7 +21,7 @@ def abstract_syntax_tree(tree: exp.Query, known_tables: Sequence[str] = ()) -> P
     >>> abstract_syntax_tree(parse_one("SELECT a FROM t")).children[0].operator
     'LogicalTableScan'
     """
-    references = {id(each): number for number, each in enumerate(mentions(tree))}
+    references = {id(each): number for number, each in enumerate(table_references(tree))}
     common = frozenset(each.alias.lower() for each in tree.find_all(exp.CTE))
     return _Reader(references, common, tuple(known_tables)).query(tree)
 
@@ -115,7 +115,7 @@ class _Reader:
         )
         if len(parts) == 1 and parts[0].lower() in self.common_tables:
             return PlanNode("LogicalCommonTableScan", (("name", parts),))
-        full = [each for each in self.known_tables if is_mention_of(table, each)]
+        full = [each for each in self.known_tables if is_reference_to(table, each)]
         shown = tuple(full[0].split(".")) if len(full) == 1 else parts
         return PlanNode("LogicalTableScan", (("table", shown),), reference=self.references.get(id(table)))
 

@@ -12,7 +12,7 @@ from service.model.query.pruning import ScanRecord
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.pruning.name_resolution.at_snapshots import snapshot_of
 from service.pruning.plans.conditions import conjuncts
-from service.pruning.plans.mentions import is_mention_of, mentions
+from service.pruning.plans.table_references import is_reference_to, table_references
 from service.pruning.plans.wrapper_of import wrapper_of
 
 # A plan is for people, and its size must not be the product of a hostile text's tables and filters.
@@ -24,14 +24,14 @@ class RanQuery:
     """The query that ran, and the facts about the table references in `tree`, which are counted from 0.
 
     `filters` are those applied to each, `relations` the rows in memory that were read instead, and
-    `read_with` the filters whose keys came with these rows. `unread` ones were skipped. `dropped` are the
+    `read_with` the filters whose keys came with these rows. `unread` ones were skipped. `eliminated` are the
     joins that a filter eliminated, by its id.
     """
 
     tree: exp.Query
     filters: Mapping[int, tuple[FilterRecord, ...]] = field(default_factory=dict)
     relations: Mapping[int, RewriteRecord] = field(default_factory=dict)
-    dropped: Mapping[str, tuple[RewriteRecord, ...]] = field(default_factory=dict)
+    eliminated: Mapping[str, tuple[RewriteRecord, ...]] = field(default_factory=dict)
     unread: frozenset[int] = frozenset()
     read_with: Mapping[int, str] = field(default_factory=dict)
 
@@ -49,39 +49,47 @@ def ran_query(
     only: then all references to it count that are filtered in the text, at that snapshot.
     """
     tree = asked.copy() if rewritten is None else rewritten.copy()
-    tables = mentions(tree)
-    dropped = [each.mention for each in rewrites if _is_dropped(each) and each.mention is not None]
-    gone = () if rewritten is None else tuple(sorted(dropped))
+    tables = table_references(tree)
+    eliminated = [
+        each.table_reference
+        for each in rewrites
+        if _is_elimination(each) and each.table_reference is not None
+    ]
+    gone = () if rewritten is None else tuple(sorted(eliminated))
     applied = [each for each in filters if each.is_applied]
     candidates = {number: _on(table, applied) for number, table in enumerate(tables)}
     found = {
         number: tuple(each for each in on_it if _is_of(each, number, tables, gone, rewritten is not None))
         for number, on_it in candidates.items()
     }
-    narrowed = {number: each[:MAX_FILTERS_A_SCAN] for number, each in found.items() if each}
+    filtered = {number: each[:MAX_FILTERS_A_SCAN] for number, each in found.items() if each}
     ran = RanQuery(
         tree,
-        narrowed,
+        filtered,
         {_place(each, gone): each for each in rewrites if each.kind is RewriteKind.LOCAL_RELATION},
-        _dropped(rewrites),
-        frozenset(_unread(tables, narrowed, scans)),
+        _eliminated(rewrites),
+        frozenset(_unread(tables, filtered, scans)),
         {_place(each, gone): each.filter_id for each in rewrites if each.kind is RewriteKind.ONE_READING},
     )
     if rewritten is not None:
-        _unwrap(tables, narrowed)
-    if ran.dropped:
+        _unwrap(tables, filtered)
+    if ran.eliminated:
         _cut_conditions(tree)
     return ran
 
 
-def _is_dropped(record: RewriteRecord) -> bool:
+def _is_elimination(record: RewriteRecord) -> bool:
     return record.kind is RewriteKind.JOIN_DROPPED
 
 
 def _place(record: FilterRecord | RewriteRecord, gone: Sequence[int]) -> int:
     """Returns the position of its table reference in the text that ran, which lacks `gone`; -1: unknown."""
-    mention = record.probe.mention if isinstance(record, FilterRecord) else record.mention
-    return -1 if mention is None else mention - 1 - sum(each < mention for each in gone)
+    table_reference = (
+        record.probe.table_reference if isinstance(record, FilterRecord) else record.table_reference
+    )
+    return (
+        -1 if table_reference is None else table_reference - 1 - sum(each < table_reference for each in gone)
+    )
 
 
 def _on(table: exp.Table, applied: Sequence[FilterRecord]) -> Sequence[FilterRecord]:
@@ -90,28 +98,28 @@ def _on(table: exp.Table, applied: Sequence[FilterRecord]) -> Sequence[FilterRec
     return [
         each
         for each in applied
-        if is_mention_of(table, str(each.probe.table)) and snapshot_id in (None, each.probe.snapshot_id)
+        if is_reference_to(table, str(each.probe.table)) and snapshot_id in (None, each.probe.snapshot_id)
     ]
 
 
 def _is_of(
     record: FilterRecord, number: int, tables: Sequence[exp.Table], gone: Sequence[int], is_rewritten: bool
 ) -> bool:
-    if record.probe.mention is not None:
+    if record.probe.table_reference is not None:
         return _place(record, gone) == number
     wrapper = wrapper_of(tables[number])
     return not is_rewritten or (wrapper is not None and wrapper.this.args.get("where") is not None)
 
 
-def _dropped(rewrites: Sequence[RewriteRecord]) -> Mapping[str, tuple[RewriteRecord, ...]]:
-    joins = [each for each in rewrites if _is_dropped(each)]
+def _eliminated(rewrites: Sequence[RewriteRecord]) -> Mapping[str, tuple[RewriteRecord, ...]]:
+    joins = [each for each in rewrites if _is_elimination(each)]
     ids = dict.fromkeys(each.filter_id for each in joins)
     return {name: tuple(each for each in joins if each.filter_id == name) for name in ids}
 
 
 def _unread(
     tables: Sequence[exp.Table],
-    narrowed: Mapping[int, Sequence[FilterRecord]],
+    filtered: Mapping[int, Sequence[FilterRecord]],
     scans: Sequence[ScanRecord],
 ) -> Sequence[int]:
     """Returns the skipped table references: by a key set without keys, or as every scan of the table says."""
@@ -120,19 +128,19 @@ def _unread(
     return [
         number
         for number, table in enumerate(tables)
-        if any(each.form is FilterForm.EMPTY for each in narrowed.get(number, ()))
+        if any(each.form is FilterForm.EMPTY for each in filtered.get(number, ()))
         or (
-            any(is_mention_of(table, each) for each in unread)
-            and not any(is_mention_of(table, each) for each in read)
+            any(is_reference_to(table, each) for each in unread)
+            and not any(is_reference_to(table, each) for each in read)
         )
     ]
 
 
-def _unwrap(tables: Sequence[exp.Table], narrowed: Mapping[int, Sequence[FilterRecord]]) -> None:
+def _unwrap(tables: Sequence[exp.Table], filtered: Mapping[int, Sequence[FilterRecord]]) -> None:
     for number, table in enumerate(tables):
         wrapper = wrapper_of(table)
         # Without a condition, a wrapper is nothing but the table, whoever wrote it.
-        if wrapper is not None and (number in narrowed or wrapper.this.args.get("where") is None):
+        if wrapper is not None and (number in filtered or wrapper.this.args.get("where") is None):
             for key in ("joins", "laterals", "alias"):
                 table.set(key, wrapper.args.get(key))
             wrapper.replace(table)

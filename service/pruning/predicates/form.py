@@ -18,8 +18,6 @@ from service.model.filters.filtering import (
 from service.model.filters.keys import converted, converted_range, spelled_value
 from service.pruning.predicates.covering_predicate import covering_predicate
 from service.pruning.predicates.day_ranges import day_ranges, has_clipped
-from service.pruning.predicates.narrow import narrow
-from service.pruning.predicates.narrow_ranges import narrow_ranges
 from service.pruning.predicates.predicate import (
     FormedPredicate,
     list_predicate,
@@ -28,6 +26,8 @@ from service.pruning.predicates.predicate import (
     ranges_predicate,
     sorted_values,
 )
+from service.pruning.predicates.relevant_keys import relevant_keys
+from service.pruning.predicates.relevant_ranges import relevant_ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +108,14 @@ def _form(
     if has_ranges and takes_lists_only:
         return Reason.RANGES_ONLY
     if has_ranges:
-        narrowed = narrow_ranges(_ranges(found, data), held)
-        if narrowed.is_all:
+        filtered = relevant_ranges(_ranges(found, data), held)
+        if filtered.is_all:
             return Reason.NOT_SELECTIVE
-        if found.span is KeySpan.DAY_ANYWHERE and has_clipped(narrowed.ranges):
+        if found.span is KeySpan.DAY_ANYWHERE and has_clipped(filtered.ranges):
             return Reason.TYPE_NOT_CONVERTIBLE
-        formed = ranges_predicate(column, type_name, narrowed.ranges, bounds.max_ranges)
+        formed = ranges_predicate(column, type_name, filtered.ranges, bounds.max_ranges)
         return replace(formed, share=_share(held, formed.ranges))
-    keys = narrow(data.values, held)
+    keys = relevant_keys(data.values, held)
     if keys.is_all:
         return Reason.NOT_SELECTIVE
     if takes_lists_only:

@@ -8,14 +8,14 @@ from itertools import chain
 from sqlglot import exp
 
 from service.model.filters.filtering import JoinType
-from service.model.filters.joins import Candidate, ColumnOf, OpenedGraph, own_columns
+from service.model.filters.joins import Candidate, ColumnOf, FlattenedGraph, own_columns
 from service.pruning.rewrites.local_relations import is_joined_by_the_select
 
 _CHOOSING = (exp.Having, exp.Limit, exp.Offset, exp.Qualify, exp.TableSample, exp.Window)
 
 
 def has_all_filters(
-    candidate: Candidate, opened: OpenedGraph, asked: Collection[str], subquery: exp.Expr | None
+    candidate: Candidate, flattened: FlattenedGraph, asked: Collection[str], subquery: exp.Expr | None
 ) -> bool:
     """Whether the query for the keys has everything that reduces the keys of the engine's own join.
 
@@ -27,12 +27,12 @@ def has_all_filters(
     >>> from sqlglot.optimizer.scope import build_scope
     >>> from service.model.filters.joins import ColumnOf
     >>> from service.pruning.join_graph.join_graph import join_graph
-    >>> from service.pruning.join_graph.open_relations import open_relations
+    >>> from service.pruning.join_graph.flatten_relations import flatten_relations
     >>> def has_all(joins, condition="d.y = 1"):
     ...     sql = f"SELECT 1 FROM {joins} WHERE f.k = d.k AND d.m = m.k AND {condition}"
     ...     graph = join_graph(build_scope(parse_one(sql, read="spark")))
     ...     found = Candidate(JoinType.INNER, ColumnOf("f", "k"), ColumnOf("d", "k"), frozenset(), graph)
-    ...     return has_all_filters(found, open_relations(graph, lambda _: None), {"d"}, None)
+    ...     return has_all_filters(found, flatten_relations(graph, lambda _: None), {"d"}, None)
     >>> has_all("f, d, m"), has_all("d, f, m"), has_all("d, m, f")
     (True, True, False)
 
@@ -43,7 +43,7 @@ def has_all_filters(
     """
     graph, build = candidate.build_graph, candidate.build.relation
     table = graph.relations.get(build)
-    if opened.with_more_filters or graph.null_supplied or not isinstance(table, exp.Table):
+    if flattened.with_more_filters or graph.null_supplied or not isinstance(table, exp.Table):
         return False
     if candidate.join_type is JoinType.LEFT_SEMI:
         is_clear = subquery is not None and subquery.find(*_CHOOSING) is None
@@ -54,7 +54,7 @@ def has_all_filters(
     before = set(joined[: joined.index(candidate.probe.relation)])
     is_alone = is_joined_by_the_select(table) and before <= {build}
     is_all_asked = is_alone or graph.relations.keys() - {candidate.probe.relation} <= set(asked)
-    conjuncts = {*graph.conjuncts, *opened.graph.conjuncts}
+    conjuncts = {*graph.conjuncts, *flattened.graph.conjuncts}
     return is_all_asked and not _are_more_inferred(conjuncts, frozenset(asked))
 
 

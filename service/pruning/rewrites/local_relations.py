@@ -14,7 +14,7 @@ from service.model.filters.relations import RelationQuery
 from service.model.query.query import Parameters
 from service.model.tables.tables import TableFacts
 from service.pruning.build_side.build_query import BuildQuery, FactsOf, fingerprint
-from service.pruning.conditions.is_faithful import is_faithful
+from service.pruning.conditions.is_safe_to_render import is_safe_to_render
 from service.pruning.conditions.renamed import all_readable, renamed_and_readable
 from service.pruning.conditions.spelled import spelled
 
@@ -22,7 +22,7 @@ ALIAS = "t0"
 
 
 @dataclass(frozen=True, slots=True)
-class RelationPlacement:
+class RelationAssignment:
     """Rows that may replace a table, and where the table's name ends in the text."""
 
     query: RelationQuery
@@ -47,7 +47,7 @@ class RelationContext:
 
 def local_relations(
     graph: JoinGraph, context: RelationContext, *, is_in_union: bool = False
-) -> Iterator[RelationPlacement]:
+) -> Iterator[RelationAssignment]:
     """Yields every table of a SELECT of which only few rows and columns matter.
 
     Rows that fail a condition on this table alone are left out, if every row of the SELECT meets it. Columns
@@ -62,9 +62,9 @@ def local_relations(
         if facts is None or end is None or (is_in_union and _is_partitioned(facts)):
             continue
         on_it = () if name in graph.null_supplied else graph.conditions_on(name)
-        conditions = list(filter(is_faithful, on_it))
+        conditions = list(filter(is_safe_to_render, on_it))
         if conditions or facts.record_count <= context.max_rows:
-            yield RelationPlacement(_query(facts, name, conditions, context), end + 1)
+            yield RelationAssignment(_query(facts, name, conditions, context), end + 1)
 
 
 def named_in(sql: str, tree: exp.Query) -> Callable[[str], bool]:

@@ -22,10 +22,10 @@ def accepted_columns(facts: TableFacts) -> frozenset[str]:
     partition = (each.source for each in (*facts.partition_fields, *facts.past_partition_fields))
     sort = (each.source for each in facts.sort_fields)
     named = frozenset(each.lower() for each in (*partition, *sort, *facts.bloom_filter_columns))
-    return named - unsure_columns(facts)
+    return named - ambiguous_columns(facts)
 
 
-def unsure_columns(facts: TableFacts) -> frozenset[str]:
+def ambiguous_columns(facts: TableFacts) -> frozenset[str]:
     """Returns the columns, in lower case, whose statistics or bloom filters in files are not reliable.
 
     Iceberg 1.12 reads the milliseconds in the statistics of imported files as microseconds. It fails on a
@@ -33,5 +33,5 @@ def unsure_columns(facts: TableFacts) -> frozenset[str]:
     the table's property for it is gone.
     """
     moments = (each.name for each in facts.columns if each.type_name in _MOMENTS)
-    unsure = (*(moments if facts.has_imported_files else ()), *facts.widened_columns)
-    return frozenset(each.lower() for each in unsure)
+    ambiguous = (*(moments if facts.has_imported_files else ()), *facts.widened_columns)
+    return frozenset(each.lower() for each in ambiguous)

@@ -10,16 +10,16 @@ from service.model.tables.tables import TableFacts, TableName, TableSource
 
 def covers_native_pruning(
     scans: Sequence[tuple[int, TableFacts]],
-    narrowed: Mapping[tuple[int, str], bool],
+    filtered: Mapping[tuple[int, str], bool],
     unapplied: Sequence[FilterRecord],
-    left_out: Sequence[FilterRecord] = (),
+    unfiltered: Sequence[FilterRecord] = (),
 ) -> bool:
     """Whether every scan that the engine could prune by a join is pruned at least as far already.
 
-    `scans` are the tables that the text reads from files, by the place of their table reference. `narrowed`
+    `scans` are the tables that the text reads from files, by the place of their table reference. `filtered`
     has the places and columns with filters, and whether these are exact and have all that the engine could
     prune by. `unapplied` are the candidates that gave no filter: by one on a partition column, the engine may
-    prune further. `left_out` says why there is no candidate on a table reference.
+    prune further. `unfiltered` says why there is no candidate on a table reference.
 
     The engine prunes by partition columns only, and only if the other side has a filter. The gateway knows
     whether a table has one. A derived table may have one inside that gives no keys.
@@ -30,10 +30,10 @@ def covers_native_pruning(
     partitioned = {
         (place, facts.name, column) for place, facts in scans for column in _partition_columns(facts)
     }
-    unsure = {_column(each) for each in unapplied if not _is_surely_unfiltered(each)}
-    unseen = {each.probe.table for each in left_out if each.reason is not Reason.NO_EQUI_JOIN}
+    ambiguous = {_column(each) for each in unapplied if not _is_surely_unfiltered(each)}
+    unseen = {each.probe.table for each in unfiltered if each.reason is not Reason.NO_EQUI_JOIN}
     return all(
-        narrowed.get((place, column), True) and (table, column) not in unsure and table not in unseen
+        filtered.get((place, column), True) and (table, column) not in ambiguous and table not in unseen
         for place, table, column in partitioned
     )
 

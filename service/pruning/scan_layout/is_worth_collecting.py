@@ -12,7 +12,7 @@ FILE_OPEN_BYTES = 64 * 1024
 LARGEST_BUILD_SHARE = 0.5
 
 
-def is_worth_narrowing(probe: TableFacts, min_table_bytes: int) -> bool:
+def is_worth_filtering(probe: TableFacts, min_table_bytes: int) -> bool:
     """Whether the probe is so large that a filter with cached keys pays. `min_table_bytes` 0: always."""
     return reading_cost(probe) >= min_table_bytes
 
@@ -25,7 +25,7 @@ def is_worth_collecting(probe: TableFacts, build: Iterable[TableFacts], min_tabl
     if min_table_bytes == 0:
         return True
     largest_build = reading_cost(probe) * LARGEST_BUILD_SHARE
-    return is_worth_narrowing(probe, min_table_bytes) and sum(map(reading_cost, build)) <= largest_build
+    return is_worth_filtering(probe, min_table_bytes) and sum(map(reading_cost, build)) <= largest_build
 
 
 def reading_cost(table: TableFacts) -> int:

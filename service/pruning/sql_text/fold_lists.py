@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from service.pruning.conditions.is_faithful import is_faithful
+from service.pruning.conditions.is_safe_to_render import is_safe_to_render
 
 LONG = 100
 
@@ -41,5 +41,5 @@ def _text(value: exp.Expr) -> str | None:
     if not isinstance(literal, exp.Literal):
         return None
     if literal.is_string:
-        return f"'{literal.name}'" if literal is value and is_faithful(value) else None
+        return f"'{literal.name}'" if literal is value and is_safe_to_render(value) else None
     return literal.name if literal is value else f"-{literal.name}"

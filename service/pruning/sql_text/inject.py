@@ -13,7 +13,7 @@ NO_EDITS: Mapping[TextSpan, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowing:
+class TableSubstitution:
     """The replacement of a table reference: the table at a snapshot, with conditions joined by AND.
 
     `options` are read options of the table. With a `relation`, the view of that name is read in the table's
@@ -27,7 +27,9 @@ class Narrowing:
 
 
 def inject(
-    parsed: ParsedQuery, narrowings: Mapping[int, Narrowing], edits: Mapping[TextSpan, str] = NO_EDITS
+    parsed: ParsedQuery,
+    substitutions: Mapping[int, TableSubstitution],
+    edits: Mapping[TextSpan, str] = NO_EDITS,
 ) -> str:
     """Returns the text with each table whose name ends at one of these positions filtered, or only pinned.
 
@@ -37,31 +39,31 @@ def inject(
     >>> from service.pruning.sql_text.parse import parse
     >>> parsed = parse("SELECT 1 FROM f JOIN d ON f.k = d.k")
     >>> only = exp.condition("k = 1")
-    >>> inject(parsed, {15: Narrowing(7, (only,)), 22: Narrowing(8)})
+    >>> inject(parsed, {15: TableSubstitution(7, (only,)), 22: TableSubstitution(8)})
     'SELECT 1 FROM (SELECT * FROM f VERSION AS OF 7 WHERE k = 1) AS `f` JOIN d VERSION AS OF 8 ON f.k = d.k'
     """
     text = parsed.sql
     replaced = {
-        each.span: _narrowed(parsed.sql, each, narrowings[each.end])
+        each.span: _substituted(parsed.sql, each, substitutions[each.end])
         for each in parsed.references
-        if each.end in narrowings
+        if each.end in substitutions
     }
     for span, written in sorted((replaced | dict(edits)).items(), reverse=True):
         text = text[: span.start] + written + text[span.end :]
     return text
 
 
-def _narrowed(sql: str, reference: TableReference, narrowing: Narrowing) -> str:
+def _substituted(sql: str, reference: TableReference, substitution: TableSubstitution) -> str:
     name = sql[reference.start : reference.end]
     alias = "" if reference.alias is not None else f" AS {_quoted(reference.known_as)}"
-    if narrowing.relation is not None:
-        return _quoted(narrowing.relation) + alias
-    pinned = name if narrowing.snapshot_id is None else f"{name} VERSION AS OF {narrowing.snapshot_id}"
-    if not narrowing.conditions and not narrowing.options:
+    if substitution.relation is not None:
+        return _quoted(substitution.relation) + alias
+    pinned = name if substitution.snapshot_id is None else f"{name} VERSION AS OF {substitution.snapshot_id}"
+    if not substitution.conditions and not substitution.options:
         return pinned if reference.selector is None else pinned + alias
-    options = ", ".join(f"`{key}`='{value}'" for key, value in sorted(narrowing.options.items()))
+    options = ", ".join(f"`{key}`='{value}'" for key, value in sorted(substitution.options.items()))
     source = f"{pinned} WITH ({options})" if options else pinned
-    condition = exp.and_(*narrowing.conditions).sql("spark") if narrowing.conditions else ""
+    condition = exp.and_(*substitution.conditions).sql("spark") if substitution.conditions else ""
     where = f" WHERE {condition}" if condition else ""
     return f"(SELECT * FROM {source}{where}){alias}"
 

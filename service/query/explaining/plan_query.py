@@ -12,15 +12,15 @@ from service.model.query.query import QueryRequest, QueryState
 from service.ports import BoundedCalls, Engine, EngineResult, Statement
 from service.query.explaining.explain import explain
 from service.query.filtering.unfiltered_scans import unfiltered_scans
-from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.parameters import check_parameters
+from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run import MAX_PLAN_CHARACTERS, QueryPorts, plan_text_of, with_nearest
 from service.query.lifecycle.run_pruned import run_pruned
-from service.query.lifecycle.vet import vet
+from service.query.lifecycle.vet import validate
 from service.tracing import step
 
 
-def plan_query(query: LiveQuery, ports: QueryPorts) -> Explanation:
+def plan_query(query: QueryHandle, ports: QueryPorts) -> Explanation:
     """Collects the query's filters as for a run, and returns its rewritten text and plans; leaves no record.
 
     Raises:
@@ -31,7 +31,7 @@ def plan_query(query: LiveQuery, ports: QueryPorts) -> Explanation:
     if not query.start(ports.clock.elapsed_ms()):
         raise QueryCanceled
     with step("sluice.query.vet"):
-        vet(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
+        validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
         check_parameters(query.request.sql, query.request.parameters)
     with step("sluice.query.prune"):
         query.prune(ports.pruner.prune(query.request, query.is_canceled))
@@ -48,7 +48,7 @@ def only_planned(request: QueryRequest) -> QueryRequest:
     return replace(request, pruning=replace(request.pruning, is_verified=False))
 
 
-def _explanation(query: LiveQuery, planned: EngineResult, calls: BoundedCalls) -> Explanation:
+def _explanation(query: QueryHandle, planned: EngineResult, calls: BoundedCalls) -> Explanation:
     record = query.record
     pruning_ms = record.parse_ms + record.detect_ms + record.filters_ms
     shown = replace(

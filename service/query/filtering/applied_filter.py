@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.pruning.detection import Placement
+from service.pruning.detection import FilterAssignment
 from service.pruning.predicates.predicate import FormedPredicate
 
 
@@ -12,11 +12,11 @@ from service.pruning.predicates.predicate import FormedPredicate
 class AppliedFilter:
     """A filter with its predicate, and how many keys there are."""
 
-    placement: Placement
+    assignment: FilterAssignment
     formed: FormedPredicate
     key_count: int
 
     @property
     def end(self) -> int:
         """Where in the text the name of the filtered table ends."""
-        return self.placement.reference_end
+        return self.assignment.reference_end

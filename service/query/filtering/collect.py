@@ -87,7 +87,9 @@ class Collector:
         unless the cache failed.
         """
         # A collection waits only for those that wait for none, so no two wait for each other.
-        leaves = {each.fingerprint: each for each in filters if not each.feeds and each.is_cacheable}
+        leaves = {
+            each.fingerprint: each for each in filters if not each.key_dependencies and each.is_cacheable
+        }
         collected = {each.fingerprint for each in filters}
         began_ms = self._clock.elapsed_ms()
         found: dict[str, FilterOutcome] = {}
@@ -128,7 +130,7 @@ class Collector:
         with step("sluice.filter") as span:
             found = self._cached_now(wanted)
             if span.is_recorded:
-                _tell(span, wanted, found)
+                _report(span, wanted, found)
             return found
 
     def _cached_now(self, wanted: DynamicFilter) -> FilterOutcome | None:
@@ -151,7 +153,7 @@ class Collector:
         with step("sluice.filter") as span:
             found = self._obtained(wanted, asked, leaves, notes)
             if span.is_recorded:
-                _tell(span, wanted, found)
+                _report(span, wanted, found)
             return found
 
     def _obtained(
@@ -200,14 +202,15 @@ class Collector:
         parameters = used_parameters(asked, wanted)
         keys, rows_read = asked.with_rows.collect(self._reader, wanted, parameters, asked.is_canceled)
         notes.rows_read[wanted.fingerprint] = rows_read
-        if keys is None and not wanted.feeds:
+        if keys is None and not wanted.key_dependencies:
             keys = self._from_rows(wanted, asked, notes)
         if keys is None:
-            feeds = [each for each in wanted.feeds if each.fingerprint in leaves]
+            key_dependencies = [each for each in wanted.key_dependencies if each.fingerprint in leaves]
             obtained = (
-                (each, self._obtain(leaves[each.fingerprint], asked, {}, notes).data) for each in feeds
+                (each, self._obtain(leaves[each.fingerprint], asked, {}, notes).data)
+                for each in key_dependencies
             )
-            return self._engine_keys.collect(self._engine_keys.fed(wanted, obtained), asked)
+            return self._engine_keys.collect(self._engine_keys.chained(wanted, obtained), asked)
         return self._engine_keys.ranges(wanted, asked) if keys.exceeds_threshold else keys
 
     def _from_rows(
@@ -228,7 +231,7 @@ class Collector:
             return None
 
 
-def _tell(span: Span, wanted: DynamicFilter, found: FilterOutcome | None) -> None:
+def _report(span: Span, wanted: DynamicFilter, found: FilterOutcome | None) -> None:
     span.note(
         {
             "sluice.filter_id": wanted.filter_id,

@@ -26,13 +26,13 @@ from service.pruning.detection import Detection
 from service.pruning.name_resolution.is_readable_again import is_readable_again
 from service.pruning.sql_text.metadata_names import metadata_names
 from service.pruning.sql_text.table_names import table_names
+from service.query.filtering.expanded_views import ExpandedViews
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.look_for_filters import ANNOUNCE, IS_CLUSTERED, FilterSearch, look_for_filters
-from service.query.filtering.loose_mentions import has_changed
-from service.query.filtering.opened_views import OpenedViews
 from service.query.filtering.probe_knowledge import ProbeColumn, ProbeKnowledge
 from service.query.filtering.read_text import TEXTS_KEPT, TextReader, calls_for
 from service.query.filtering.unpinned import UnpinnedTables, has_moved
+from service.query.filtering.unpinned_references import has_changed
 
 log = structlog.get_logger(__name__)
 # For requests that want filters at any cost: time and memory still bound the collection.
@@ -58,7 +58,7 @@ class DetectionBounds:
 class Detected:
     """The filters of a query, and the facts that they were found by.
 
-    `parsed` is the query's text with `opened_views` expanded: each maps to the tables and views that it
+    `parsed` is the query's text with `expanded_views` expanded: each maps to the tables and views that it
     reads. `names` are keyed by where each name ends in that text. `knowledge` is what is known of their
     files.
     """
@@ -70,7 +70,7 @@ class Detected:
     parse_ms: int
     detect_ms: int
     knowledge: ProbeKnowledge
-    opened_views: Mapping[TableName, tuple[TableName, ...]] = field(default_factory=dict)
+    expanded_views: Mapping[TableName, tuple[TableName, ...]] = field(default_factory=dict)
 
     def builds_of(self, found: DynamicFilter) -> list[TableFacts]:
         """Returns the facts of the tables that the filter's keys come from."""
@@ -93,7 +93,7 @@ class _Reading:
     parsed: ParsedQuery
     names: Mapping[int, TableAt]
     facts: Mapping[TableAt, TableFacts]
-    opened_views: Mapping[TableName, tuple[TableName, ...]]
+    expanded_views: Mapping[TableName, tuple[TableName, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Detections:
         calls: BoundedCalls | None = None,
     ) -> None:
         self._catalogs = catalogs
-        self._views = OpenedViews(views, catalogs, bounds.catalog_names)
+        self._views = ExpandedViews(views, catalogs, bounds.catalog_names)
         self._probe_values = probe_values
         self._clock = clock
         self._bounds = bounds
@@ -170,7 +170,7 @@ class Detections:
                     parse_ms=parsed_ms - began_ms,
                     detect_ms=self._clock.elapsed_ms() - parsed_ms,
                     knowledge=knowledge,
-                    opened_views=reading.opened_views,
+                    expanded_views=reading.expanded_views,
                 )
         return Reason.NOT_A_QUERY
 
@@ -180,7 +180,7 @@ class Detections:
 
     def has_changed(self, tables: UnpinnedTables) -> bool:
         """Whether these tables may have other rows than when filters were looked for."""
-        return has_changed(tables.loose, self._catalogs)
+        return has_changed(tables.references, self._catalogs)
 
     def _readings(self, parsed: ParsedQuery, request: QueryRequest) -> Iterator[_Reading]:
         """Yields the query with its views expanded, if any can be; then the query as written."""

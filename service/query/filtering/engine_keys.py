@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from service.errors import QueryFailed
-from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, Feed, Key
+from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, Key, KeyDependency
 from service.model.filters.relations import RelationQuery
 from service.model.query.query import Parameters
 from service.ports import Engine, EngineResult, Statement
-from service.pruning.build_side.fed_query import fed_query
+from service.pruning.build_side.chained_query import chained_query
 from service.pruning.build_side.held_query import held_query
 from service.pruning.build_side.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
 from service.query.filtering.engine_switches import AGGREGATES_OF_STATISTICS, switched_off
@@ -53,9 +53,13 @@ class EngineKeys:
         self._max_filter_bytes = max_filter_bytes
         self._max_ranges = max_ranges
 
-    def fed(self, wanted: DynamicFilter, feeds: Iterable[tuple[Feed, DynamicFilteringData]]) -> DynamicFilter:
+    def chained(
+        self, wanted: DynamicFilter, key_dependencies: Iterable[tuple[KeyDependency, DynamicFilteringData]]
+    ) -> DynamicFilter:
         """Restricts the filter's query to the rows that the keys of chained filters leave of its tables."""
-        return replace(wanted, filtering_query=fed_query(wanted.filtering_query, feeds, self._max_ranges))
+        return replace(
+            wanted, filtering_query=chained_query(wanted.filtering_query, key_dependencies, self._max_ranges)
+        )
 
     def collect(self, wanted: DynamicFilter, asked: Collecting) -> DynamicFilteringData:
         """Returns the keys; of too many, the ranges that they lie in.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from service.model.filters.filtering import FilterForm, FilterOutcome, KeyValue, Probe, Reason
-from service.pruning.detection import Placement
+from service.pruning.detection import FilterAssignment
 from service.pruning.predicates.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
 from service.pruning.predicates.form import FormBounds, form, listed_keys
 from service.pruning.predicates.predicate import FormedPredicate, never_predicate
@@ -23,7 +23,7 @@ _NOT_WORTH = FilterOutcome.none(Reason.NOT_WORTH_COLLECTING)
 class FormedFilter:
     """A filter, the outcome of its collection, and its predicate; None for the outcome's reason."""
 
-    placement: Placement
+    assignment: FilterAssignment
     outcome: FilterOutcome
     formed: FormedPredicate | None
 
@@ -39,13 +39,13 @@ def formed_filters(
     forms = _Forms(detected, bounds)
     found = [
         forms.formed(each, outcomes.get(each.filter.filter_id, _NOT_WORTH))
-        for each in detected.detection.placements
+        for each in detected.detection.assignments
     ]
     for together in _on_one_column(found):
         common = reduce(frozenset.intersection, together.values())
         for at, keys in together.items():
             if len(common) < len(keys):
-                found[at] = forms.formed(found[at].placement, found[at].outcome, common)
+                found[at] = forms.formed(found[at].assignment, found[at].outcome, common)
     return found
 
 
@@ -53,14 +53,14 @@ def _on_one_column(found: Sequence[FormedFilter]) -> Iterator[Mapping[int, froze
     """Yields the keys of filters on the same column of the same scan, by their places in the list."""
     columns: dict[tuple[int, str], list[int]] = {}
     for at, each in enumerate(found):
-        probe = each.placement.filter.probe
+        probe = each.assignment.filter.probe
         if each.formed is not None and len(probe.columns) == 1:
-            columns.setdefault((each.placement.reference_end, probe.columns[0]), []).append(at)
+            columns.setdefault((each.assignment.reference_end, probe.columns[0]), []).append(at)
     for places in columns.values():
         if len(places) < 2:
             # Most columns have one filter; its keys may be many and are not read here.
             continue
-        listed = {at: listed_keys(found[at].placement.filter, found[at].outcome.data) for at in places}
+        listed = {at: listed_keys(found[at].assignment.filter, found[at].outcome.data) for at in places}
         known = {at: keys for at, keys in listed.items() if keys is not None}
         if len(known) > 1:
             yield known
@@ -74,21 +74,21 @@ class _Forms:
         self._bounds = bounds
 
     def formed(
-        self, placement: Placement, outcome: FilterOutcome, among: frozenset[KeyValue] | None = None
+        self, assignment: FilterAssignment, outcome: FilterOutcome, among: frozenset[KeyValue] | None = None
     ) -> FormedFilter:
         """Forms the predicate of the filter's keys; if `among` is given, only of those among it."""
         if not outcome.data.is_filtering:
-            return FormedFilter(placement, outcome, None)
+            return FormedFilter(assignment, outcome, None)
         within, is_too_large = self._bounds.form_of(outcome.data)
         if is_too_large:
             outcome = replace(outcome, data=replace(outcome.data, exceeds_threshold=True))
         tuples = NO_TUPLES if is_too_large else self._bounds.tuples
-        formed = self._form(placement, outcome, within, tuples, among)
+        formed = self._form(assignment, outcome, within, tuples, among)
         if isinstance(formed, Reason):
-            return FormedFilter(placement, replace(outcome, reason=formed), None)
-        if formed.form is FilterForm.EMPTY and placement.is_in_union:
-            formed = self._never(placement.filter.probe)
-        return FormedFilter(placement, outcome, formed)
+            return FormedFilter(assignment, replace(outcome, reason=formed), None)
+        if formed.form is FilterForm.EMPTY and assignment.is_in_union:
+            formed = self._never(assignment.filter.probe)
+        return FormedFilter(assignment, outcome, formed)
 
     def _never(self, probe: Probe) -> FormedPredicate:
         held = self._detected.knowledge.held((probe.table, probe.snapshot_id, probe.columns[0]))
@@ -97,13 +97,13 @@ class _Forms:
 
     def _form(
         self,
-        placement: Placement,
+        assignment: FilterAssignment,
         outcome: FilterOutcome,
         within: FormBounds,
         tuples: TupleBounds,
         among: frozenset[KeyValue] | None,
     ) -> FormedPredicate | Reason:
-        found, knowledge = placement.filter, self._detected.knowledge
+        found, knowledge = assignment.filter, self._detected.knowledge
         probe = found.probe
         facts = self._detected.facts_at(probe.table, probe.snapshot_id)
         held = [knowledge.held((probe.table, probe.snapshot_id, each)) for each in probe.columns]
@@ -111,7 +111,7 @@ class _Forms:
             partitions = knowledge.partitions(probe.table, probe.snapshot_id, probe.columns)
             formed = composite_predicate(probe, outcome.data.values, held, tuples, partitions)
         else:
-            is_hashed = takes_lists_only(facts, probe.columns[0]) and not (held[0] and held[0].is_tight)
+            is_hashed = takes_lists_only(facts, probe.columns[0]) and not (held[0] and held[0].is_clustered)
             formed = form(found, outcome.data, held[0], is_hashed, within, among)
         if not isinstance(formed, Reason) and reaches_lowest_bucket(formed.condition, facts):
             return Reason.RANGES_ONLY

@@ -11,7 +11,7 @@ import structlog
 from cachetools import LRUCache
 
 from service.errors import GatewayError
-from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.query.query import Parameters
 from service.ports import KeysAndRows, Relations
 from service.tracing import carried
@@ -41,9 +41,9 @@ class LocalRelations:
         """Stops using these rows for any query."""
         self._disabled |= fingerprints
 
-    def held(self, wanted: Sequence[RelationQuery], parameters: Parameters) -> Mapping[str, HeldRelation]:
+    def held(self, wanted: Sequence[RelationQuery], parameters: Parameters) -> Mapping[str, CachedRelation]:
         """Returns those relations that the engine has cached, by fingerprint."""
-        found: dict[str, HeldRelation] = {}
+        found: dict[str, CachedRelation] = {}
         for each in {each.fingerprint: each for each in wanted}.values():
             if each.fingerprint in self._disabled:
                 continue

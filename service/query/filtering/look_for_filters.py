@@ -13,10 +13,10 @@ from service.ports import Answer
 from service.pruning.candidates.compared_columns import compared_columns
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext
+from service.pruning.name_resolution.ambiguous_tables import ambiguous_tables
 from service.pruning.name_resolution.at_snapshots import at_snapshots
 from service.pruning.name_resolution.is_readable_again import is_readable_again
 from service.pruning.name_resolution.qualify import qualify
-from service.pruning.name_resolution.unsure_tables import unsure_tables
 from service.pruning.rewrites.local_relations import named_in
 from service.pruning.sql_text.fold_lists import fold_lists
 from service.pruning.sql_text.metadata_names import metadata_names
@@ -69,14 +69,14 @@ def look_for_filters(answer: Answer, search: FilterSearch) -> Detection | None:
     if tree is None:
         return None
     answer(ANNOUNCE, list(tables.values()), compared_columns(tree))
-    unsure = unsure_tables(tree, parsed, search.names)
-    tables = {at: each for at, each in tables.items() if at.version != NOW or at.name not in unsure}
+    ambiguous = ambiguous_tables(tree, parsed, search.names)
+    tables = {at: each for at, each in tables.items() if at.version != NOW or at.name not in ambiguous}
     context = DetectionContext(
         tables=tables,
         parameters=search.parameters,
         session=search.session,
         max_build_rows=search.max_build_rows,
-        is_tight=lambda facts, column: bool(answer(IS_CLUSTERED, facts, column)),
+        is_clustered=lambda facts, column: bool(answer(IS_CLUSTERED, facts, column)),
         clustering=lambda facts, column: str(answer(CLUSTERING, facts, column)),
         days=search.days,
         is_named=named_in(search.sql, parsed.tree),
@@ -84,7 +84,7 @@ def look_for_filters(answer: Answer, search: FilterSearch) -> Detection | None:
         max_fetched_rows=search.max_fetched_rows,
         parsed=parsed,
     )
-    return replace(detect(tree, context), unsure=frozenset(unsure))
+    return replace(detect(tree, context), ambiguous=frozenset(ambiguous))
 
 
 def _snapshots(names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]) -> dict[int, int]:
@@ -103,7 +103,7 @@ def _by_snapshot(facts: Mapping[TableAt, TableFacts]) -> Mapping[TableAt, TableF
     Leaves out tables whose names differ only by case: the tree cannot tell them apart.
     """
     found: dict[TableAt, TableFacts] = {}
-    unsure: set[TableAt] = set()
+    ambiguous: set[TableAt] = set()
     for table, each in facts.items():
         version = table.version
         if version != NOW:
@@ -113,5 +113,5 @@ def _by_snapshot(facts: Mapping[TableAt, TableFacts]) -> Mapping[TableAt, TableF
         name = table.name
         lower = TableAt(name.in_lower_case(), version)
         if found.setdefault(lower, each).name != each.name:
-            unsure.add(lower)
-    return {table: each for table, each in found.items() if table not in unsure}
+            ambiguous.add(lower)
+    return {table: each for table, each in found.items() if table not in ambiguous}

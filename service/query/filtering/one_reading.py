@@ -11,7 +11,7 @@ from service.model.query.query import Parameters
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.tables.tables import TableFacts
 from service.ports import KeyCollector
-from service.pruning.detection import Placement
+from service.pruning.detection import FilterAssignment
 from service.pruning.rows_with_keys import rows_with_keys
 from service.query.filtering.detections import Detected
 from service.query.filtering.local_relations import LocalRelations
@@ -72,7 +72,7 @@ class OneReading:
 
 def one_reading(detected: Detected, relations: LocalRelations) -> OneReading:
     """Returns which relations to read with the keys of the query's filters: those of small tables."""
-    wanted = rows_with_keys(detected.detection.placements, detected.detection.relations)
+    wanted = rows_with_keys(detected.detection.assignments, detected.detection.relations)
     small = {
         fingerprint: each
         for fingerprint, each in wanted.items()
@@ -91,19 +91,19 @@ def one_reading_records(
     read: dict[str, str] = {}
     for name, outcome in outcomes.items():
         read.setdefault(outcome.rows_read, name)
-    keys = {each.filter.filter_id: each for each in detected.detection.placements}
-    mentions = {each.mention for each in rewrites if each.kind in _STANDS_FOR}
+    keys = {each.filter.filter_id: each for each in detected.detection.assignments}
+    references = {each.table_reference for each in rewrites if each.kind in _STANDS_FOR}
     for place in detected.detection.relations:
-        found = detected.parsed.mention_at(place.reference_end)
+        found = detected.parsed.label_at(place.reference_end)
         filter_id = read.get(place.query.fingerprint)
-        if filter_id is not None and found is not None and found.number in mentions:
+        if filter_id is not None and found is not None and found.number in references:
             table = str(place.query.rows_of.tables[0])
             detail = _detail(keys[filter_id])
             yield RewriteRecord(RewriteKind.ONE_READING, table, detail, found.number, filter_id)
 
 
-def _detail(placement: Placement) -> str:
-    columns = ", ".join(placement.filter.build.columns)
+def _detail(assignment: FilterAssignment) -> str:
+    columns = ", ".join(assignment.filter.build.columns)
     return f"its rows and the keys of {columns} were collected in one reading"
 
 

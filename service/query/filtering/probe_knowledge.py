@@ -9,7 +9,7 @@ from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.tables.tables import TableFacts, TableName
 from service.ports import Clock, ProbeValues
-from service.pruning.scan_layout.is_worth_collecting import is_worth_narrowing
+from service.pruning.scan_layout.is_worth_collecting import is_worth_filtering
 
 ProbeColumn: TypeAlias = tuple[TableName, int | None, str]
 """A table, its snapshot, and a column as the table spells it."""
@@ -55,7 +55,7 @@ class ProbeKnowledge:
             case NotKnown.UNAVAILABLE:
                 return False
             case ColumnValues():
-                return found.is_tight
+                return found.is_clustered
 
     def clustering(self, facts: TableFacts, column: str) -> str:
         """Says why keys of this column leave out too few of the table's files."""
@@ -92,7 +92,7 @@ class ProbeKnowledge:
         return found
 
     def _is_of_use(self, facts: TableFacts) -> bool:
-        return facts.snapshot_id is not None and is_worth_narrowing(facts, self._min_table_bytes)
+        return facts.snapshot_id is not None and is_worth_filtering(facts, self._min_table_bytes)
 
 
 def _is_pending(found: ColumnValues | NotKnown) -> bool:

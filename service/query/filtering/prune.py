@@ -12,11 +12,11 @@ from service.model.filters.filtering import (
     FilterOutcome,
     Reason,
 )
-from service.model.filters.relations import HeldRelation
+from service.model.filters.relations import CachedRelation
 from service.model.query.query import QueryRequest, by_name
 from service.model.query.rewrites import RewriteKind
-from service.pruning.rewrites.local_relations import RelationPlacement
-from service.pruning.scan_layout.is_worth_collecting import is_worth_collecting, is_worth_narrowing
+from service.pruning.rewrites.local_relations import RelationAssignment
+from service.pruning.scan_layout.is_worth_collecting import is_worth_collecting, is_worth_filtering
 from service.query.filtering.applied_filter import AppliedFilter
 from service.query.filtering.collect import Collector
 from service.query.filtering.detections import Detected, Detections
@@ -94,7 +94,7 @@ class Pruner:
             outcomes, filters_ms = self._outcomes(detected, asked)
         pruned = PrunedQuery(
             request.sql,
-            left_out=detected.detection.left_out,
+            unfiltered=detected.detection.unfiltered,
             parse_ms=detected.parse_ms,
             detect_ms=detected.detect_ms,
             filters_ms=filters_ms,
@@ -107,11 +107,11 @@ class Pruner:
         at_least = asked.bounds.min_table_bytes
         worth: list[DynamicFilter] = []
         cached_only: list[DynamicFilter] = []
-        for found in (each.filter for each in detected.detection.placements):
+        for found in (each.filter for each in detected.detection.assignments):
             probe = detected.facts_at(found.probe.table, found.probe.snapshot_id)
             if is_worth_collecting(probe, detected.builds_of(found), at_least):
                 worth.append(found)
-            elif is_worth_narrowing(probe, at_least):
+            elif is_worth_filtering(probe, at_least):
                 cached_only.append(found)
         collecting = replace(asked.collecting, with_rows=self._with_rows(detected, asked))
         return self._collector.collect(worth, cached_only, collecting)
@@ -131,19 +131,19 @@ class Pruner:
         formed = formed_filters(detected, outcomes, asked.bounds)
         records = [
             filter_record(
-                each.placement,
+                each.assignment,
                 each.outcome,
                 each.formed,
-                detected.parsed.mention_at(each.placement.reference_end),
+                detected.parsed.label_at(each.assignment.reference_end),
             )
             for each in formed
         ]
         applied = [
-            AppliedFilter(each.placement, each.formed, len(each.outcome.data.values))
+            AppliedFilter(each.assignment, each.formed, len(each.outcome.data.values))
             for each in formed
             if each.formed is not None
         ]
-        pruned = replace(pruned, filters=(*records, *detected.detection.refused))
+        pruned = replace(pruned, filters=(*records, *detected.detection.rejected))
         held = self._held_relations(detected, asked)
         found = rewritten(pruned, detected, applied, held, asked.bounds.rewrites)
         together = one_reading_records(detected, outcomes, found.rewrites)
@@ -151,7 +151,7 @@ class Pruner:
 
     def _held_relations(
         self, detected: Detected, asked: _Asked
-    ) -> list[tuple[RelationPlacement, HeldRelation]]:
+    ) -> list[tuple[RelationAssignment, CachedRelation]]:
         if RewriteKind.LOCAL_RELATION not in asked.bounds.rewrites.kinds:
             return []
         places = detected.detection.relations

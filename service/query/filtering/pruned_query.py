@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from service.model.filters.filtering import FilterForm, FilterOutcome, FilterRecord, Reason
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.rewrites import RewriteRecord
-from service.model.tables.sql import Mention
+from service.model.tables.sql import ReferenceLabel
 from service.model.tables.tables import TableFacts
-from service.pruning.detection import Placement
+from service.pruning.detection import FilterAssignment
 from service.pruning.predicates.predicate import FormedPredicate
 from service.query.filtering.unpinned import UnpinnedTables
 
@@ -19,10 +19,10 @@ from service.query.filtering.unpinned import UnpinnedTables
 class PrunedQuery:
     """The text to run, and the outcome of each candidate. Without a filter it is the caller's own text.
 
-    A table reference without a candidate in `filters` has its reason in `left_out`; a table that is in
-    neither has the reason `otherwise`. `opened_sql` is the caller's text with its views expanded, if there
+    A table reference without a candidate in `filters` has its reason in `unfiltered`; a table that is in
+    neither has the reason `otherwise`. `expanded_sql` is the caller's text with its views expanded, if there
     are any; `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter. `skipped` are the
-    scans that an empty set or cached rows made unnecessary, as 0 of their total. `mentioned` are all tables
+    scans that an empty set or cached rows made unnecessary, as 0 of their total. `referenced` are all tables
     of a pruned text in that form, as filters may make more scans unnecessary. `relations` and `properties`
     are what the rewritten text needs of the engine; `held_tables` are the tables of these relations. The rows
     are right only if the `unpinned` tables have not changed when the rows are there.
@@ -31,13 +31,13 @@ class PrunedQuery:
     sql: str
     rewritten_sql: str | None = None
     pinned_sql: str | None = None
-    opened_sql: str | None = None
+    expanded_sql: str | None = None
     filters: tuple[FilterRecord, ...] = ()
-    left_out: tuple[FilterRecord, ...] = ()
+    unfiltered: tuple[FilterRecord, ...] = ()
     otherwise: Reason = Reason.SOURCE_NOT_SUPPORTED
     fingerprints: frozenset[str] = frozenset()
     skipped: tuple[ScanRecord, ...] = ()
-    mentioned: tuple[ScanRecord, ...] = ()
+    referenced: tuple[ScanRecord, ...] = ()
     relations: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     held_tables: Mapping[str, str] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class PrunedQuery:
         return PrunedQuery(
             sql,
             filters=tuple(filters),
-            left_out=self.left_out,
+            unfiltered=self.unfiltered,
             otherwise=self.otherwise,
             parse_ms=self.parse_ms,
             detect_ms=self.detect_ms,
@@ -62,19 +62,19 @@ class PrunedQuery:
 
 
 def filter_record(
-    placement: Placement,
+    assignment: FilterAssignment,
     outcome: FilterOutcome,
     formed: FormedPredicate | None = None,
-    mention: Mention | None = None,
+    table_reference: ReferenceLabel | None = None,
 ) -> FilterRecord:
     """Returns the record of a filter: applied in this form, or not, for the outcome's reason."""
-    found = placement.filter
+    found = assignment.filter
     return FilterRecord(
         filter_id=found.filter_id,
         join_type=found.join_type,
         probe=found.probe
-        if mention is None
-        else replace(found.probe, alias=mention.alias, mention=mention.number),
+        if table_reference is None
+        else replace(found.probe, alias=table_reference.alias, table_reference=table_reference.number),
         build=found.build,
         source=outcome.source,
         form=FilterForm.NONE if formed is None else formed.form,

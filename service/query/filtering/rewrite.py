@@ -9,20 +9,20 @@ from sqlglot import exp
 
 from service.model.filters.file_sizes import WHOLE, FileShare
 from service.model.filters.filtering import FilterForm, FilterRecord
-from service.model.filters.relations import HeldRelation
+from service.model.filters.relations import CachedRelation
 from service.model.query.pruning import ScanRecord
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.tables.sql import TableReference
 from service.model.tables.tables import TableFacts, TableName, TableSource
 from service.pruning.name_resolution.is_readable_again import is_readable_again
 from service.pruning.predicates.without_equalities import without_equalities
-from service.pruning.rewrites.local_relations import RelationPlacement
+from service.pruning.rewrites.local_relations import RelationAssignment
 from service.pruning.scan_layout.covers_native_pruning import covers_native_pruning
 from service.pruning.scan_layout.read_options import read_options
-from service.pruning.sql_text.inject import Narrowing, inject
+from service.pruning.sql_text.inject import TableSubstitution, inject
 from service.query.filtering.applied_filter import AppliedFilter
 from service.query.filtering.detections import Detected
-from service.query.filtering.dropped_joins import DroppedJoin, dropped_joins
+from service.query.filtering.eliminated_joins import EliminatedJoin, eliminated_joins
 from service.query.filtering.engine_switches import (
     AGGREGATES_OF_STATISTICS,
     KEEPS_FILTERS,
@@ -30,9 +30,9 @@ from service.query.filtering.engine_switches import (
     NATIVE_PRUNING,
     switched_off,
 )
-from service.query.filtering.loose_mentions import LooseMention, loose_mentions
 from service.query.filtering.pruned_query import PrunedQuery, skipped_scan
 from service.query.filtering.unpinned import UnpinnedTables, unpinned
+from service.query.filtering.unpinned_references import UnpinnedReference, unpinned_references
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,53 +51,55 @@ def rewritten(
     pruned: PrunedQuery,
     detected: Detected,
     applied: Sequence[AppliedFilter],
-    held: Sequence[tuple[RelationPlacement, HeldRelation]],
+    held: Sequence[tuple[RelationAssignment, CachedRelation]],
     bounds: RewriteBounds,
 ) -> PrunedQuery:
     """Returns the query with its filters, relations and read options in its text; unchanged if it has none.
 
     A filtered table is read from its files, even if its rows are in memory.
     """
-    narrowed_ends = {each.end for each in applied}
+    filtered_ends = {each.end for each in applied}
     local = {
         place.reference_end: place
         for place, rows in held
-        if place.reference_end not in narrowed_ends and _is_worth_a_place(rows, detected)
+        if place.reference_end not in filtered_ends and _is_worth_a_place(rows, detected)
     }
     if local and _folds_values(detected) and not _is_covered(detected, applied, pruned.filters, local.keys()):
         local = {}
     if not applied and not local:
         return pruned
     pins = _pins(detected, _pinned_tables(applied, local.values()) | _others_pinned(detected))
-    dropped = _dropped(detected, applied, [each for each in held if each[0] in local.values()], pins, bounds)
-    gone = {each.end for each in dropped}
+    eliminated = _eliminated(
+        detected, applied, [each for each in held if each[0] in local.values()], pins, bounds
+    )
+    gone = {each.end for each in eliminated}
     names = _names_of(local, detected.parsed.sql, gone)
-    narrowings = {end: each for end, each in pins.items() if end not in gone | names.keys()}
-    options = _options(narrowings, applied, detected, bounds)
+    substitutions = {end: each for end, each in pins.items() if end not in gone | names.keys()}
+    options = _options(substitutions, applied, detected, bounds)
     is_covered = _is_covered(detected, applied, pruned.filters, local.keys())
     is_native_off = bool(applied) and is_covered and RewriteKind.NATIVE_PRUNING_OFF in bounds.kinds
-    for end, pin in narrowings.items():
+    for end, pin in substitutions.items():
         # Filters of one column with the same keys have the same condition.
         found = dict.fromkeys(each.formed.condition for each in applied if each.end == end)
         conditions = tuple(each if is_native_off else without_equalities(each) for each in found)
-        narrowings[end] = replace(pin, conditions=conditions, options=options.get(end, {}))
-    narrowings |= {end: Narrowing(None, relation=name) for end, name in names.items()}
-    edits = {span: text for each in dropped for span, text in each.edits.items()}
-    sql = inject(detected.parsed, narrowings, edits)
+        substitutions[end] = replace(pin, conditions=conditions, options=options.get(end, {}))
+    substitutions |= {end: TableSubstitution(None, relation=name) for end, name in names.items()}
+    edits = {span: text for each in eliminated for span, text in each.edits.items()}
+    sql = inject(detected.parsed, substitutions, edits)
     return replace(
         pruned,
         sql=sql,
         rewritten_sql=sql,
         pinned_sql=inject(detected.parsed, pins),
-        opened_sql=detected.parsed.sql if detected.opened_views else None,
-        fingerprints=frozenset(each.placement.filter.fingerprint for each in applied),
+        expanded_sql=detected.parsed.sql if detected.expanded_views else None,
+        fingerprints=frozenset(each.assignment.filter.fingerprint for each in applied),
         relations={name: local[end].query.fingerprint for end, name in names.items()},
         held_tables={name: str(local[end].query.rows_of.tables[0]) for end, name in names.items()},
         properties={
             **switched_off(
                 *((NATIVE_PRUNING,) if is_native_off else ()),
                 # Without its join, a query may ask for no more than MAX of some files.
-                *((AGGREGATES_OF_STATISTICS,) if dropped else ()),
+                *((AGGREGATES_OF_STATISTICS,) if eliminated else ()),
             ),
             **(KEEPS_FILTERS if names and not is_covered else {}),
             **({} if is_native_off else KEEPS_PRUNED_SIDES),
@@ -109,21 +111,21 @@ def rewritten(
                 for place, rows in held
                 if place.reference_end in names
             ),
-            *(_dropped_record(each, detected) for each in dropped),
-            *(_opened_record(view, tables) for view, tables in detected.opened_views.items()),
+            *(_elimination_record(each, detected) for each in eliminated),
+            *(_expansion_record(view, tables) for view, tables in detected.expanded_views.items()),
             *((RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF),) if is_native_off else ()),
         ),
         unpinned=UnpinnedTables(
-            unpinned((each.placement.filter for each in applied), detected.facts),
-            _loose(detected, pins) if bounds.is_verified else (),
+            unpinned((each.assignment.filter for each in applied), detected.facts),
+            _references(detected, pins) if bounds.is_verified else (),
             _read_by_views(detected, pins),
         ),
         skipped=(*_skipped(applied, detected), *(_unread(place, detected) for place in local.values())),
-        mentioned=_mentioned(detected) if applied else (),
+        referenced=_referenced(detected) if applied else (),
     )
 
 
-def _is_worth_a_place(rows: HeldRelation, detected: Detected) -> bool:
+def _is_worth_a_place(rows: CachedRelation, detected: Detected) -> bool:
     """Whether the engine still prunes as much of other tables if it reads these rows from memory.
 
     If one side of a join is empty, the engine skips the other side. But it may turn a subquery into that join
@@ -141,20 +143,20 @@ def _folds_values(detected: Detected) -> bool:
     return detected.parsed.tree.find(exp.Values) is not None
 
 
-def _dropped(
+def _eliminated(
     detected: Detected,
     applied: Sequence[AppliedFilter],
-    local: Sequence[tuple[RelationPlacement, HeldRelation]],
-    pins: Mapping[int, Narrowing],
+    local: Sequence[tuple[RelationAssignment, CachedRelation]],
+    pins: Mapping[int, TableSubstitution],
     bounds: RewriteBounds,
-) -> Sequence[DroppedJoin]:
+) -> Sequence[EliminatedJoin]:
     if RewriteKind.JOIN_DROPPED not in bounds.kinds:
         return ()
-    candidates = [each for each in detected.detection.droppable if each.probe_end in pins]
-    return dropped_joins(candidates, applied, dict(local))
+    candidates = [each for each in detected.detection.redundant_joins if each.probe_end in pins]
+    return eliminated_joins(candidates, applied, dict(local))
 
 
-def _names_of(local: Mapping[int, RelationPlacement], sql: str, gone: Collection[int]) -> dict[int, str]:
+def _names_of(local: Mapping[int, RelationAssignment], sql: str, gone: Collection[int]) -> dict[int, str]:
     """Returns the names of the relations in the text, by the places of the tables that they replace."""
     numbered = enumerate(sorted(local.items()), start=1)
     return {
@@ -165,13 +167,13 @@ def _names_of(local: Mapping[int, RelationPlacement], sql: str, gone: Collection
 
 
 def _pinned_tables(
-    applied: Sequence[AppliedFilter], local: Collection[RelationPlacement]
+    applied: Sequence[AppliedFilter], local: Collection[RelationAssignment]
 ) -> set[tuple[TableName, int | None]]:
     """Returns the tables of filters and relations: every reference to one of them reads the same snapshot."""
     pinned: set[tuple[TableName, int | None]] = set()
     for build in (place.query.rows_of for place in local):
         pinned |= set(zip(build.tables, build.snapshot_ids, strict=True))
-    for found in (each.placement.filter for each in applied):
+    for found in (each.assignment.filter for each in applied):
         pinned.add((found.probe.table, found.probe.snapshot_id))
         pinned |= set(zip(found.build.tables, found.build.snapshot_ids, strict=True))
     return pinned
@@ -183,27 +185,29 @@ def _others_pinned(detected: Detected) -> set[tuple[TableName, int | None]]:
     Read later, such a table might have a commit that came after one on the pinned tables. A table behind an
     expanded view keeps the columns that it had at the expansion.
     """
-    unsure = detected.detection.unsure
-    sure = (each for each in detected.facts.values() if each.name.in_lower_case() not in unsure)
+    ambiguous = detected.detection.ambiguous
+    sure = (each for each in detected.facts.values() if each.name.in_lower_case() not in ambiguous)
     return {(each.name, each.snapshot_id) for each in sure}
 
 
-def _pins(detected: Detected, pinned: Collection[tuple[TableName, int | None]]) -> dict[int, Narrowing]:
-    found: dict[int, Narrowing] = {}
+def _pins(
+    detected: Detected, pinned: Collection[tuple[TableName, int | None]]
+) -> dict[int, TableSubstitution]:
+    found: dict[int, TableSubstitution] = {}
     for reference, facts in _read(detected):
         if facts is None or not reference.is_plain or (facts.name, facts.snapshot_id) not in pinned:
             continue
         # Two names may read one snapshot with different columns.
         if is_readable_again(facts):
-            found[reference.end] = Narrowing(facts.snapshot_id)
+            found[reference.end] = TableSubstitution(facts.snapshot_id)
     return found
 
 
-def _loose(detected: Detected, pins: Mapping[int, Narrowing]) -> tuple[LooseMention, ...]:
-    return loose_mentions(detected.parsed, detected.names, detected.facts, pins)
+def _references(detected: Detected, pins: Mapping[int, TableSubstitution]) -> tuple[UnpinnedReference, ...]:
+    return unpinned_references(detected.parsed, detected.names, detected.facts, pins)
 
 
-def _read_by_views(detected: Detected, pins: Mapping[int, Narrowing]) -> tuple[TableFacts, ...]:
+def _read_by_views(detected: Detected, pins: Mapping[int, TableSubstitution]) -> tuple[TableFacts, ...]:
     """Returns the pinned tables that an unexpanded view may read in their later state."""
     if all(each in detected.facts for each in detected.names.values()):
         return ()
@@ -220,7 +224,10 @@ def _read(detected: Detected) -> Iterator[tuple[TableReference, TableFacts | Non
 
 
 def _options(
-    pins: Mapping[int, Narrowing], applied: Sequence[AppliedFilter], detected: Detected, bounds: RewriteBounds
+    pins: Mapping[int, TableSubstitution],
+    applied: Sequence[AppliedFilter],
+    detected: Detected,
+    bounds: RewriteBounds,
 ) -> dict[int, Mapping[str, str]]:
     """Returns Iceberg's read options for scans whose remaining files are known.
 
@@ -231,11 +238,11 @@ def _options(
     if RewriteKind.READ_OPTIONS not in bounds.kinds:
         return found
     shares = _shares(applied)
-    mentions: dict[tuple[TableName, int], list[tuple[int, TableFacts]]] = {}
+    scans: dict[tuple[TableName, int], list[tuple[int, TableFacts]]] = {}
     for reference, facts in _read(detected):
         if facts is not None and facts.snapshot_id is not None and reference.end in pins:
-            mentions.setdefault((facts.name, facts.snapshot_id), []).append((reference.end, facts))
-    for places in mentions.values():
+            scans.setdefault((facts.name, facts.snapshot_id), []).append((reference.end, facts))
+    for places in scans.values():
         if any(end in shares for end, _ in places):
             share = max(shares.get(end, WHOLE) for end, _ in places)
             options = read_options(places[0][1], share, bounds.slots)
@@ -283,25 +290,25 @@ def _is_covered(
         return False
     narrowed: dict[tuple[int, str], bool] = {}
     for each in applied:
-        columns = each.placement.filter.probe.columns
+        columns = each.assignment.filter.probe.columns
         if len(columns) == 1:
             place = each.end, columns[0]
             narrowed[place] = narrowed.get(place, True) and _says_all(each)
     unapplied = [each for each in filters if not each.is_applied]
-    return covers_native_pruning(scans, narrowed, unapplied, detected.detection.left_out)
+    return covers_native_pruning(scans, narrowed, unapplied, detected.detection.unfiltered)
 
 
 def _says_all(applied: AppliedFilter) -> bool:
     """Whether the engine's own pruning by the same join would leave out no more."""
     if applied.formed.form is FilterForm.EMPTY:
         return True
-    placement = applied.placement
+    assignment = applied.assignment
     # Converted keys may match more: a day matches all of its timestamps.
-    is_exact = applied.formed.is_exact and not placement.filter.is_converted
-    return is_exact and placement.is_whole and not placement.is_shared
+    is_exact = applied.formed.is_exact and not assignment.filter.is_converted
+    return is_exact and assignment.is_whole and not assignment.is_shared
 
 
-def _relation_record(place: RelationPlacement, rows: HeldRelation, detected: Detected) -> RewriteRecord:
+def _relation_record(place: RelationAssignment, rows: CachedRelation, detected: Detected) -> RewriteRecord:
     rows_of = place.query.rows_of
     where = f" where {rows_of.predicate}" if rows_of.predicate else ""
     detail = f"{rows.row_count} rows of {len(rows_of.columns)} columns, {rows.byte_count} bytes{where}"
@@ -309,22 +316,22 @@ def _relation_record(place: RelationPlacement, rows: HeldRelation, detected: Det
     return RewriteRecord(RewriteKind.LOCAL_RELATION, str(rows_of.tables[0]), detail, number)
 
 
-def _dropped_record(dropped: DroppedJoin, detected: Detected) -> RewriteRecord:
+def _elimination_record(eliminated: EliminatedJoin, detected: Detected) -> RewriteRecord:
     return RewriteRecord(
         RewriteKind.JOIN_DROPPED,
-        str(dropped.join.relation.query.rows_of.tables[0]),
-        f"by the keys of {dropped.join.build_column}",
-        _number(dropped.end, detected),
-        dropped.by.placement.filter.filter_id,
+        str(eliminated.join.relation.query.rows_of.tables[0]),
+        f"by the keys of {eliminated.join.build_column}",
+        _number(eliminated.end, detected),
+        eliminated.by.assignment.filter.filter_id,
     )
 
 
 def _number(end: int, detected: Detected) -> int | None:
-    mention = detected.parsed.mention_at(end)
-    return None if mention is None else mention.number
+    table_reference = detected.parsed.label_at(end)
+    return None if table_reference is None else table_reference.number
 
 
-def _opened_record(view: TableName, tables: Sequence[TableName]) -> RewriteRecord:
+def _expansion_record(view: TableName, tables: Sequence[TableName]) -> RewriteRecord:
     return RewriteRecord(
         RewriteKind.VIEW_OPENED, str(view), f"reads {', '.join(map(str, tables)) or 'nothing'}"
     )
@@ -335,17 +342,17 @@ def _skipped(applied: Sequence[AppliedFilter], detected: Detected) -> list[ScanR
     return [skipped_scan(_facts_of(each, detected)) for each in empty.values()]
 
 
-def _mentioned(detected: Detected) -> tuple[ScanRecord, ...]:
+def _referenced(detected: Detected) -> tuple[ScanRecord, ...]:
     read = (facts for _, facts in _read(detected) if facts is not None)
     facts = {(each.name, each.snapshot_id): each for each in read}.values()
     return tuple(skipped_scan(each) for each in facts if each.source is TableSource.ICEBERG)
 
 
-def _unread(place: RelationPlacement, detected: Detected) -> ScanRecord:
+def _unread(place: RelationAssignment, detected: Detected) -> ScanRecord:
     rows_of = place.query.rows_of
     return skipped_scan(detected.facts_at(rows_of.tables[0], rows_of.snapshot_ids[0]))
 
 
 def _facts_of(applied: AppliedFilter, detected: Detected) -> TableFacts:
-    probe = applied.placement.filter.probe
+    probe = applied.assignment.filter.probe
     return detected.facts_at(probe.table, probe.snapshot_id)

@@ -17,12 +17,12 @@ def unfiltered_scans(pruned: PrunedQuery, scans: Iterable[ScanRecord]) -> Iterat
 
     Tables in the text are reported even if nothing of them was scanned.
     """
-    yield from pruned.left_out
-    told = {_name(each) for each in (*pruned.filters, *pruned.left_out)}
-    for scan in (*scans, *pruned.mentioned):
+    yield from pruned.unfiltered
+    reported = {_name(each) for each in (*pruned.filters, *pruned.unfiltered)}
+    for scan in (*scans, *pruned.referenced):
         name = scan.table.lower()
-        if name not in told:
-            told.add(name)
+        if name not in reported:
+            reported.add(name)
             yield FilterRecord.none_on(TableName.of(scan.table), scan.snapshot_id, pruned.otherwise)
 
 

@@ -9,7 +9,7 @@ from service.errors import CatalogDown, TableNotFound
 from service.model.filters.filtering import DynamicFilter
 from service.model.tables.tables import TableAt, TableFacts, TableName, TableSource
 from service.ports import Catalogs
-from service.query.filtering.loose_mentions import LooseMention, has_changed
+from service.query.filtering.unpinned_references import UnpinnedReference, has_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class Unpinned:
 class UnpinnedTables:
     """Tables that a rewritten text reads in their current state: the `filtered` ones, if it has a filter.
 
-    `loose` are all unpinned references of a query that is verified. `behind_views` are pinned, but unexpanded
-    views may read them once more, in their current state.
+    `references` are all unpinned references of a query that is verified. `behind_views` are pinned, but
+    unexpanded views may read them once more, in their current state.
     """
 
     filtered: tuple[Unpinned, ...] = ()
-    loose: tuple[LooseMention, ...] = ()
+    references: tuple[UnpinnedReference, ...] = ()
     behind_views: tuple[TableFacts, ...] = ()
 
 
@@ -53,7 +53,7 @@ def has_moved(tables: UnpinnedTables, catalogs: Catalogs) -> bool:
     that a view may have read beside a pinned reference must be unchanged.
     """
     try:
-        read_by_views = [LooseMention(TableAt(each.name), each) for each in tables.behind_views]
+        read_by_views = [UnpinnedReference(TableAt(each.name), each) for each in tables.behind_views]
         return has_changed(read_by_views, catalogs) or any(
             _has_moved(each, catalogs) for each in tables.filtered
         )

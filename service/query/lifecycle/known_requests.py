@@ -6,7 +6,7 @@ from uuid import UUID
 
 from service.errors import MetricsStoreDown
 from service.model.query.query import QueryRecord
-from service.ports import Clock, Journal, MetricsStore
+from service.ports import Clock, Journal, QueryStore
 
 STORE_REST_MS = 5_000
 
@@ -19,7 +19,7 @@ class KnownRequests:
     only reads.
     """
 
-    def __init__(self, journal: Journal, metrics_store: MetricsStore, clock: Clock) -> None:
+    def __init__(self, journal: Journal, metrics_store: QueryStore, clock: Clock) -> None:
         self._journal = journal
         self._metrics_store = metrics_store
         self._clock = clock

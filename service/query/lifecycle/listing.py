@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from service.model.query.history import QueryListing, QuerySummary, summary_of
 from service.ports import QueryHistory
-from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.query_handle import QueryHandle
 
 
 def list_queries(
-    listing: QueryListing, open_queries: Iterable[LiveQuery], history: QueryHistory, now_ms: int
+    listing: QueryListing, open_queries: Iterable[QueryHandle], history: QueryHistory, now_ms: int
 ) -> Sequence[QuerySummary]:
     """Returns the newest first. A query that has just ended may be missing until its record is written.
 

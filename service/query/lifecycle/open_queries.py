@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from service.model.query.query import QueryState
-from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.query_handle import QueryHandle
 
 
-def open_queries(queries: Iterable[LiveQuery]) -> Mapping[QueryState, int]:
+def open_queries(queries: Iterable[QueryHandle]) -> Mapping[QueryState, int]:
     """Returns the number of queries in each state that is not final, including zeros."""
     states = Counter(each.record.state for each in queries)
     return {state: states[state] for state in QueryState if not state.is_final}

@@ -15,8 +15,8 @@ from service.model.query.query import QueryState
 from service.model.query.replicas import OpenQuery
 from service.periodic_worker import PeriodicWorker
 from service.ports import Clock, Journal, Replicas
-from service.query.lifecycle.book import QueryBook
-from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.query_registry import QueryRegistry
 
 log = structlog.get_logger(__name__)
 
@@ -41,8 +41,8 @@ class PresenceBounds:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    query: LiveQuery
+class _Reported:
+    query: QueryHandle
     state: QueryState
 
 
@@ -57,10 +57,10 @@ class Presence:
     def __init__(
         self,
         replicas: Replicas,
-        book: QueryBook,
+        book: QueryRegistry,
         journal: Journal,
         clock: Clock,
-        end: Callable[[LiveQuery, QueryEnded], None],
+        end: Callable[[QueryHandle, QueryEnded], None],
         forget: Callable[[UUID], None],
         bounds: PresenceBounds,
     ) -> None:
@@ -73,7 +73,7 @@ class Presence:
         self._forget = forget
         self._bounds = bounds
         self._lock = threading.Lock()
-        self._told: dict[UUID, _Told] = {}
+        self._reported: dict[UUID, _Reported] = {}
         self._watched: dict[UUID, Future[None]] = {}
         self._rests_until_ms = 0
         self._beaten_ms: int | None = None
@@ -82,18 +82,18 @@ class Presence:
         self._is_away = False
         self._is_leaving = False
         self._next_beat_ms = 0.0
-        self._worker = PeriodicWorker("presence", self._look_around, self._pause_s)
+        self._worker = PeriodicWorker("presence", self._poll, self._pause_s)
 
     def start(self) -> None:
         """Starts to beat, at once and then every `interval_s`."""
         self._worker.start()
 
-    def tell(self, query: LiveQuery) -> None:
+    def announce(self, query: QueryHandle) -> None:
         """Writes an open query down before its caller learns its id, so that any replica knows the id.
 
         Does nothing if the store does not answer: no query waits for it.
         """
-        if query.query_id in self._told or self._clock.elapsed_ms() < self._rests_until_ms:
+        if query.query_id in self._reported or self._clock.elapsed_ms() < self._rests_until_ms:
             return
         if query.record.state.is_final:
             return
@@ -145,7 +145,7 @@ class Presence:
         now_ms = self._clock.elapsed_ms()
         try:
             with self._lock:
-                held = {query_id: each.query for query_id, each in self._told.items()}
+                held = {query_id: each.query for query_id, each in self._reported.items()}
             store_ms = self._beat(self._to_tell(now_ms), held, self._recorded())
             self._note_beat(now_ms, store_ms)
             if now_ms >= self._judges_from_ms:
@@ -180,22 +180,22 @@ class Presence:
             log.warning("replica_left_without_a_word")
 
     def _beat(
-        self, opened: Mapping[UUID, LiveQuery], held: Mapping[UUID, LiveQuery], closed: Collection[UUID]
+        self, opened: Mapping[UUID, QueryHandle], held: Mapping[UUID, QueryHandle], closed: Collection[UUID]
     ) -> int:
         """Reports to the store, applies its decisions, and returns the time of its clock."""
         now_ms = self._clock.elapsed_ms()
         statuses = {query_id: query.status(now_ms) for query_id, query in opened.items()}
-        telling = {
+        reporting = {
             query_id: OpenQuery(status.record, status.elapsed_ms)
             for query_id, status in statuses.items()
             if not status.record.state.is_final
         }
-        decided = self._replicas.beat(list(telling.values()), held.keys(), closed)
+        decided = self._replicas.beat(list(reporting.values()), held.keys(), closed)
         with self._lock:
-            for query_id, each in telling.items():
-                self._told[query_id] = _Told(opened[query_id], each.record.state)
+            for query_id, each in reporting.items():
+                self._reported[query_id] = _Reported(opened[query_id], each.record.state)
             for query_id in (*closed, *decided.lost):
-                self._told.pop(query_id, None)
+                self._reported.pop(query_id, None)
         known = dict(held) | dict(opened)
         for query_id in decided.lost & known.keys():
             self._give_up(known[query_id])
@@ -203,21 +203,21 @@ class Presence:
             self._end(known[query_id], QueryCanceled())
         return decided.at_ms
 
-    def _give_up(self, query: LiveQuery) -> None:
+    def _give_up(self, query: QueryHandle) -> None:
         """Keeps to what others have seen: the query is lost here too, however it ended since."""
         log.warning("query_counts_as_lost", query_id=str(query.query_id), state=query.record.state)
         self._end(query, ReplicaLost())
         query.finished.add_done_callback(lambda _: self._forget(query.query_id))
 
-    def _to_tell(self, now_ms: int) -> dict[UUID, LiveQuery]:
+    def _to_tell(self, now_ms: int) -> dict[UUID, QueryHandle]:
         with self._lock:
-            told = {query_id: each.state for query_id, each in self._told.items()}
+            reported = {query_id: each.state for query_id, each in self._reported.items()}
         return {
             each.query_id: each
             for each in self._book.open()
             if (
-                told[each.query_id] is not each.record.state
-                if each.query_id in told
+                reported[each.query_id] is not each.record.state
+                if each.query_id in reported
                 else each.status(now_ms).elapsed_ms >= LONG_MS
             )
         }
@@ -225,10 +225,10 @@ class Presence:
     def _recorded(self) -> list[UUID]:
         """Returns the queries whose record is written or given up: the store has forgotten them, or shall."""
         with self._lock:
-            told = [each.query for each in self._told.values()]
+            reported = [each.query for each in self._reported.values()]
         return [
             each.query_id
-            for each in told
+            for each in reported
             if each.recorded.done() and self._journal.find(each.query_id) is None
         ]
 
@@ -255,7 +255,7 @@ class Presence:
         if lost:
             log.warning("queries_lost_with_their_replica", query_ids=sorted(map(str, lost)))
 
-    def _look_around(self) -> None:
+    def _poll(self) -> None:
         try:
             if self._clock.elapsed_ms() >= self._next_beat_ms:
                 self._next_beat_ms = self._clock.elapsed_ms() + self._bounds.interval_s * 1000

@@ -15,10 +15,10 @@ from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, J
 from service.pruning.sql_text.nesting import MAX_NESTING
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.prune import Pruner
-from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.parameters import check_parameters
+from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run_pruned import run_pruned
-from service.query.lifecycle.vet import vet
+from service.query.lifecycle.vet import validate
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
@@ -44,13 +44,13 @@ class QueryPorts:
     lineage: Lineage = field(default_factory=NoLineage)
 
 
-def run_query(query: LiveQuery, ports: QueryPorts) -> None:
+def run_query(query: QueryHandle, ports: QueryPorts) -> None:
     """Runs the query to its end; a failure becomes its state, never an exception."""
     if not query.start(ports.clock.elapsed_ms()):
         return
     try:
         with step("sluice.query.vet"):
-            vet(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
+            validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
             check_parameters(query.request.sql, query.request.parameters)
         with step("sluice.query.prune"):
             query.prune(ports.pruner.prune(query.request, query.is_canceled))
@@ -68,7 +68,7 @@ def run_query(query: LiveQuery, ports: QueryPorts) -> None:
         succeed(query, result, manifest, ports)
 
 
-def keep(result: EngineResult, query: LiveQuery, results: ResultStore) -> Manifest:
+def keep(result: EngineResult, query: QueryHandle, results: ResultStore) -> Manifest:
     """Stores the rows where the caller can read them.
 
     Raises:
@@ -82,7 +82,7 @@ def keep(result: EngineResult, query: LiveQuery, results: ResultStore) -> Manife
         raise
 
 
-def succeed(query: LiveQuery, result: EngineResult, manifest: Manifest, ports: QueryPorts) -> None:
+def succeed(query: QueryHandle, result: EngineResult, manifest: Manifest, ports: QueryPorts) -> None:
     """Ends the query with its result, or drops the result if the query was given up in the meantime."""
     if not query.succeed(result, manifest, ports.clock.elapsed_ms()):
         ports.results.drop(query.query_id)
@@ -104,13 +104,13 @@ def plan_text_of(result: EngineResult) -> str:
         return ""
 
 
-def lineage_of(query: LiveQuery, result: EngineResult) -> ResultLineage:
+def lineage_of(query: QueryHandle, result: EngineResult) -> ResultLineage:
     """Returns the source columns of the result's columns, as far as the engine knows."""
     return ResultLineage(result.columns, result.lineage(), tuple(query.pruned.held_tables.items()))
 
 
 def record(
-    query: LiveQuery, journal: Journal, plan_text: str = "", lineage: ResultLineage | None = None
+    query: QueryHandle, journal: Journal, plan_text: str = "", lineage: ResultLineage | None = None
 ) -> None:
     """Sends the query's record on its way to the metrics store."""
     journal.append(replace(query.record, spark_plan=plan_text[:MAX_PLAN_CHARACTERS], lineage=lineage))
@@ -118,14 +118,14 @@ def record(
     query.let_go()
 
 
-def with_nearest(failure: GatewayError, query: LiveQuery, catalogs: Catalogs) -> GatewayError:
+def with_nearest(failure: GatewayError, query: QueryHandle, catalogs: Catalogs) -> GatewayError:
     """Adds the most similar names to an unknown table; returns any other failure as it is."""
     if not isinstance(failure, TableNotFound) or failure.nearest:
         return failure
     return TableNotFound(failure.table, catalogs.nearest(full_name(failure.table, query)))
 
 
-def full_name(table: str, query: LiveQuery) -> str:
+def full_name(table: str, query: QueryHandle) -> str:
     """Completes the name as the engine looked it up; a schema may have several levels."""
     parts_given = len(table.split("."))
     schema = query.request.schema if parts_given == 1 else None

@@ -11,14 +11,14 @@ from service.model.filters.filtering import Reason
 from service.model.query.verification import Verification
 from service.ports import Engine, EngineResult, Statement
 from service.query.filtering.prune import Pruner
-from service.query.filtering.spared_scans import spared_scans
-from service.query.lifecycle.live import LiveQuery
+from service.query.filtering.skipped_scans import skipped_scans
+from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.verify import verify
 
 log = structlog.get_logger(__name__)
 
 
-def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -> EngineResult:
+def run_pruned(query: QueryHandle, pruner: Pruner, engine: Engine, retries: int) -> EngineResult:
     """Returns the rows of the pruned text, or of the caller's if there is none or the engine rejects it.
 
     Raises:
@@ -37,15 +37,15 @@ def run_pruned(query: LiveQuery, pruner: Pruner, engine: Engine, retries: int) -
         else:
             if not pruner.has_moved(pruned):
                 check(query, result, pruner, engine, retries)
-                spared = (*pruned.skipped, *spared_scans(result, pruned.skipped, pruned.mentioned))
-                return replace(result, scans=(*result.scans, *(result.with_totals(spared) if spared else ())))
+                unread = (*pruned.skipped, *skipped_scans(result, pruned.skipped, pruned.referenced))
+                return replace(result, scans=(*result.scans, *(result.with_totals(unread) if unread else ())))
             query.prune(pruned.as_written(query.request.sql, Reason.SNAPSHOT_MOVED))
     if query.request.pruning.is_verified:
         query.note(Verification.NOT_NARROWED)
     return run_on_engine(query, query.request.sql, engine, retries)
 
 
-def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engine, retries: int) -> None:
+def check(query: QueryHandle, narrowed: EngineResult, pruner: Pruner, engine: Engine, retries: int) -> None:
     """Compares the rows with those of the same snapshots without a filter, if the query asks for it.
 
     Raises:
@@ -63,7 +63,7 @@ def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engi
             raise QueryCanceled
         return result
 
-    found = verify(pruned.opened_sql or query.request.sql, narrowed, plain)
+    found = verify(pruned.expanded_sql or query.request.sql, narrowed, plain)
     if found is Verification.DIFFERENT and pruner.has_changed(pruned):
         found = Verification.NOT_COMPARABLE
     query.note(found)
@@ -73,7 +73,7 @@ def check(query: LiveQuery, narrowed: EngineResult, pruner: Pruner, engine: Engi
         raise VerificationFailed
 
 
-def run_rewritten(query: LiveQuery, engine: Engine, retries: int) -> EngineResult:
+def run_rewritten(query: QueryHandle, engine: Engine, retries: int) -> EngineResult:
     """Runs the rewritten text with the relations and properties that it needs."""
     pruned = query.pruned
     statement = replace(
@@ -82,12 +82,12 @@ def run_rewritten(query: LiveQuery, engine: Engine, retries: int) -> EngineResul
     return _run(query, statement, engine, retries)
 
 
-def run_on_engine(query: LiveQuery, sql: str, engine: Engine, retries: int) -> EngineResult:
+def run_on_engine(query: QueryHandle, sql: str, engine: Engine, retries: int) -> EngineResult:
     """Runs a text of the query as it is."""
     return _run(query, _statement(query, sql), engine, retries)
 
 
-def _statement(query: LiveQuery, sql: str) -> Statement:
+def _statement(query: QueryHandle, sql: str) -> Statement:
     request = query.request
     return Statement(
         query_id=query.query_id,
@@ -103,7 +103,7 @@ def _statement(query: LiveQuery, sql: str) -> Statement:
     )
 
 
-def _run(query: LiveQuery, statement: Statement, engine: Engine, retries: int) -> EngineResult:
+def _run(query: QueryHandle, statement: Statement, engine: Engine, retries: int) -> EngineResult:
     """Runs the statement again if the engine was lost: queries only read, so nothing is done twice.
 
     It does not, if the query itself may have killed the engine: see ADR 28.

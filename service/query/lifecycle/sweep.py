@@ -5,8 +5,8 @@ from __future__ import annotations
 import structlog
 
 from service.errors import QueryTimedOut
-from service.query.lifecycle.book import QueryBook
-from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.query_registry import QueryRegistry
 from service.query.lifecycle.run import QueryPorts, record
 
 log = structlog.get_logger(__name__)
@@ -15,14 +15,14 @@ log = structlog.get_logger(__name__)
 GRACE_MS = 5_000
 
 
-def end_late_queries(book: QueryBook, ports: QueryPorts) -> list[LiveQuery]:
+def end_late_queries(book: QueryRegistry, ports: QueryPorts) -> list[QueryHandle]:
     """Cancels every query past its deadline, and repeats cancellations that the engine may have missed.
 
     The engine stops only what runs at the moment of the call; a query may start its next step right after. A
     query that hangs outside of the engine's reach is ended after `GRACE_MS`, although its worker is not free:
     these queries are returned.
     """
-    given_up: list[LiveQuery] = []
+    given_up: list[QueryHandle] = []
     now_ms = ports.clock.elapsed_ms()
     for query in book.open():
         if now_ms >= query.deadline_ms:
@@ -38,7 +38,7 @@ def end_late_queries(book: QueryBook, ports: QueryPorts) -> list[LiveQuery]:
     return given_up
 
 
-def forget_old_queries(book: QueryBook, ports: QueryPorts) -> None:
+def forget_old_queries(book: QueryRegistry, ports: QueryPorts) -> None:
     """Drops queries that ended long ago, and their results with them."""
     for query_id in book.forget_ended(ports.clock.elapsed_ms()):
         ports.results.drop(query_id)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from datetime import datetime
 
 from service.model.query.query import QueryRecord
-from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.query_handle import QueryHandle
 from service.tracing import Span
 
 _MICROSECOND_NS = 1_000
 
 
-def waited(span: Span, query: LiveQuery, until: datetime) -> None:
+def waited(span: Span, query: QueryHandle, until: datetime) -> None:
     """Adds the finished step in which the query waited for its caller's turn."""
     if span.is_recorded:
         began_ns, ended_ns = _nanoseconds(query.record.submitted_at), _nanoseconds(until)
         span.past("sluice.query.queue", began_ns, ended_ns, {"sluice.caller": query.caller})
 
 
-def told(span: Span, record: QueryRecord) -> None:
+def reported(span: Span, record: QueryRecord) -> None:
     """Adds how the query ended, and what it read."""
     if not span.is_recorded:
         return

@@ -9,7 +9,7 @@ import structlog
 from service.errors import CallerError, QueryFailed
 from service.model.query.verification import Verification
 from service.ports import EngineResult
-from service.pruning.conditions.is_free_to_differ import is_free_to_differ
+from service.pruning.conditions.is_nondeterministic import is_nondeterministic
 from service.pruning.sql_text.parse import parse
 from service.query.lifecycle.same_rows import same_rows
 
@@ -42,7 +42,7 @@ def _compared(sql: str, narrowed: EngineResult, run_plain: Callable[[], EngineRe
         return Verification.SAME
     parsed = parse(sql)
     # The tree does not show everything that may differ; a query that differs from itself does.
-    if parsed is None or is_free_to_differ(parsed.tree) or not same_rows(plain.rows, run_plain().rows):
+    if parsed is None or is_nondeterministic(parsed.tree) or not same_rows(plain.rows, run_plain().rows):
         log.info("not_verified")
         return Verification.NOT_COMPARABLE
     return Verification.DIFFERENT

@@ -21,14 +21,14 @@ MAX_TYPES = 32
 MAX_COMMENTS = 16
 
 
-def vet(sql: str, max_bytes: int, max_nesting: int = MAX_NESTING) -> None:
+def validate(sql: str, max_bytes: int, max_nesting: int = MAX_NESTING) -> None:
     """Checks that the text holds exactly one statement within the bounds.
 
     A text that cannot be tokenized passes, unless it is full of unclosed comments: the engine reports better
     what is wrong with it.
 
-    >>> vet("SELECT 1; -- done", max_bytes=100)
-    >>> vet("SELECT ';'; SELECT 2", max_bytes=100)
+    >>> validate("SELECT 1; -- done", max_bytes=100)
+    >>> validate("SELECT ';'; SELECT 2", max_bytes=100)
     Traceback (most recent call last):
     service.errors.SqlManyStatements: The SQL text has more than one statement. Send them one by one.
 

@@ -12,12 +12,12 @@ from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import PoolUse
 from service.periodic_worker import PeriodicWorker
-from service.query.lifecycle.book import QueryBook
-from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.query_registry import QueryRegistry
 from service.query.lifecycle.run import QueryPorts, record, run_query
 from service.query.lifecycle.sweep import end_late_queries, forget_old_queries
 from service.query.lifecycle.taken_turns import TakenTurns
-from service.query.lifecycle.traced_query import told, waited
+from service.query.lifecycle.traced_query import reported, waited
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
@@ -32,14 +32,14 @@ class QueryWorkers:
     There is one worker more than a caller may have queries running: no caller takes the last one.
     """
 
-    def __init__(self, book: QueryBook, ports: QueryPorts, count: int) -> None:
+    def __init__(self, book: QueryRegistry, ports: QueryPorts, count: int) -> None:
         self._book = book
         self._ports = ports
-        self._turns: TakenTurns[LiveQuery] = TakenTurns(count, "query", self._work)
+        self._turns: TakenTurns[QueryHandle] = TakenTurns(count, "query", self._work)
         self._sweeper = PeriodicWorker("sweep", self._sweep, SWEEP_INTERVAL_S)
         self._sweeper.start()
 
-    def hand_over(self, query: LiveQuery) -> None:
+    def hand_over(self, query: QueryHandle) -> None:
         """Queues the query for the next free worker in its caller's turn.
 
         Raises:
@@ -69,7 +69,7 @@ class QueryWorkers:
         detail = f"Given up, and not back yet: {given_up} workers." if given_up else ""
         return PartHealth("queryWorkers", state, detail, is_required=True, given_up_count=given_up)
 
-    def cancel(self, query: LiveQuery, reason: QueryEnded) -> None:
+    def cancel(self, query: QueryHandle, reason: QueryEnded) -> None:
         """Ends the query if it waits, and asks it to end if it runs."""
         if query.cancel(reason, self._ports.clock.elapsed_ms()):
             record(query, self._ports.journal)
@@ -92,14 +92,14 @@ class QueryWorkers:
             log.error("queries_hang_in_stop")
         self._sweeper.close(ENDED_WITHIN_S)
 
-    def _work(self, query: LiveQuery) -> None:
+    def _work(self, query: QueryHandle) -> None:
         structlog.contextvars.bind_contextvars(query_id=str(query.query_id))
         with step("sluice.query", since=query.record.submitted_at) as span:
             waited(span, query, self._ports.clock.now())
             self._run(query)
-            told(span, query.record)
+            reported(span, query.record)
 
-    def _run(self, query: LiveQuery) -> None:
+    def _run(self, query: QueryHandle) -> None:
         try:
             run_query(query, self._ports)
         except Exception:  # the outermost edge of a worker: a bug here must not leave a query hanging
@@ -116,7 +116,7 @@ class QueryWorkers:
             running_ms=ended.running_ms,
         )
 
-    def _fail(self, query: LiveQuery, failure: GatewayError) -> None:
+    def _fail(self, query: QueryHandle, failure: GatewayError) -> None:
         if query.fail(failure, self._ports.clock.elapsed_ms()):
             record(query, self._ports.journal)
 

@@ -406,9 +406,9 @@ def test_a_table_that_is_at_fault_itself_is_no_catalog_that_is_down(sql: PyIcebe
     limit = "write.summary.partition-limit"
     with sql.table().transaction() as transaction:
         transaction.set_properties({limit: "abc"})
-    with pytest.raises(PartDown, match=r"cannot be committed to as it is: .*abc") as told:
+    with pytest.raises(PartDown, match=r"cannot be committed to as it is: .*abc") as reported:
         sql.commits.commit(committable)
-    assert not isinstance(told.value, CatalogDown)
+    assert not isinstance(reported.value, CatalogDown)
     assert not list(metadata_folder(sql.table()).glob("*.avro"))
     with sql.table().transaction() as transaction:
         transaction.remove_properties(limit)
@@ -421,9 +421,9 @@ def test_a_commit_that_the_catalog_finds_invalid_does_not_make_it_down(sql: PyIc
     versions = "write.metadata.previous-versions-max"
     sql.outside.drop_table(sql.identifier)
     sql.outside.create_table(sql.identifier, SCHEMA, properties={versions: "abc"})
-    with pytest.raises(PartDown, match=r"cannot be committed to as it is: .*abc") as told:
+    with pytest.raises(PartDown, match=r"cannot be committed to as it is: .*abc") as reported:
         sql.commits.commit(sql.committable([2]))
-    assert not isinstance(told.value, CatalogDown)
+    assert not isinstance(reported.value, CatalogDown)
     with pytest.raises(TableChanged):
         sql.commits.commit(committable)
 

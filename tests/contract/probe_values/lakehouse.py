@@ -27,7 +27,7 @@ from pyiceberg.types import (
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.probe_values.column_values import column_values
-from service.adapters.probe_values.manifest_intervals import HeldIntervals
+from service.adapters.probe_values.manifest_intervals import CachedIntervals
 from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.tables.tables import TableName
@@ -83,7 +83,7 @@ class FakeProbeLakehouse:
                 files.setdefault(row["day"], []).append(value)
         intervals = Counter((min(each), max(each)) for each in files.values())
         byte_counts = Counter({each: count * FILE_BYTES for each, count in intervals.items()})
-        return column_values(HeldIntervals(intervals, byte_counts))
+        return column_values(CachedIntervals(intervals, byte_counts))
 
 
 class PyIcebergProbeLakehouse:

@@ -36,7 +36,7 @@ def test_files_of_a_spec_without_the_column_tell_their_bounds(
     with pyiceberg_lakehouse.table.update_spec() as spec:
         spec.remove_field("day").add_identity("city")
     pyiceberg_lakehouse.append([{"day": TUESDAY, "city": "Ulm"}, {"day": FRIDAY, "city": "Ulm"}])
-    assert _now(pyiceberg_lakehouse, "day") == ColumnValues(None, MONDAY, FRIDAY, is_tight=True)
+    assert _now(pyiceberg_lakehouse, "day") == ColumnValues(None, MONDAY, FRIDAY, is_clustered=True)
 
 
 def test_bounds_written_as_int_are_read_as_long(pyiceberg_lakehouse: PyIcebergProbeLakehouse) -> None:
@@ -44,7 +44,7 @@ def test_bounds_written_as_int_are_read_as_long(pyiceberg_lakehouse: PyIcebergPr
     with pyiceberg_lakehouse.table.update_schema() as schema:
         schema.update_column("sale_id", LongType())
     pyiceberg_lakehouse.append([{"day": MONDAY, "sale_id": 2**40}])
-    assert _now(pyiceberg_lakehouse, "sale_id") == ColumnValues((1, 2**40), 1, 2**40, is_tight=True)
+    assert _now(pyiceberg_lakehouse, "sale_id") == ColumnValues((1, 2**40), 1, 2**40, is_clustered=True)
 
 
 def test_a_truncated_bound_lies_outside_of_what_was_truncated(
@@ -66,7 +66,7 @@ def test_files_from_before_the_column_was_there_may_hold_anything(
         schema.add_column("shop_id", LongType())
     pyiceberg_lakehouse.append([{"day": MONDAY, "shop_id": 1}])
     found = _now(pyiceberg_lakehouse, "shop_id")
-    assert found == ColumnValues(None, 1, 1, is_tight=False, is_pinned=False)
+    assert found == ColumnValues(None, 1, 1, is_clustered=False, is_pinned=False)
     assert found.overlap == FileOverlap(overlapping=2, files=2)
 
 
@@ -78,7 +78,7 @@ def test_a_column_is_asked_for_by_the_name_that_the_snapshot_has(
         schema.rename_column("sale_id", "receipt_id")
     assert _now(pyiceberg_lakehouse, "receipt_id") is None
     pyiceberg_lakehouse.append([{"day": MONDAY, "receipt_id": 6}])
-    assert _now(pyiceberg_lakehouse, "receipt_id") == ColumnValues((5, 6), 5, 6, is_tight=True)
+    assert _now(pyiceberg_lakehouse, "receipt_id") == ColumnValues((5, 6), 5, 6, is_clustered=True)
 
 
 def test_a_table_without_statistics_is_unknown(pyiceberg_lakehouse: PyIcebergProbeLakehouse) -> None:
@@ -101,7 +101,7 @@ def test_too_many_files_leave_the_bounds_of_partitions(tmp_path: Path) -> None:
     # Only one of the two manifests is read, so the values describe only some of the files.
     ids = _now(lakehouse, "sale_id")
     assert ids is not None
-    assert (ids.values, ids.is_pinned, ids.is_tight) == (None, False, True)
+    assert (ids.values, ids.is_pinned, ids.is_clustered) == (None, False, True)
     lakehouse.close()
 
 
@@ -213,13 +213,13 @@ def test_no_row_has_a_value_that_was_not_told(
         lakehouse.append(rows)
     for column in ("day", "sale_id", "city"):
         there = {row[column] for rows in commits for row in rows} - {None}
-        told = _now(lakehouse, column)
-        if told is None:
+        reported = _now(lakehouse, column)
+        if reported is None:
             # A text has no upper bound only if no text of its length sorts after it.
             assert column == "city"
             continue
-        assert told.values is None or set(told.values) == there
-        assert all(told.lower <= each <= told.upper for each in there)
+        assert reported.values is None or set(reported.values) == there
+        assert all(reported.lower <= each <= reported.upper for each in there)
     lakehouse.close()
 
 
@@ -230,7 +230,7 @@ def test_of_very_many_files_a_bounded_number_is_read(tmp_path: Path) -> None:
     opened_manifests()
     found = _now(lakehouse, "sale_id")
     assert found is not None
-    assert (found.is_tight, found.is_pinned, found.values, found.sizes) == (True, False, None, None)
+    assert (found.is_clustered, found.is_pinned, found.values, found.sizes) == (True, False, None, None)
     assert len(opened_manifests()) == 2
     read = 0
     for number in range(20, 30):

@@ -53,10 +53,10 @@ def test_until_a_snapshot_is_known_the_answer_is_that_of_an_earlier_one(lakehous
     lakehouse.values.of(SALES, first, "sale_id", within_s=PATIENCE_S)
     second = lakehouse.append([{"day": FRIDAY, "sale_id": 3}])
     earlier = lakehouse.values.of(SALES, second, "sale_id")
-    assert earlier == ColumnValues(None, 1, 2, is_tight=True, is_pinned=False, is_current=False)
+    assert earlier == ColumnValues(None, 1, 2, is_clustered=True, is_pinned=False, is_current=False)
     lakehouse.settle()
     found = lakehouse.values.of(SALES, second, "sale_id")
-    assert found == ColumnValues((1, 2, 3), 1, 3, is_tight=True)
+    assert found == ColumnValues((1, 2, 3), 1, 3, is_clustered=True)
 
 
 def test_files_that_overlap_are_counted(lakehouse: ProbeLakehouse) -> None:
@@ -64,7 +64,7 @@ def test_files_that_overlap_are_counted(lakehouse: ProbeLakehouse) -> None:
     snapshot_id = lakehouse.append([*rows, {"day": date(2000, 1, 8), "amount": Decimal(100)}])
     found = _asked(lakehouse, snapshot_id, "amount")
     assert found is not None
-    assert not found.is_tight
+    assert not found.is_clustered
     assert found.overlap == FileOverlap(overlapping=3, files=4)
 
 
@@ -75,7 +75,7 @@ def test_a_table_without_a_snapshot_holds_nothing_that_is_known(lakehouse: Probe
 def test_a_partition_columns_values_are_all_told(lakehouse: ProbeLakehouse) -> None:
     snapshot_id = lakehouse.append([{"day": FRIDAY}, {"day": MONDAY}, {"day": None}, {"day": MONDAY}])
     values = _asked(lakehouse, snapshot_id, "day")
-    assert values == ColumnValues((MONDAY, FRIDAY), MONDAY, FRIDAY, is_tight=True)
+    assert values == ColumnValues((MONDAY, FRIDAY), MONDAY, FRIDAY, is_clustered=True)
 
 
 def test_other_columns_have_bounds(lakehouse: ProbeLakehouse) -> None:
@@ -88,10 +88,10 @@ def test_other_columns_have_bounds(lakehouse: ProbeLakehouse) -> None:
         ]
     )
     ids, amounts = _asked(lakehouse, snapshot_id, "sale_id"), _asked(lakehouse, snapshot_id, "amount")
-    assert ids == ColumnValues(None, 1, 20, is_tight=True)
-    assert amounts == ColumnValues(None, Decimal("-3.00"), Decimal("99.00"), is_tight=False)
+    assert ids == ColumnValues(None, 1, 20, is_clustered=True)
+    assert amounts == ColumnValues(None, Decimal("-3.00"), Decimal("99.00"), is_clustered=False)
     cities = _asked(lakehouse, snapshot_id, "city")
-    assert cities == ColumnValues(None, "Aachen", "Zwickau", is_tight=False)
+    assert cities == ColumnValues(None, "Aachen", "Zwickau", is_clustered=False)
 
 
 def test_a_columns_files_have_sizes(lakehouse: ProbeLakehouse) -> None:
@@ -113,13 +113,13 @@ def test_moments_have_their_time_zone(lakehouse: ProbeLakehouse) -> None:
     moment = datetime(2000, 1, 3, 12, 0, 0, 123456, tzinfo=UTC)
     snapshot_id = lakehouse.append([{"day": MONDAY, "sold_at": moment}])
     assert _asked(lakehouse, snapshot_id, "sold_at") == ColumnValues(
-        (moment,), moment, moment, is_tight=False
+        (moment,), moment, moment, is_clustered=False
     )
 
 
 def test_a_column_with_nothing_but_null_has_no_values(lakehouse: ProbeLakehouse) -> None:
     snapshot_id = lakehouse.append([{"day": MONDAY}])
-    assert _asked(lakehouse, snapshot_id, "sale_id") == ColumnValues((), None, None, is_tight=False)
+    assert _asked(lakehouse, snapshot_id, "sale_id") == ColumnValues((), None, None, is_clustered=False)
 
 
 def test_each_snapshot_has_its_own_values(lakehouse: ProbeLakehouse) -> None:

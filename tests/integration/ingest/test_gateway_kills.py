@@ -144,7 +144,7 @@ def check(gateway: RunningGateway, deliveries: list[Delivery], answers: dict[str
             assert (summary["ingests"], summary["records"]) == (len(sent), records), message
         letters = lake.load_table(LETTERS.removeprefix("lake."))
         check_commits(letters, LETTERS, answers, message)
-        check_letters(letters, deliveries, answers, message)
+        check_dead_letters(letters, deliveries, answers, message)
     check_log(gateway, answers, message)
 
 
@@ -186,14 +186,16 @@ def check_states(
     expected = {number: each.row(number) for each in in_order for number in each.ids}
     columns = ", ".join(field.name for field in SCHEMA.fields)
     found = rows(gateway.client, f"SELECT {columns} FROM {STATES} ORDER BY id")
-    told = [
+    reported = [
         [str(value) if name == "day" else value for name, value in expected[key].items()]
         for key in sorted(expected)
     ]
-    assert found == told, message
+    assert found == reported, message
 
 
-def check_letters(letters: Table, deliveries: list[Delivery], answers: dict[str, Any], message: str) -> None:
+def check_dead_letters(
+    letters: Table, deliveries: list[Delivery], answers: dict[str, Any], message: str
+) -> None:
     """Checks that each bad record is stored once, with the ingest that it was sent in."""
     found = letters.scan(selected_fields=("request_id", "ingest_id", "payload")).to_arrow().to_pylist()
     bad = [(each.request_id, line) for each in deliveries for line in each.bad_lines]

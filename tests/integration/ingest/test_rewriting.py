@@ -55,8 +55,8 @@ def test_what_was_written_under_an_old_partition_spec_is_committed_under_the_new
     assert {(each.spec_id, each.partition[0]) for each in files} == {(table.spec().spec_id, 1)}
     # The old files are orphans, and the log reports the files that the table has.
     assert committed_files(lakehouse) < data_files(table)
-    told = [lakehouse.record(each).commits[0].targets for each in before]
-    assert [(each[0].data_file_count, each[0].record_count) for each in told] == [(1, 2), (1, 1)]
+    reported = [lakehouse.record(each).commits[0].targets for each in before]
+    assert [(each[0].data_file_count, each[0].record_count) for each in reported] == [(1, 2), (1, 1)]
 
 
 def test_of_two_ingests_in_a_round_only_the_one_that_cannot_fit_is_refused(

@@ -63,7 +63,7 @@ from service.model.operations.maintenance import CompactionWidth
 from service.model.tables.tables import TableName
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.row_deltas import SparkRowDeltas
-from spark_session.engine.table_upkeep import SparkTableUpkeep
+from spark_session.engine.table_upkeep import SparkTableMaintenance
 from spark_session.jars.jars import resolve
 from spark_session.settings.settings import SparkSettings
 from spark_session.table_sql_name import table_sql_name
@@ -522,7 +522,7 @@ def test_rows_of_several_earlier_partition_specs_are_replaced_and_compacted(
     lakehouse.commit_all(lakehouse.upsert((1, 1, "again"), (5, 1, "again"), (6, 0, "again"), keys=(1, 2)))
     again = [(n, day, "again" if note == "new" else note) for n, day, note in expected]
     assert lakehouse.rows() == again
-    SparkTableUpkeep(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
+    SparkTableMaintenance(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
     assert lakehouse.rows() == again
     assert lakehouse.ids() == list(range(8))
 
@@ -543,7 +543,7 @@ def test_rows_that_the_keys_cannot_reach_refuse_an_upsert_until_they_are_rewritt
     assert commit.error_code == "UPSERT_NOT_POSSIBLE"
     assert "day" in (commit.error_detail or "")
     assert len(delete_files_of(lakehouse) - before) == 1
-    SparkTableUpkeep(lambda: lakehouse.engine.session).compact(lakehouse.key)
+    SparkTableMaintenance(lambda: lakehouse.engine.session).compact(lakehouse.key)
     lakehouse.commit_all(lakehouse.upsert((1, 3, "new")))
     assert lakehouse.rows() == [(1, 3, "new")]
 
@@ -615,7 +615,7 @@ def test_compaction_leaves_no_deletes_so_that_every_reader_finds_the_rows(
     before = lakehouse.rows()
     with pytest.raises(ValueError, match="equality deletes"):
         lakehouse.table().scan().to_arrow()
-    counts = SparkTableUpkeep(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
+    counts = SparkTableMaintenance(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
     assert counts["removedDeleteFiles"] > 0
     replaced = [each.summary for each in lakehouse.table().metadata.snapshots[3:]]
     for count, name in (
@@ -645,18 +645,18 @@ def test_an_upsert_during_a_compaction_replaces_the_rows_that_are_rewritten(
         lakehouse.commit_all(lakehouse.upsert((1, 1, note), (2, 1, note), (3, 2, note), keys=(1, 2)))
     assert lakehouse.engine.session is not None
     context = lakehouse.engine.session.context
-    upkeep = SparkTableUpkeep(lambda: lakehouse.engine.session, width)
+    table_maintenance = SparkTableMaintenance(lambda: lakehouse.engine.session, width)
     with ThreadPoolExecutor(2) as pool:
         held = pool.submit(context.parallelize([HELD_S] * 2, 2).foreach, time.sleep)
         until(lambda: len(context.statusTracker().getActiveStageIds()) == 1)
-        compacted = pool.submit(upkeep.compact, lakehouse.key)
+        compacted = pool.submit(table_maintenance.compact, lakehouse.key)
         until(lambda: len(context.statusTracker().getActiveStageIds()) > 1)
         lakehouse.commit_all(lakehouse.upsert((1, 1, "new"), keys=(1, 2)))
         assert not held.done()
         assert compacted.result(WITHIN_S)["rewrittenDataFiles"] > 0
     expected = [(1, 1, "new"), (2, 1, "older"), (3, 2, "older")]
     assert lakehouse.rows() == expected
-    upkeep.compact(lakehouse.key)
+    table_maintenance.compact(lakehouse.key)
     assert lakehouse.rows() == expected
     assert lakehouse.ids() == [1, 2, 3]
 
@@ -671,7 +671,7 @@ def test_rows_that_spark_deleted_by_position_stay_deleted_after_a_compaction(
     lakehouse.change("DELETE FROM {} WHERE id IN (2, 5)")
     before = lakehouse.rows()
     assert [each[0] for each in before] == [0, 1, 3, 4]
-    SparkTableUpkeep(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
+    SparkTableMaintenance(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
     assert lakehouse.rows() == before
     assert lakehouse.ids() == [0, 1, 3, 4]
 
@@ -684,7 +684,7 @@ def test_a_compaction_of_rows_that_are_all_deleted_leaves_none(
     lakehouse.commit_all(lakehouse.upsert((1, 1, "b"), (2, 2, "b")))
     lakehouse.change("ALTER TABLE {} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
     lakehouse.change("DELETE FROM {} WHERE id < 3 AND note >= 'a'")
-    SparkTableUpkeep(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
+    SparkTableMaintenance(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
     assert lakehouse.rows() == []
     assert lakehouse.ids() == []
 
@@ -701,12 +701,12 @@ def test_a_compaction_gives_way_to_an_upsert_under_another_spec(
     spec_id = lakehouse.table().spec().spec_id
     assert lakehouse.engine.session is not None
     context = lakehouse.engine.session.context
-    upkeep = SparkTableUpkeep(lambda: lakehouse.engine.session, width)
+    table_maintenance = SparkTableMaintenance(lambda: lakehouse.engine.session, width)
     with ThreadPoolExecutor(2) as pool:
         # While these tasks have both cores, the compaction has planned its work, and waits.
         held = pool.submit(context.parallelize([HELD_S] * 2, 2).foreach, time.sleep)
         until(lambda: len(context.statusTracker().getActiveStageIds()) == 1)
-        compacted = pool.submit(upkeep.compact, lakehouse.key)
+        compacted = pool.submit(table_maintenance.compact, lakehouse.key)
         until(lambda: len(context.statusTracker().getActiveStageIds()) > 1)
         repartition(lakehouse, "part", "other", TruncateTransform(50))
         lakehouse.commit_all(lakehouse.upsert((1, 1, "new"), keys=(1, 2)))
@@ -816,7 +816,7 @@ def test_upserts_with_and_without_the_deletes_that_delete_nothing_leave_the_same
         elif step == "partition":
             parted_by = repartitioned(lakehouse, chosen, parted_by)
         else:
-            SparkTableUpkeep(lambda: lakehouse.engine.session).compact(lakehouse.key)
+            SparkTableMaintenance(lambda: lakehouse.engine.session).compact(lakehouse.key)
         assert sorted(lakehouse.rows(), key=repr) == sorted(expected, key=repr), (seed, number, step)
     assert left_out
 

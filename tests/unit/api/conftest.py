@@ -42,7 +42,7 @@ def gateway() -> FakeGateway:
 @asynccontextmanager
 async def client_of(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     async with app.router.lifespan_context(app):
-        await app.state.edge.door.opened()
+        await app.state.app_context.access.opened()
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield client

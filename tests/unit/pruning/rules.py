@@ -14,26 +14,26 @@ from service.model.filters.column_values import ColumnValues
 from service.model.filters.filtering import (
     Build,
     DynamicFilteringData,
-    Feed,
     FilterRecord,
     JoinType,
+    KeyDependency,
     KeyValue,
     Probe,
     Reason,
 )
-from service.model.filters.joins import Candidate, ColumnOf, JoinGraph, OpenedGraph, Relation, WrittenRows
+from service.model.filters.joins import Candidate, ColumnOf, FlattenedGraph, JoinGraph, Relation, WrittenRows
 from service.model.filters.keys import key_family
 from service.model.tables.tables import NOW, TableAt, TableFacts, TableName
 from service.model.tables.views import View, ViewColumn
 from service.pruning.build_side.affordable_build import affordable_build as affordable_relations
 from service.pruning.build_side.build_query import BuildQuery, build_relations
 from service.pruning.build_side.build_query import build_query as rendered_build_query
+from service.pruning.build_side.chained_query import chained_query as rewritten_query
 from service.pruning.build_side.composite_keys import FoundKey
 from service.pruning.build_side.composite_keys import composite_keys as composed_keys
 from service.pruning.build_side.converted_query import converted_query as keys_query
-from service.pruning.build_side.fed_query import fed_query as narrowed_query
-from service.pruning.build_side.feeding import feeding as feeding_queries
 from service.pruning.build_side.is_chosen_otherwise import is_chosen_otherwise as is_select_chosen_otherwise
+from service.pruning.build_side.key_dependencies import key_dependencies as feeding_queries
 from service.pruning.build_side.range_queries import stripes_query
 from service.pruning.candidates.computed_join import computed_join as computed_candidates
 from service.pruning.candidates.converted_join import converted_join as converted_candidates
@@ -45,41 +45,49 @@ from service.pruning.candidates.outer_join import outer_join as outer_candidates
 from service.pruning.candidates.semi_join import semi_join as semi_candidates
 from service.pruning.candidates.unwrap_cast import unwrap_cast as unwrapped
 from service.pruning.conditions.bounded_clock import bounded_clock as bounded_condition
-from service.pruning.conditions.dated import dated as dated_condition
-from service.pruning.conditions.holding_conditions import holding_conditions as all_that_hold
-from service.pruning.conditions.is_faithful import is_faithful as is_condition_faithful
-from service.pruning.conditions.is_free_to_differ import is_free_to_differ as is_query_free_to_differ
-from service.pruning.conditions.joins_in_effect import WrittenJoin
-from service.pruning.conditions.joins_in_effect import joins_in_effect as joined_in_effect
+from service.pruning.conditions.effective_joins import WrittenJoin
+from service.pruning.conditions.effective_joins import effective_joins as joined_in_effect
+from service.pruning.conditions.fold_current_date import fold_current_date as dated_condition
+from service.pruning.conditions.implied_conjuncts import implied_conjuncts as all_that_hold
+from service.pruning.conditions.is_nondeterministic import is_nondeterministic as is_query_free_to_differ
+from service.pruning.conditions.is_safe_to_render import is_safe_to_render as is_condition_faithful
+from service.pruning.conditions.is_uncorrelated import is_uncorrelated as is_alone
 from service.pruning.conditions.literal_type import literal_type as type_of_literal
-from service.pruning.conditions.rejected_nulls import rejected_nulls as relations_without_nulls
-from service.pruning.conditions.stands_alone import stands_alone as is_alone
+from service.pruning.conditions.rejected_nulls import null_rejecting_columns as relations_without_nulls
 from service.pruning.detect import detect as detected
 from service.pruning.detection import DetectionContext
 from service.pruning.join_graph.column_classes import column_classes
+from service.pruning.join_graph.filter_pushdown import (
+    Place,
+    PushdownContext,
+    Source,
+    pushdown_targets,
+    pushed_down,
+)
+from service.pruning.join_graph.flatten_relations import flatten_relations as flattened_relations
+from service.pruning.join_graph.flattened_columns import has_rows_of_its_joins, projections
 from service.pruning.join_graph.join_conditions import join_conditions as conditions_of_joins
 from service.pruning.join_graph.join_graph import join_graph as joined
 from service.pruning.join_graph.join_graphs import join_graphs as graphs_of
 from service.pruning.join_graph.known_tables import KnownTables
-from service.pruning.join_graph.lineage import Place, Source, Ways, moved_down, narrowed_by
-from service.pruning.join_graph.open_relations import open_relations as opened_relations
-from service.pruning.join_graph.opened_columns import has_rows_of_its_joins, projections
 from service.pruning.join_graph.written_rows import written_rows as rows_written
-from service.pruning.name_resolution.is_resolved_alike import is_resolved_alike as are_names_resolved_alike
-from service.pruning.name_resolution.is_understood import is_understood as is_query_understood
+from service.pruning.name_resolution.ambiguous_tables import ambiguous_tables as found_unsure
+from service.pruning.name_resolution.is_supported_syntax import is_supported_syntax as is_query_understood
+from service.pruning.name_resolution.matches_spark_resolution import (
+    matches_spark_resolution as are_names_resolved_alike,
+)
 from service.pruning.name_resolution.qualify import qualify as qualified
-from service.pruning.name_resolution.unsure_tables import unsure_tables as found_unsure
 from service.pruning.predicates.composite_predicate import TupleBounds
 from service.pruning.predicates.composite_predicate import composite_predicate as composed_predicate
 from service.pruning.predicates.predicate import predicate as formed_predicate
 from service.pruning.rewrites.local_relations import named_in
-from service.pruning.sql_text.inject import Narrowing
+from service.pruning.sql_text.expand_views import expand_views as with_views_open
+from service.pruning.sql_text.expand_views import view_select
+from service.pruning.sql_text.inject import TableSubstitution
 from service.pruning.sql_text.inject import inject as injected
 from service.pruning.sql_text.is_replaceable import is_replaceable as are_tables_replaceable
 from service.pruning.sql_text.metadata_names import metadata_names as names_with_versions
 from service.pruning.sql_text.number_placeholders import number_placeholders as numbered_placeholders
-from service.pruning.sql_text.open_views import open_views as with_views_open
-from service.pruning.sql_text.open_views import view_select
 from service.pruning.sql_text.parse import parse as parsed_query
 from service.pruning.sql_text.table_names import table_names as names_of
 from service.pruning.sql_text.view_text import view_text as text_of_view
@@ -129,7 +137,7 @@ def view_text(sql: str) -> str:
     return "not for every place" if text is None else text
 
 
-def open_views(sql: str) -> str:
+def expand_views(sql: str) -> str:
     """Expands `v`, a view of two columns, in a query at lake.shop."""
     parsed = parsed_query(sql)
     assert parsed is not None
@@ -144,13 +152,13 @@ def qualify(sql: str) -> str:
     return "not understood" if tree is None else tree.sql("spark")
 
 
-def is_understood(sql: str) -> str:
+def is_supported_syntax(sql: str) -> str:
     parsed = parsed_query(sql)
     assert parsed is not None
     return "understood" if is_query_understood(parsed.tree) else "not understood"
 
 
-def is_resolved_alike(sql: str) -> str:
+def matches_spark_resolution(sql: str) -> str:
     """Checks name resolution. `note` of `returns` may be a struct; the columns of `unknown` are not known."""
     tree = _qualified(sql)
     root = None if tree is None else build_scope(tree)
@@ -165,7 +173,7 @@ def is_replaceable(sql: str) -> str:
     return "replaceable" if are_tables_replaceable(parsed.tree) else "left alone"
 
 
-def is_free_to_differ(sql: str) -> str:
+def is_nondeterministic(sql: str) -> str:
     parsed = parsed_query(sql)
     assert parsed is not None
     return "free to differ" if is_query_free_to_differ(parsed.tree) else "same rows each time"
@@ -180,11 +188,11 @@ def join_graph(sql: str) -> str:
     return f"holds: {holds}\nmay be NULLs: {', '.join(sorted(graph.null_supplied)) or NOTHING}{rejected}"
 
 
-def rejected_nulls(condition: str) -> str:
+def null_rejecting_columns(condition: str) -> str:
     return _listed(sorted(relations_without_nulls(parse_one(condition, read="spark"))))
 
 
-def joins_in_effect(sql: str) -> str:
+def effective_joins(sql: str) -> str:
     """Lists the effective type of each join, in text order."""
     select = parse_one(sql, read="spark")
 
@@ -232,17 +240,17 @@ def null_safe_join(sql: str) -> str:
 def lineage(sql: str) -> str:
     """Lists the columns that a filter on column `day_key` of relation `r` is pushed down to."""
     scope = _scope(sql)
-    mentions = scope.ref_count()
+    references = scope.ref_count()
     place = Place(scope, "r", scope.selected_sources["r"][1])
-    ways = Ways(lambda each: _classes(_graph(each)), lambda each: mentions[id(each)])
-    return _listed(map(_lineage_of, narrowed_by(place, "day_key", ways)))
+    context = PushdownContext(lambda each: _classes(_graph(each)), lambda each: references[id(each)])
+    return _listed(map(_lineage_of, pushdown_targets(place, "day_key", context)))
 
 
 def _lineage_of(source: Source) -> str:
-    refusal = f": {source.refusal}" if source.refusal else ""
+    rejection = f": {source.rejection}" if source.rejection else ""
     reading = source.reading
     shared = f", by one of {reading.count}: {reading.relation}" if reading else ""
-    return f"{source.table.name}.{source.column}{refusal}{shared}"
+    return f"{source.table.name}.{source.column}{rejection}{shared}"
 
 
 def build_query(sql: str) -> str:
@@ -267,9 +275,9 @@ def affordable_build(sql: str) -> str:
     return ", ".join(sorted(build_relations(graph, [key], fewer)))
 
 
-def open_relations(sql: str) -> str:
+def flatten_relations(sql: str) -> str:
     """Lists tables and conditions after derived tables are flattened."""
-    graph = _opened(_scope(sql)).graph
+    graph = _flattened(_scope(sql)).graph
     holds = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
     return f"reads: {', '.join(sorted(graph.relations))}\nholds: {holds}"
 
@@ -293,7 +301,7 @@ def join_graphs(sql: str) -> str:
         scope,
         scope.ref_count(),
         joined,
-        lambda relation, asked: moved_down(relation, asked, lambda _, column: column != "mixed"),
+        lambda relation, asked: pushed_down(relation, asked, lambda _, column: column != "mixed"),
     )
     found = (
         f"holds: {'; '.join(each.sql('spark') for each in graph.conjuncts)}"
@@ -314,7 +322,7 @@ def join_conditions(sql: str) -> str:
     return _listed(each.sql("spark") for each in found)
 
 
-def dated(sql: str) -> str:
+def fold_current_date(sql: str) -> str:
     """Folds the current date into a condition: the last day of February 2000, or the day after it."""
     condition = dated_condition(parse_one(sql, read="spark"), [date(2000, 2, 29), date(2000, 3, 1)])
     return condition.sql("spark")
@@ -349,16 +357,16 @@ def composite_predicate(text: str) -> str:
     keys = [tuple(int(value) for value in each.split()) for each in tuples.split(", ")]
     values = tuple(int(each) for each in held.split())
     probe = Probe(TableName("lake", "shop", "t"), ("a", "b"), ("int", "int"), 1)
-    holds = ColumnValues(values, min(values), max(values), is_tight=True) if values else None
+    holds = ColumnValues(values, min(values), max(values), is_clustered=True) if values else None
     formed = composed_predicate(probe, keys, [None, holds], TupleBounds(max_parts=3, max_values=8))
     return formed if isinstance(formed, Reason) else f"{formed.form}: {formed.condition.sql('spark')}"
 
 
-def fed_query(text: str) -> str:
+def chained_query(text: str) -> str:
     """Filters a query by keys of column `k` of `t1`, in at most three ranges."""
     sql, _, values = text.partition(" | ")
     keys = DynamicFilteringData(tuple((int(each),) for each in values.split()), is_filtering=True)
-    return narrowed_query(sql, [(Feed("", "t1", "k", "int"), keys)], max_ranges=3)
+    return rewritten_query(sql, [(KeyDependency("", "t1", "k", "int"), keys)], max_ranges=3)
 
 
 def inject(sql: str) -> str:
@@ -369,15 +377,15 @@ def inject(sql: str) -> str:
     parsed = parsed_query(sql, "UTC")
     assert parsed is not None
     to_seven = exp.EQ(this=exp.column("day_key", quoted=True), expression=exp.Literal.number(7))
-    narrowed = Narrowing(1, (to_seven,))
-    how = {"sales": narrowed, "sal`es": narrowed, "calendar": Narrowing(3)}
-    how |= {"logs": Narrowing(None, (to_seven,)), "kinds": Narrowing(None)}
+    filtered = TableSubstitution(1, (to_seven,))
+    how = {"sales": filtered, "sal`es": filtered, "calendar": TableSubstitution(3)}
+    how |= {"logs": TableSubstitution(None, (to_seven,)), "kinds": TableSubstitution(None)}
     return injected(
         parsed, {each.end: how[each.parts[-1]] for each in parsed.references if each.parts[-1] in how}
     )
 
 
-def is_faithful(sql: str) -> str:
+def is_safe_to_render(sql: str) -> str:
     return "written anew" if is_condition_faithful(parse_one(sql, read="spark")) else "left out"
 
 
@@ -430,21 +438,21 @@ def detect(sql: str) -> str:
     if tree is None:
         return "not understood"
     found = detected(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000))
-    filters = (each.filter for each in found.placements)
+    filters = (each.filter for each in found.assignments)
     applied = [
         f"{each.probe.table.table}.{'+'.join(each.probe.columns)} by {each.filtering_query}"
-        f"{''.join(f' fed at {feed.alias}.{feed.column}' for feed in each.feeds)}"
+        f"{''.join(f' fed at {keys.alias}.{keys.column}' for keys in each.key_dependencies)}"
         for each in filters
     ]
-    refused = [
+    rejected = [
         f"{each.probe.table.table}.{each.probe.columns[0]} not by "
         f"{'.'.join([*(name.table for name in each.build.tables), *each.build.columns])}: {each.reason}"
-        for each in found.refused
+        for each in found.rejected
     ]
-    return _listed([*applied, *refused])
+    return _listed([*applied, *rejected])
 
 
-def holding_conditions(condition: str) -> str:
+def implied_conjuncts(condition: str) -> str:
     return _listed(each.sql("spark") for each in all_that_hold(parse_one(condition, read="spark")))
 
 
@@ -469,7 +477,7 @@ def composite_keys(sql: str) -> str:
     )
 
 
-def feeding(sql: str) -> str:
+def key_dependencies(sql: str) -> str:
     """Lists columns that can filter the query for the keys of `d.day_key`, and the sources of their keys."""
     graph = _graph(_scope(sql))
     allowed = frozenset(graph.relations.keys() - {"f"})
@@ -477,21 +485,21 @@ def feeding(sql: str) -> str:
     assert query is not None
     known = KnownTables(TABLES, max_build_rows=1000)
     return _listed(
-        f"{fed.relation}.{fed.column} {type_name} by {keys.sql}"
-        for fed, keys, type_name in feeding_queries(graph, query, allowed, known)
+        f"{chained.relation}.{chained.column} {type_name} by {keys.sql}"
+        for chained, keys, type_name in feeding_queries(graph, query, allowed, known)
     )
 
 
-def opened_columns(sql: str) -> str:
+def flattened_columns(sql: str) -> str:
     """Lists the expressions of derived table `d`, and says whether each of its rows is a row of its joins."""
     scope = _scope(sql).sources["d"]
     assert isinstance(scope, Scope)
-    found = projections(scope.expression, _opened(scope))
+    found = projections(scope.expression, _flattened(scope))
     rows = "rows of its joins" if has_rows_of_its_joins(scope.expression) else "other rows"
     return _listed([rows, *(f"{name}: {each.sql('spark')}" for name, each in found.items())])
 
 
-def unsure_tables(sql: str) -> str:
+def ambiguous_tables(sql: str) -> str:
     """Lists the tables that get no snapshot at all, because two different ones might be read."""
     parsed, tree = parsed_query(sql), _qualified(sql)
     if parsed is None or tree is None:
@@ -500,7 +508,7 @@ def unsure_tables(sql: str) -> str:
     return _listed(sorted(each.table for each in found_unsure(tree, parsed, names)))
 
 
-def stands_alone(sql: str) -> str:
+def is_uncorrelated(sql: str) -> str:
     """Checks the WHERE of a query, in which `remote` must not be read."""
     scope = _scope(sql)
     scopes = {id(each.expression): each for each in scope.traverse()}
@@ -513,12 +521,12 @@ def is_chosen_otherwise(sql: str) -> str:
     return "by more than conditions" if is_so else "by its conditions"
 
 
-def left_out(sql: str) -> str:
+def unfiltered(sql: str) -> str:
     """Lists each table reference without a candidate, with its reason."""
     tree = _qualified(sql)
     if tree is None:
         return "not understood"
-    found = detected(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000)).left_out
+    found = detected(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000)).unfiltered
     return _listed(sorted(f"{each.probe.table.table}{_key_of(each)}: {each.reason}" for each in found))
 
 
@@ -544,13 +552,13 @@ def local_relations(sql: str) -> str:
     )
 
 
-def droppable_joins(sql: str) -> str:
+def redundant_joins(sql: str) -> str:
     """Lists the text without each join that can be eliminated."""
     parsed, tree = parsed_query(sql), _qualified(sql)
     if parsed is None or tree is None:
         return "not understood"
     context = DetectionContext(TABLES, (), {}, max_build_rows=1000, max_relation_rows=50, parsed=parsed)
-    found = detected(tree, context).droppable
+    found = detected(tree, context).redundant_joins
     return _listed(injected(parsed, {}, each.edits) for each in found if each.edits is not None)
 
 
@@ -560,34 +568,34 @@ RULES: Mapping[str, Callable[[str], str]] = {
         parse,
         table_names,
         view_text,
-        open_views,
-        is_understood,
+        expand_views,
+        is_supported_syntax,
         qualify,
-        is_resolved_alike,
+        matches_spark_resolution,
         join_graph,
-        rejected_nulls,
-        joins_in_effect,
+        null_rejecting_columns,
+        effective_joins,
         inner_join,
         outer_join,
         semi_join,
         null_safe_join,
         lineage,
         affordable_build,
-        open_relations,
+        flatten_relations,
         written_rows,
         literal_type,
         join_graphs,
         join_conditions,
-        dated,
+        fold_current_date,
         bounded_clock,
         number_placeholders,
         build_query,
         predicate,
         composite_predicate,
-        fed_query,
+        chained_query,
         inject,
-        is_faithful,
-        is_free_to_differ,
+        is_safe_to_render,
+        is_nondeterministic,
         is_replaceable,
         unwrap_cast,
         key_type,
@@ -596,16 +604,16 @@ RULES: Mapping[str, Callable[[str], str]] = {
         converted_join,
         range_queries,
         detect,
-        left_out,
+        unfiltered,
         local_relations,
-        droppable_joins,
-        holding_conditions,
+        redundant_joins,
+        implied_conjuncts,
         computed_join,
         composite_keys,
-        feeding,
-        opened_columns,
-        unsure_tables,
-        stands_alone,
+        key_dependencies,
+        flattened_columns,
+        ambiguous_tables,
+        is_uncorrelated,
         is_chosen_otherwise,
     )
 }
@@ -644,14 +652,17 @@ def _graph(scope: Scope) -> JoinGraph:
     return graph
 
 
-def _opened(scope: Scope) -> OpenedGraph:
-    return opened_relations(_graph(scope), _opened, _written)
+def _flattened(scope: Scope) -> FlattenedGraph:
+    return flattened_relations(_graph(scope), _flattened, _written)
 
 
 def _written(scope: Scope | exp.Expr) -> WrittenRows | None:
     assert isinstance(scope, Scope)
     return rows_written(
-        scope, lambda each: None if joined(each) is None else _opened(each), _is_known, is_condition_faithful
+        scope,
+        lambda each: None if joined(each) is None else _flattened(each),
+        _is_known,
+        is_condition_faithful,
     )
 
 
@@ -679,8 +690,8 @@ def _classes(graph: JoinGraph) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
 def _candidates(found: Iterable[Candidate]) -> str:
     return _listed(
         f"{each.probe.relation}.{each.probe.column} "
-        f"{'by' if each.refusal is None else 'not by'} {each.build.relation}.{each.build.column}"
-        f"{'' if each.refusal is None else f': {each.refusal}'}"
+        f"{'by' if each.rejection is None else 'not by'} {each.build.relation}.{each.build.column}"
+        f"{'' if each.rejection is None else f': {each.rejection}'}"
         for each in found
     )
 

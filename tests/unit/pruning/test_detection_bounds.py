@@ -10,12 +10,12 @@ import pytest
 
 from service.model.filters.filtering import Reason
 from service.model.tables.tables import TableAt, TableFacts, TableName
-from service.pruning.conditions.holding_conditions import MAX_BRANCHES
+from service.pruning.conditions.implied_conjuncts import MAX_BRANCHES
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext
-from service.pruning.name_resolution.is_understood import MAX_JOINS
+from service.pruning.filter_planner import MAX_BUILD_SIDES, MAX_SETS
+from service.pruning.name_resolution.is_supported_syntax import MAX_JOINS
 from service.pruning.name_resolution.qualify import qualify
-from service.pruning.placements import MAX_BUILD_SIDES, MAX_SETS
 from service.pruning.sql_text.parse import parse
 from tests.unit.pruning.tables import TABLES
 
@@ -38,8 +38,8 @@ def star(dimensions: int) -> str:
 def test_a_text_cannot_ask_for_any_number_of_sets() -> None:
     found = detection(star(MAX_JOINS))
     assert found is not None
-    assert len({each.filter.fingerprint for each in found.placements}) == MAX_SETS
-    assert {each.reason for each in found.refused} == {Reason.NOT_WORTH_COLLECTING}
+    assert len({each.filter.fingerprint for each in found.assignments}) == MAX_SETS
+    assert {each.reason for each in found.rejected} == {Reason.NOT_WORTH_COLLECTING}
 
 
 def test_relations_of_one_key_are_not_all_asked_for_each_other() -> None:
@@ -47,18 +47,18 @@ def test_relations_of_one_key_are_not_all_asked_for_each_other() -> None:
     keys = " AND ".join(f"f0.day_key = {each}.day_key AND {each}.note = 'a'" for each in names[1:])
     found = detection(f"SELECT 1 FROM {', '.join(f'sales {each}' for each in names)} WHERE {keys}")
     assert found is not None
-    assert 0 < len(found.placements) <= MAX_BUILD_SIDES < 40 * 39
-    assert {each.reason for each in found.refused} == {Reason.NOT_WORTH_COLLECTING}
+    assert 0 < len(found.assignments) <= MAX_BUILD_SIDES < 40 * 39
+    assert {each.reason for each in found.rejected} == {Reason.NOT_WORTH_COLLECTING}
 
 
 def test_what_all_of_very_many_branches_say_is_not_looked_for() -> None:
-    def placed(branches: int) -> int:
+    def assignments(branches: int) -> int:
         years = " OR ".join(f"(f.day_key = d.day_key AND d.year = {2000 + each})" for each in range(branches))
         found = detection(f"SELECT 1 FROM sales f, calendar d WHERE {years}")
         assert found is not None
-        return len(found.placements)
+        return len(found.assignments)
 
-    assert (placed(MAX_BRANCHES), placed(MAX_BRANCHES + 1)) == (1, 0)
+    assert (assignments(MAX_BRANCHES), assignments(MAX_BRANCHES + 1)) == (1, 0)
 
 
 def test_a_select_of_too_many_relations_is_left_alone() -> None:
@@ -73,7 +73,7 @@ def test_keys_are_asked_from_the_table_as_its_catalog_spells_it() -> None:
         {**TABLES, calendar: spelled},
     )
     assert found is not None
-    assert "FROM `lake`.`Shop`.`Calendar` VERSION AS OF 3" in found.placements[0].filter.filtering_query
+    assert "FROM `lake`.`Shop`.`Calendar` VERSION AS OF 3" in found.assignments[0].filter.filtering_query
 
 
 def test_who_wants_keys_whatever_they_cost_has_no_large_table_in_memory() -> None:
@@ -84,7 +84,7 @@ def test_who_wants_keys_whatever_they_cost_has_no_large_table_in_memory() -> Non
     assert tree is not None
     bounds = DetectionContext(TABLES, {}, {}, max_build_rows=sys.maxsize, max_fetched_rows=99)
     found = detect(tree, bounds)
-    assert (len(found.placements), found.relations) == (1, ())
+    assert (len(found.assignments), found.relations) == (1, ())
     assert detect(tree, replace(bounds, max_fetched_rows=100)).relations
 
 
@@ -94,7 +94,7 @@ def test_keys_with_and_without_their_null_are_never_one_set() -> None:
         " WHERE lower(c.name) >= 'a'{}"
     )
     found = [detection(sql.format(*each)) for each in (("<=>", " AND c.name IS NOT NULL"), ("=", ""))]
-    fingerprints = [each.placements[0].filter.fingerprint for each in found if each is not None]
+    fingerprints = [each.assignments[0].filter.fingerprint for each in found if each is not None]
     assert len(set(fingerprints)) == 2
 
 
@@ -102,7 +102,7 @@ def test_conditions_in_another_order_choose_the_same_keys() -> None:
     sql = "SELECT f.note FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE {} AND {}"
     conditions = ("d.year <> 0", "10 / d.year > 1")
     found = [detection(sql.format(*each)) for each in (conditions, conditions[::-1])]
-    filters = [each.placements[0].filter for each in found if each is not None]
+    filters = [each.assignments[0].filter for each in found if each is not None]
     assert len({each.filtering_query for each in filters}) == 2
     assert len({each.fingerprint for each in filters}) == 1
 
@@ -120,4 +120,4 @@ def test_unions_that_double_with_each_step_are_looked_through_once(table: str, o
         " SELECT 1 FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE d.year = 2000"
     )
     assert found is not None
-    assert [each.filter.probe.table.table for each in found.placements] == ["sales"]
+    assert [each.filter.probe.table.table for each in found.assignments] == ["sales"]

@@ -8,22 +8,22 @@ import pytest
 from service.model.filters.filtering import Build
 from service.model.filters.relations import RelationQuery
 from service.model.tables.tables import TableName
-from service.pruning.detection import Placement
-from service.pruning.rewrites.local_relations import RelationPlacement
+from service.pruning.detection import FilterAssignment
+from service.pruning.rewrites.local_relations import RelationAssignment
 from service.pruning.rows_with_keys import rows_with_keys
 from tests.fakes.filters import date_filter
 
 FILTER = date_filter()
 PROBE_END, BUILD_END = 10, 20
-PLACED = Placement(FILTER, PROBE_END)
+PLACED = FilterAssignment(FILTER, PROBE_END)
 ROWS = replace(FILTER.build, columns=(*FILTER.build.columns, "d_day_name"))
 RELATION = RelationQuery(ROWS, "SELECT …", "rows")
 
 
 def found(rows_of: Build = ROWS, end: int = BUILD_END, build: Build = FILTER.build) -> dict[str, str]:
-    placed = replace(PLACED, filter=replace(FILTER, build=build))
-    relation = RelationPlacement(replace(RELATION, rows_of=rows_of), end)
-    return {key: each.fingerprint for key, each in rows_with_keys([placed], [relation]).items()}
+    assignments = replace(PLACED, filter=replace(FILTER, build=build))
+    relation = RelationAssignment(replace(RELATION, rows_of=rows_of), end)
+    return {key: each.fingerprint for key, each in rows_with_keys([assignments], [relation]).items()}
 
 
 def test_rows_that_have_the_keys_are_read_with_them() -> None:

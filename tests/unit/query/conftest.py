@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.model.query.query import QueryRequest
-from service.query.lifecycle.book import QueryBook
-from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.query_registry import QueryRegistry
 from service.query.lifecycle.run import QueryPorts
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
@@ -28,7 +28,7 @@ class Bench:
     engine: FakeEngine = field(default_factory=FakeEngine)
     catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
     journal: FakeJournal = field(default_factory=FakeJournal)
-    book: QueryBook = field(default_factory=lambda: QueryBook(max_waiting=100, retention_ms=60_000))
+    book: QueryRegistry = field(default_factory=lambda: QueryRegistry(max_waiting=100, retention_ms=60_000))
     engine_retries: int = 1
 
     def __post_init__(self) -> None:
@@ -53,12 +53,12 @@ class Bench:
         caller: str = "ann",
         request_id: UUID | None = None,
         timeout_ms: int = 5000,
-    ) -> LiveQuery:
+    ) -> QueryHandle:
         return self.of(QueryRequest(sql, request_id=request_id, timeout_ms=timeout_ms), caller)
 
-    def of(self, request: QueryRequest, caller: str = "ann") -> LiveQuery:
+    def of(self, request: QueryRequest, caller: str = "ann") -> QueryHandle:
         """Adds a query for this request to the book, and returns it."""
-        query = LiveQuery(uuid4(), request, caller, self.clock.now(), self.clock.elapsed_ms())
+        query = QueryHandle(uuid4(), request, caller, self.clock.now(), self.clock.elapsed_ms())
         return self.book.add(query)
 
 

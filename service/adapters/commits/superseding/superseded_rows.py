@@ -80,10 +80,10 @@ def _batch(
 ) -> pa.RecordBatch:
     """Keys `by` an upsert, or keys of rows: the write that they are part `of`, and where they are."""
     count = len(keys[0])
-    told = [pa.repeat(pa.scalar(each, pa.int64()), count) for each in (by, of, number)]
+    reported = [pa.repeat(pa.scalar(each, pa.int64()), count) for each in (by, of, number)]
     positions = pa.array(range(start, start + count), pa.int64())
     names = [*(f"key_{place}" for place in range(len(keys))), "by", "of", "file", "row"]
-    return pa.RecordBatch.from_arrays([*keys, *told, positions], names=names)
+    return pa.RecordBatch.from_arrays([*keys, *reported, positions], names=names)
 
 
 def _superseded(

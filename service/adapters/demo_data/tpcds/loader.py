@@ -103,21 +103,21 @@ class _Load:
         rows: dict[str, int] = {}
         total = len(missing) + len(there)
 
-        def tell(table: str, step: Step) -> None:
+        def report(table: str, step: Step) -> None:
             on_progress(Progress(table, step, len(there) + len(rows), total, sum(rows.values())))
 
         for table in there:
-            tell(table, Step.SKIPPED)
+            report(table, Step.SKIPPED)
         schemas = table_schemas()
         if missing:
-            tell(missing[0], Step.GENERATING)
+            report(missing[0], Step.GENERATING)
         with closing(self.generator.texts(missing, self.scale)) as texts:
             for table, files in texts:
-                tell(table, Step.WRITING)
+                report(table, Step.WRITING)
                 content = read_text(files, schemas[table])
                 self._write(table, schemas[table], content)
                 rows[table] = content.num_rows
-                tell(table, Step.DONE)
+                report(table, Step.DONE)
         return LoadReport(rows, tuple(there))
 
     def _write(self, table: str, schema: Schema, rows: pa.Table) -> None:

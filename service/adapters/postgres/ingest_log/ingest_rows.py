@@ -17,7 +17,7 @@ from service.model.ingest.ingest import (
     WrittenTarget,
     written_target,
 )
-from service.model.ingest.judged_by import judged_by_from_bytes, judged_by_to_bytes
+from service.model.ingest.validation_schema import judged_by_from_bytes, judged_by_to_bytes
 from service.model.ingest.writing import TableKey, WriteResult
 from service.model.json_fields import JsonFields
 from service.model.tables.tables import TableName
@@ -37,7 +37,9 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "rejected_samples": [_sample_value(each) for each in record.rejected.samples],
         "write_ms": record.write_ms,
         "evolutions": evolution_values(record.evolutions),
-        "judged_by": None if record.judged_by is None else judged_by_to_bytes(record.judged_by),
+        "judged_by": None
+        if record.validation_schema is None
+        else judged_by_to_bytes(record.validation_schema),
         "traceparent": None if record.trace is None else record.trace.traceparent,
     }
 
@@ -96,7 +98,7 @@ def ingest_record(row: IngestRow) -> IngestRecord:
         stream_batch=row.stream_batch,
         write_ms=row.write_ms,
         evolutions=evolutions_of(row.evolutions),
-        judged_by=None if row.judged_by is None else judged_by_from_bytes(row.judged_by),
+        validation_schema=None if row.judged_by is None else judged_by_from_bytes(row.judged_by),
         trace=TraceContext.of(row.traceparent),
     )
 

@@ -73,12 +73,12 @@ class OpenRound:
         Raises:
             MetricsStoreDown: the log does not answer.
         """
-        row, told = IngestCommitRow, storable(detail)
+        row, reported = IngestCommitRow, storable(detail)
         is_new = and_(
             is_in_round(self._committable.key, self._committable.round_id),
-            row.error_detail.is_distinct_from(told),
+            row.error_detail.is_distinct_from(reported),
         )
-        statement = update(row).where(is_new).values(error_detail=told)
+        statement = update(row).where(is_new).values(error_detail=reported)
         self.ask(lambda: self._connection.execute(statement))
 
     def is_open(self) -> bool:

@@ -71,7 +71,7 @@ def _probe_values(probe: Probe) -> dict[str, object]:
         "probe_types": list(probe.type_names),
         "probe_snapshot_id": probe.snapshot_id,
         "probe_alias": storable(probe.alias),
-        "probe_mention": probe.mention,
+        "probe_mention": probe.table_reference,
     }
 
 

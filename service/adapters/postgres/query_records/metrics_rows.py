@@ -52,7 +52,7 @@ def query_values(record: QueryRecord) -> dict[str, object]:
                 "kind": each.kind.value,
                 "table": storable(each.table),
                 "detail": storable(each.detail),
-                "mention": each.mention,
+                "mention": each.table_reference,
                 "filter_id": storable(each.filter_id),
             }
             for each in record.rewrites

@@ -29,8 +29,8 @@ NOT_MIGRATED = "The metrics store answers, but its tables cannot be read: run `s
 PURGE_AT_ONCE = 5_000
 
 
-class PostgresMetricsStore:
-    """The `MetricsStore` port; the tables must be there (`migrations.upgrade`)."""
+class PostgresQueryStore:
+    """The `QueryStore` port; the tables must be there (`migrations.upgrade`)."""
 
     def __init__(self, url: str) -> None:
         self._engine = store_engine(url, CONNECTION, pool_size=4, max_overflow=4, pool_timeout=3)

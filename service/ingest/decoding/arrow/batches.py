@@ -15,7 +15,7 @@ from service.ingest.decoding.parquet.int96_moments import Int96Batch, int96_mome
 from service.ingest.decoding.parquet.int96_zone import int96_paths, marked_int96
 from service.ingest.decoding.parquet.parquet_plan import ParquetPlan, parquet_plan
 from service.ingest.decoding.streams.read_bounds import ReadBounds, Room
-from service.ingest.decoding.streams.told_failures import told
+from service.ingest.decoding.streams.told_failures import reported
 from service.ingest.decoding.values.known_columns import check_names
 from service.ingest.decoding.values.unfolded_rows import unfolded_parts
 
@@ -31,7 +31,7 @@ def arrow_batches(stream: BinaryIO, bounds: ReadBounds) -> Iterator[pa.RecordBat
         StorageDown: its storage fails.
     """
     room = Room(bounds)
-    with told("an Arrow stream"):
+    with reported("an Arrow stream"):
         messages = ArrowMessages(stream, room)
         reader = pa.ipc.open_stream(messages)
         yield _no_rows(reader.schema)
@@ -51,7 +51,7 @@ def parquet_batches(
         StorageDown: its storage fails.
     """
     room = Room(bounds)
-    with told("Parquet"):
+    with reported("Parquet"):
         metadata = pq.read_metadata(file)
         groups = range(metadata.num_row_groups) if row_groups is None else row_groups
         # Invalid names are rejected before the pages of all columns are examined, which takes time.
@@ -135,7 +135,7 @@ def parquet_row_groups(stream: BinaryIO) -> list[RowGroupSize]:
         IngestInvalid: it is not Parquet, or incomplete.
         StorageDown: its storage fails.
     """
-    with told("Parquet"):
+    with reported("Parquet"):
         metadata = pq.read_metadata(stream)
         groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
         return [RowGroupSize(max(each.num_rows, 0), max(each.total_byte_size, 1)) for each in groups]

@@ -12,9 +12,9 @@ from service.ingest.decoding.streams.note_names import note_names
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import BadRow, Position, Rows, TargetRows
 from service.ingest.decoding.values.arrow_types import arrow_schema
-from service.ingest.decoding.values.exact_arrays import Misfit, exact_array
+from service.ingest.decoding.values.exact_arrays import InvalidValue, exact_array
 from service.ingest.decoding.values.known_columns import check_columns, check_names
-from service.ingest.decoding.values.partition_misfits import partition_misfits
+from service.ingest.decoding.values.partition_misfits import invalid_partition_values
 from service.ingest.decoding.values.row_payload import row_payload
 from service.model.ingest.ingest import Route
 from service.model.tables.schemas import Field
@@ -100,26 +100,26 @@ def _fitted(
     try:
         _check_extra(rows, extra)
         exact = _exact(rows, target)
-        misfits = partition_misfits(exact, target.partition)
-        if not misfits:
+        invalid_values = invalid_partition_values(exact, target.partition)
+        if not invalid_values:
             yield TargetRows(index, exact)
             return
-    except Misfit:
-        misfits = _misfits(rows, target, extra)
-        fitting = _without(rows, misfits)
+    except InvalidValue:
+        invalid_values = _misfits(rows, target, extra)
+        fitting = _without(rows, invalid_values)
         if fitting:
             exact = _exact(rows.take(fitting), target)
-            without_partition = partition_misfits(exact, target.partition)
-            misfits |= {fitting[row].as_py(): reason for row, reason in without_partition.items()}
-    for row, reason in sorted(misfits.items()):
+            without_partition = invalid_partition_values(exact, target.partition)
+            invalid_values |= {fitting[row].as_py(): reason for row, reason in without_partition.items()}
+    for row, reason in sorted(invalid_values.items()):
         yield BadRow(Position(numbers[row]), reason, row_payload(rows.slice(row, 1)), index)
-    good = _without(rows, misfits)
+    good = _without(rows, invalid_values)
     if good:
         yield TargetRows(index, _exact(rows.take(good), target))
 
 
-def _without(rows: pa.RecordBatch, misfits: Mapping[int, str]) -> pa.Array:
-    return pa.array([row for row in range(rows.num_rows) if row not in misfits], pa.int32())
+def _without(rows: pa.RecordBatch, invalid_values: Mapping[int, str]) -> pa.Array:
+    return pa.array([row for row in range(rows.num_rows) if row not in invalid_values], pa.int32())
 
 
 def _extra(rows: pa.RecordBatch, target: ReadTarget, route: Route | None) -> list[str]:
@@ -133,7 +133,7 @@ def _check_extra(rows: pa.RecordBatch, extra: list[str]) -> None:
     for name in extra:
         column = rows.column(name)
         if column.null_count < len(column):
-            raise Misfit(f"there is no field {name}")
+            raise InvalidValue(f"there is no field {name}")
 
 
 def _exact(rows: pa.RecordBatch, target: ReadTarget) -> pa.RecordBatch:
@@ -160,7 +160,7 @@ def _misfits_in(array: pa.Array, field: Field, start: int) -> dict[int, str]:
     """Bisects the array down to the values that do not fit."""
     try:
         exact_array(array, field)
-    except Misfit as error:
+    except InvalidValue as error:
         if len(array) == 1:
             return {start: str(error)}
         half = len(array) // 2

@@ -12,7 +12,7 @@ from service.ingest.decoding.streams.line_blocks import line_blocks
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import Position, Rows, TargetRows
-from service.ingest.decoding.values.partition_misfits import partition_misfits
+from service.ingest.decoding.values.partition_misfits import invalid_partition_values
 from service.ingest.decoding.values.record_rows import RecordRows
 
 _BLOCK_BYTES = 4 * 1024**2
@@ -69,7 +69,7 @@ class _Reader:
 
     def _of_target(self, target: int, lines: bytes, numbers: range | list[int]) -> Iterator[Rows]:
         rows = self._fast[target].read(lines, len(numbers))
-        if rows is None or partition_misfits(rows, self._partitions[target]):
+        if rows is None or invalid_partition_values(rows, self._partitions[target]):
             yield from self._slowly(lines.split(b"\n"), numbers)
         else:
             yield TargetRows(target, rows)

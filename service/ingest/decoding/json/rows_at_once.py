@@ -9,7 +9,7 @@ from service.ingest.decoding.json.fast_rows import FastRows
 from service.ingest.decoding.json.route_lines import LineGroup, LineRouter
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.rows import TargetRows
-from service.ingest.decoding.values.partition_misfits import partition_misfits
+from service.ingest.decoding.values.partition_misfits import invalid_partition_values
 from service.ingest.decoding.values.record_rows import BATCH_ROWS
 from service.model.ingest.json_records import JsonRecords
 from service.model.tables.schemas import Field, Primitive
@@ -39,7 +39,7 @@ def _read(
     for target, lines, count in parts:
         reader = None if target is None else _reader(plan.targets[target].fields, ignored)
         rows = None if reader is None else reader.read(lines, count)
-        if target is None or rows is None or partition_misfits(rows, plan.targets[target].partition):
+        if target is None or rows is None or invalid_partition_values(rows, plan.targets[target].partition):
             return None
         found.append(TargetRows(target, rows))
     return found

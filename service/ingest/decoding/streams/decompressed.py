@@ -7,7 +7,7 @@ from typing import BinaryIO, cast
 
 from service.ingest.decoding.streams.gzip_stream import GzipStream
 from service.ingest.decoding.streams.read_bounds import unfolds_to_too_much
-from service.ingest.decoding.streams.told_failures import told
+from service.ingest.decoding.streams.told_failures import reported
 from service.ingest.decoding.streams.zstd_stream import ZstdStream
 from service.model.ingest.record_formats import Compression
 
@@ -46,7 +46,7 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        with told(self._compression.lower()):
+        with reported(self._compression.lower()):
             byte_count = self._raw.readinto(buffer)
         self._left -= byte_count
         if self._left < 0:

@@ -16,7 +16,7 @@ _NO_PLACE = errno.EINVAL
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
+def reported(what: str) -> Iterator[None]:
     """Classifies errors inside, where records in this format are read; lack of memory is not classified.
 
     Raises:

@@ -18,7 +18,7 @@ from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct
 _DAY_US = 86_400_000_000
 
 
-class Misfit(ValueError):
+class InvalidValue(ValueError):
     """A value does not fit its field; the error does not say which value."""
 
 
@@ -27,12 +27,12 @@ def exact_array(array: pa.Array, field: Field, place: str = "") -> pa.Array:
 
     Raises:
         IngestInvalid: no values of this type could fit.
-        Misfit: a value does not.
+        InvalidValue: a value does not.
     """
     name = f"{place}{field.name}"
     found = _converted(_plain(array), field, name)
     if field.is_required and found.null_count:
-        raise Misfit(f"{name} is required")
+        raise InvalidValue(f"{name} is required")
     return found
 
 
@@ -134,7 +134,7 @@ def _cast(array: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
         if types.is_date(kind) or (types.is_timestamp(kind) and kind.unit == "us"):
             _check_years(found, name)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise Misfit(f"{name}: {str(error).splitlines()[0]:.200}") from None
+        raise InvalidValue(f"{name}: {str(error).splitlines()[0]:.200}") from None
     return found
 
 
@@ -152,7 +152,7 @@ def _check_digits(array: pa.Array, kind: pa.DataType, name: str) -> None:
     found = pc.min_max(array if is_long else array.cast(pa.decimal128(given.precision, given.scale)))
     bound = Decimal(10) ** whole
     if found["max"].is_valid and not -bound < found["min"].as_py() <= found["max"].as_py() < bound:
-        raise Misfit(f"{name}: a number has more than {whole} digits before the point")
+        raise InvalidValue(f"{name}: a number has more than {whole} digits before the point")
 
 
 def _check_years(array: pa.Array, name: str) -> None:
@@ -160,14 +160,14 @@ def _check_years(array: pa.Array, name: str) -> None:
     first, last = (pa.scalar(each, array.type) for each in _years(array.type))
     is_within = pc.and_(pc.greater_equal(array, first), pc.less_equal(array, last))
     if pc.all(is_within).as_py() is False:
-        raise Misfit(f"{name}: a day or a moment lies outside of the years 1 to 9999")
+        raise InvalidValue(f"{name}: a day or a moment lies outside of the years 1 to 9999")
 
 
 def _check_times(array: pa.Array, name: str) -> None:
     """Checks times itself, as Arrow does not: one outside of a day would be stored as another time."""
     found = pc.min_max(array.view(pa.int64()))
     if found["max"].is_valid and not 0 <= found["min"].as_py() <= found["max"].as_py() < _DAY_US:
-        raise Misfit(f"{name}: a time lies outside of a day")
+        raise InvalidValue(f"{name}: a time lies outside of a day")
 
 
 def _years(kind: pa.DataType) -> tuple[date, date]:
@@ -201,7 +201,7 @@ def _child(child: pa.Array | None, field: Field, struct: pa.Array, name: str) ->
     if not field.is_required or found.null_count == 0:
         return found
     if pc.any(pc.and_(found.is_null(), struct.is_valid())).as_py():
-        raise Misfit(f"{name}.{field.name} is required")
+        raise InvalidValue(f"{name}.{field.name} is required")
     return _without_nulls(found, struct)
 
 
@@ -241,7 +241,7 @@ def _check_keys(lists: pa.Array, key: Field, name: str) -> None:
     else:
         distinct_count = len(set(zip(rows.to_pylist(), map(repr, keys.to_pylist()), strict=True)))
     if distinct_count < len(keys):
-        raise Misfit(f"{name}: a key stands there twice")
+        raise InvalidValue(f"{name}: a key stands there twice")
 
 
 def _offsets(lengths: pa.Array) -> pa.Array:

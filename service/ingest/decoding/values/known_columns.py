@@ -35,5 +35,5 @@ def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
     unknown = [each for each in names if each not in known]
     if unknown:
         more = f" and {len(unknown) - _TOLD_AT_MOST} more" if len(unknown) > _TOLD_AT_MOST else ""
-        told = ", ".join(f"{each!r:.100}" for each in unknown[:_TOLD_AT_MOST])
-        raise IngestInvalid(f"There is no column {told}{more} in what is to be written.")
+        reported = ", ".join(f"{each!r:.100}" for each in unknown[:_TOLD_AT_MOST])
+        raise IngestInvalid(f"There is no column {reported}{more} in what is to be written.")

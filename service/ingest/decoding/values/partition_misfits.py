@@ -20,13 +20,13 @@ _INT_BITS = 32
 _NULL = "null"
 
 
-def partition_misfits(rows: pa.RecordBatch, rules: PartitionRules) -> dict[int, str]:
+def invalid_partition_values(rows: pa.RecordBatch, rules: PartitionRules) -> dict[int, str]:
     """Returns the rows without a partition, each with one of its reasons.
 
     If all rows have a partition, at most a brief check is needed.
 
     >>> rules = PartitionRules((PartitionRule("share", ("share",), "double", "identity"),))
-    >>> partition_misfits(pa.record_batch({"share": [0.5, None, float("nan")]}), rules)
+    >>> invalid_partition_values(pa.record_batch({"share": [0.5, None, float("nan")]}), rules)
     {2: 'share: NaN and infinity cannot be partition values'}
     """
     found: dict[int, str] = {}

@@ -10,7 +10,7 @@ from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.rows import BadRow, Position, Rows, TargetRows
 from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.ingest.decoding.values.nested_values import struct_values
-from service.ingest.decoding.values.partition_misfits import partition_misfits
+from service.ingest.decoding.values.partition_misfits import invalid_partition_values
 from service.ingest.decoding.values.scalar_values import Convert
 from service.model.tables.schemas import Field
 
@@ -66,10 +66,10 @@ class RecordRows:
     def _with_partition(
         self, target: int, batch: pa.RecordBatch, sent: Sequence[tuple[Position, bytes]]
     ) -> Iterator[Rows]:
-        misfits = partition_misfits(batch, self._partitions[target])
-        for row, reason in sorted(misfits.items()):
+        invalid_values = invalid_partition_values(batch, self._partitions[target])
+        for row, reason in sorted(invalid_values.items()):
             yield BadRow(sent[row][0], reason, self._heading + sent[row][1], target)
-        good = [row for row in range(batch.num_rows) if row not in misfits] if misfits else None
+        good = [row for row in range(batch.num_rows) if row not in invalid_values] if invalid_values else None
         if good is None:
             yield TargetRows(target, batch)
         elif good:

@@ -11,14 +11,14 @@ from service.adapters.catalogs.deleted_records import deleted_record_count
 
 
 def snapshot(number: int, **summary: object) -> Snapshot:
-    told = {key.replace("_", "-"): str(value) for key, value in summary.items()}
+    reported = {key.replace("_", "-"): str(value) for key, value in summary.items()}
     return Snapshot(
         snapshot_id=number,
         parent_snapshot_id=number - 1 or None,
         sequence_number=number,
         timestamp_ms=number,
         manifest_list="m",
-        summary=Summary(Operation.OVERWRITE, **told),
+        summary=Summary(Operation.OVERWRITE, **reported),
     )
 
 
@@ -82,10 +82,10 @@ def test_whatever_happens_to_a_table_a_count_that_is_told_is_the_right_one(steps
             files = dict.fromkeys(files, 0)
         else:
             files[number] = 0
-        told = totals(
+        reported = totals(
             10 * len(files), files=bool(positions) + equality, positions=positions, equality=equality
         )
-        snapshots.append(snapshot(number, deleted_data_files=removed, **told))
+        snapshots.append(snapshot(number, deleted_data_files=removed, **reported))
     if snapshots:
         found = deleted_record_count(snapshots, snapshots[-1])
         assert equality == 0 or found is None or not files

@@ -26,7 +26,7 @@ from service.adapters.data_files.plan.locations import folder_bounds
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors import RecordsInvalid
 from service.ingest.decoding.values.arrow_types import arrow_schema
-from service.ingest.decoding.values.partition_misfits import partition_misfits
+from service.ingest.decoding.values.partition_misfits import invalid_partition_values
 from service.ingest.partition_rules import partition_rules
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.tables import PartitionField, TableName
@@ -79,7 +79,7 @@ def test_each_value_is_refused_by_both_or_by_none(
     rows = pa.RecordBatch.from_pylist(
         [{"v": each} for each in values], arrow_schema(table_schema(schema).columns)
     )
-    found = partition_misfits(rows, partition_rules(table))
+    found = invalid_partition_values(rows, partition_rules(table))
     assert found.keys() == {row for row in range(len(values)) if is_refused(state, rows.slice(row, 1))}
 
 
@@ -98,7 +98,7 @@ def test_null_structs_are_refused_by_both_where_the_source_in_them_is_required(t
     bounds = folder_bounds(state)
     table = WritableTable(KEY, UUID(int=1), 2, table_schema(schema), 4, (field,), (), b"", bounds)
     rows = pa.RecordBatch.from_pylist([{"st": {"x": 1}}, {"st": None}], arrow_schema(table.schema.columns))
-    assert partition_misfits(rows, partition_rules(table)).keys() == {1}
+    assert invalid_partition_values(rows, partition_rules(table)).keys() == {1}
     with pytest.raises(RecordsInvalid):
         write(state, None, [rows])
     assert files_below(tmp_path) == []

@@ -36,13 +36,13 @@ class BrokenCatalogs(FakeCatalogs):
 @contextmanager
 def emitting(
     transport: Transport,
-    meters: FakeLineageMeters,
+    metrics: FakeLineageMeters,
     bounds: EmitterBounds | None = None,
     catalogs: FakeCatalogs | None = None,
 ) -> Iterator[LineageEmitter]:
     names, tables = DatasetNames({}, "sluice"), KnownTables(catalogs or FakeCatalogs())
     queries, writes = QueryEvents("sluice", names, tables), WriteEvents("sluice", names, tables)
-    emitter = LineageEmitter(queries, writes, transport, meters, SystemClock(), bounds)
+    emitter = LineageEmitter(queries, writes, transport, metrics, SystemClock(), bounds)
     try:
         yield emitter
     finally:
@@ -56,97 +56,97 @@ def run(emitter: LineageEmitter, record: QueryRecord | None = None) -> None:
 
 
 def test_events_leave_in_their_order_and_the_stop_waits_for_them() -> None:
-    transport, meters = FakeTransport(), FakeLineageMeters()
-    with emitting(transport, meters, EmitterBounds(close_within_s=30)) as emitter:
+    transport, metrics = FakeTransport(), FakeLineageMeters()
+    with emitting(transport, metrics, EmitterBounds(close_within_s=30)) as emitter:
         for _ in range(20):
             run(emitter)
     assert [each["eventType"] for each in transport.events] == ["START", "COMPLETE"] * 20
-    assert (meters.sent_count, meters.dropped_count, meters.undelivered_count) == (40, 0, 0)
+    assert (metrics.sent_count, metrics.dropped_count, metrics.undelivered_count) == (40, 0, 0)
     assert transport.is_closed
 
 
 def test_while_nothing_leaves_nobody_waits_and_what_is_too_much_is_dropped() -> None:
-    transport, meters = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMeters()
     transport.may_go_on.clear()
-    with emitting(transport, meters, EmitterBounds(queue_events=10, close_within_s=30)) as emitter:
+    with emitting(transport, metrics, EmitterBounds(queue_events=10, close_within_s=30)) as emitter:
         run(emitter)
         assert transport.has_begun.wait(30)
         began = time.monotonic()
         for _ in range(1_000):
             run(emitter)
         assert time.monotonic() - began < AT_ONCE_S
-        assert meters.dropped_count == 2_001 - 10
+        assert metrics.dropped_count == 2_001 - 10
         transport.may_go_on.set()
-    assert meters.sent_count == 11
+    assert metrics.sent_count == 11
 
 
 def test_long_texts_that_wait_are_bounded_together() -> None:
-    transport, meters = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMeters()
     transport.may_go_on.clear()
-    with emitting(transport, meters, EmitterBounds(close_within_s=0.1)) as emitter:
+    with emitting(transport, metrics, EmitterBounds(close_within_s=0.1)) as emitter:
         emitter.query_taken(short_record())
         assert transport.has_begun.wait(30)
         long = replace(short_record(), sql="x" * (WAITING_BYTES // 4))
         for _ in range(10):
             emitter.query_taken(long)
-        assert meters.dropped_count == 7
+        assert metrics.dropped_count == 7
     transport.may_go_on.set()
 
 
 def test_what_does_not_get_there_is_tried_again_and_then_dropped() -> None:
-    transport, meters = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMeters()
     failures = iter([NotDelivered("busy"), NotDelivered("busy")])
     transport.failure = lambda: next(failures, None)
-    with emitting(transport, meters, EmitterBounds(timeout_s=30, close_within_s=30)) as emitter:
+    with emitting(transport, metrics, EmitterBounds(timeout_s=30, close_within_s=30)) as emitter:
         emitter.query_taken(short_record())
-        until(lambda: meters.sent_count == 1)
+        until(lambda: metrics.sent_count == 1)
         assert transport.attempts == 3
         transport.failure = lambda: NotDelivered("it is none", may_try_again=False)
         emitter.query_taken(short_record())
-        until(lambda: meters.undelivered_count == 1)
+        until(lambda: metrics.undelivered_count == 1)
         assert transport.attempts == 4
 
 
 def test_an_event_is_given_up_in_time_and_the_next_one_has_its_turn() -> None:
-    transport, meters = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMeters()
     transport.failure = lambda: NotDelivered("down")
-    with emitting(transport, meters, EmitterBounds(timeout_s=0.25)) as emitter:
+    with emitting(transport, metrics, EmitterBounds(timeout_s=0.25)) as emitter:
         run(emitter)
-        until(lambda: meters.undelivered_count == 2)
+        until(lambda: metrics.undelivered_count == 2)
         transport.failure = lambda: None
         run(emitter)
-        until(lambda: meters.sent_count == 2)
+        until(lambda: metrics.sent_count == 2)
 
 
 def test_a_stop_has_a_bound_whatever_hangs() -> None:
-    transport, meters = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMeters()
     transport.may_go_on.clear()
-    with emitting(transport, meters, EmitterBounds(close_within_s=0.1)) as emitter:
+    with emitting(transport, metrics, EmitterBounds(close_within_s=0.1)) as emitter:
         run(emitter)
         run(emitter)
         assert transport.has_begun.wait(30)
         began = time.monotonic()
         emitter.close()
         assert time.monotonic() - began < AT_ONCE_S
-        assert meters.undelivered_count == 3
+        assert metrics.undelivered_count == 3
         run(emitter)
-        assert meters.dropped_count == 2
+        assert metrics.dropped_count == 2
     transport.may_go_on.set()
     until(lambda: not [each for each in threading.enumerate() if each.name == "lineage"])
 
 
 def test_a_fault_in_one_event_is_not_the_end_of_the_others() -> None:
-    transport, meters = FakeTransport(), FakeLineageMeters()
-    with emitting(transport, meters, EmitterBounds(close_within_s=30), BrokenCatalogs()) as emitter:
+    transport, metrics = FakeTransport(), FakeLineageMeters()
+    with emitting(transport, metrics, EmitterBounds(close_within_s=30), BrokenCatalogs()) as emitter:
         emitter.query_ended(full_record())
         emitter.query_taken(short_record())
-    assert (meters.sent_count, meters.undelivered_count) == (1, 1)
+    assert (metrics.sent_count, metrics.undelivered_count) == (1, 1)
 
 
 def test_the_journal_tells_of_each_record_and_keeps_what_is_for_the_store() -> None:
     lineage, journal = FakeLineage(), FakeJournal()
     record = replace(short_record(), lineage=ResultLineage((), None))
-    told = LineageJournal(journal, lineage)
-    told.append(record)
+    reported = LineageJournal(journal, lineage)
+    reported.append(record)
     assert lineage.ended == [record]
-    assert told.find(record.query_id) == replace(record, lineage=None)
+    assert reported.find(record.query_id) == replace(record, lineage=None)

@@ -64,7 +64,7 @@ def write_events(of: FakeCatalogs | None = None) -> WriteEvents:
     return WriteEvents("sluice", DatasetNames(CATALOGS, "sluice"), KnownTables(of or catalogs()))
 
 
-def told(event: RunEvent) -> dict[str, Any]:
+def reported(event: RunEvent) -> dict[str, Any]:
     """Returns the event as JSON, after checks against the specification and for valid Unicode."""
     found: dict[str, Any] = json.loads(as_json(event))
     check(found)
@@ -84,7 +84,7 @@ def succeeded(**changes: Any) -> QueryRecord:
 def test_a_query_begins_and_ends_as_one_run_of_one_job() -> None:
     record = succeeded()
     events = query_events()
-    begun, ended = told(events.taken(record)), told(events.ended(record, NOW))
+    begun, ended = reported(events.taken(record)), reported(events.ended(record, NOW))
     assert (begun["eventType"], ended["eventType"]) == ("START", "COMPLETE")
     assert begun["run"]["runId"] == ended["run"]["runId"] == str(record.query_id)
     assert begun["job"] == ended["job"]
@@ -97,14 +97,14 @@ def test_a_query_begins_and_ends_as_one_run_of_one_job() -> None:
 )
 def test_why_a_query_failed_is_told_by_its_code_alone(state: QueryState, code: str, expected: str) -> None:
     error = QueryError(code, "Cannot cast 'hunter2' to INT.")
-    event = told(query_events().ended(succeeded(state=state, error=error), NOW))
+    event = reported(query_events().ended(succeeded(state=state, error=error), NOW))
     assert event["eventType"] == expected
     assert event["run"]["facets"]["errorMessage"]["message"] == code
     assert "hunter2" not in json.dumps(event)
 
 
 def test_a_table_that_was_read_is_told_with_schema_version_and_what_was_read_of_it() -> None:
-    event = told(query_events().ended(succeeded(), NOW))
+    event = reported(query_events().ended(succeeded(), NOW))
     [table] = event["inputs"]
     assert (table["namespace"], table["name"]) == ("https://catalog.example", "lake.shop.sales")
     assert [(each["name"], each["type"]) for each in table["facets"]["schema"]["fields"]] == [
@@ -120,7 +120,7 @@ def test_a_table_that_was_read_is_told_with_schema_version_and_what_was_read_of_
 
 def test_a_table_that_is_read_twice_is_one_input() -> None:
     scans = (scan(str(SALES), 9, 1), replace(scan(str(SALES), 9, 0), has_run=False))
-    [table] = told(query_events().ended(succeeded(scans=scans), NOW))["inputs"]
+    [table] = reported(query_events().ended(succeeded(scans=scans), NOW))["inputs"]
     assert table["inputFacets"]["sluice_prunedScans"]["scanCount"] == 2
     assert table["inputFacets"]["sluice_prunedScans"]["skippedScanCount"] == 1
 
@@ -128,7 +128,7 @@ def test_a_table_that_is_read_twice_is_one_input() -> None:
 def test_a_table_of_a_catalog_that_is_down_is_told_by_its_name() -> None:
     down = catalogs()
     down.down.add("lake")
-    [table] = told(query_events(of=down).ended(succeeded(), NOW))["inputs"]
+    [table] = reported(query_events(of=down).ended(succeeded(), NOW))["inputs"]
     assert table["name"] == "lake.shop.sales"
     assert "schema" not in table["facets"]
 
@@ -139,7 +139,7 @@ def test_a_result_is_told_with_what_its_columns_come_from() -> None:
         Source(str(SALES), "id", Influence.CONDITIONAL),
         rows=(Source(str(SALES), "id", Influence.FILTER), Source("v", "x", Influence.FILTER)),
     )
-    event = told(query_events().ended(succeeded(lineage=known), NOW))
+    event = reported(query_events().ended(succeeded(lineage=known), NOW))
     [result] = event["outputs"]
     assert (result["namespace"], result["name"]) == ("inmemory://", f"sluice/{event['job']['name']}")
     assert result["outputFacets"]["outputStatistics"]["rowCount"] == 3
@@ -155,14 +155,14 @@ def test_rows_that_were_in_memory_are_told_as_those_of_their_table() -> None:
     known = replace(
         lineage(Source("sales_rows_1", "id", Influence.IDENTITY)), held_tables=(("Sales_rows_1", str(SALES)),)
     )
-    [result] = told(query_events().ended(succeeded(lineage=known), NOW))["outputs"]
+    [result] = reported(query_events().ended(succeeded(lineage=known), NOW))["outputs"]
     [field] = result["facets"]["columnLineage"]["fields"]["n"]["inputFields"]
     assert field["name"] == "lake.shop.sales"
 
 
 def test_a_join_that_a_filter_stands_for_is_told_all_the_same() -> None:
     record = replace(full_record(), state=QueryState.SUCCEEDED, error=None, lineage=lineage())
-    [result] = told(query_events().ended(record, NOW))["outputs"]
+    [result] = reported(query_events().ended(record, NOW))["outputs"]
     joined = {
         (each["name"], each["field"], each["transformations"][0]["subtype"])
         for each in result["facets"]["columnLineage"]["dataset"]
@@ -175,8 +175,8 @@ def test_a_join_that_a_filter_stands_for_is_told_all_the_same() -> None:
 
 def test_the_text_is_told_only_if_the_operator_wants_it() -> None:
     record = succeeded(sql="SELECT 'hunter2'")
-    assert "hunter2" not in json.dumps(told(query_events().ended(record, NOW)))
-    event = told(query_events(is_sql_told=True).ended(record, NOW))
+    assert "hunter2" not in json.dumps(reported(query_events().ended(record, NOW)))
+    event = reported(query_events(is_sql_told=True).ended(record, NOW))
     assert event["job"]["facets"]["sql"] == event["job"]["facets"]["sql"] | {
         "query": "SELECT 'hunter2'",
         "dialect": "spark",
@@ -188,7 +188,7 @@ def test_the_event_that_the_documentation_shows_is_one() -> None:
 
 
 def test_callers_and_their_tags_are_told_and_no_tag_passes_for_a_caller() -> None:
-    event = told(query_events().ended(succeeded(tags={"dashboard": "x", "caller": "somebody else"}), NOW))
+    event = reported(query_events().ended(succeeded(tags={"dashboard": "x", "caller": "somebody else"}), NOW))
     tags = {each["key"]: each["value"] for each in event["run"]["facets"]["tags"]["tags"]}
     assert tags == {"caller": "ann", "dashboard": "x"}
 
@@ -216,7 +216,7 @@ def ingest(*targets: WrittenTarget) -> IngestRecord:
 
 def test_an_ingest_is_told_with_what_it_wrote_under_which_write_schemas() -> None:
     record = ingest(target((1,), 3), target((2, 1), 4), target(None, 1))
-    start, end = map(told, write_events().accepted(record, "s3a://inbox/a.ndjson"))
+    start, end = map(reported, write_events().accepted(record, "s3a://inbox/a.ndjson"))
     assert (start["eventType"], end["eventType"]) == ("START", "COMPLETE")
     assert start["eventTime"] == "2026-01-01T12:59:59.750000+00:00"
     assert end["job"]["name"] == "ingest.lake.shop.sales"
@@ -232,7 +232,7 @@ def test_an_ingest_is_told_with_what_it_wrote_under_which_write_schemas() -> Non
 def test_an_ingest_of_two_tables_has_two_outputs_and_one_without_rows_is_not_told() -> None:
     other = TableName("lake", "shop", "other")
     [_, end] = write_events().accepted(ingest(target(None, 1), target(None, 2, other)), "")
-    assert [each["name"] for each in told(end)["outputs"]] == ["lake.shop.sales", "lake.shop.other"]
+    assert [each["name"] for each in reported(end)["outputs"]] == ["lake.shop.sales", "lake.shop.other"]
     assert write_events().accepted(ingest(), "") == []
 
 
@@ -244,7 +244,7 @@ def ended_round(error_code: str | None = None) -> EndedRound:
 
 def test_a_commit_round_is_told_with_the_snapshot_that_it_made() -> None:
     ended = ended_round()
-    start, end = map(told, write_events().committed(ended, NOW))
+    start, end = map(reported, write_events().committed(ended, NOW))
     assert start["run"]["runId"] == end["run"]["runId"] == str(ended.round_id)
     assert end["job"]["name"] == "commit.lake.shop.sales@audit"
     [table] = end["outputs"]
@@ -259,7 +259,7 @@ def test_a_commit_round_is_told_with_the_snapshot_that_it_made() -> None:
 
 
 def test_a_round_that_was_refused_has_written_nothing() -> None:
-    start, end = map(told, write_events().committed(ended_round("TABLE_CHANGED"), NOW))
+    start, end = map(reported, write_events().committed(ended_round("TABLE_CHANGED"), NOW))
     assert end["eventType"] == "FAIL"
     assert end["run"]["facets"]["errorMessage"]["message"] == "TABLE_CHANGED"
     assert "errorMessage" not in start["run"]["facets"]
@@ -274,13 +274,13 @@ def maintenance(*operations: MaintenanceOperation, **changes: Any) -> Maintenanc
 
 
 def test_a_compaction_reads_and_writes_its_table_and_other_maintenance_is_not_told() -> None:
-    _, end = map(told, write_events().maintained(maintenance(MaintenanceOperation.COMPACT), NOW))
+    _, end = map(reported, write_events().maintained(maintenance(MaintenanceOperation.COMPACT), NOW))
     assert end["job"]["name"] == "compact.lake.shop.sales"
     assert [each["name"] for each in end["inputs"] + end["outputs"]] == ["lake.shop.sales"] * 2
     failed = maintenance(
         MaintenanceOperation.COMPACT, state=MaintenanceState.FAILED, error_code="MAINTENANCE_FAILED"
     )
-    assert told(write_events().maintained(failed, NOW)[1])["eventType"] == "FAIL"
+    assert reported(write_events().maintained(failed, NOW)[1])["eventType"] == "FAIL"
     assert write_events().maintained(maintenance(MaintenanceOperation.EXPIRE), NOW) == []
 
 
@@ -326,6 +326,6 @@ def test_whatever_a_query_was_its_events_are_as_the_specification_has_them(
         ),
     )
     events = query_events(is_sql_told=bool(numbers % 2))
-    told(events.taken(record))
-    event = told(events.ended(record, NOW))
+    reported(events.taken(record))
+    event = reported(events.ended(record, NOW))
     assert {each["name"] for each in event["inputs"]} == set(names)

@@ -73,7 +73,7 @@ def test_a_listing_is_not_pinned_and_the_next_one_replaces_it() -> None:
     listed.listed(EVENTS, {"c0": ["2", "1"]})
     found = listed.of(EVENTS.name, None, "c0")
     assert isinstance(found, ColumnValues)
-    assert found == ColumnValues((1, 2), 1, 2, is_tight=False, is_pinned=False)
+    assert found == ColumnValues((1, 2), 1, 2, is_clustered=False, is_pinned=False)
     assert listed.of(EVENTS.name, None, "c3") is NotKnown.UNAVAILABLE
     listed.listed(EVENTS, {"c0": ["1", None]})
     assert listed.of(EVENTS.name, None, "c0") == replace(found, values=(1,), upper=1, has_null=True)
@@ -83,11 +83,11 @@ def test_a_listing_is_not_pinned_and_the_next_one_replaces_it() -> None:
 
 def test_of_tables_with_snapshots_others_tell() -> None:
     others = FakeProbeValues()
-    others.put(SALES, 1, "day", ColumnValues((1,), 1, 1, is_tight=True))
+    others.put(SALES, 1, "day", ColumnValues((1,), 1, 1, is_clustered=True))
     listed = ListedValues(others)
     assert listed.of(SALES, 1, "day") is NotKnown.PENDING
     others.settle()
-    assert listed.of(SALES, 1, "day") == ColumnValues((1,), 1, 1, is_tight=True)
+    assert listed.of(SALES, 1, "day") == ColumnValues((1,), 1, 1, is_clustered=True)
 
 
 def test_memory_is_bounded() -> None:

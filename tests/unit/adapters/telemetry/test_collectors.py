@@ -10,7 +10,7 @@ from service.adapters.telemetry.filter_cache_collector import FilterCacheCollect
 from service.adapters.telemetry.part_collector import PartCollector
 from service.adapters.telemetry.pool_collector import PoolCollector
 from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
-from service.adapters.telemetry.stream_meters import StreamCollector
+from service.adapters.telemetry.stream_metrics import StreamCollector
 from service.model.ingest.stream_standing import StreamStanding
 from service.model.ingest.streams import StreamState
 from service.model.operations.health import PartHealth, PartState

@@ -57,8 +57,8 @@ def findings(kind: Any, value: object) -> list[Any]:
 @pytest.mark.parametrize("model", [*models()])
 def test_no_message_is_a_pattern_or_a_word_of_the_program(model: type[BaseModel]) -> None:
     everywhere = [dict.fromkeys(_names(model), each) for each in WRONG]
-    told = {words_of(each) for value in (*WRONG, *everywhere) for each in findings(model, value)}
-    assert [each for each in told if NOT_FOR_PEOPLE.search(each) or not each] == []
+    reported = {words_of(each) for value in (*WRONG, *everywhere) for each in findings(model, value)}
+    assert [each for each in reported if NOT_FOR_PEOPLE.search(each) or not each] == []
 
 
 def _names(model: type[BaseModel]) -> list[str]:

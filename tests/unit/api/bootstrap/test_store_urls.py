@@ -34,7 +34,7 @@ def test_what_postgresql_understands_is_taken(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "reported"),
     [
         ("mysql://u:s3cret@db/x", "has to begin with postgresql://"),
         ("postgresql+psycopg2://u:s3cret@db/x", "has to begin with postgresql://"),
@@ -53,10 +53,10 @@ def test_what_postgresql_understands_is_taken(url: str) -> None:
         (f"{TWO}?sslrootcert=/ca.pem", "without sslmode=verify-full"),
     ],
 )
-def test_what_it_does_not_understand_is_refused_without_a_secret(url: str, told: str) -> None:
+def test_what_it_does_not_understand_is_refused_without_a_secret(url: str, reported: str) -> None:
     with pytest.raises(ValidationError) as refused:
         Settings.model_validate({"metrics_store_url": url})
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
     assert "s3" not in str(refused.value)
 
 
@@ -79,7 +79,7 @@ def test_what_is_an_address_of_a_filter_cache_is_taken(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "reported"),
     [
         ("cache:6379", "no address of a filter cache"),
         ("http://:s3cret@cache", "no address of a filter cache"),
@@ -100,10 +100,10 @@ def test_what_is_an_address_of_a_filter_cache_is_taken(url: str) -> None:
         ("redis+sentinel://:s3cret@" + ",".join(f"h{each}" for each in range(17)) + "/m", "more than 16"),
     ],
 )
-def test_what_is_none_is_refused_without_a_secret(url: str, told: str) -> None:
+def test_what_is_none_is_refused_without_a_secret(url: str, reported: str) -> None:
     with pytest.raises(ValidationError) as refused:
         Settings.model_validate({"filter_cache_url": url})
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
     assert "s3cret" not in str(refused.value)
 
 

@@ -56,7 +56,7 @@ def test_without_a_terminal_steps_are_lines() -> None:
 
 def test_without_a_terminal_a_load_says_its_tables_rows_and_percent() -> None:
     output = io.StringIO()
-    with progress_bar(Console(file=output, force_terminal=False, width=120)) as tell:
-        tell(Progress("item", Step.WRITING, tables_done=3, tables_total=6, rows_done=1234))
-        tell(Progress("item", Step.DONE, tables_done=4, tables_total=6, rows_done=2000))
+    with progress_bar(Console(file=output, force_terminal=False, width=120)) as report:
+        report(Progress("item", Step.WRITING, tables_done=3, tables_total=6, rows_done=1234))
+        report(Progress("item", Step.DONE, tables_done=4, tables_total=6, rows_done=2000))
     assert output.getvalue().splitlines() == ["TPC-DS: 3 of 6 tables (50 %), 1,234 rows; item writing"]

@@ -298,7 +298,7 @@ def test_the_schema_of_a_newer_version_warns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "state", "told"),
+    ("answer", "state", "reported"),
     [
         (StoreAnswer("Redis 7", 3, 0, "allkeys-lru", 256 * MIB), State.OK, "256 MiB, allkeys-lru"),
         (StoreAnswer("Redis 7", 3, 0, "noeviction", 0), State.OK, "no limit, noeviction"),
@@ -308,11 +308,11 @@ def test_the_schema_of_a_newer_version_warns() -> None:
     ],
 )
 def test_a_cache_that_is_far_or_takes_no_more_keys_warns(
-    answer: StoreAnswer, state: State, told: str
+    answer: StoreAnswer, state: State, reported: str
 ) -> None:
     found = filter_cache(answer, 400)
     assert found.state is state
-    assert told in f"{found.text} {found.cure}"
+    assert reported in f"{found.text} {found.cure}"
 
 
 # ---- queries ---------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ async def test_a_stop_that_commits_what_was_accepted_answers_with_its_snapshot(
     app: FastAPI, client: httpx.AsyncClient, gateway: FakeGateway, send: Send
 ) -> None:
     answer = await sent(client, gateway, send)
-    app.state.edge.door.begin_close()
+    app.state.app_context.access.begin_close()
     response = await answer
     assert (response.status_code, response.json()["state"]) == (200, "COMMITTED")
     assert response.json()["commits"][0]["snapshotId"] == 77
@@ -68,7 +68,7 @@ async def test_a_stop_that_comes_while_the_files_are_written_answers_with_what_w
     gateway.ingests.may_go_on.clear()
     answer = asyncio.ensure_future(send(client))
     assert await anyio.to_thread.run_sync(gateway.ingests.has_begun.wait, 20)
-    app.state.edge.door.begin_close()
+    app.state.app_context.access.begin_close()
     gateway.ingests.may_go_on.set()
     response = await answer
     assert (response.status_code, response.json()["state"]) == (200, "COMMITTED")
@@ -93,7 +93,7 @@ async def test_a_stop_that_leaves_the_commit_to_the_next_start_answers_that_it_w
 ) -> None:
     answer = await sent(client, gateway, IN_ANY_WAY[0])
     gateway.ingests.is_down = True
-    app.state.edge.door.begin_close()
+    app.state.app_context.access.begin_close()
     response = await answer
     assert (response.status_code, response.json()["state"]) == (202, "ACCEPTED")
     assert response.json()["ingestId"] in map(str, gateway.ingests.records)

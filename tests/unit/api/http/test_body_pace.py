@@ -29,7 +29,7 @@ async def app(gateway: FakeGateway) -> AsyncIterator[FastAPI]:
     settings = Settings(ingest_max_body_bytes=4096, ingest_max_spooled_bytes=4096)
     made = create_app(settings, lambda: gateway)
     async with made.router.lifespan_context(made):
-        await made.state.edge.door.opened()
+        await made.state.app_context.access.opened()
         yield made
 
 

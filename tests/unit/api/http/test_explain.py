@@ -47,7 +47,7 @@ async def test_every_filter_is_told_whether_applied_or_not(client: httpx.AsyncCl
             "columns": ["sr_returned_date_sk"],
             "snapshotId": 2**63 - 1,
             "alias": "sr",
-            "mention": 1,
+            "tableReference": 1,
         },
         "build": {
             "tables": ["lake.tpcds.date_dim"],
@@ -255,7 +255,7 @@ class _Page(HTMLParser):
         self.is_whole &= bool(self.open) and self.open.pop() == tag
 
 
-NOT_TOLD = {"mention": None, "filterId": None}
+NOT_TOLD = {"tableReference": None, "filterId": None}
 
 
 async def test_rewrites_are_told_in_all_three_forms(client: httpx.AsyncClient) -> None:

@@ -43,7 +43,7 @@ async def test_what_is_refused_before_its_route_is_known_counts_too() -> None:
     app = create_app(settings, FakeGateway)
     async with client_of(app) as client:
         assert (await client.get("/query")).status_code == 401
-    text = app.state.edge.process_metrics.exposition(is_ready=True).decode()
+    text = app.state.app_context.process_metrics.exposition(is_ready=True).decode()
     assert 'sluice_http_requests_total{method="OTHER",route="none",status="4xx"} 1.0' in text
 
 

@@ -110,7 +110,7 @@ async def test_a_large_ingest_that_finds_no_place_is_a_429_that_says_when_to_com
     app = create_app(settings, lambda: gateway)
     gateway.ingests.may_go_on.clear()
     async with app.router.lifespan_context(app):
-        await app.state.edge.door.opened()
+        await app.state.app_context.access.opened()
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             first = asyncio.create_task(client.post("/ingest", json=SOURCE))
@@ -150,7 +150,7 @@ async def test_a_large_ingest_whose_client_hangs_up_is_canceled(gateway: FakeGat
         "server": ("sluice", 80),
     }
     async with app.router.lifespan_context(app):
-        await app.state.edge.door.opened()
+        await app.state.app_context.access.opened()
         request = asyncio.ensure_future(app(scope, receive, send))
         await until(gateway.ingests.has_begun.is_set)
         hang_up.set()

@@ -112,9 +112,9 @@ async def test_json_that_is_no_object_is_told_in_a_sentence(
 ) -> None:
     response = await client.post(path, content=body, headers={"Content-Type": "application/json"})
     assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
-    told = "The body is JSON, but no object. Send one JSON object."
-    assert response.json()["detail"] == told
-    assert response.json()["errors"] == [{"detail": told, "pointer": ""}]
+    reported = "The body is JSON, but no object. Send one JSON object."
+    assert response.json()["detail"] == reported
+    assert response.json()["errors"] == [{"detail": reported, "pointer": ""}]
 
 
 @pytest.mark.anyio

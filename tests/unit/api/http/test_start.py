@@ -36,7 +36,7 @@ async def test_while_the_engine_starts_the_process_is_alive_but_not_ready() -> N
         query = await client.post("/query", json={"sql": "select 1"})
         numbers = await client.get("/metrics")
         may_start.set()
-        await app.state.edge.door.opened()
+        await app.state.app_context.access.opened()
         ready_then = await client.get("/readyz")
         numbers_then = await client.get("/metrics")
     assert alive.status_code == 200

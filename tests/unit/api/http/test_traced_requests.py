@@ -56,12 +56,12 @@ async def test_an_explanation_has_the_trace_that_sent_the_query(
     sent = await client.post("/query", json={"sql": "select 1"}, headers=SENT)
     untraced = await client.post("/query", json={"sql": "select 1"})
     links = [each.json()["links"]["explain"] for each in (sent, untraced)]
-    told, silent = [await client.get(each, headers={"Accept": accept}) for each in links]
-    assert TRACE in told.text
+    reported, silent = [await client.get(each, headers={"Accept": accept}) for each in links]
+    assert TRACE in reported.text
     assert "race <code>" not in silent.text
     assert "trace:" not in silent.text
     if accept == "application/json":
-        assert (told.json()["traceId"], silent.json()["traceId"]) == (TRACE, None)
+        assert (reported.json()["traceId"], silent.json()["traceId"]) == (TRACE, None)
 
 
 async def test_on_each_request_has_a_trace_and_a_span(

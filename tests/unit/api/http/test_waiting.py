@@ -112,7 +112,7 @@ async def test_a_client_that_hangs_up_during_a_long_poll_gets_nothing(
         "server": ("sluice", 80),
     }
     async with app.router.lifespan_context(app):
-        await app.state.edge.door.opened()
+        await app.state.app_context.access.opened()
         request = asyncio.ensure_future(app(scope, receive, send))
         await until(lambda: gateway.waits_asked_for > 0)
         hang_up.set()

@@ -21,7 +21,7 @@ from service.errors import (
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.committer import Committer
-from service.ingest_ports import IngestLog, IngestMeters, TableCommits
+from service.ingest_ports import IngestLog, IngestMetrics, TableCommits
 from service.model.ingest.ingest import IngestRecord, IngestState
 from service.model.ingest.writing import Committable, WriteResult
 from tests.fakes.ingest_log import FakeIngestLog
@@ -70,9 +70,9 @@ def start() -> Iterator[Start]:
             log: IngestLog,
             commits: TableCommits,
             pace: CommitPace = PACE,
-            meters: IngestMeters | None = None,
+            metrics: IngestMetrics | None = None,
         ) -> Committer:
-            committer = Committer(log, commits, SystemClock(), pace, meters)
+            committer = Committer(log, commits, SystemClock(), pace, metrics)
             stack.callback(committer.close, WITHIN_S)
             return committer
 
@@ -308,12 +308,12 @@ def test_an_ingest_that_is_refused_out_of_a_round_is_counted_also_where_the_roun
     records = [accept(log, results) for results in all_results]
     commits.failures = [CommittableUnreadable(data_files=all_results[1][0].data_files)]
     commits.failures += [CatalogDown() for _ in range(failures)]
-    meters = FakeIngestMeters()
-    committer = start(log, commits, PACE, meters)
+    metrics = FakeIngestMeters()
+    committer = start(log, commits, PACE, metrics)
     wait(*(committer.follow(each) for each in records))
     committer.close(WITHIN_S)
-    assert meters.failed_count == 1
-    assert [(len(each.ingest_ids), code) for each, code in meters.rounds] == [(2, None)]
+    assert metrics.failed_count == 1
+    assert [(len(each.ingest_ids), code) for each, code in metrics.rounds] == [(2, None)]
 
 
 @pytest.mark.parametrize("kind", [CommittableUnreadable, WrittenFileMissing, UpsertNotPossible])
@@ -340,11 +340,11 @@ def test_all_ingests_of_a_refused_round_are_counted(
 ) -> None:
     records = [accept(log, [write_result()]) for _ in range(3)]
     commits.failures = [TableChanged("other spec")]
-    meters = FakeIngestMeters()
-    committer = start(log, commits, PACE, meters)
+    metrics = FakeIngestMeters()
+    committer = start(log, commits, PACE, metrics)
     wait(*(committer.follow(each) for each in records))
     committer.close(WITHIN_S)
-    assert (meters.failed_count, [code for _, code in meters.rounds]) == (3, ["TABLE_CHANGED"])
+    assert (metrics.failed_count, [code for _, code in metrics.rounds]) == (3, ["TABLE_CHANGED"])
 
 
 def test_an_ingest_that_is_committed_already_is_not_waited_for(
@@ -410,21 +410,21 @@ def test_the_round_that_runs_is_ended_before_the_committer_is_closed(
 def test_how_long_an_ingest_waited_is_counted_once_it_is_in_its_table(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
-    meters = FakeIngestMeters()
-    committer = start(log, commits, meters=meters)
+    metrics = FakeIngestMeters()
+    committer = start(log, commits, metrics=metrics)
     wait(committer.follow(accept(log, [write_result()])))
-    assert len(meters.lags_ms) == 1
-    assert meters.lags_ms[0] >= 0
+    assert len(metrics.lags_ms) == 1
+    assert metrics.lags_ms[0] >= 0
 
 
 def test_a_round_that_is_postponed_is_counted_by_what_was_in_its_way(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
-    meters = FakeIngestMeters()
+    metrics = FakeIngestMeters()
     commits.failures = [CatalogDown("The catalog lake does not answer.")]
-    committer = start(log, commits, meters=meters)
+    committer = start(log, commits, metrics=metrics)
     wait(committer.follow(accept(log, [write_result()])))
-    assert meters.postponed == ["CATALOG_DOWN"]
+    assert metrics.postponed == ["CATALOG_DOWN"]
 
 
 def test_the_age_of_the_oldest_that_waits_is_known_whoever_accepted_it(

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from service.errors import TableChanged
-from service.ingest.committing.refitted_target import is_current, refitted_target
+from service.ingest.committing.refitted_target import is_current, rewrite_target
 from service.model.ingest.writing import WritableTable, WriteTarget
 from service.model.tables.schemas import Field, ListOf, Primitive, Struct, TableSchema
 from service.model.tables.tables import PartitionField
@@ -32,18 +32,18 @@ def partitioned_by(made: WritableTable, source: str, transform: str = "identity"
 
 
 def test_the_same_columns_are_written_for_the_new_schema_and_spec() -> None:
-    found = refitted_target(table(ID, DAY, NOTE), target(6, 1), (NOTE, ID))
+    found = rewrite_target(table(ID, DAY, NOTE), target(6, 1), (NOTE, ID))
     assert found == replace(target(6, 1), schema_id=9, spec_id=7)
 
 
 def test_a_whole_row_stays_one_while_the_table_has_no_further_columns() -> None:
-    assert refitted_target(table(NOTE, ID), target(), (ID, NOTE)).write_schema_column_ids is None
-    assert refitted_target(table(ID, NOTE, DAY), target(), (ID, NOTE)).write_schema_column_ids == (1, 6)
+    assert rewrite_target(table(NOTE, ID), target(), (ID, NOTE)).write_schema_column_ids is None
+    assert rewrite_target(table(ID, NOTE, DAY), target(), (ID, NOTE)).write_schema_column_ids == (1, 6)
 
 
 def test_renamed_moved_and_widened_columns_fit() -> None:
     now = table(replace(NOTE, name="remark"), ID)
-    assert refitted_target(now, target(1, 6), (NARROW, NOTE)).write_schema_column_ids == (1, 6)
+    assert rewrite_target(now, target(1, 6), (NARROW, NOTE)).write_schema_column_ids == (1, 6)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_renamed_moved_and_widened_columns_fit() -> None:
 )
 def test_what_cannot_fit_is_told(now: WritableTable, written: tuple[Field, ...], reason: str) -> None:
     with pytest.raises(TableChanged, match=reason):
-        refitted_target(now, target(*(each.field_id for each in written)), written)
+        rewrite_target(now, target(*(each.field_id for each in written)), written)
 
 
 def test_a_field_inside_of_others_that_became_required_does_not_fit() -> None:
@@ -72,19 +72,19 @@ def test_a_field_inside_of_others_that_became_required_does_not_fit() -> None:
     for each in (required, added):
         now, before = table(Field(4, "tags", ListOf(each))), Field(4, "tags", ListOf(element))
         with pytest.raises(TableChanged, match="is required now"):
-            refitted_target(now, target(4), (before,))
+            rewrite_target(now, target(4), (before,))
 
 
 def test_a_written_column_that_became_required_is_left_to_the_values() -> None:
     now = table(ID, replace(NOTE, is_required=True))
-    assert refitted_target(now, target(1, 6), (ID, NOTE)).write_schema_column_ids == (1, 6)
+    assert rewrite_target(now, target(1, 6), (ID, NOTE)).write_schema_column_ids == (1, 6)
 
 
 def test_what_the_table_is_partitioned_by_now_is_written_too() -> None:
     now = partitioned_by(table(ID, Field(2, "day", DATE), NOTE), "day", "month")
-    assert refitted_target(now, target(6, 1), (NOTE, ID)).write_schema_column_ids == (6, 1, 2)
+    assert rewrite_target(now, target(6, 1), (NOTE, ID)).write_schema_column_ids == (6, 1, 2)
     gone = partitioned_by(now, "day", "void")
-    assert refitted_target(gone, target(6, 1), (NOTE, ID)).write_schema_column_ids == (6, 1)
+    assert rewrite_target(gone, target(6, 1), (NOTE, ID)).write_schema_column_ids == (6, 1)
 
 
 def test_files_of_this_schema_and_spec_are_current() -> None:
@@ -100,9 +100,9 @@ def test_files_of_this_schema_and_spec_are_current() -> None:
 def test_an_upsert_keeps_its_keys() -> None:
     upsert = replace(target(1, 6), is_upsert=True, equality_field_ids=(1,))
     now = table(ID, DAY, NOTE)
-    assert refitted_target(now, upsert, (ID, NOTE)) == replace(upsert, schema_id=9, spec_id=7)
+    assert rewrite_target(now, upsert, (ID, NOTE)) == replace(upsert, schema_id=9, spec_id=7)
     by_key = partitioned_by(now, "id", "bucket[4]")
-    assert refitted_target(by_key, upsert, (ID, NOTE)).equality_field_ids == (1,)
+    assert rewrite_target(by_key, upsert, (ID, NOTE)).equality_field_ids == (1,)
 
 
 @pytest.mark.parametrize("column_ids", [(1, 6), ()])
@@ -111,9 +111,9 @@ def test_an_upsert_does_not_fit_partitions_by_what_is_none_of_its_keys(column_id
     for source, columns in (("note", (ID, NOTE)), ("day", (ID, NOTE, Field(2, "day", DATE)))):
         now = partitioned_by(table(*columns), source)
         with pytest.raises(TableChanged, match=f"partitioned by {source}"):
-            refitted_target(now, upsert, (ID, NOTE))
+            rewrite_target(now, upsert, (ID, NOTE))
 
 
 def test_the_sort_order_that_was_asked_for_stays() -> None:
     asked = replace(target(6, 1), sort_order_id=4)
-    assert refitted_target(table(ID, DAY, NOTE), asked, (NOTE, ID)).sort_order_id == 4
+    assert rewrite_target(table(ID, DAY, NOTE), asked, (NOTE, ID)).sort_order_id == 4

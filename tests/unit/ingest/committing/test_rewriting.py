@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from service.errors import CatalogDown, MetricsStoreDown, StorageDown, TableChanged, WrittenFileMissing
-from service.ingest.committing.absences import Absences
 from service.ingest.committing.commit_round import ATTEMPTS_AT_MOST, CommitRound, StillMissed, commit_round
+from service.ingest.committing.missing_tables import MissingTables
 from service.ingest.committing.rewriting import Rewriting
 from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.ingest.writing import Committable, TableKey, WriteResult, WriteTarget
@@ -233,7 +233,7 @@ def test_an_ingest_whose_file_is_gone_is_refused_alone(lake: Lake) -> None:
 
 def test_a_file_that_is_missed_once_is_looked_for_again(lake: Lake) -> None:
     clock = FakeClock()
-    absences = Absences(clock, 5 * 60_000)
+    absences = MissingTables(clock, 5 * 60_000)
     record, other = lake.accept({"id": 1}), lake.accept({"id": 2})
     lake.tables.put(WITH_ANOTHER_SPEC)
     hidden, lake.files.files = lake.files.files, {}
@@ -247,7 +247,7 @@ def test_a_file_that_is_missed_once_is_looked_for_again(lake: Lake) -> None:
 
 
 def test_a_file_that_the_commit_itself_misses_is_looked_for_again(lake: Lake) -> None:
-    absences = Absences(FakeClock(), 5 * 60_000)
+    absences = MissingTables(FakeClock(), 5 * 60_000)
     record = lake.accept({"id": 1}, equality_field_ids=(1,))
     lake.commits.failures = [WrittenFileMissing()]
     with pytest.raises(StillMissed):

@@ -16,5 +16,5 @@ def test_a_body_is_written_within_a_fraction_of_its_size(tmp_path: Path) -> None
     command = [sys.executable, "-m", big_body.__name__, str(tmp_path), "300", "120"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=False)
     assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
-    assert told["written"] == told["made"] > 2_000_000
+    reported = json.loads(ran.stdout)
+    assert reported["written"] == reported["made"] > 2_000_000

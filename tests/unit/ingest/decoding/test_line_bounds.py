@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from service.adapters.staging.laid_bodies import BodyInMessage
+from service.adapters.staging.staged_bodies import BodyInMessage
 from service.errors import IngestInvalid
 from service.ingest.decoding.present_names import present_names
 from service.ingest.decoding.read_rows import read_rows

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.adapters.staging.laid_bodies import BodyInMessage
+from service.adapters.staging.staged_bodies import BodyInMessage
 from service.errors import IngestInvalid
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
@@ -74,7 +74,7 @@ BODIES: Sequence[tuple[RecordFormat, Callable[[], bytes]]] = [
 ]
 
 
-def told(rows: Sequence[Rows]) -> list[object]:
+def reported(rows: Sequence[Rows]) -> list[object]:
     """Returns the good records, and the bad ones with all their details."""
     good = [row for each in rows if isinstance(each, TargetRows) for row in each.rows.to_pylist()]
     return [good, [each for each in rows if isinstance(each, BadRow)]]
@@ -93,12 +93,12 @@ def test_all_parts_together_are_the_whole(
     assert byte_count > 0
     reader = SplitsOfBody(PLAN, BodyInMessage(data), record_format, Compression.NONE, DEFAULT_BOUNDS)
     try:
-        whole = told(list(read_rows(io.BytesIO(data), record_format, PLAN)))
+        whole = reported(list(read_rows(io.BytesIO(data), record_format, PLAN)))
     except IngestInvalid:
         with pytest.raises(IngestInvalid):
             [list(reader.rows(each)) for each in splits]
         return
-    assert told([row for each in splits for row in reader.rows(each)]) == whole
+    assert reported([row for each in splits for row in reader.rows(each)]) == whole
 
 
 def test_every_byte_of_a_text_is_in_one_part(tmp_path: object) -> None:  # noqa: ARG001
@@ -121,8 +121,8 @@ def test_what_is_compressed_is_cut_where_it_would_be_without() -> None:
     assert body_splits(body, lambda _: 4, 400, BOUNDS) == body_splits(plain, lambda _: 4, 400, BOUNDS)
     splits, _ = body_splits(body, lambda _: 4, 400, BOUNDS)
     reader = SplitsOfBody(PLAN, BodyInMessage(packed), RecordFormat.NDJSON, Compression.GZIP, DEFAULT_BOUNDS)
-    whole = told(list(read_rows(io.BytesIO(data), RecordFormat.NDJSON, PLAN)))
-    assert told([row for each in splits for row in reader.rows(each)]) == whole
+    whole = reported(list(read_rows(io.BytesIO(data), RecordFormat.NDJSON, PLAN)))
+    assert reported([row for each in splits for row in reader.rows(each)]) == whole
 
 
 @pytest.mark.parametrize(

@@ -24,17 +24,17 @@ from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
-from service.adapters.staging.laid_bodies import LaidBodies
+from service.adapters.staging.staged_bodies import StagedBodies
 from service.adapters.staging.task_spools import TaskSpools
 from service.errors import RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters.dead_letters import FIELDS
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.distributed.write_executed import ExecutedWrite, WritePorts
 from service.model.ingest.ingest import IngestRequest, OnError, Route, StreamedRecords, Write
-from service.model.ingest.judged_by import Judging
 from service.model.ingest.micro_batches import FoundFiles, MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.sources import SourceBounds, SourceFile, SourceRecords
+from service.model.ingest.validation_schema import ValidationSchema
 from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteTarget
 from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import TableName
@@ -55,7 +55,7 @@ NAMES = [each.name for each in SCHEMA.fields]
 Record = dict[str, Any]
 
 
-class Letters:
+class DeadLetterSink:
     """Tables of dead letters on disk."""
 
     def __init__(self, folder: Path) -> None:
@@ -81,12 +81,12 @@ class Executed:
     def write(self, request: IngestRequest, *more: Destination) -> ExecutedWrite:
         access = SourceAccess((self.folder.as_uri(),))
         sources = FoundSources(access, SourceBounds())
-        bodies = LaidBodies(sees_disk=True)
+        bodies = StagedBodies(sees_disk=True)
         large = LargeInputs(
             self.executors, sources, SplitsOfStorage(access), bodies, TaskSpools(), self.bounds
         )
         data_files = ParquetDataFiles(WriteBounds(upsert_bytes=self.bounds.upsert_bytes))
-        ports = WritePorts(data_files, Letters(self.folder), SystemClock())
+        ports = WritePorts(data_files, DeadLetterSink(self.folder), SystemClock())
         executed = ExecutedWrite(request, uuid4(), (self.target, *more), ports, large)
         executed.run()
         return executed
@@ -295,7 +295,7 @@ def test_a_file_of_a_micro_batch_that_cannot_be_read_is_no_part_of_its_upsert(tm
     written = executed.write(request)
     check(written, [{"id": 1, "turn": 1}, {"id": 2, "turn": 5}], "id")
     assert written.rejected.count == 2
-    judged = written.judged_by
+    judged = written.validation_schema
     assert judged is not None
     assert [each.uri for each in judged.unreadable] == [(tmp_path / "b.json.gz").as_uri()]
     # The files of the first attempt were removed.
@@ -303,7 +303,7 @@ def test_a_file_of_a_micro_batch_that_cannot_be_read_is_no_part_of_its_upsert(tm
     below = [each for each in files_below(tmp_path) if str(each).endswith(".parquet")]
     assert len(below) == len(result.data_files) + len(result.delete_files)
     # The dead letters of an upsert are appended.
-    judging = Judging(judged.reads, frozenset({0}), judged.unreadable)
+    judging = ValidationSchema(judged.reads, frozenset({0}), judged.unreadable)
     [result] = executed.write(replace(request, executed=replace(batch, judging=judging))).results
     positions = [row["position"].rsplit("/", 1)[1] for row in rows(result.data_files)]
     assert sorted(positions) == ["b.json.gz", "c.json, line 2"]

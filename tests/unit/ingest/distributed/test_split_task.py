@@ -13,7 +13,7 @@ import pytest
 
 from service.adapters.staging.task_spools import TaskSpools
 from service.errors import CallerError, SourceChanged, TooManyIngests
-from service.ingest.dead_letters.dead_letters import LettersLater
+from service.ingest.dead_letters.dead_letters import DeferredDeadLetters
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.distributed.split_reader import SplitsOfSource
@@ -23,7 +23,7 @@ from service.model.ingest.sources import SourceFile, SourceRecords, SourceSplit
 from tests.fakes.data_files import FakeDataFiles
 from tests.unit.ingest.wide_table import ID
 
-TASK = SplitTask((), FakeDataFiles(), LettersLater(), tells_unreadable=True)
+TASK = SplitTask((), FakeDataFiles(), DeferredDeadLetters(), tells_unreadable=True)
 URI = "file:///in/a.json"
 
 
@@ -70,5 +70,5 @@ def test_a_file_that_is_more_than_the_operator_allows_is_told_with_the_setting(
 ) -> None:
     read = reader(content, content, bounds=ReadBounds(body_bytes=50, line_bytes=50))
     outcome = TASK.read(read, [SourceSplit(SourceFile(f"file:///in/{name}", 1, 1))])
-    [told] = outcome.unreadable
-    assert setting in told.reason
+    [reported] = outcome.unreadable
+    assert setting in reported.reason

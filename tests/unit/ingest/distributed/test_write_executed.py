@@ -173,8 +173,8 @@ def test_a_bad_record_in_any_part_leaves_no_file(ingests: FakeIngests, tmp_path:
     with pytest.raises(RecordsInvalid, match="1 of 1001 records") as refused:
         ended(ingests, of_source(tmp_path, "a.json"))
     assert not ingests.files.files
-    [told] = refused.value.violations
-    assert "a.json, lines after byte" in getattr(told, "place")  # noqa: B009
+    [reported] = refused.value.violations
+    assert "a.json, lines after byte" in getattr(reported, "place")  # noqa: B009
 
 
 def test_bad_records_become_dead_letters(ingests: FakeIngests, tmp_path: Path) -> None:

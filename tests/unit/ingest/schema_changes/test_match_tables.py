@@ -123,8 +123,8 @@ def test_what_was_made_and_changed_is_told_by_table(ingests: FakeIngests) -> Non
     place = Field(4, "place", Struct((Field(5, "city", STRING),)))
     wider = write({}, Field(1, "id", LONG), place, table=MISSING, create=TableLayout(), drops_required=True)
     made = write({"id": 1}, Field(1, "id", Primitive("int"), True), table=MISSING, create=TableLayout())
-    told = send(ingests, made, wider, write({"id": 1}, ID, NEW))
-    assert told == (
+    reported = send(ingests, made, wider, write({"id": 1}, ID, NEW))
+    assert reported == (
         TableEvolution(
             MISSING,
             is_created=True,
@@ -223,8 +223,8 @@ def test_nothing_is_changed_when_any_table_of_the_request_refuses(ingests: FakeI
     unasked = write({}, ID, NEW, table=OTHERS.key.table, evolves=False, place="/writes/3")
     with pytest.raises(SchemaMismatch, match=r"from that of lake.logs.others in 2 place\(s\)") as refused:
         send(ingests, write({"new": "a"}, ID, NEW), bad, made, unasked)
-    told = [each for each in refused.value.violations if isinstance(each, SchemaDifference)]
-    assert [(each.place, each.column) for each in told] == [("/writes/1", "id"), ("/writes/3", "new")]
+    reported = [each for each in refused.value.violations if isinstance(each, SchemaDifference)]
+    assert [(each.place, each.column) for each in reported] == [("/writes/1", "id"), ("/writes/3", "new")]
     assert (ingests.changes.evolved, ingests.changes.created) == ([], [])
 
 
@@ -252,8 +252,8 @@ def test_a_write_schema_that_breaks_rules_leaves_no_table_and_no_column_behind(i
     bad = write({}, table=OTHERS.key.table, write_schema=("nope",), place="/writes/2")
     with pytest.raises(WriteSchemaInvalid) as refused:
         send(ingests, made, evolved, bad)
-    told = [each for each in refused.value.violations if isinstance(each, Violation)]
-    assert [(each.place, each.column, each.rule) for each in told] == [
+    reported = [each for each in refused.value.violations if isinstance(each, Violation)]
+    assert [(each.place, each.column, each.rule) for each in reported] == [
         ("", "id", WriteRule.REQUIRED_SKIPPED),
         ("/writes/1", "nope", WriteRule.UNKNOWN_COLUMN),
         ("/writes/2", "nope", WriteRule.UNKNOWN_COLUMN),
@@ -406,8 +406,8 @@ def test_every_reason_why_a_table_cannot_be_made_is_told(ingests: FakeIngests) -
     columns = (ID, NOTE, Field(3, "Note", STRING))
     with pytest.raises(CreationInvalid) as refused:
         send(ingests, write({"id": 1}, *columns, table=name, create=layout, place="/writes/0"))
-    told = [each.place for each in refused.value.violations if isinstance(each, CreationFault)]
-    assert told == [
+    reported = [each.place for each in refused.value.violations if isinstance(each, CreationFault)]
+    assert reported == [
         "/writes/0/table",
         "/writes/0/schema",
         "/writes/0/create/partitionSpec/0/source",

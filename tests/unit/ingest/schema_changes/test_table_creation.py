@@ -184,7 +184,9 @@ def test_a_property_has_a_value_that_every_library_can_read(
 ) -> None:
     assert [each for each in taken if list(refused_properties({name: each}))] == []
     reasons = {each: [reason for _, reason in refused_properties({name: each})] for each in refused}
-    assert [each for each, told in reasons.items() if len(told) != 1 or words not in told[0]] == []
+    assert [
+        each for each, reported in reasons.items() if len(reported) != 1 or words not in reported[0]
+    ] == []
 
 
 def test_all_properties_that_cannot_be_are_told_at_once() -> None:

@@ -60,7 +60,7 @@ def target(write: Write, table: WritableTable = TABLE) -> WriteTarget:
     return found
 
 
-def told(write: Write, table: WritableTable) -> list[tuple[str, str]]:
+def reported(write: Write, table: WritableTable) -> list[tuple[str, str]]:
     with pytest.raises(IngestInvalid) as refused:
         targets([write], {write.key: table})
     return [(each.place, each.reason) for each in refused.value.violations if isinstance(each, WriteFault)]
@@ -141,7 +141,7 @@ def test_a_table_that_is_partitioned_by_what_is_no_equality_field_takes_no_upser
     column = field if source == "x" else Field(8, "place", Struct((field,)))
     table = replace(with_columns(ID, column), partition_fields=(PartitionField("p", source, "identity"),))
     for fields in (("id",), ("id", source)):
-        [(place, detail)] = told(upsert(*fields, place="/writes/1"), table)
+        [(place, detail)] = reported(upsert(*fields, place="/writes/1"), table)
         assert place == "/writes/1/mode"
         assert "takes no upserts" in detail
         assert f"partitioned by {source}, which {reason}" in detail

@@ -82,7 +82,7 @@ def test_a_build_side_that_the_join_needs_too_is_named_once() -> None:
 def test_a_set_that_serves_two_facts_is_collected_once() -> None:
     facts = f"(SELECT k FROM store_returns UNION ALL SELECT k FROM {SALES})"
     sql = f"SELECT 1 FROM {facts} JOIN date_dim d ON k = d_date_sk AND d.d_year = 2000"
-    plan = text(plans(sql, applied(), applied("df2", probe=SALES, mention=2)).optimized_execution)
+    plan = text(plans(sql, applied(), applied("df2", probe=SALES, table_reference=2)).optimized_execution)
     assert plan.count("DynamicFilteringDataCollector(fields=[d_date_sk])(reuse_id=[1])") == 1
     assert plan.count("Reused(reference_id=[1])") == 1
     assert plan.count("TableSourceScan(table=[[lake, tpcds, date_dim]])") == 1
@@ -94,7 +94,7 @@ def test_keys_from_the_cache_say_so_and_are_one_set_with_those_that_were_collect
     assert "DynamicFilteringDataCollector(fields=[d_date_sk], source=[CACHED])" in found
     facts = f"(SELECT k FROM store_returns UNION ALL SELECT k FROM {SALES})"
     sql = f"SELECT 1 FROM {facts} JOIN date_dim d ON k = d_date_sk AND d.d_year = 2000"
-    found = text(plans(sql, cached, applied("df2", probe=SALES, mention=2)).optimized_execution)
+    found = text(plans(sql, cached, applied("df2", probe=SALES, table_reference=2)).optimized_execution)
     assert found.count("DynamicFilteringDataCollector(fields=[d_date_sk])(reuse_id=[1])") == 1
     assert "source" not in found
 
@@ -112,13 +112,13 @@ def test_of_two_mentions_only_the_wrapped_one_is_narrowed() -> None:
         "store_returns b",
         f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WITH (`file-open-cost`='65536') WHERE k = 5) b",
     )
-    narrowed = "DynamicFilteringTableSourceScan"
-    for found in (applied(mention=2), applied(mention=None)):
+    filtered = "DynamicFilteringTableSourceScan"
+    for found in (applied(table_reference=2), applied(table_reference=None)):
         plan = text(plans(sql, found, rewritten_sql=rewritten).optimized_physical)
-        assert plan.count(narrowed) == 1
-        assert plan.index("TableSourceScan(table=[[lake, tpcds, store_returns]])") < plan.index(narrowed)
+        assert plan.count(filtered) == 1
+        assert plan.index("TableSourceScan(table=[[lake, tpcds, store_returns]])") < plan.index(filtered)
     # A record of an earlier version lacks the text that ran.
-    assert text(plans(sql, applied(mention=None)).optimized_physical).count(narrowed) == 2
+    assert text(plans(sql, applied(table_reference=None)).optimized_physical).count(filtered) == 2
 
 
 def test_a_condition_on_the_side_that_an_outer_join_may_replace_stays_above_it() -> None:
@@ -212,15 +212,15 @@ def test_a_scan_behind_a_view_is_not_taken_for_another_of_the_same_table() -> No
         f"(SELECT `k` FROM (SELECT k FROM (SELECT * FROM `lake`.`tpcds`.store_returns {AT_ITS_SNAPSHOT}"
         " WHERE k = 1) AS `store_returns`) AS `v`(`k`)) AS `v`"
     )
-    opened = query.replace("v JOIN", f"{inside} JOIN", 1)
-    for found in (applied(), applied(mention=None)):
-        plan = text(plans(query, found, rewritten_sql=opened).optimized_physical)
+    flattened = query.replace("v JOIN", f"{inside} JOIN", 1)
+    for found in (applied(), applied(table_reference=None)):
+        plan = text(plans(query, found, rewritten_sql=flattened).optimized_physical)
         assert "[v]" not in plan
-        narrowed, whole = [line for line in plan.splitlines() if "store_returns" in line]
-        assert ("filters" in narrowed, "filters" in whole) == (True, False)
+        filtered, whole = [line for line in plan.splitlines() if "store_returns" in line]
+        assert ("filters" in filtered, "filters" in whole) == (True, False)
     outside = f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WHERE k = 1) AS r"
-    both = opened.replace("store_returns AS r", outside)
-    second = text(plans(query, applied(mention=2), rewritten_sql=both).optimized_physical)
+    both = flattened.replace("store_returns AS r", outside)
+    second = text(plans(query, applied(table_reference=2), rewritten_sql=both).optimized_physical)
     assert second.index("store_returns]])") < second.index("filters=[df1]")
 
 
@@ -228,9 +228,9 @@ def test_a_scan_is_narrowed_beside_tables_whose_rows_are_in_memory() -> None:
     query = (
         "SELECT * FROM a, store_returns, date_dim, store_returns AS s WHERE sr_returned_date_sk = d_date_sk"
     )
-    narrowed = f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WHERE k = 1) AS `store_returns`"
-    rewritten = query.replace("a, store_returns", f"a_rows_1 AS `a`, {narrowed}")
-    for found in (applied(mention=2), applied(mention=None)):
+    filtered = f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WHERE k = 1) AS `store_returns`"
+    rewritten = query.replace("a, store_returns", f"a_rows_1 AS `a`, {filtered}")
+    for found in (applied(table_reference=2), applied(table_reference=None)):
         plan = text(plans(query, found, rewritten_sql=rewritten).optimized_physical)
         assert plan.count("filters") == 1
         assert plan.index("filters") < plan.index("store_returns]])")
@@ -243,18 +243,18 @@ TWO_MENTIONS = (
 )
 
 
-def narrowed(name: str, condition: str) -> str:
+def filtered(name: str, condition: str) -> str:
     return f"(SELECT * FROM store_returns {AT_ITS_SNAPSHOT} WHERE {condition}) {name}"
 
 
-def by_november(mention: int | None) -> FilterRecord:
-    second = applied("df2", mention=mention)
+def by_november(table_reference: int | None) -> FilterRecord:
+    second = applied("df2", table_reference=table_reference)
     return replace(second, build=replace(second.build, predicate="d_moy = 11"))
 
 
 def test_each_of_two_mentions_of_a_table_has_its_own_filters() -> None:
-    rewritten = TWO_MENTIONS.replace("store_returns a", narrowed("a", "k < 2")).replace(
-        "store_returns b", narrowed("b", "k > 5")
+    rewritten = TWO_MENTIONS.replace("store_returns a", filtered("a", "k < 2")).replace(
+        "store_returns b", filtered("b", "k > 5")
     )
     plan = text(plans(TWO_MENTIONS, applied(), by_november(3), rewritten_sql=rewritten).optimized_execution)
     first, second = [line for line in plan.splitlines() if "store_returns" in line]
@@ -263,7 +263,7 @@ def test_each_of_two_mentions_of_a_table_has_its_own_filters() -> None:
     # Each build side appears below its collector and in its join.
     assert [plan.count(f"Reused(reference_id=[{number}])") for number in (1, 2, 3)] == [1, 1, 0]
     # A record of an earlier version does not say which table reference a filter is on, so the plan cannot.
-    old = plans(TWO_MENTIONS, applied(mention=None), by_november(None), rewritten_sql=rewritten)
+    old = plans(TWO_MENTIONS, applied(table_reference=None), by_november(None), rewritten_sql=rewritten)
     assert text(old.optimized_physical).count("filters=[df1, df2]") == 2
 
 
@@ -279,8 +279,8 @@ def test_a_dropped_join_is_not_in_the_plan_of_what_ran(place: str) -> None:
         " WHERE a.k = d.d_date_sk AND d.d_year = 2000 AND a.x > 5",
     }[place]
     ran = {
-        "JOIN": f"SELECT a.x FROM {narrowed('a', 'k < 2')}  JOIN item i ON a.i = i.i WHERE TRUE AND a.x > 5",
-        "a comma": f"SELECT a.x FROM {narrowed('a', 'k < 2')}  JOIN item i ON a.i = i.i"
+        "JOIN": f"SELECT a.x FROM {filtered('a', 'k < 2')}  JOIN item i ON a.i = i.i WHERE TRUE AND a.x > 5",
+        "a comma": f"SELECT a.x FROM {filtered('a', 'k < 2')}  JOIN item i ON a.i = i.i"
         " WHERE TRUE AND TRUE AND a.x > 5",
     }[place]
     found = plans(asked, applied(), rewritten_sql=ran, rewrites=[DROPPED])
@@ -300,8 +300,8 @@ def test_mentions_behind_a_dropped_join_keep_their_filters() -> None:
     branch = "SELECT a.x FROM store_returns a JOIN date_dim d ON a.k = d.d_date_sk WHERE d.d_year = 2000"
     asked = f"{branch} UNION ALL {branch}"
     # The second branch keeps its join, as it needs another column of the dimension.
-    whole = branch.replace("store_returns a", narrowed("a", "k > 5"))
-    ran = f"SELECT a.x FROM {narrowed('a', 'k < 2')} WHERE TRUE UNION ALL {whole}"
+    whole = branch.replace("store_returns a", filtered("a", "k > 5"))
+    ran = f"SELECT a.x FROM {filtered('a', 'k < 2')} WHERE TRUE UNION ALL {whole}"
     found = plans(asked, applied(), by_november(3), rewritten_sql=ran, rewrites=[DROPPED])
     plan = text(found.optimized_physical)
     first, second = [line for line in plan.splitlines() if "store_returns" in line]
@@ -312,7 +312,7 @@ def test_mentions_behind_a_dropped_join_keep_their_filters() -> None:
 
 def test_rows_in_memory_are_no_scan() -> None:
     rows = RewriteRecord(RewriteKind.LOCAL_RELATION, "lake.tpcds.date_dim", "366 rows where d_year = 2000", 2)
-    ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'k < 2')},").replace(
+    ran = FLIP.replace("store_returns,", f"{filtered('store_returns', 'k < 2')},").replace(
         "date_dim", "`date_dim_rows_1` AS `date_dim`"
     )
     plan = text(plans(FLIP, applied(), rewritten_sql=ran, rewrites=[rows]).optimized_execution)
@@ -330,7 +330,7 @@ def test_rows_in_memory_are_no_scan() -> None:
 def test_rows_in_memory_say_which_keys_were_collected_with_them() -> None:
     kinds = (RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING)
     records = [RewriteRecord(each, "lake.tpcds.date_dim", "366 rows", 2, "df1") for each in kinds]
-    ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'k < 2')},").replace(
+    ran = FLIP.replace("store_returns,", f"{filtered('store_returns', 'k < 2')},").replace(
         "date_dim", "`date_dim_rows_1` AS `date_dim`"
     )
     plan = text(plans(FLIP, applied(), rewritten_sql=ran, rewrites=records).optimized_execution)
@@ -342,7 +342,7 @@ def test_keys_of_several_build_sides_come_from_all_of_them_and_not_from_their_jo
     both = replace(
         days, tables=days.tables * 2, predicate="(d_year = 2000) OR (d_year = 2001)", is_union=True
     )
-    ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'k < 2')},")
+    ran = FLIP.replace("store_returns,", f"{filtered('store_returns', 'k < 2')},")
     plan = text(plans(FLIP, replace(applied(), build=both), rewritten_sql=ran).optimized_physical)
     assert plan == dedent("""\
         Calc(select=[*], where=[d_year = 2000])
@@ -360,7 +360,7 @@ def test_keys_of_several_build_sides_come_from_all_of_them_and_not_from_their_jo
 def test_a_scan_has_the_fields_that_all_scans_of_its_table_read() -> None:
     sales, days = scan("lake.tpcds.store_returns", 5, 1), scan("lake.tpcds.date_dim", 1, 1)
     read = [replace(sales, columns=("a", "b")), replace(days, columns=("d_date_sk",))]
-    ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'k < 2')},")
+    ran = FLIP.replace("store_returns,", f"{filtered('store_returns', 'k < 2')},")
     plan = text(plans(FLIP, applied(), rewritten_sql=ran, scans=read).optimized_execution)
     assert "TableSourceScan(table=[[lake, tpcds, store_returns]], fields=[a, b], filters=[df1])" in plan
     # The scan below the collector and the one in the join are the same operator.
@@ -373,7 +373,7 @@ def test_a_scan_has_the_fields_that_all_scans_of_its_table_read() -> None:
 
 
 def test_a_scan_that_was_not_needed_has_read_nothing() -> None:
-    ran = FLIP.replace("store_returns,", f"{narrowed('store_returns', 'FALSE')},")
+    ran = FLIP.replace("store_returns,", f"{filtered('store_returns', 'FALSE')},")
     empty = replace(applied(), form=FilterForm.EMPTY)
     plan = text(plans(FLIP, empty, rewritten_sql=ran).optimized_physical)
     assert "store_returns]], filters=[df1], read=[nothing])" in plan

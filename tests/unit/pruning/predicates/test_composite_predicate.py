@@ -49,7 +49,7 @@ def test_what_the_probe_cannot_hold_is_left_out(
     given_tuples: tuple[int, list[Key]], first: list[int]
 ) -> None:
     width, keys = given_tuples
-    held = ColumnValues(tuple(sorted(first)), min(first), max(first), is_tight=True)
+    held = ColumnValues(tuple(sorted(first)), min(first), max(first), is_clustered=True)
     formed = composite_predicate(probe(width), keys, [held, *[None] * (width - 1)], TupleBounds(50, 500))
     assert not isinstance(formed, Reason)
     found = {each for each in product(VALUES, repeat=width) if is_true(formed.condition, each)}
@@ -61,9 +61,9 @@ def test_what_no_partition_holds_is_left_out(
     given_tuples: tuple[int, list[Key]], data: st.DataObject, bounds: TupleBounds
 ) -> None:
     width, keys = given_tuples
-    told = data.draw(st.lists(st.sampled_from("abcde"[:width]), min_size=2, max_size=width, unique=True))
+    reported = data.draw(st.lists(st.sampled_from("abcde"[:width]), min_size=2, max_size=width, unique=True))
     values = st.none() | st.sampled_from(VALUES)
-    held = PartitionTuples(tuple(told), data.draw(st.frozensets(st.tuples(*[values] * len(told)))))
+    held = PartitionTuples(tuple(reported), data.draw(st.frozensets(st.tuples(*[values] * len(reported)))))
     of_probe = held.of(probe(width).columns)
     assert of_probe is not None
     formed = composite_predicate(probe(width), keys, [None] * width, bounds, of_probe)

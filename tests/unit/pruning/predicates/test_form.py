@@ -99,28 +99,31 @@ def test_only_keys_among_those_of_other_filters_count() -> None:
 
 
 def test_ranges_are_cut_to_what_the_probe_holds() -> None:
-    held = ColumnValues(None, 5, 50, is_tight=False)
+    held = ColumnValues(None, 5, 50, is_clustered=False)
     assert text(formed(ranges=((1, 9), (20, 30), (60, 70)), held=held)) == (
         "(`k` BETWEEN 5 AND 9 OR `k` BETWEEN 20 AND 30)"
     )
 
 
 def test_ranges_without_any_value_of_the_probe_are_left_out() -> None:
-    held = ColumnValues((5, 25, 50), 5, 50, is_tight=False)
+    held = ColumnValues((5, 25, 50), 5, 50, is_clustered=False)
     assert text(formed(ranges=((1, 9), (10, 20), (21, 30)), held=held)) == (
         "(`k` BETWEEN 1 AND 9 OR `k` BETWEEN 21 AND 30)"
     )
 
 
 @pytest.mark.parametrize(
-    "held", [ColumnValues((5, 9), 5, 9, is_tight=False), ColumnValues(None, 5, 9, is_tight=False)]
+    "held", [ColumnValues((5, 9), 5, 9, is_clustered=False), ColumnValues(None, 5, 9, is_clustered=False)]
 )
 def test_ranges_that_hold_the_whole_probe_are_not_selective(held: ColumnValues) -> None:
     assert formed(ranges=((1, 90),), held=held) is Reason.NOT_SELECTIVE
 
 
 def test_ranges_beside_the_probe_leave_nothing_to_read() -> None:
-    for held in (ColumnValues(None, 5, 9, is_tight=False), ColumnValues(None, None, None, is_tight=False)):
+    for held in (
+        ColumnValues(None, 5, 9, is_clustered=False),
+        ColumnValues(None, None, None, is_clustered=False),
+    ):
         found = formed(ranges=((10, 90),), held=held)
         assert isinstance(found, FormedPredicate)
         assert found.form is FilterForm.EMPTY
@@ -139,7 +142,7 @@ def test_numbers_of_another_type_are_those_that_equal_them() -> None:
 
 
 def test_a_null_among_the_keys_stays_in_every_form() -> None:
-    held = ColumnValues((1, 7), 1, 7, is_tight=False)
+    held = ColumnValues((1, 7), 1, 7, is_clustered=False)
     for found, expected in (
         (formed(1, 9, has_null=True), "(`k` IN (1, 9) OR `k` IS NULL)"),
         (formed(1, 9, held=held, has_null=True), "(`k` IN (1) OR `k` IS NULL)"),
@@ -157,7 +160,8 @@ def test_a_null_among_the_keys_stays_in_every_form() -> None:
 
 @pytest.mark.parametrize("takes_lists", [False, True])
 @pytest.mark.parametrize(
-    "held", [None, ColumnValues((5,), 5, 5, is_tight=False), ColumnValues(None, None, None, is_tight=False)]
+    "held",
+    [None, ColumnValues((5,), 5, 5, is_clustered=False), ColumnValues(None, None, None, is_clustered=False)],
 )
 def test_a_null_alone_is_not_nothing(held: ColumnValues | None, takes_lists: bool) -> None:
     found = formed(has_null=True, held=held, takes_lists=takes_lists)
@@ -176,7 +180,7 @@ def test_lists_with_a_null_are_exact_and_ranges_of_too_many_keys_are_not() -> No
 
 
 def test_a_set_with_all_values_is_not_selective_by_its_null() -> None:
-    held = ColumnValues((1, 2), 1, 2, is_tight=False)
+    held = ColumnValues((1, 2), 1, 2, is_clustered=False)
     assert formed(1, 2, has_null=True, held=held) is Reason.NOT_SELECTIVE
 
 
@@ -213,7 +217,7 @@ def test_of_the_first_and_the_last_day_some_zones_have_moments_that_cannot_be_to
 
 def test_moments_that_cannot_be_told_do_no_harm_where_the_probe_has_none_of_them() -> None:
     first, last = (datetime(each, 1, 1, tzinfo=UTC) for each in (1999, 2001))
-    held = ColumnValues(None, first, last, is_tight=True)
+    held = ColumnValues(None, first, last, is_clustered=True)
     days = (date(1, 1, 1), LEAP_DAY, date(9999, 12, 31))
     found = formed(*days, type_name="timestamptz", held=held, span=KeySpan.DAY_ANYWHERE)
     assert isinstance(found, FormedPredicate)
@@ -261,7 +265,7 @@ def test_hashes_take_lists_only(facts: TableFacts, is_so: bool) -> None:
 
 
 # The values of a table without snapshots when it was listed: even numbers, and an outlier.
-LISTED = ColumnValues((*range(100, 160, 2), 300), 100, 300, is_tight=False, is_pinned=False)
+LISTED = ColumnValues((*range(100, 160, 2), 300), 100, 300, is_clustered=False, is_pinned=False)
 ROUNDS = 200
 
 
@@ -323,7 +327,7 @@ def test_a_predicate_by_a_listing_is_true_of_every_key() -> None:
     for _ in range(ROUNDS):
         keys = rng.sample(range(60), rng.randrange(1, 40))
         listed = tuple(sorted(rng.sample(range(60), rng.randrange(1, 30))))
-        held = ColumnValues(listed, listed[0], listed[-1], is_tight=False, is_pinned=False)
+        held = ColumnValues(listed, listed[0], listed[-1], is_clustered=False, is_pinned=False)
         found = formed(*keys, held=held)
         if isinstance(found, Reason):
             assert set(listed) <= set(keys)

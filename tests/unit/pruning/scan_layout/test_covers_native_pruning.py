@@ -90,8 +90,8 @@ def test_what_gives_no_keys_leaves_the_engine_to_prune(join: str) -> None:
     sql = f"SELECT f.note FROM sales AS f JOIN calendar AS d ON f.day_key = d.day_key JOIN {join}"
     sql += " WHERE d.year = 2000"
     found = detected(sql)
-    assert next(each.filter.probe.columns for each in found.placements) == ("day_key",)
-    assert not covers_native_pruning([(10, SALES)], {(10, "day_key"): True}, found.refused)
+    assert next(each.filter.probe.columns for each in found.assignments) == ("day_key",)
+    assert not covers_native_pruning([(10, SALES)], {(10, "day_key"): True}, found.rejected)
 
 
 def detected(sql: str) -> Detection:

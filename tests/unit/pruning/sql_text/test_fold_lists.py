@@ -26,7 +26,7 @@ def keys_queries(tree: exp.Query) -> list[tuple[str, str, str]]:
     """Returns each filter's build query, fingerprint and description."""
     qualified = qualify(tree, TABLES, "lake", "shop")
     assert qualified is not None
-    found = [each.filter for each in detect(qualified, DetectionContext(TABLES, {}, {}, 1_000)).placements]
+    found = [each.filter for each in detect(qualified, DetectionContext(TABLES, {}, {}, 1_000)).assignments]
     return [(each.filtering_query, each.fingerprint, each.build.predicate) for each in found]
 
 

@@ -19,7 +19,7 @@ from service.query.filtering.detections import Detected, DetectionBounds, Detect
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.look_for_filters import ready
 from service.query.filtering.read_text import TextReader, read_apart
-from service.query.lifecycle.vet import vet
+from service.query.lifecycle.vet import validate
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.probe_values import FakeProbeValues
@@ -54,7 +54,7 @@ def test_twice_the_text_is_read_in_about_twice_the_time(construct: str, calls: B
     for size in SIZES:
         sql = CONSTRUCTS[construct](size)
         try:
-            vet(sql, MAX_BYTES)
+            validate(sql, MAX_BYTES)
         except CallerError as refused:
             assert refused.detail  # noqa: PT017
             break
@@ -82,7 +82,7 @@ def test_twice_the_text_is_read_in_about_twice_the_time(construct: str, calls: B
 )
 def test_what_the_engine_cannot_take_either_is_refused(sql: str) -> None:
     with pytest.raises(SqlTooDeep, match="within one another"):
-        vet(sql, MAX_BYTES)
+        validate(sql, MAX_BYTES)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_the_engine_cannot_take_either_is_refused(sql: str) -> None:
     ],
 )
 def test_what_is_long_and_flat_is_not_refused(sql: str) -> None:
-    vet(sql, MAX_BYTES)
+    validate(sql, MAX_BYTES)
 
 
 def detections(calls: BoundedCalls) -> Detections:

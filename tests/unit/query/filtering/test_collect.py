@@ -13,9 +13,9 @@ from service.errors import FilterCollectionTimedOut, QueryFailed
 from service.model.filters.filtering import (
     DynamicFilter,
     DynamicFilteringData,
-    Feed,
     FilterOutcome,
     FilterSource,
+    KeyDependency,
     ObtainedKeys,
     Reason,
 )
@@ -176,16 +176,18 @@ def collected(
         return dict(collector.collect(filters, [], Collecting((), is_canceled=lambda: False))[0])
 
 
-def fed_filter(by: DynamicFilter) -> DynamicFilter:
+def chained_filter(by: DynamicFilter) -> DynamicFilter:
     sql = "SELECT DISTINCT t0.j AS k0 FROM r AS t0 CROSS JOIN d AS t1 WHERE t0.k = t1.k AND t1.x = 1"
-    feed = Feed(by.fingerprint, "t0", "k", "int")
-    return replace(date_filter(), filter_id="fed", fingerprint="fed", filtering_query=sql, feeds=(feed,))
+    dependency = KeyDependency(by.fingerprint, "t0", "k", "int")
+    return replace(
+        date_filter(), filter_id="fed", fingerprint="fed", filtering_query=sql, key_dependencies=(dependency,)
+    )
 
 
 def test_the_keys_of_one_filter_narrow_the_query_of_another() -> None:
     first = date_filter()
     engine = FakeEngine(answer((1,), (2,), (3,), (4,)), answer((7,)))
-    found = collected(engine, [fed_filter(first), first])
+    found = collected(engine, [chained_filter(first), first])
     assert engine.runs[1].sql.endswith(" AND t1.x = 1 AND (`t0`.`k` BETWEEN 1 AND 4)")
     assert (found["fed"].data, found[first.filter_id].data) == (
         keys_of((7,)),
@@ -195,7 +197,7 @@ def test_the_keys_of_one_filter_narrow_the_query_of_another() -> None:
 
 def test_keys_that_the_query_has_no_filter_for_are_not_collected_to_feed_another() -> None:
     engine = FakeEngine(answer((7,)))
-    wanted = fed_filter(date_filter())
+    wanted = chained_filter(date_filter())
     assert collected(engine, [wanted])["fed"].data == keys_of((7,))
     assert [each.sql for each in engine.runs] == [wanted.filtering_query]
 
@@ -211,17 +213,19 @@ def test_no_key_is_taken_from_the_statistics_of_files() -> None:
 def test_a_filter_that_fails_feeds_no_other() -> None:
     first = date_filter()
     engine = FakeEngine(QueryFailed("down"), answer((7,)), QueryFailed("down"))
-    wanted = fed_filter(first)
+    wanted = chained_filter(first)
     found = collected(engine, [wanted, first])
     assert found["fed"].data == keys_of((7,))
     assert engine.runs[1].sql == wanted.filtering_query
 
 
 def test_filters_that_feed_one_another_do_not_wait_for_one_another() -> None:
-    first = fed_filter(date_filter())
-    second = replace(fed_filter(first), filter_id="second", fingerprint="second")
+    first = chained_filter(date_filter())
+    second = replace(chained_filter(first), filter_id="second", fingerprint="second")
     engine = FakeEngine(answer((7,)), answer((8,)))
-    found = collected(engine, [replace(first, feeds=(Feed("second", "t0", "k", "int"),)), second])
+    found = collected(
+        engine, [replace(first, key_dependencies=(KeyDependency("second", "t0", "k", "int"),)), second]
+    )
     assert {each.reason for each in found.values()} == {Reason.APPLIED}
     assert [each.sql for each in engine.runs] == [first.filtering_query] * 2
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from service.errors import EngineLost
 from service.model.filters.filtering import Build, DynamicFilteringData
-from service.model.filters.relations import HeldRelation, RelationBounds, RelationQuery
+from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.query.query import Parameter
 from service.model.tables.tables import TableName
 from service.ports import KeysAndRows
@@ -87,7 +87,7 @@ def test_rows_that_are_not_few_are_asked_for_no_more() -> None:
 
 def test_rows_that_a_lost_engine_cannot_take_are_missing_still() -> None:
     class Lost(FakeRelations):
-        def put(self, *_: Any) -> HeldRelation | None:
+        def put(self, *_: Any) -> CachedRelation | None:
             raise EngineLost
 
     relations = LocalRelations(Lost(), Later(), BOUNDS)
@@ -156,7 +156,7 @@ def test_only_the_parameters_that_the_rows_depend_on_are_handed_on() -> None:
 class _Losing(FakeRelations):
     """Relations whose engine is lost during the first fetch."""
 
-    def fetch(self, *asked: Any) -> HeldRelation | None:
+    def fetch(self, *asked: Any) -> CachedRelation | None:
         is_first = not self.fetches
         found = super().fetch(*asked)
         if is_first:

@@ -17,8 +17,8 @@ from tests.fakes.probe_values import FakeProbeValues
 NAME = TableName("lake", "shop", "events")
 COLUMNS = (TableColumn(1, "Id", "long", False, None), TableColumn(2, "note", "string", False, None))
 FACTS = replace(facts_of_empty_table(NAME, COLUMNS), snapshot_id=7, data_file_count=50, total_bytes=1 << 30)
-TIGHT = ColumnValues(None, 1, 9, is_tight=True)
-LOOSE = ColumnValues(None, 1, 9, is_tight=False, overlap=FileOverlap(48, 50))
+TIGHT = ColumnValues(None, 1, 9, is_clustered=True)
+LOOSE = ColumnValues(None, 1, 9, is_clustered=False, overlap=FileOverlap(48, 50))
 
 
 class SlowProbeValues(FakeProbeValues):

@@ -14,7 +14,7 @@ from service.model.filters.filtering import (
 )
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.tables.tables import TableName
-from service.pruning.detection import Placement
+from service.pruning.detection import FilterAssignment
 from service.query.filtering.pruned_query import PrunedQuery, filter_record
 from service.query.filtering.unfiltered_scans import unfiltered_scans
 from tests.fakes.filters import date_filter
@@ -39,25 +39,25 @@ def test_each_mention_without_a_candidate_is_told() -> None:
         left(ITEM, Reason.PROBE_NOT_PRUNABLE, "i_item_sk"),
         left(STORE, Reason.NO_EQUI_JOIN),
     ]
-    pruned = PrunedQuery("", left_out=tuple(found))
+    pruned = PrunedQuery("", unfiltered=tuple(found))
     scans = [scan("lake.tpcds.Item"), scan("lake.tpcds.item", 2), scan("lake.tpcds.behind_a_view")]
-    *told, unknown = unfiltered_scans(pruned, scans)
-    assert told == found
+    *reported, unknown = unfiltered_scans(pruned, scans)
+    assert reported == found
     assert (unknown.probe.table.table, unknown.reason) == ("behind_a_view", Reason.SOURCE_NOT_SUPPORTED)
     assert unknown.join_type is JoinType.NONE
 
 
 def test_a_second_mention_is_told_beside_the_candidates_of_the_first() -> None:
-    found = filter_record(Placement(date_filter(), 1), FilterOutcome.none(Reason.COLLECT_FAILED))
+    found = filter_record(FilterAssignment(date_filter(), 1), FilterOutcome.none(Reason.COLLECT_FAILED))
     second = left(found.probe.table, Reason.NO_EQUI_JOIN)
-    pruned = PrunedQuery("", filters=(found,), left_out=(second,))
+    pruned = PrunedQuery("", filters=(found,), unfiltered=(second,))
     assert list(unfiltered_scans(pruned, [scan("lake.tpcds.store_sales")])) == [second]
 
 
 def test_a_table_of_which_nothing_was_scanned_is_told_too() -> None:
     sales = replace(scan("lake.tpcds.store_sales", 7), has_run=False)
     pruned = PrunedQuery(
-        "", left_out=(left(ITEM, Reason.NO_EQUI_JOIN),), mentioned=(sales,), otherwise=Reason.DISABLED
+        "", unfiltered=(left(ITEM, Reason.NO_EQUI_JOIN),), referenced=(sales,), otherwise=Reason.DISABLED
     )
     found = [
         (str(each.probe.table), each.probe.snapshot_id, each.reason) for each in unfiltered_scans(pruned, ())
@@ -69,7 +69,7 @@ def test_a_table_of_which_nothing_was_scanned_is_told_too() -> None:
 
 
 def test_a_table_with_a_candidate_is_told_there() -> None:
-    found = filter_record(Placement(date_filter(), 1), FilterOutcome.none(Reason.COLLECT_FAILED))
+    found = filter_record(FilterAssignment(date_filter(), 1), FilterOutcome.none(Reason.COLLECT_FAILED))
     pruned = PrunedQuery("", filters=(found,))
     assert list(unfiltered_scans(pruned, [scan("lake.tpcds.store_sales")])) == []
     assert len(list(unfiltered_scans(replace(pruned, filters=()), [scan("lake.tpcds.store_sales")]))) == 1

@@ -11,10 +11,10 @@ from service.errors import VerificationFailed
 from service.model.filters.filtering import Reason
 from service.model.query.query import PruningRequest, QueryRequest
 from service.model.tables.tables import TableAt, TableFacts, TableName, TableSource
-from service.query.filtering.loose_mentions import LooseMention
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.unpinned import Unpinned, UnpinnedTables, unpinned
-from service.query.lifecycle.live import LiveQuery
+from service.query.filtering.unpinned_references import UnpinnedReference
+from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import FakeEngine, engine_result
@@ -32,7 +32,7 @@ EVENTS = files("events")
 KINDS = files("kinds")
 
 
-def ran(bench: Bench, is_verified: bool = False) -> LiveQuery:
+def ran(bench: Bench, is_verified: bool = False) -> QueryHandle:
     """Runs a query over both tables, filtered by keys of the second."""
     request = QueryRequest(WRITTEN, timeout_ms=5000, pruning=PruningRequest(is_verified=is_verified))
     query = bench.of(request)
@@ -46,7 +46,7 @@ def ran(bench: Bench, is_verified: bool = False) -> LiveQuery:
             filters=filters,
             unpinned=UnpinnedTables(
                 (Unpinned(EVENTS, is_build=False), Unpinned(KINDS, is_build=True)),
-                loose=tuple(LooseMention(TableAt(each.name), each) for each in (EVENTS, KINDS)),
+                references=tuple(UnpinnedReference(TableAt(each.name), each) for each in (EVENTS, KINDS)),
             ),
         )
     )

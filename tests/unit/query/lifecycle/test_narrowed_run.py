@@ -16,7 +16,7 @@ from service.model.query.rewrites import RewriteKind
 from service.model.query.verification import Verification
 from service.model.tables.tables import TableAt, TableName
 from service.ports import EngineResult, Statement
-from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run import run_query
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.engine import FakeEngine, engine_result
@@ -73,17 +73,17 @@ class Narrowing:
             rewrites=self.rewrites,
         )
 
-    def ran(self, is_verified: bool = False, sql: str = SQL) -> LiveQuery:
+    def ran(self, is_verified: bool = False, sql: str = SQL) -> QueryHandle:
         """Runs the query, and returns it."""
         pruning = PruningRequest(is_verified=is_verified)
         query = self.bench.of(QueryRequest(sql, catalog="lake", schema="shop", pruning=pruning))
         run_query(query, replace(self.bench.ports, pruner=self.pruner))
         return query
 
-    def reasons(self, query: LiveQuery) -> list[Reason]:
+    def reasons(self, query: QueryHandle) -> list[Reason]:
         return [each.reason for each in query.record.filters if each.is_candidate]
 
-    def sources(self, query: LiveQuery) -> list[FilterSource]:
+    def sources(self, query: QueryHandle) -> list[FilterSource]:
         return [each.source for each in query.record.filters if each.is_candidate]
 
 
@@ -101,7 +101,7 @@ def test_rows_that_come_with_the_keys_are_read_by_the_query_that_has_them_collec
     first, second = narrowing.ran().record, narrowing.ran().record
     assert [each.kind for each in first.rewrites] == [RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING]
     [rows, together] = first.rewrites
-    assert (rows.mention, together.mention, together.filter_id) == (2, 2, "df1")
+    assert (rows.table_reference, together.table_reference, together.filter_id) == (2, 2, "df1")
     assert [each.kind for each in second.rewrites] == [RewriteKind.LOCAL_RELATION]
     assert narrowing.reader.collected == [KEYS]
     assert [len(each.relations) for each in narrowing.engine.runs] == [1, 1]

@@ -11,8 +11,8 @@ import pytest
 from service.errors import QueryEnded
 from service.model.query.query import QueryState
 from service.model.query.replicas import Replica
-from service.query.lifecycle.live import LiveQuery
 from service.query.lifecycle.presence import LONG_MS, REST_MS, Presence, PresenceBounds
+from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run import record, run_query
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import FakeJournal
@@ -44,7 +44,7 @@ class Here:
             BOUNDS,
         )
 
-    def end(self, query: LiveQuery, reason: QueryEnded) -> None:
+    def end(self, query: QueryHandle, reason: QueryEnded) -> None:
         """Cancels a query as workers do: one that waits ends at once."""
         if query.cancel(reason, self.clock.elapsed_ms()):
             record(query, self.bench.journal)
@@ -86,8 +86,8 @@ def both() -> Both:
 def test_an_id_that_was_told_to_a_caller_is_known_everywhere_at_once(both: Both) -> None:
     query = both.here.bench.query()
     assert both.there.state(query.query_id) is None
-    both.here.presence.tell(query)
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
+    both.here.presence.announce(query)
     assert both.there.state(query.query_id) is QueryState.QUEUED
     assert both.here.replicas.beats == 1
 
@@ -102,14 +102,14 @@ def test_a_short_query_costs_nothing_and_a_long_one_is_told_of_with_each_state(b
     both.pass_time(1, both.here)
     assert both.there.state(query.query_id) is QueryState.RUNNING
     run_query(other := both.here.bench.query(), both.here.bench.ports)
-    both.here.presence.tell(other)
+    both.here.presence.announce(other)
     assert both.there.state(other.query_id) is None
 
 
 def test_a_replica_that_is_gone_loses_its_queries_within_the_bound(both: Both) -> None:
     both.pass_time(30, both.here, both.there)
     query = both.here.bench.query()
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     both.pass_time(18, both.there)
     assert both.record_code(query.query_id) is None
     both.pass_time(BOUNDS.interval_s + 3, both.there)
@@ -120,7 +120,7 @@ def test_one_that_was_paused_gives_up_what_others_hold_for_lost(both: Both) -> N
     both.pass_time(30, both.here, both.there)
     waiting, ended, unheard = (both.here.bench.query() for _ in range(3))
     for each in (waiting, ended):
-        both.here.presence.tell(each)
+        both.here.presence.announce(each)
     both.pass_time(30, both.there)
     # The replica wakes, and one query ends before anything else happens.
     run_query(ended, both.here.bench.ports)
@@ -142,7 +142,7 @@ def test_nobody_is_lost_for_a_jump_of_the_stores_clock_and_who_is_gone_is_lost_a
 ) -> None:
     both.pass_time(30, both.here, both.there)
     query = both.here.bench.query()
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     both.place.clock.jump(by)
     # The live replica looks before the other one beats again.
     both.pass_time(BOUNDS.interval_s, both.there)
@@ -157,7 +157,7 @@ def test_nobody_is_lost_for_a_jump_of_the_stores_clock_and_who_is_gone_is_lost_a
 def test_nobody_is_lost_for_an_outage_of_the_store(both: Both) -> None:
     both.pass_time(30, both.here, both.there)
     query = both.here.bench.query()
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     both.place.store.is_down = True
     both.pass_time(60, both.here, both.there)
     both.place.store.is_down = False
@@ -171,7 +171,7 @@ def test_nobody_is_lost_for_an_outage_of_the_store(both: Both) -> None:
 
 def test_one_that_has_just_started_looks_on_first(both: Both) -> None:
     query = both.here.bench.query()
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     both.pass_time(60)
     both.pass_time(18, both.there)
     assert both.record_code(query.query_id) is None
@@ -182,18 +182,18 @@ def test_one_that_has_just_started_looks_on_first(both: Both) -> None:
 def test_a_store_that_is_down_is_asked_now_and_then_only(both: Both) -> None:
     query = both.here.bench.query()
     both.place.store.is_down = True
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     both.place.store.is_down = False
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     assert both.there.state(query.query_id) is None
     both.pass_time(REST_MS / 1000)
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     assert both.there.state(query.query_id) is QueryState.QUEUED
 
 
 def test_whoever_waits_elsewhere_hears_of_the_end(both: Both) -> None:
     query = both.here.bench.query()
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     watched = both.there.presence.watch(query.query_id)
     assert both.there.presence.watch(query.query_id) is watched
     both.there.presence.look_after_watched()
@@ -209,7 +209,7 @@ def test_whoever_waits_elsewhere_hears_of_the_end(both: Both) -> None:
 
 def test_who_waits_at_a_replica_that_ends_is_let_go(both: Both) -> None:
     query = both.here.bench.query()
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     watched = both.there.presence.watch(query.query_id)
     both.there.presence.stop_watching()
     assert watched.done()
@@ -219,7 +219,7 @@ def test_who_waits_at_a_replica_that_ends_is_let_go(both: Both) -> None:
 
 def test_a_cancellation_reaches_the_replica_that_runs_it(both: Both) -> None:
     query = both.here.bench.query()
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     both.there.presence.ask_to_cancel(query.query_id)
     both.here.presence.beat()
     assert query.record.state is QueryState.CANCELED
@@ -228,7 +228,7 @@ def test_a_cancellation_reaches_the_replica_that_runs_it(both: Both) -> None:
 
 def test_a_query_without_a_record_is_open_no_more_than_its_replica_says(both: Both) -> None:
     query = both.here.bench.query()
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     both.place.store.refused.add(query.query_id)
     query.recorded.set_result(None)
     both.here.presence.beat()
@@ -238,7 +238,7 @@ def test_a_query_without_a_record_is_open_no_more_than_its_replica_says(both: Bo
 def test_who_leaves_says_so(both: Both) -> None:
     both.pass_time(30, both.here, both.there)
     query = both.here.bench.query()
-    both.here.presence.tell(query)
+    both.here.presence.announce(query)
     both.here.presence.close()
     both.pass_time(1, both.there)
     assert both.record_code(query.query_id) == "REPLICA_LOST"

@@ -10,7 +10,7 @@ from service.errors import QueryFailed, VerificationFailed
 from service.model.query.query import PruningRequest, QueryRequest
 from service.model.query.verification import Verification
 from service.query.filtering.pruned_query import PrunedQuery
-from service.query.lifecycle.live import LiveQuery
+from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.unit.query.conftest import Bench
@@ -18,7 +18,7 @@ from tests.unit.query.conftest import Bench
 PRUNED = PrunedQuery("narrowed", rewritten_sql="narrowed", pinned_sql="pinned", fingerprints=frozenset({"f"}))
 
 
-def verified(bench: Bench, sql: str = "SELECT a FROM t") -> LiveQuery:
+def verified(bench: Bench, sql: str = "SELECT a FROM t") -> QueryHandle:
     request = QueryRequest(sql, timeout_ms=5000, pruning=PruningRequest(is_verified=True))
     query = bench.of(request)
     query.prune(PRUNED)
@@ -59,7 +59,7 @@ def test_what_came_of_it_is_noted_in_the_record(
 def test_what_a_view_leaves_open_proves_nothing(bench: Bench) -> None:
     bench.engine = FakeEngine(engine_result(2), engine_result(3))
     query = verified(bench, "SELECT a FROM v")
-    query.prune(replace(PRUNED, opened_sql="SELECT a FROM (SELECT a FROM t LIMIT 5) AS v"))
+    query.prune(replace(PRUNED, expanded_sql="SELECT a FROM (SELECT a FROM t LIMIT 5) AS v"))
     run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
     assert query.record.verification is Verification.NOT_COMPARABLE
 

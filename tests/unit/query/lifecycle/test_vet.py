@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.errors import SqlEmpty, SqlManyStatements, SqlTooLarge
-from service.query.lifecycle.vet import vet
+from service.query.lifecycle.vet import validate
 
 BOUND = 2_000_000
 
@@ -45,51 +45,51 @@ STATEMENTS = st.sampled_from([text.rstrip("; \n") for text in ONE if "--" not in
 
 @pytest.mark.parametrize("sql", ONE)
 def test_one_statement_passes(sql: str) -> None:
-    vet(sql, BOUND)
+    validate(sql, BOUND)
 
 
 @pytest.mark.parametrize("sql", MANY)
 def test_a_second_statement_is_refused(sql: str) -> None:
     with pytest.raises(SqlManyStatements):
-        vet(sql, BOUND)
+        validate(sql, BOUND)
 
 
 @pytest.mark.parametrize("sql", EMPTY)
 def test_blanks_and_comments_are_no_statement(sql: str) -> None:
     with pytest.raises(SqlEmpty):
-        vet(sql, BOUND)
+        validate(sql, BOUND)
 
 
 @pytest.mark.parametrize("sql", NOT_TOKENS)
 def test_what_cannot_be_cut_into_tokens_is_left_to_the_engine(sql: str) -> None:
-    vet(sql, BOUND)
+    validate(sql, BOUND)
 
 
 @settings(deadline=None)
 @given(st.lists(STATEMENTS, min_size=2, max_size=5), st.sampled_from([";", " ; ", ";\n;", "; -- next\n"]))
 def test_any_text_of_several_statements_is_refused(statements: list[str], separator: str) -> None:
     with pytest.raises(SqlManyStatements):
-        vet(separator.join(statements), BOUND)
+        validate(separator.join(statements), BOUND)
 
 
 @settings(deadline=None)
 @given(STATEMENTS, st.text(alphabet="; \n\t", max_size=5))
 def test_whatever_blanks_and_semicolons_end_it_one_statement_stays_one(sql: str, end: str) -> None:
-    vet(sql + end, BOUND)
+    validate(sql + end, BOUND)
 
 
 def test_the_bound_counts_bytes_and_is_itself_allowed() -> None:
-    vet("SELECT 'ü'", max_bytes=11)
+    validate("SELECT 'ü'", max_bytes=11)
     with pytest.raises(SqlTooLarge, match="has 11 bytes; this gateway accepts 10"):
-        vet("SELECT 'ü'", max_bytes=10)
+        validate("SELECT 'ü'", max_bytes=10)
 
 
 def test_a_megabyte_is_no_obstacle() -> None:
-    vet(f"SELECT '{'x;' * 500_000}'", BOUND)
+    validate(f"SELECT '{'x;' * 500_000}'", BOUND)
     with pytest.raises(SqlManyStatements):
-        vet(f"SELECT '{'x;' * 500_000}'; SELECT 2", BOUND)
+        validate(f"SELECT '{'x;' * 500_000}'; SELECT 2", BOUND)
 
 
 def test_a_text_over_the_bound_is_not_even_read() -> None:
     with pytest.raises(SqlTooLarge):
-        vet("'" * 5_000_000, BOUND)
+        validate("'" * 5_000_000, BOUND)

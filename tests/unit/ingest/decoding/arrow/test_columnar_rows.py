@@ -265,12 +265,12 @@ def test_a_value_that_python_does_not_have_is_text_and_those_beside_it_are_thems
             "folded": pa.array(["f", "f"]).dictionary_encode(),
         }
     )
-    told = {"user": "ann", "t": "1970-01-01 00:00:00.000001001"}
+    reported = {"user": "ann", "t": "1970-01-01 00:00:00.000001001"}
     [batch] = table.to_batches()
     assert json.loads(row_payload(batch.slice(0, 1))) == {
-        "session": told,
-        "all": [told],
-        "by_name": [{"key": "x", "value": told}],
+        "session": reported,
+        "all": [reported],
+        "by_name": [{"key": "x", "value": reported}],
         "folded": "f",
     }
 

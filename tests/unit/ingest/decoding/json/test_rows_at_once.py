@@ -44,7 +44,7 @@ def exact_records(body: str | bytes) -> Any:
     return exact_json(body if isinstance(body, str) else body.decode("utf-8", "surrogatepass"))
 
 
-def told(rows: list[TargetRows]) -> list[tuple[int, list[str]]]:
+def reported(rows: list[TargetRows]) -> list[tuple[int, list[str]]]:
     for each in rows:
         each.rows.validate(full=True)
     return [(each.target, list(map(exactly, each.rows.to_pylist()))) for each in rows]
@@ -55,14 +55,14 @@ def one_by_one(body: str | bytes, plan: ReadPlan) -> list[tuple[int, list[str]]]
     rows = RecordRows(plan)
     if any(rows.take(each, FIRST, b"") for each in exact_records(body)):
         return None
-    return told([each for each in rows.batches() if isinstance(each, TargetRows)])
+    return reported([each for each in rows.batches() if isinstance(each, TargetRows)])
 
 
 def agrees(body: str | bytes, plan: ReadPlan) -> None:
     records = sent(body)
     found = None if records is None else rows_at_once(records, plan)
     if found is not None:
-        assert told(list(found)) == one_by_one(body, plan)
+        assert reported(list(found)) == one_by_one(body, plan)
 
 
 @pytest.mark.parametrize("name", TYPES)

@@ -54,7 +54,7 @@ def test_the_columns_of_all_row_groups_are_as_pyarrow_tells_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "row_groups", "columns", "told"),
+    ("data", "row_groups", "columns", "reported"),
     [
         (written(), range(4), 5, "lacks a row group"),
         (written(), range(1), 4, "other columns than the file"),
@@ -64,9 +64,9 @@ def test_the_columns_of_all_row_groups_are_as_pyarrow_tells_them() -> None:
     ],
 )
 def test_a_footer_that_does_not_tell_is_refused(
-    data: bytes, row_groups: range, columns: int, told: str
+    data: bytes, row_groups: range, columns: int, reported: str
 ) -> None:
-    with pytest.raises(OSError, match=told):
+    with pytest.raises(OSError, match=reported):
         list(column_chunks(io.BytesIO(data), row_groups, columns))
 
 

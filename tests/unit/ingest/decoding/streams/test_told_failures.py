@@ -82,9 +82,9 @@ def test_what_a_body_lies_on_may_fail_and_it_is_not_the_bodys_fault(
     body = made()
     for place in (5, len(body) // 3, len(body) - 1):
         failure = OSError(number, "the system's own words")
-        with pytest.raises(StorageDown) as told:
+        with pytest.raises(StorageDown) as reported:
             reading(cast(BinaryIO, Failing(body, place, failure)))
-        assert "words" not in told.value.detail
+        assert "words" not in reported.value.detail
 
 
 def test_so_it_is_where_only_its_row_groups_are_counted() -> None:

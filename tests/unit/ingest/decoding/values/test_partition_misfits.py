@@ -16,7 +16,7 @@ from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
-from service.ingest.decoding.values.partition_misfits import partition_misfits
+from service.ingest.decoding.values.partition_misfits import invalid_partition_values
 from service.ingest.request_rows import Unfit, request_rows
 from service.model.ingest.ingest import IngestRequest, Route, Write
 from service.model.ingest.record_formats import RecordFormat
@@ -71,7 +71,7 @@ def rules(kind: str, transform: str, folders: FolderBounds | None = None, **more
 def test_a_value_without_a_partition_is_found(
     array: pa.Array, kind: str, transform: str, bad: set[int]
 ) -> None:
-    found = partition_misfits(pa.record_batch({"v": array}), rules(kind, transform, ON_DISK))
+    found = invalid_partition_values(pa.record_batch({"v": array}), rules(kind, transform, ON_DISK))
     assert found.keys() == bad
     assert all(each.startswith("v: ") for each in found.values())
 
@@ -79,20 +79,20 @@ def test_a_value_without_a_partition_is_found(
 def test_null_is_none_where_the_source_in_a_struct_is_required() -> None:
     column = pa.array([{"x": 1}, None], pa.struct([pa.field("x", pa.int32(), nullable=False)]))
     rule = PartitionRule("x", ("st", "x"), "int", "bucket[4]", is_required=True)
-    found = partition_misfits(pa.record_batch({"st": column}), PartitionRules((rule,)))
+    found = invalid_partition_values(pa.record_batch({"st": column}), PartitionRules((rule,)))
     assert found == {1: "st.x: the table is partitioned by it, and it is NULL, though it is required"}
 
 
 def test_a_bucket_has_a_short_name_however_long_its_values_are() -> None:
     batch = pa.record_batch({"v": ["x" * 2_000]})
-    assert partition_misfits(batch, rules("string", "bucket[16]", ON_DISK, is_required=True)) == {}
+    assert invalid_partition_values(batch, rules("string", "bucket[16]", ON_DISK, is_required=True)) == {}
 
 
 def test_in_an_object_store_all_folders_together_are_bounded() -> None:
     both = tuple(PartitionRule(each, (each,), "string", "identity") for each in ("a", "b"))
     batch = pa.record_batch({"a": ["x" * 500, "x" * 895, None], "b": ["y" * 500, None, "y" * 891]})
-    assert partition_misfits(batch, PartitionRules(both, FolderBounds(None, 900))).keys() == {0, 1}
-    assert partition_misfits(batch, PartitionRules(both, None)) == {}
+    assert invalid_partition_values(batch, PartitionRules(both, FolderBounds(None, 900))).keys() == {0, 1}
+    assert invalid_partition_values(batch, PartitionRules(both, None)) == {}
 
 
 def body(record_format: RecordFormat) -> bytes:

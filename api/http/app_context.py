@@ -1,0 +1,68 @@
+"""Dependencies of all routes: the edge of this app, and the caller.
+
+They never block, and are `async` for that reason: FastAPI runs plain functions in a thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from starlette.datastructures import Headers
+
+from api.bootstrap.settings import Settings
+from api.http.gateway_access import GatewayAccess
+from api.http.middleware.callers import ANONYMOUS
+from api.http.middleware.process_metrics import ProcessMetrics
+from api.http.middleware.request_log import caller_in
+from api.http.problems.errors import UnsupportedMediaType
+from api.http.waiting import Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class AppContext:
+    """The settings, the gateway's door, the waiting clients, and the metrics of the process."""
+
+    settings: Settings
+    access: GatewayAccess
+    waiting: Waiting
+    process_metrics: ProcessMetrics
+
+
+async def app_context_of(request: Request) -> AppContext:
+    """Returns the edge of the app that serves this request."""
+    app_context: AppContext = request.app.state.app_context
+    return app_context
+
+
+async def caller_of(request: Request) -> str:
+    """Returns the caller's name."""
+    return caller_in(request.scope) or ANONYMOUS
+
+
+def media_type(request: Request) -> str:
+    """Returns the media type of the body, without its parameters."""
+    return Headers(scope=request.scope).get("Content-Type", "").split(";")[0].strip().lower()
+
+
+def is_json(request: Request) -> bool:
+    """Whether the content type is JSON."""
+    content_type = media_type(request)
+    return content_type == "application/json" or content_type.endswith("+json")
+
+
+async def require_json(request: Request) -> None:
+    """Raises UnsupportedMediaType unless the content type is JSON."""
+    if not is_json(request):
+        raise UnsupportedMediaType
+
+
+async def gone(request: Request) -> None:
+    """Returns when the client hangs up. The request's body has to be read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+EdgeOfApp = Annotated[AppContext, Depends(app_context_of)]
+Caller = Annotated[str, Depends(caller_of)]

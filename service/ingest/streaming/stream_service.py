@@ -1,0 +1,372 @@
+"""All streams: accepting them, running each in one replica, and looking them up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from logging import INFO, WARNING
+from typing import Any
+from uuid import UUID, uuid4
+
+import structlog
+
+from service.errors import (
+    GatewayError,
+    PartDown,
+    RequestIdReused,
+    ShuttingDown,
+    StreamFailed,
+    StreamInvalid,
+    StreamNotFound,
+    TableChanged,
+    TooManyIngests,
+)
+from service.ingest.ingest_service import IngestService
+from service.ingest.streaming.stream_lags import StreamLags
+from service.ingest.streaming.stream_run import StreamRun
+from service.ingest.streaming.unmetered import UnmeteredStreams
+from service.model.ingest.ingest import IngestRequest
+from service.model.ingest.stream_standing import StreamStanding
+from service.model.ingest.streams import StreamDefinition, StreamRecord, StreamState
+from service.periodic_worker import PeriodicWorker
+from service.ports import Clock
+from service.stream_ports import RunningStream, StreamMetrics, StreamQueries, StreamSources, StreamStore
+
+log = structlog.get_logger(__name__)
+
+# Errors that pass by themselves.
+_PASSING = (PartDown, TooManyIngests, TableChanged)
+
+_SET_BACK = timedelta(seconds=5)
+"""The tolerance for two clocks, which are not read at exactly the same moment."""
+
+ReadBody = Callable[[Mapping[str, Any]], StreamDefinition]
+"""A function that reads a stream from its original body; raises IngestInvalid if this version cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPace:
+    """The number of streams that one replica runs, and its polling times in milliseconds."""
+
+    running_at_most: int = 20
+    look_around_ms: int = 2_000
+    first_pause_ms: int = 1_000
+    longest_pause_ms: int = 60_000
+    standing_ms: int = 10_000
+    """How often all streams are counted, and those that run here are asked for their progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPorts:
+    """The ports that streams are run with."""
+
+    store: StreamStore
+    queries: StreamQueries
+    sources: StreamSources
+    clock: Clock
+    metrics: StreamMetrics = field(default_factory=UnmeteredStreams)
+
+
+@dataclass(slots=True)
+class _Pause:
+    failures: int
+    until_ms: float
+
+
+class StreamService:
+    """The streams of this gateway; any thread may call any method.
+
+    A thread of its own starts and stops the streams that run here.
+    """
+
+    def __init__(
+        self, ports: StreamPorts, ingests: IngestService, read_body: ReadBody, pace: StreamPace
+    ) -> None:
+        self.read_body = read_body
+        self._ports = ports
+        self._ingests = ingests
+        self._pace = pace
+        self._runs: dict[UUID, StreamRun] = {}
+        self._pauses: dict[UUID, _Pause] = {}
+        self._lags = StreamLags()
+        self._by_state: Mapping[StreamState, int] = {}
+        self._next_standing_ms = 0
+        self._clocks = (ports.clock.now(), ports.clock.elapsed_ms())
+        self._worker = PeriodicWorker(
+            "streams", self._supervise, pace.look_around_ms / 1000, at_end=self._stop_all
+        )
+
+    def start(self) -> None:
+        """Begins to run streams, including those of earlier processes."""
+        self._worker.start()
+
+    def create(
+        self, name: str, body: Mapping[str, Any], caller: str, request_id: UUID | None = None
+    ) -> StreamRecord:
+        """Accepts a stream; it begins within moments, here or in another replica.
+
+        A `requestId` that this caller has sent before returns the earlier stream, whatever its state is now.
+
+        Raises:
+            RequestIdReused: the requestId is known, with another body.
+            StreamInvalid, SourceNotAllowed: its source cannot be read here.
+            GatewayError: its tables cannot be written as requested.
+        """
+        fingerprint = _fingerprint(name, body)
+        before = self._sent_before(request_id, caller)
+        if before is not None:
+            return _same(before, fingerprint)
+        definition = self.read_body(body)
+        if any(each.is_inferred for each in definition.writes):
+            raise StreamInvalid("Of streams no columns are inferred: name them in writeSchema.")
+        self._ports.sources.check(definition.source)
+        self._ports.queries.check(definition.source)
+        if self._is_full():
+            # The last place may have gone to the same request, sent to another replica in the meantime.
+            before = self._sent_before(request_id, caller)
+            if before is not None:
+                return _same(before, fingerprint)
+            raise self._too_many()
+        # This check comes last, because it may create tables.
+        self._ingests.check(
+            IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route)
+        )
+        record = StreamRecord(
+            uuid4(),
+            caller,
+            name,
+            body,
+            self._ports.clock.now(),
+            request_id=request_id,
+            fingerprint=fingerprint,
+        )
+        added = self._ports.store.add(record)
+        self._worker.wake()
+        return _same(added, fingerprint)
+
+    def list(self, caller: str) -> Sequence[StreamRecord]:
+        """Returns the caller's streams, the newest first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        return self._ports.store.streams(caller)
+
+    def find(self, stream_id: UUID, caller: str) -> StreamRecord:
+        """Returns the stream as it is now.
+
+        Raises:
+            StreamNotFound: this caller has no such stream.
+            MetricsStoreDown: the store does not answer.
+        """
+        found = next((each for each in self.list(caller) if each.stream_id == stream_id), None)
+        if found is None:
+            raise StreamNotFound
+        return found
+
+    def move(self, stream_id: UUID, state: StreamState, caller: str) -> StreamRecord:
+        """Stops a stream that runs, or resumes one that does not; it continues where it was.
+
+        Raises:
+            StreamNotFound: this caller has no such stream.
+            StreamInvalid: the maximum number of streams runs; a stream that already runs may still be
+                resumed.
+            MetricsStoreDown: the store does not answer.
+        """
+        found = self.find(stream_id, caller)
+        begins = state is StreamState.RUNNING and found.state is not StreamState.RUNNING
+        if begins and self._is_full():
+            raise self._too_many()
+        self._ports.store.move(stream_id, state, is_resumed=state is StreamState.RUNNING)
+        self._pauses.pop(stream_id, None)
+        self._worker.wake()
+        return self.find(stream_id, caller)
+
+    def standing(self) -> StreamStanding:
+        """Returns the streams' progress as of the last poll, at once and without asking any source."""
+        lag_ms = self._lags.longest_ms(self._ports.clock.elapsed_ms())
+        return StreamStanding(self._by_state, len(self._runs), lag_ms / 1000, self._lags.messages)
+
+    def stop_taking(self) -> None:
+        """Begins to end the streams that run here, without waiting; they continue after the next start."""
+        self._worker.close()
+
+    def close(self, timeout_s: float) -> None:
+        """Ends the streams that run here; they continue after the next start, or in another replica."""
+        self.stop_taking()
+        self._worker.close(timeout_s)
+
+    def _is_full(self) -> bool:
+        return len(self._ports.store.streams(state=StreamState.RUNNING)) >= self._pace.running_at_most
+
+    def _too_many(self) -> StreamInvalid:
+        return StreamInvalid(
+            f"{self._pace.running_at_most} streams run already, which is what stream_max_running allows."
+        )
+
+    def _sent_before(self, request_id: UUID | None, caller: str) -> StreamRecord | None:
+        if request_id is None:
+            return None
+        return next((each for each in self.list(caller) if each.request_id == request_id), None)
+
+    def _supervise(self) -> None:
+        try:
+            self._poll()
+        except GatewayError as down:
+            level = INFO if self._is_of_a_stop(down) else WARNING
+            log.log(level, "streams_not_looked_after", reason=down.detail)
+
+    def _stop_all(self) -> None:
+        for each in self._runs.values():
+            each.stop()
+
+    def _poll(self) -> None:
+        if self._is_clock_set_back():
+            self._end_all()
+        wanted = {each.stream_id: each for each in self._ports.store.streams(state=StreamState.RUNNING)}
+        for stream_id, run in list(self._runs.items()):
+            if stream_id not in wanted or not run.lease.is_held():
+                self._end(run)
+            elif run.query is None or not run.query.is_active():
+                self._ended(run)
+            else:
+                self._goes_on(wanted[stream_id], run.query)
+        for stream_id in wanted:
+            if stream_id not in self._runs and self._is_due(stream_id) and not self._worker.is_closing:
+                self._begin(stream_id)
+        for stream_id in self._lags.followed() - wanted.keys():
+            self._lags.forget(stream_id)
+        self._note_standing()
+
+    def _end_all(self) -> None:
+        """Ends all runs, which then begin again.
+
+        Spark begins micro-batches by the wall clock: after the clock was set back, it would wait until the
+        clock has caught up.
+        """
+        for each in list(self._runs.values()):
+            log.warning(
+                "stream_begun_anew", stream_id=str(each.record.stream_id), reason="The clock was set back."
+            )
+            self._end(each)
+
+    def _is_clock_set_back(self) -> bool:
+        """Returns whether the clock was set back since the last call."""
+        (before, before_ms), clock = self._clocks, self._ports.clock
+        self._clocks = (clock.now(), clock.elapsed_ms())
+        passed = timedelta(milliseconds=self._clocks[1] - before_ms)
+        return self._clocks[0] - before < passed - _SET_BACK
+
+    def _note_standing(self) -> None:
+        now_ms = self._ports.clock.elapsed_ms()
+        if now_ms < self._next_standing_ms:
+            return
+        self._next_standing_ms = now_ms + self._pace.standing_ms
+        counts = Counter(each.state for each in self._ports.store.streams())
+        self._by_state = {state: counts[state] for state in StreamState}
+        for stream_id, run in self._runs.items():
+            if run.query is not None:
+                self._lags.note(stream_id, run.query.progress(), self._ports.clock.elapsed_ms())
+
+    def _begin(self, stream_id: UUID) -> None:
+        lease = self._ports.store.lease(stream_id)
+        if lease is None:
+            self._lags.forget(stream_id)
+            return
+        self._lags.follow(stream_id, self._ports.clock.elapsed_ms())
+        # Read after the lease: the store has the stream's progress since the former holder released it.
+        running = self._ports.store.streams(state=StreamState.RUNNING)
+        record = next((each for each in running if each.stream_id == stream_id), None)
+        if record is None:
+            lease.release()
+            return
+        try:
+            definition = self.read_body(record.body)
+            # The operator may allow less now than when it was created.
+            self._ports.sources.check(definition.source)
+            run = StreamRun(
+                record,
+                definition,
+                lease,
+                self._ingests,
+                self._ports.store,
+                self._ports.clock,
+                self._ports.sources.files,
+                partial(self._note_batch, stream_id),
+            )
+            run.query = self._ports.queries.start(
+                stream_id, definition.source, definition.interval_ms, run.take
+            )
+        except GatewayError as failure:
+            lease.release()
+            self._failed(stream_id, failure)
+            return
+        self._runs[stream_id] = run
+        log.info("stream_started", stream_id=str(stream_id))
+
+    def _note_batch(self, stream_id: UUID) -> None:
+        self._ports.metrics.batch_done()
+        self._lags.note_batch(stream_id, self._ports.clock.elapsed_ms())
+
+    def _end(self, run: StreamRun) -> None:
+        del self._runs[run.record.stream_id]
+        run.stop()
+        log.info("stream_stopped", stream_id=str(run.record.stream_id))
+
+    def _ended(self, run: StreamRun) -> None:
+        failure = None if run.query is None else run.query.failure()
+        self._end(run)
+        if failure is None:
+            is_closing = self._worker.is_closing
+            failure = ShuttingDown() if is_closing else StreamFailed("The stream ended without a reason.")
+        self._failed(run.record.stream_id, failure)
+
+    def _is_of_a_stop(self, failure: GatewayError) -> bool:
+        """Returns whether the cause is this gateway's own shutdown, which needs no report."""
+        is_down = isinstance(failure, PartDown) and self._worker.is_closing
+        return is_down or isinstance(failure, ShuttingDown)
+
+    def _failed(self, stream_id: UUID, failure: GatewayError) -> None:
+        if self._is_of_a_stop(failure):
+            log.info(
+                "stream_interrupted", stream_id=str(stream_id), reason="It goes on after the next start."
+            )
+            return
+        log.warning("stream_failed", stream_id=str(stream_id), code=failure.code, reason=failure.detail)
+        self._ports.metrics.failed(failure.code)
+        if not isinstance(failure, _PASSING):
+            self._ports.store.move(stream_id, StreamState.FAILED, failure)
+            return
+        before = self._pauses.get(stream_id)
+        failures = 1 if before is None else before.failures + 1
+        pause_ms = min(self._pace.first_pause_ms << min(failures - 1, 20), self._pace.longest_pause_ms)
+        self._pauses[stream_id] = _Pause(failures, self._ports.clock.elapsed_ms() + pause_ms)
+        self._ports.store.move(stream_id, StreamState.RUNNING, failure)
+
+    def _goes_on(self, record: StreamRecord, query: RunningStream) -> None:
+        """Clears the stream's error once its source has answered, because the cause has passed."""
+        if record.error_code is None and record.stream_id not in self._pauses:
+            return
+        if query.has_read():
+            self._pauses.pop(record.stream_id, None)
+            self._ports.store.move(record.stream_id, StreamState.RUNNING)
+
+    def _is_due(self, stream_id: UUID) -> bool:
+        pause = self._pauses.get(stream_id)
+        return pause is None or pause.until_ms <= self._ports.clock.elapsed_ms()
+
+
+def _fingerprint(name: str, body: Mapping[str, Any]) -> str:
+    """Returns a text that is the same for the same body."""
+    return hashlib.sha256(json.dumps([name, body], sort_keys=True).encode()).hexdigest()
+
+
+def _same(record: StreamRecord, fingerprint: str) -> StreamRecord:
+    if record.fingerprint != fingerprint:
+        raise RequestIdReused
+    return record

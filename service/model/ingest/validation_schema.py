@@ -1,0 +1,131 @@
+"""The fields that a micro-batch's records were read as, stored so that the records can be revalidated."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from service.model.tables.partition_rules import NO_RULES, FolderBounds, PartitionRule, PartitionRules
+from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """The fields of one write's records, and the rules for values that have a partition."""
+
+    fields: tuple[Field, ...] = ()
+    partition: PartitionRules = NO_RULES
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableFile:
+    """A file from which no row was written, and why; it is one dead letter."""
+
+    uri: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBy:
+    """The fields that the records of each write were read as, and the files that could not be read."""
+
+    reads: tuple[ReadAs, ...] = ()
+    unreadable: tuple[UnreadableFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationSchema:
+    """The way to find dead letters: the fields of each write, and the writes whose dead letters are wanted.
+
+    Files that could not be read are not read again.
+    """
+
+    reads: tuple[ReadAs, ...]
+    writes: frozenset[int]
+    unreadable: tuple[UnreadableFile, ...] = ()
+
+
+def judged_by_to_bytes(validation_schema: JudgedBy) -> bytes:
+    """Returns JSON from which `judged_by_from_bytes` makes the same fields, without their documentation.
+
+    >>> known = ReadAs((Field(1, "id", Primitive("long"), is_required=True),))
+    >>> judged_by_to_bytes(JudgedBy((known, ReadAs())))
+    b'[[[1, "id", "long", true, null, null]], []]'
+    """
+    reads: object = list(map(_read_value, validation_schema.reads))
+    if validation_schema.unreadable:
+        reads = {
+            "reads": reads,
+            "unreadable": [[each.uri, each.reason] for each in validation_schema.unreadable],
+        }
+    return json.dumps(reads).encode()
+
+
+def judged_by_from_bytes(content: bytes) -> JudgedBy:
+    """Returns the fields that were stored by `judged_by_to_bytes`.
+
+    >>> judged_by_from_bytes(b'[[[1, "id", "long", true, null, null]], []]').reads[0].fields[0].type
+    Primitive(name='long')
+    """
+    value = json.loads(content)
+    if isinstance(value, list):
+        # The form from before files could be dead letters.
+        return JudgedBy(tuple(map(_read, value)))
+    unreadable = tuple(UnreadableFile(uri, reason) for uri, reason in value["unreadable"])
+    return JudgedBy(tuple(map(_read, value["reads"])), unreadable)
+
+
+def _read_value(read: ReadAs) -> object:
+    fields = list(map(_field_value, read.fields))
+    # The form from before there were partition rules.
+    return {"fields": fields, "partition": asdict(read.partition)} if read.partition.fields else fields
+
+
+def _read(value: Any) -> ReadAs:
+    if isinstance(value, list):
+        return ReadAs(tuple(map(_field, value)))
+    folders, rules = value["partition"]["folders"], value["partition"]["fields"]
+    return ReadAs(
+        tuple(map(_field, value["fields"])),
+        PartitionRules(
+            tuple(PartitionRule(**{**each, "path": tuple(each["path"])}) for each in rules),
+            None if folders is None else FolderBounds(**folders),
+        ),
+    )
+
+
+def _field_value(field: Field) -> list[object]:
+    defaults = (field.initial_default, field.write_default)
+    return [field.field_id, field.name, _type_value(field.type), field.is_required, *defaults]
+
+
+def _type_value(kind: FieldType) -> object:
+    match kind:
+        case Primitive(name):
+            return name
+        case Struct(fields):
+            return {"struct": list(map(_field_value, fields))}
+        case ListOf(element):
+            return {"list": [_field_value(element)]}
+        case MapOf(key, value):
+            return {"map": [_field_value(key), _field_value(value)]}
+
+
+def _field(value: list[Any]) -> Field:
+    field_id, name, kind, is_required, initial_default, write_default = value
+    return Field(field_id, name, _type(kind), is_required, initial_default, write_default)
+
+
+def _type(value: Any) -> FieldType:
+    if isinstance(value, str):
+        return Primitive(value)
+    [(kind, parts)] = value.items()
+    fields = tuple(map(_field, parts))
+    match kind:
+        case "struct":
+            return Struct(fields)
+        case "list":
+            return ListOf(*fields)
+        case _:
+            return MapOf(*fields)

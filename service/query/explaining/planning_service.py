@@ -1,0 +1,108 @@
+"""Queries that are planned and never run: a bounded pool beside the one that runs queries, equally fair."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+
+import structlog
+
+from service.errors import GatewayError, QueryCanceled, ShuttingDown, TooManyQueries
+from service.model.operations.usage import PoolUse
+from service.model.query.explanation import Explanation
+from service.query.explaining.plan_query import plan_query
+from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.run import QueryPorts
+from service.query.lifecycle.taken_turns import TakenTurns
+
+log = structlog.get_logger(__name__)
+
+ENDED_WITHIN_S = 2.0
+
+
+class Planning:
+    """A query on its way to its plan; `finished` resolves when planning ends, however it ends."""
+
+    def __init__(self, query: QueryHandle) -> None:
+        self.query = query
+        self.finished: Future[None] = Future()
+        self._outcome: Explanation | GatewayError = QueryCanceled()
+
+    def explanation(self) -> Explanation:
+        """Returns the plan, once planning has finished.
+
+        Raises:
+            GatewayError: planning failed for this reason.
+        """
+        if isinstance(self._outcome, GatewayError):
+            raise self._outcome
+        return self._outcome
+
+    def end(self, outcome: Explanation | GatewayError) -> None:
+        """Hands the outcome to all who wait."""
+        self._outcome = outcome
+        self.finished.set_result(None)
+
+
+class PlanningService:
+    """Plans a bounded number of queries at a time, and lets a bounded number wait.
+
+    Any thread may call any method.
+    """
+
+    def __init__(self, ports: QueryPorts, count: int, max_waiting: int) -> None:
+        self._ports = ports
+        self._turns: TakenTurns[Planning] = TakenTurns(count, "plan", self._work)
+        self._places = threading.Semaphore(count + max_waiting)
+
+    def begin(self, query: QueryHandle) -> Planning:
+        """Accepts the query and returns at once.
+
+        Raises:
+            TooManyQueries: the queue of waiting plans is full.
+            ShuttingDown: nothing more is accepted.
+        """
+        if not self._places.acquire(blocking=False):
+            raise TooManyQueries
+        planning = Planning(query)
+        try:
+            self._turns.put(query.caller, planning)
+        except ShuttingDown:
+            self._places.release()
+            raise
+        return planning
+
+    def give_up(self, planning: Planning) -> None:
+        """Asks an abandoned planning to end. Another one takes its worker's place at once."""
+        query = planning.query
+        query.cancel(QueryCanceled(), self._ports.clock.elapsed_ms())
+        self._ports.engine.cancel(query.query_id)
+        self._turns.give_up(planning)
+
+    @property
+    def given_up(self) -> int:
+        """Returns how many workers still run an abandoned planning."""
+        return self._turns.given_up
+
+    @property
+    def use(self) -> PoolUse:
+        """Returns how many workers are busy, and how many queries wait for one."""
+        return self._turns.use
+
+    def close(self) -> None:
+        """Accepts nothing more, and returns when the last planning has ended, or after a moment."""
+        self._turns.close()
+        if not self._turns.is_idle_within(ENDED_WITHIN_S):
+            log.error("plannings_hang_in_stop")
+
+    def _work(self, planning: Planning) -> None:
+        try:
+            planning.end(plan_query(planning.query, self._ports))
+        except GatewayError as failure:
+            log.debug("query_not_planned", code=failure.code, exc_info=True)
+            planning.end(failure)
+        except Exception:  # the outermost edge of a worker: a bug here must not leave a caller hanging
+            log.exception("planning_crashed")
+            planning.end(GatewayError())
+        finally:
+            self._places.release()

@@ -1,0 +1,58 @@
+"""Scans that filters skip together are reported as 0 of their total, and no others are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from service.model.query.pruning import Selection
+from service.query.filtering.pruned_query import PrunedQuery
+from service.query.filtering.skipped_scans import skipped_scans
+from service.query.lifecycle.run_pruned import run_pruned
+from tests.fakes.engine import FakeEngine, engine_result
+from tests.fakes.query_records import scan
+from tests.unit.query.conftest import Bench
+
+SALES, ITEM, DATES = (scan(f"lake.shop.{name}", 5, 0) for name in ("Sales", "item", "dates"))
+
+
+def test_a_table_that_was_not_planned_is_spared() -> None:
+    result = replace(engine_result(scans=(scan("lake.shop.item", 5, 5),)), planned_tables=lambda: frozenset())
+    assert skipped_scans(result, (DATES,), (SALES, ITEM, DATES)) == (SALES,)
+
+
+def test_a_table_that_was_planned_and_dropped_on_the_way_may_have_been_read() -> None:
+    result = replace(engine_result(), planned_tables=lambda: frozenset({"lake.shop.sales"}))
+    assert skipped_scans(result, (), (SALES, ITEM)) == (ITEM,)
+
+
+def test_when_nobody_knows_the_plan_nothing_is_said() -> None:
+    assert skipped_scans(engine_result(), (), (SALES, ITEM)) == ()
+
+
+def test_the_plan_is_not_asked_for_when_all_scans_are_there() -> None:
+    def never() -> frozenset[str]:
+        raise AssertionError
+
+    result = replace(engine_result(scans=(scan("lake.shop.sales", 5, 5),)), planned_tables=never)
+    assert skipped_scans(result, (), (SALES,)) == ()
+
+
+def test_the_engine_is_asked_for_the_totals_that_it_alone_knows(bench: Bench) -> None:
+    reported = replace(DATES, metrics=replace(DATES.metrics, partitions=Selection(9, 0)))
+    engine = FakeEngine(
+        replace(
+            engine_result(scans=(SALES,)), with_totals=lambda skipped: (reported,) * (skipped == (DATES,))
+        )
+    )
+    query = bench.query()
+    query.prune(PrunedQuery("narrowed", rewritten_sql="narrowed", skipped=(DATES,)))
+    assert run_pruned(query, bench.ports.pruner, engine, retries=0).scans == (SALES, reported)
+
+
+def test_a_narrowed_query_tells_of_them(bench: Bench) -> None:
+    engine = FakeEngine(replace(engine_result(), planned_tables=lambda: frozenset()))
+    query = bench.query()
+    query.prune(
+        PrunedQuery("narrowed", rewritten_sql="narrowed", skipped=(DATES,), referenced=(SALES, DATES))
+    )
+    assert run_pruned(query, bench.ports.pruner, engine, retries=0).scans == (DATES, SALES)
