@@ -40,7 +40,7 @@ class HostedGateway:
 
     def wait_until_recorded(self, query_id: str) -> None:
         """Returns when the work after an answer is done, so that it does not distort the next sample."""
-        query = self.gateway._book.find(UUID(query_id))
+        query = self.gateway.queries.registry.find(UUID(query_id))
         if query is not None:
             query.recorded.result(RECORDED_WITHIN_S)
 
@@ -66,7 +66,7 @@ def hosted_gateway(lake: Lake) -> Iterator[HostedGateway]:
         with redirect_stderr(lines):
             configure_logging(settings.log_level, settings.log_format)
         gateway = build_gateway(settings, stream_definition)
-        engine = cast(SparkEngine, gateway._ports.engine)
+        engine = cast(SparkEngine, gateway.queries.ports.engine)
         assert engine._session is not None
         spark = SparkSession(engine._session.context)
         with _served(settings, gateway) as url:

@@ -56,7 +56,7 @@ def measure(lake: Lake) -> Measurement:
     """Returns milliseconds by text, for new and for known texts."""
     texts = tpcds_texts(lake)
     with hosted_gateway(lake) as hosted:
-        pruner = hosted.gateway._ports.pruner
+        pruner = hosted.gateway.queries.ports.pruner
 
         def prune(sql: str) -> PrunedQuery:
             pruning = PruningRequest() if IS_FULL else PruningRequest(min_table_bytes=0)

@@ -4,256 +4,70 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
-from contextlib import suppress
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
-from uuid import UUID, uuid4
+from dataclasses import dataclass
 
-from service.errors import (
-    ChunkNotFound,
-    MetricsStoreDown,
-    QueryCanceled,
-    QueryNotFound,
-    RequestIdReused,
-    ResultExpired,
-    ShuttingDown,
-)
+from service.errors import ShuttingDown
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.stream_service import StreamService
 from service.maintenance.maintenance_service import MaintenanceService
 from service.model.filters.filtering import CachedFilter
 from service.model.operations.health import Liveness, Readiness, Vitals
 from service.model.operations.usage import PoolUse
-from service.model.query.explanation import Explanation
-from service.model.query.history import PruningSummary, QueryListing, QuerySummary
-from service.model.query.query import QueryRecord, QueryRequest, QueryStatus
-from service.model.query.results import Chunk, Manifest, ResultFormat
 from service.model.tables.tables import TableFacts, TableListing, TableName
-from service.ports import FilterCache, Metrics, QueryHistory, QueryStore, Replicas
-from service.query.explaining.explain import explain
-from service.query.explaining.plan_query import only_planned
-from service.query.explaining.planning_service import Planning, PlanningService
-from service.query.lifecycle.known_requests import KnownRequests
-from service.query.lifecycle.listing import list_queries
-from service.query.lifecycle.open_queries import open_queries
+from service.ports import FilterCache, Metrics, QueryStore
 from service.query.lifecycle.part_probes import PartProbes
-from service.query.lifecycle.presence import Presence, PresenceBounds
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.query_registry import QueryRegistry
-from service.query.lifecycle.run import QueryPorts
-from service.query.lifecycle.workers import QueryWorkers
+from service.query.query_service import QueryService
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-# A record follows its answer within milliseconds; an explanation waits at most this long for it.
-RECORD_WAIT_S = 5.0
-SUMMARY_OF = timedelta(days=1)
-STIRRED_MS = 2_000
-"""How long after a query's end, or after a chunk that is not the last, its reader may still come back."""
 ENDING_S = 1.0
 """How long streams and commits may take to end when the queries used up the whole shutdown time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """A query that was accepted. `is_reused`: the same requestId had been sent before."""
-
-    query_id: UUID
-    is_reused: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ResultChunk:
-    """One chunk of a result, with its manifest, and the format that its query asked for."""
-
-    manifest: Manifest
-    chunk: Chunk
-    rows: pa.Table
-    format: ResultFormat = ResultFormat.JSON
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayBounds:
-    """How much the gateway does at once, and how long it keeps things."""
+    """How long a shutdown and a health check may take, and how long the engine may be down."""
 
-    query_workers: int
-    max_queued_queries: int
-    result_ttl_ms: int
     shutdown_timeout_s: float
     health_timeout_s: float = 2.0
     engine_max_down_s: float = 315.0
-    presence: PresenceBounds = field(default_factory=PresenceBounds)
 
 
 class Gateway:
-    """Accepts queries, answers for them, and reports what they read. Any thread may call any method.
+    """One service for each thing that callers may ask for. Any thread may call any method.
 
-    Ingest, maintenance and streams have entry points of their own: `ingests`, `maintenances`, `streams`.
+    Queries, ingests, streams and maintenance have services of their own: `queries`, `ingests`, `streams` and
+    `maintenances`.
     """
 
     def __init__(
         self,
-        ports: QueryPorts,
-        metrics_store: QueryStore,
-        filter_cache: FilterCache,
-        history: QueryHistory,
-        metrics: Metrics,
+        *,
+        queries: QueryService,
         ingests: IngestService,
         maintenances: MaintenanceService,
+        store: QueryStore,
+        filter_cache: FilterCache,
+        metrics: Metrics,
         bounds: GatewayBounds,
         streams: StreamService | None = None,
         on_closed: Callable[[], None] = lambda: None,
-        replicas: Replicas | None = None,
     ) -> None:
-        self._history = history
-        self._metrics = metrics
+        self.queries = queries
         self.ingests = ingests
         self.maintenances = maintenances
         self._streams = streams
-        self._on_closed = on_closed
-        self._ports = ports
-        self._metrics_store = metrics_store
+        self._metrics = metrics
         self._filter_cache = filter_cache
         self._bounds = bounds
-        self._book = QueryRegistry(bounds.max_queued_queries, bounds.result_ttl_ms)
-        self._workers = QueryWorkers(self._book, ports, bounds.query_workers)
-        self._plannings = PlanningService(ports, bounds.query_workers, bounds.max_queued_queries)
-        self._known_requests = KnownRequests(ports.journal, metrics_store, ports.clock)
+        self._on_closed = on_closed
         self._probes = PartProbes(
             {
-                "metricsStore": lambda: [metrics_store.health()],
+                "metricsStore": lambda: [store.health()],
                 "filterCache": lambda: [filter_cache.health()],
-                "catalogs": ports.catalogs.health,
+                "catalogs": queries.ports.catalogs.health,
             },
             bounds.health_timeout_s,
         )
         self._closing = threading.Event()
-        self._draining = threading.Event()
-        self._stirred_ms = ports.clock.elapsed_ms() - STIRRED_MS
-        self._presence = None if replicas is None else self._present(replicas)
-
-    def submit(self, request: QueryRequest, caller: str) -> Submission:
-        """Accepts a query and returns at once; a known requestId returns the query that it belongs to.
-
-        Raises:
-            RequestIdReused: the requestId is known, with another body.
-            TooManyQueries: the queue of waiting queries is full.
-            ShuttingDown: the gateway accepts no more queries.
-        """
-        self._check_taking()
-        clock = self._ports.clock
-        query = QueryHandle(uuid4(), request, caller, clock.now(), clock.elapsed_ms())
-        before = self._book.sent_before(query) or self._recorded_before(query)
-        if before is not None:
-            return Submission(before.query_id, is_reused=True)
-        held = self._book.add(query)
-        if held is query:
-            query.finished.add_done_callback(self._stir)
-            self._workers.hand_over(query)
-        return Submission(held.query_id, is_reused=held is not query)
-
-    def finished(self, query_id: UUID) -> Future[None]:
-        """Returns a future that resolves when the query has ended, at any replica.
-
-        All callers share it: never cancel it.
-        """
-        query = self._book.find(query_id)
-        if query is not None:
-            return query.finished
-        if self._presence is not None:
-            return self._presence.watch(query_id)
-        ended: Future[None] = Future()
-        ended.set_result(None)
-        return ended
-
-    def status(self, query_id: UUID, caller: str) -> QueryStatus:
-        """Returns the query's current status. If it is open here, any replica knows it on return.
-
-        Raises:
-            QueryNotFound: this caller has no such query.
-            ShuttingDown: this replica does not hold it, and drains: another one may have its result.
-            MetricsStoreDown: this replica does not hold it, and its record cannot be read now.
-        """
-        query = self._held(query_id, caller)
-        if query is not None:
-            status = query.status(self._ports.clock.elapsed_ms())
-            if self._presence is not None and not status.record.state.is_final:
-                self._presence.announce(query)
-            return status
-        if self._draining.is_set():
-            raise ShuttingDown
-        return self._reported(query_id, caller)
-
-    def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
-        """Returns one chunk of the result; the same on every call.
-
-        Raises:
-            QueryNotFound: this caller has no such query.
-            ResultExpired: the result is gone.
-            ChunkNotFound: the result has no such chunk, or the query has no result.
-        """
-        status = self.status(query_id, caller)
-        if not status.record.state.is_final or status.failure is not None or status.record.error is not None:
-            raise ChunkNotFound("The query has no result.")
-        if status.manifest is None:
-            raise ResultExpired
-        if not 0 <= index < len(status.manifest.chunks):
-            raise ChunkNotFound(f"The result has the chunks 0 to {len(status.manifest.chunks) - 1}.")
-        rows = self._rows(query_id, index)
-        if index + 1 < len(status.manifest.chunks):
-            self._stir()
-        return ResultChunk(status.manifest, status.manifest.chunks[index], rows, status.format)
-
-    def cancel(self, query_id: UUID, caller: str) -> None:
-        """Asks the query to end, at whichever replica. Does nothing if it has ended or is canceled.
-
-        Raises:
-            QueryNotFound: this caller has no such query.
-        """
-        query = self._held(query_id, caller)
-        if query is None:
-            is_final = self._record(query_id, caller).state.is_final
-            if self._presence is not None and not is_final:
-                self._presence.ask_to_cancel(query_id)
-            return
-        self._workers.cancel(query, QueryCanceled())
-
-    def explain(self, query_id: UUID, caller: str) -> Explanation:
-        """Explains the query: its record, how much it read of how much, and how it was planned.
-
-        Raises:
-            QueryNotFound: this caller has no such query.
-            MetricsStoreDown: its record cannot be read now.
-        """
-        query = self._held(query_id, caller)
-        if query is None:
-            return explain(self._record(query_id, caller), self._ports.calls)
-        if query.record.state.is_final:
-            with suppress(FutureTimeoutError):
-                query.recorded.result(RECORD_WAIT_S)
-        with suppress(QueryNotFound, MetricsStoreDown):
-            return explain(self._record(query_id, caller), self._ports.calls)
-        return explain(query.status(self._ports.clock.elapsed_ms()).record, self._ports.calls)
-
-    def plan(self, request: QueryRequest, caller: str) -> Planning:
-        """Begins to plan the request, and returns at once. A plan is not a query: nothing is recorded.
-
-        Raises:
-            TooManyQueries: the queue of waiting plans is full.
-            ShuttingDown: the gateway accepts no more requests.
-        """
-        self._check_taking()
-        clock = self._ports.clock
-        asked = only_planned(request)
-        return self._plannings.begin(QueryHandle(uuid4(), asked, caller, clock.now(), clock.elapsed_ms()))
-
-    def stop_planning(self, planning: Planning) -> None:
-        """Asks the planning to end, because nobody waits for it any more."""
-        self._plannings.give_up(planning)
 
     @property
     def streams(self) -> StreamService:
@@ -272,7 +86,7 @@ class Gateway:
         Raises:
             CatalogDown: the catalog that was named does not answer, or none does.
         """
-        return self._ports.catalogs.tables(catalog, schema)
+        return self.queries.ports.catalogs.tables(catalog, schema)
 
     def table(self, name: TableName) -> TableFacts:
         """Returns the table as it is now.
@@ -282,7 +96,7 @@ class Gateway:
             TableNotFound: no table has this name.
             CatalogDown: the catalog does not answer.
         """
-        return self._ports.catalogs.facts(name)
+        return self.queries.ports.catalogs.facts(name)
 
     def filters(self, limit: int) -> Sequence[CachedFilter]:
         """Lists the newest entries of the filter cache, at most `limit`, the newest first.
@@ -300,53 +114,34 @@ class Gateway:
         """
         return self._filter_cache.forget(fingerprint)
 
-    def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
-        """Lists a caller's queries, the newest first; one that has just ended may be missing for a moment.
-
-        Raises:
-            MetricsStoreDown: past queries cannot be read now.
-        """
-        return list_queries(listing, self._book.open(), self._history, self._ports.clock.elapsed_ms())
-
-    def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
-        """Sums up what all callers read and pruned of each table; without `since`, in the last day.
-
-        Raises:
-            MetricsStoreDown: past queries cannot be read now.
-        """
-        beginning = since or self._ports.clock.now() - SUMMARY_OF
-        return PruningSummary(beginning, self._history.pruning(beginning, table))
-
     def metrics(self) -> bytes:
         """Returns the process's metrics since its start and its current state, in Prometheus' text format."""
         self.ingests.count_backlog()
-        given_up = self._workers.given_up + self._plannings.given_up
-        vitals = Vitals(self._ports.engine.health(), given_up)
-        return self._metrics.exposition(open_queries(self._book.open()), vitals)
-
-    def pools(self) -> Mapping[str, Callable[[], PoolUse]]:
-        """Returns, for each kind of worker, a function that reports how busy it is."""
-        return {"query_workers": lambda: self._workers.use, "plannings": lambda: self._plannings.use}
+        vitals = Vitals(self.queries.ports.engine.health(), self.queries.given_up)
+        return self._metrics.exposition(self.queries.open(), vitals)
 
     def liveness(self) -> Liveness:
         """Whether this process can still recover on its own. Returns at once: no part is asked."""
-        return Liveness(self._ports.engine.health().down_s, self._bounds.engine_max_down_s)
+        return Liveness(self.queries.ports.engine.health().down_s, self._bounds.engine_max_down_s)
 
     def readiness(self) -> Readiness:
         """Reports the health of every part by name. The engine and a worker are required to answer queries.
 
         The parts are asked at the same time, each within its own bound.
         """
-        return Readiness((self._ports.engine.health(), self._workers.health(), *self._probes.ask()))
+        return Readiness((self.queries.ports.engine.health(), self.queries.health(), *self._probes.ask()))
 
     def begin_drain(self) -> None:
         """Stops accepting queries, since their results would go with this process. All other work goes on."""
-        self._draining.set()
+        self.queries.begin_drain()
 
     def is_drained(self) -> bool:
         """Whether all queries have ended and no client is reading a result or about to begin."""
-        is_quiet = self._ports.clock.elapsed_ms() - self._stirred_ms >= STIRRED_MS
-        return is_quiet and not self._book.open()
+        return self.queries.is_drained()
+
+    def pools(self) -> Mapping[str, Callable[[], PoolUse]]:
+        """Returns, for each kind of worker, a function that reports how busy it is."""
+        return self.queries.pools()
 
     def close(self, within_s: float | None = None) -> None:
         """Accepts nothing more, waits for running work, cancels what is late, and stops the parts.
@@ -355,98 +150,23 @@ class Gateway:
         right after it.
         """
         timeout_s = self._bounds.shutdown_timeout_s if within_s is None else within_s
-        until_ms = self._ports.clock.elapsed_ms() + timeout_s * 1000
+        until_ms = self.queries.ports.clock.elapsed_ms() + timeout_s * 1000
         self._closing.set()
-        if self._presence is not None:
-            self._presence.stop_watching()
+        self.queries.stop_taking()
         if self._streams is not None:
-            # Streams stop before ingests: a refused micro-batch would count as a failure of its stream.
+            # Before ingests: a micro-batch that is refused would be a failure of its stream.
             self._streams.stop_taking()
         self.ingests.stop_taking()
         self.maintenances.stop_taking()
-        self._workers.close(timeout_s)
-        self._plannings.close()
+        self.queries.end(timeout_s)
         if self._streams is not None:
             self._streams.close(self._left_s(until_ms))
         self.ingests.close(self._left_s(until_ms))
-        # The next start begins a running maintenance again, so nothing waits for it here.
+        # What runs is begun anew by the next start; nobody waits for it here.
         self.maintenances.close(0)
-        self._ports.journal.close()
-        if self._presence is not None:
-            self._presence.close()
+        self.queries.close()
         self._on_closed()
 
     def _left_s(self, until_ms: float) -> float:
-        left_s = (until_ms - self._ports.clock.elapsed_ms()) / 1000
+        left_s = (until_ms - self.queries.ports.clock.elapsed_ms()) / 1000
         return max(left_s, min(ENDING_S, self._bounds.shutdown_timeout_s))
-
-    def _rows(self, query_id: UUID, index: int) -> pa.Table:
-        try:
-            return self._ports.results.chunk(query_id, index)
-        except ResultExpired:
-            query = self._book.find(query_id)
-            if query is not None:
-                self._book.lose_result(query)
-            raise
-
-    def _held(self, query_id: UUID, caller: str) -> QueryHandle | None:
-        query = self._book.find(query_id)
-        if query is not None and query.caller != caller:
-            raise QueryNotFound
-        return query
-
-    def _record(self, query_id: UUID, caller: str) -> QueryRecord:
-        return self._reported(query_id, caller).record
-
-    def _reported(self, query_id: UUID, caller: str) -> QueryStatus:
-        """Returns the recorded status, or that of the replica where the query is open."""
-        found = self._recorded(query_id) or self._open_elsewhere(query_id)
-        # The query may have ended between the two lookups.
-        found = found or self._recorded(query_id)
-        if found is None or found.record.caller != caller:
-            raise QueryNotFound
-        return found
-
-    def _recorded(self, query_id: UUID) -> QueryStatus | None:
-        found = self._ports.journal.find(query_id) or self._metrics_store.find(query_id)
-        if found is None:
-            return None
-        return QueryStatus(found, found.queued_ms + found.planning_ms + found.running_ms)
-
-    def _open_elsewhere(self, query_id: UUID) -> QueryStatus | None:
-        found = None if self._presence is None else self._presence.find(query_id)
-        return None if found is None else QueryStatus(found.record, found.elapsed_ms)
-
-    def _present(self, replicas: Replicas) -> Presence:
-        ports = self._ports
-        presence = Presence(
-            replicas,
-            self._book,
-            ports.journal,
-            ports.clock,
-            self._workers.cancel,
-            self._forget,
-            self._bounds.presence,
-        )
-        presence.start()
-        return presence
-
-    def _forget(self, query_id: UUID) -> None:
-        self._book.forget(query_id)
-        self._ports.results.drop(query_id)
-
-    def _check_taking(self) -> None:
-        if self._closing.is_set() or self._draining.is_set():
-            raise ShuttingDown
-
-    def _stir(self, _: object = None) -> None:
-        self._stirred_ms = self._ports.clock.elapsed_ms()
-
-    def _recorded_before(self, query: QueryHandle) -> QueryRecord | None:
-        request_id = query.request.request_id
-        if request_id is None:
-            return None
-        found = self._known_requests.find(query.caller, request_id)
-        if found is not None and found.fingerprint != query.record.fingerprint:
-            raise RequestIdReused
-        return found

@@ -54,6 +54,7 @@ from service.query.filtering.pruning_bounds import PruningBounds
 from service.query.filtering.rewrite import RewriteBounds
 from service.query.lifecycle.presence import PresenceBounds
 from service.query.lifecycle.run import QueryPorts
+from service.query.query_service import QueryBounds, QueryService
 from spark_session.engine.engine_relations import EngineRelations
 from spark_session.engine.row_deltas import SparkRowDeltas
 from spark_session.engine.table_upkeep import SparkTableMaintenance
@@ -150,15 +151,17 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     metrics = QueryMetrics(CallerClasses(settings.caller_classes))
     # Closed last, so that it receives everything that ends.
     lineage = _lineage(settings, components, clock, metrics)
-    ports = _query_ports(settings, components, clock, metrics, lineage)
-    bounds = GatewayBounds(
-        query_workers=settings.query_workers,
-        max_queued_queries=settings.max_queued_queries,
-        result_ttl_ms=settings.result_ttl_s * 1000,
-        shutdown_timeout_s=settings.shutdown_timeout_s,
-        health_timeout_s=settings.health_timeout_s,
-        engine_max_down_s=settings.engine_unresponsive_s + settings.liveness_patience_s,
-        presence=PresenceBounds(settings.replica_heartbeat_interval_s, settings.replica_lost_after_s),
+    queries = QueryService(
+        _query_ports(settings, components, clock, metrics, lineage),
+        components.metrics_store,
+        components.query_history,
+        QueryBounds(
+            workers=settings.query_workers,
+            max_queued=settings.max_queued_queries,
+            result_ttl_ms=settings.result_ttl_s * 1000,
+            presence=PresenceBounds(settings.replica_heartbeat_interval_s, settings.replica_lost_after_s),
+        ),
+        components.replicas,
     )
     ingests = build_ingests(
         settings,
@@ -183,27 +186,30 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         metrics,
         read_stream,
     )
-    gateway = Gateway(
-        ports,
-        components.metrics_store,
-        components.filter_cache,
-        components.query_history,
+    maintenances = build_maintenances(
+        settings,
+        components.catalogs,
+        SparkTableMaintenance(lambda: components.engine.session, settings.maintenance_compaction_width),
+        components.migrated_store_url,
+        clock,
+        components.stack,
+        lineage,
         metrics,
-        ingests,
-        build_maintenances(
-            settings,
-            components.catalogs,
-            SparkTableMaintenance(lambda: components.engine.session, settings.maintenance_compaction_width),
-            components.migrated_store_url,
-            clock,
-            components.stack,
-            lineage,
-            metrics,
+    )
+    gateway = Gateway(
+        queries=queries,
+        ingests=ingests,
+        maintenances=maintenances,
+        store=components.metrics_store,
+        filter_cache=components.filter_cache,
+        metrics=metrics,
+        bounds=GatewayBounds(
+            shutdown_timeout_s=settings.shutdown_timeout_s,
+            health_timeout_s=settings.health_timeout_s,
+            engine_max_down_s=settings.engine_unresponsive_s + settings.liveness_patience_s,
         ),
-        bounds,
-        streams,
+        streams=streams,
         on_closed=components.stack.close,
-        replicas=components.replicas,
     )
     watch_gateway(metrics, gateway, components)
     return gateway

@@ -76,7 +76,7 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
 @pytest.fixture(scope="session")
 def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:
     """The catalog with every table, opened as another process would open it."""
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine._session is not None
     root = engine._session.children._root

@@ -65,7 +65,7 @@ class Harness:
 
     def __init__(self, gateway: Gateway, schema: str = SCHEMA) -> None:
         self._gateway = gateway
-        self._ports = gateway._ports
+        self._ports = gateway.queries.ports
         self._schema = schema
 
     def has_engine(self) -> bool:

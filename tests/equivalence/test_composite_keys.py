@@ -207,7 +207,7 @@ def test_a_tuple_with_a_null_selects_no_file(many: str, harness: Harness) -> Non
 
 
 def test_past_the_bounds_neighbours_become_ranges(many: str, harness: Harness, gateway: Gateway) -> None:
-    pruner = gateway._ports.pruner
+    pruner = gateway.queries.ports.pruner
     bounds = pruner._bounds
     pruner._bounds = replace(bounds, tuples=TupleBounds(max_parts=8, max_values=64))
     try:

@@ -40,7 +40,7 @@ def test_a_condition_is_written_as_it_was_meant(condition: str, gateway: Gateway
 
 
 def _parsed(condition: str, gateway: Gateway) -> str:
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine._session is not None
     parser = engine._session.children._root._jsparkSession.sessionState().sqlParser()

@@ -26,7 +26,7 @@ MOMENTS: dict[str, IcebergType] = {"id": LongType(), "at": TimestampType(), "at_
 @pytest.fixture(scope="module", autouse=True)
 def imported(gateway: Gateway, lake: SqlCatalog, data_dir: Path) -> None:
     """In `said_otherwise`, files also hold the column that the folders are named by, with other values."""
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine._session is not None
     spark = engine._session.children._root.sql

@@ -133,7 +133,7 @@ def test_no_values_are_told_of_moments_and_decimals(numbers: Harness) -> None:
 def test_a_metastores_many_partitions_are_told_by_their_names(
     numbers: Harness, gateway: Gateway, data_dir: Path
 ) -> None:
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine._session is not None
     spark = engine._session.children._root

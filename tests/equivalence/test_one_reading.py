@@ -104,7 +104,7 @@ def made(lake: SqlCatalog, harness: Harness) -> Made:  # noqa: ARG001
 
 @pytest.fixture
 def pruner(gateway: Gateway, harness: Harness) -> Iterator[Pruner]:  # noqa: ARG001
-    pruner = gateway._ports.pruner
+    pruner = gateway.queries.ports.pruner
     bounds, large = pruner._bounds, pruner._relations._bounds
     yield pruner
     pruner._bounds, pruner._relations._bounds = bounds, large
@@ -112,7 +112,7 @@ def pruner(gateway: Gateway, harness: Harness) -> Iterator[Pruner]:  # noqa: ARG
 
 def executions(gateway: Gateway) -> int:
     """Returns the number of queries that Spark has run."""
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine.session is not None
     root: Any = engine.session.children._root
@@ -263,7 +263,7 @@ def test_keys_that_are_cached_are_not_collected_again_for_the_rows(
     known = harness.prune(sql)
     assert RewriteKind.LOCAL_RELATION in kinds(known)
     assert not is_read_once(known)
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine.session is not None
     engine.session.relations._kept.clear()

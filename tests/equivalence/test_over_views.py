@@ -21,7 +21,7 @@ BEHIND = "behind"
 @pytest.fixture(scope="module")
 def behind(gateway: Gateway, lake: SqlCatalog) -> Iterator[Harness]:  # noqa: ARG001
     """Makes a view of every fact, and a view of a view of every dimension."""
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine.session is not None
     made = {table: f"SELECT * FROM shop.{table}" for table in (*FACTS, *DIMENSIONS)}

@@ -52,7 +52,7 @@ def known(harness: Harness, sql: str) -> PrunedQuery:
 
 @pytest.fixture
 def pruner(gateway: Gateway, harness: Harness) -> Pruner:  # noqa: ARG001
-    return gateway._ports.pruner
+    return gateway.queries.ports.pruner
 
 
 @pytest.mark.parametrize("kind", QUERIES)

@@ -92,7 +92,7 @@ def tables(gateway: Gateway, lake: SqlCatalog) -> Mapping[str, Table]:
 
 
 def _spark(gateway: Gateway) -> Callable[[str], object]:
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine._session is not None
     root = engine._session.children._root

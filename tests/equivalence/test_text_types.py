@@ -121,7 +121,7 @@ SAME_ROWS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _tables(gateway: Gateway, lake: SqlCatalog, data_dir: Path) -> None:  # noqa: ARG001
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine._session is not None
     spark = engine._session.children._root.sql

@@ -131,7 +131,7 @@ BRANCHES: Mapping[str, set[str]] = {
 
 @pytest.fixture(scope="module")
 def versions(lake: SqlCatalog, gateway: Gateway) -> Mapping[str, Version]:
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine._session is not None
     return make_travelled(lake, engine._session.children._root.sql)

@@ -52,7 +52,7 @@ NOT_OPENED = {
 @pytest.fixture(scope="module")
 def make(gateway: Gateway, lake: SqlCatalog) -> Made:  # noqa: ARG001
     """Runs a command at lake.shop, as an administrator would in another Spark session."""
-    engine = gateway._ports.engine
+    engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     session = engine._session
     assert session is not None
@@ -151,7 +151,7 @@ def test_views_are_opened_keep_the_rows_and_can_be_left_closed(
 ) -> None:
     views.check(sql)
     assert opened(views, sql) != set()
-    detections = gateway._ports.pruner._detections
+    detections = gateway.queries.ports.pruner._detections
     bounds = detections._bounds
     detections._bounds = replace(bounds, is_opening_views=False)
     try:

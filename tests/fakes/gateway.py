@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from uuid import UUID, uuid4
-
-import pyarrow as pa
+from uuid import UUID
 
 from service.errors import (
-    ChunkNotFound,
-    GatewayError,
-    QueryCanceled,
-    QueryNotFound,
-    RequestIdReused,
-    ResultExpired,
-    ShuttingDown,
     TableNotFound,
 )
-from service.gateway import Gateway, ResultChunk, Submission
+from service.gateway import Gateway
 from service.model.filters.filtering import CachedFilter
 from service.model.operations.health import Liveness, PartHealth, PartState, Readiness
-from service.model.query.explanation import PLANNED, Explanation
-from service.model.query.history import PruningSummary, QueryListing, QuerySummary, summary_of
-from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
-from service.model.query.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
-from service.model.query.results import Chunk, Column, Manifest
-from service.model.query.rewrites import RewriteKind, RewriteRecord
-from service.model.query.verification import Verification
 from service.model.tables.tables import (
     PartitionField,
     Snapshot,
@@ -40,78 +20,27 @@ from service.model.tables.tables import (
     TableListing,
     TableName,
 )
-from service.query.explaining.explain import explain
-from service.query.explaining.planning_service import Planning
-from service.query.lifecycle.query_handle import QueryHandle
-from service.tracing import current
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.ingest_door import FakeIngestDoor
 from tests.fakes.maintenance import FakeMaintenances
-from tests.fakes.metrics_store import FakeMetricsStore
-from tests.fakes.query_history import FakeQueryHistory
-from tests.fakes.query_records import applied, refused
+from tests.fakes.queries import NOON, FakeQueries
 from tests.fakes.streams import FakeStreams
 from tests.fakes.watched_meters import watched_meters
 
-ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
-SCAN = ScanRecord(
-    "lake.tpcds.store_returns",
-    7,
-    PruningMetrics(
-        partitions=Selection(2003, 366),
-        manifests=Selection(9, 3),
-        data_files=Selection(2003, 366),
-        bytes=Selection(25_600_000, 4_900_000),
-        rows=Selection(287_867, 55_440),
-        planning_ms=12,
-    ),
-)
 TABLE = TableName("lake", "tpcds", "store_returns")
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-REWRITES = (
-    RewriteRecord(RewriteKind.LOCAL_RELATION, "lake.tpcds.date_dim", "366 rows where d_day_name <> '<b>'"),
-    RewriteRecord(RewriteKind.NATIVE_PRUNING_OFF),
-)
-
-
-@dataclass
-class Query:
-    """A query that the fake stores."""
-
-    request: QueryRequest
-    record: QueryRecord
-    failure: GatewayError | None = None
-    finished: Future[None] = field(default_factory=Future)
 
 
 class FakeGateway(Gateway):
-    """Every query succeeds at once with `rows`, unless its SQL is in `failures` or `held`."""
+    """Its queries are `FakeQueries`; the other services are fakes as well."""
 
-    def __init__(self, rows: pa.Table = ROWS, chunk_rows: int = 2) -> None:
-        self.rows = rows
+    def __init__(self) -> None:
+        self.queries: FakeQueries = FakeQueries()
         self.missing_catalogs: tuple[str, ...] = ()
-        self.chunk_rows = chunk_rows
-        self.failures: dict[str, GatewayError] = {}
         self.filter_cache = FakeFilterCache()
-        self.held: set[str] = set()
-        self.queries: dict[UUID, Query] = {}
-        self.refusal: Exception | None = None
         self.parts: tuple[PartHealth, ...] = (PartHealth("engine", PartState.UP, is_required=True),)
         self.alive = Liveness()
-        self.waits_asked_for = 0
-        self.is_waited_for = threading.Event()
-        self.stopped: list[Planning] = []
-        self.verification: Verification | None = None
-        self.scan = SCAN
-        self.is_expired = False
-        self.is_gone_before_its_rows = False
-        self.has_failures_in_memory = True
-        self.may_answer = threading.Event()
-        self.may_answer.set()
-        self.is_draining = False
         self.closed_within_s: float | None = None
         self.is_closed = False
         self.ingests: FakeIngestDoor = FakeIngestDoor()
@@ -124,123 +53,9 @@ class FakeGateway(Gateway):
     def streams(self) -> FakeStreams:
         return self.own_streams
 
-    def submit(self, request: QueryRequest, caller: str) -> Submission:
-        if self.refusal is not None:
-            raise self.refusal
-        if self.is_draining:
-            raise ShuttingDown
-        for query_id, known in self.queries.items():
-            sent_before = (known.record.caller, known.request.request_id) == (caller, request.request_id)
-            if request.request_id is not None and sent_before:
-                if known.request.fingerprint() != request.fingerprint():
-                    raise RequestIdReused
-                return Submission(query_id, is_reused=True)
-        query_id = uuid4()
-        trace = current().context
-        record = QueryRecord(query_id, caller, request.sql, QueryState.RUNNING, NOON, trace=trace)
-        self.queries[query_id] = Query(request, record)
-        if request.sql not in self.held:
-            self.finish(query_id)
-        return Submission(query_id, is_reused=False)
-
-    def finish(self, query_id: UUID) -> None:
-        query = self.queries[query_id]
-        failure = self.failures.get(query.request.sql)
-        if failure is None:
-            self._end(query, QueryState.SUCCEEDED, None)
-        else:
-            self._end(query, QueryState.FAILED, failure)
-
-    def _end(self, query: Query, state: QueryState, failure: GatewayError | None) -> None:
-        error = QueryError(failure.code, failure.detail) if failure else None
-        query.record = replace(
-            query.record,
-            state=state,
-            error=error,
-            scans=(self.scan,),
-            filters=(applied(), refused()),
-            rewrites=REWRITES,
-            spark_plan="* Scan",
-            parse_ms=3,
-            detect_ms=2,
-            filters_ms=1,
-            verification=self.verification,
-            planning_ms=46,
-            running_ms=5,
-        )
-        query.failure = failure if self.has_failures_in_memory else None
-        query.finished.set_result(None)
-
-    def finished(self, query_id: UUID) -> Future[None]:
-        self.waits_asked_for += 1
-        self.is_waited_for.set()
-        return self.queries[query_id].finished
-
-    def status(self, query_id: UUID, caller: str) -> QueryStatus:
-        self.may_answer.wait()
-        query = self._query(query_id, caller)
-        is_there = query.record.state is QueryState.SUCCEEDED and not self.is_expired
-        manifest = self._manifest() if is_there else None
-        return QueryStatus(query.record, 6, manifest, query.failure, query.request.format)
-
-    def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
-        query = self._query(query_id, caller)
-        if query.record.state is not QueryState.SUCCEEDED:
-            raise ChunkNotFound("The query has no result.")
-        if self.is_expired or self.is_gone_before_its_rows:
-            raise ResultExpired
-        manifest = self._manifest()
-        if index >= len(manifest.chunks) or not query.record.state.is_final:
-            raise ChunkNotFound
-        chunk = manifest.chunks[index]
-        rows = self.rows.slice(chunk.row_offset, chunk.row_count)
-        return ResultChunk(manifest, chunk, rows, query.request.format)
-
-    def cancel(self, query_id: UUID, caller: str) -> None:
-        query = self._query(query_id, caller)
-        if not query.record.state.is_final:
-            self._end(query, QueryState.CANCELED, QueryCanceled())
-
-    def explain(self, query_id: UUID, caller: str) -> Explanation:
-        return explain(self._query(query_id, caller).record)
-
-    def plan(self, request: QueryRequest, caller: str) -> Planning:
-        """Returns a planning that has ended, unless the SQL is in `held`."""
-        if self.refusal is not None:
-            raise self.refusal
-        planning = Planning(QueryHandle(uuid4(), request, caller, NOON, 0))
-        if request.sql not in self.held:
-            planning.end(self.failures.get(request.sql) or self._plan(planning.query))
-        return planning
-
-    def stop_planning(self, planning: Planning) -> None:
-        self.stopped.append(planning)
-
-    def _plan(self, query: QueryHandle) -> Explanation:
-        record = replace(
-            query.record,
-            scans=(SCAN,),
-            filters=(applied(), refused()),
-            rewrites=REWRITES,
-            spark_plan="* Scan",
-        )
-        return replace(explain(record), query_id=None, state=PLANNED)
-
-    def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
-        own = [each.record for each in self.queries.values() if each.record.caller == listing.caller]
-        shown = [summary_of(each, elapsed_ms=6) for each in own]
-        newest_first = sorted(shown, key=lambda each: each.position, reverse=True)
-        return [each for each in newest_first if listing.takes(each)][: listing.limit]
-
-    def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
-        store = FakeMetricsStore()
-        store.record([each.record for each in self.queries.values()])
-        beginning = since or NOON
-        return PruningSummary(beginning, FakeQueryHistory(store).pruning(beginning, table))
-
     def metrics(self) -> bytes:
         metrics = watched_meters()
-        for each in self.queries.values():
+        for each in self.queries.by_id.values():
             metrics.count(each.record)
         return metrics.exposition({})
 
@@ -280,31 +95,8 @@ class FakeGateway(Gateway):
     def readiness(self) -> Readiness:
         return Readiness(self.parts)
 
-    def begin_drain(self) -> None:
-        self.is_draining = True
-
-    def is_drained(self) -> bool:
-        return all(each.record.state.is_final for each in self.queries.values())
-
     def close(self, within_s: float | None = None) -> None:
         self.closed_within_s = within_s
-        for query in self.queries.values():
-            if not query.record.state.is_final:
-                self._end(query, QueryState.CANCELED, QueryCanceled())
+        self.queries.close()
         self.ingests.close(0)
         self.is_closed = True
-
-    def _query(self, query_id: UUID, caller: str) -> Query:
-        query = self.queries.get(query_id)
-        if query is None or query.record.caller != caller:
-            raise QueryNotFound(f"There is no query {query_id}.")
-        return query
-
-    def _manifest(self) -> Manifest:
-        starts = range(0, self.rows.num_rows, self.chunk_rows)
-        chunks = tuple(
-            Chunk(index, start, min(self.chunk_rows, self.rows.num_rows - start))
-            for index, start in enumerate(starts)
-        )
-        columns = tuple(Column(each.name, str(each.type).upper(), each.nullable) for each in self.rows.schema)
-        return Manifest(columns, self.rows.num_rows, self.rows.nbytes, chunks, is_truncated=False)

@@ -34,6 +34,7 @@ from service.query.lifecycle.known_requests import STORE_REST_MS
 from service.query.lifecycle.presence import PresenceBounds
 from service.query.lifecycle.run import QueryPorts
 from service.query.lifecycle.sweep import forget_old_queries
+from service.query.query_service import QueryBounds, QueryService
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import PLAN, FakeEngine, engine_result
@@ -102,37 +103,40 @@ class House:
             engine_retries=1,
         )
         ttl_ms = RESULT_TTL // timedelta(milliseconds=1)
-        bounds = GatewayBounds(workers, max_queued, ttl_ms, shutdown_timeout_s, presence=presence)
         self.metrics = FakeMeters()
         self.gateway = Gateway(
-            self._ports,
-            self.store,
-            self.filter_cache,
-            FakeQueryHistory(self.store),
-            self.metrics,
-            ingests or FakeIngests(),
-            FakeMaintenances(self.catalogs, self.clock),
-            bounds,
+            queries=QueryService(
+                self._ports,
+                self.store,
+                FakeQueryHistory(self.store),
+                QueryBounds(workers=workers, max_queued=max_queued, result_ttl_ms=ttl_ms, presence=presence),
+                replicas,
+            ),
+            ingests=ingests or FakeIngests(),
+            maintenances=FakeMaintenances(self.catalogs, self.clock),
+            store=self.store,
+            filter_cache=self.filter_cache,
+            metrics=self.metrics,
+            bounds=GatewayBounds(shutdown_timeout_s=shutdown_timeout_s),
             on_closed=self._on_closed,
-            replicas=replicas,
         )
 
     def submit(
         self, sql: str = "SELECT 1", request_id: UUID | None = None, timeout_ms: int = 300_000
     ) -> UUID:
         request = QueryRequest(sql, request_id=request_id, timeout_ms=timeout_ms)
-        return self.gateway.submit(request, "ann").query_id
+        return self.gateway.queries.submit(request, "ann").query_id
 
     def status(self, query_id: UUID) -> QueryStatus:
-        return self.gateway.status(query_id, "ann")
+        return self.gateway.queries.status(query_id, "ann")
 
     def state(self, query_id: UUID) -> QueryState:
         return self.status(query_id).record.state
 
     def ended(self, query_id: UUID) -> QueryStatus:
         """Returns the status after the query has ended and its record is stored."""
-        self.gateway.finished(query_id).result(PATIENCE_S)
-        self.gateway.explain(query_id, "ann")
+        self.gateway.queries.finished(query_id).result(PATIENCE_S)
+        self.gateway.queries.explain(query_id, "ann")
         return self.status(query_id)
 
     def error_code(self, query_id: UUID) -> str:
@@ -146,7 +150,7 @@ class House:
     def forget(self) -> None:
         """Lets all results expire, and sweeps."""
         self.clock.advance(RESULT_TTL + timedelta(milliseconds=1))
-        forget_old_queries(self.gateway._book, self._ports)
+        forget_old_queries(self.gateway.queries.registry, self._ports)
 
     def _on_closed(self) -> None:
         self.closings += 1
@@ -178,12 +182,12 @@ def house(build: Build) -> House:
 
 
 def test_a_query_succeeds_and_its_rows_can_be_read_again_and_again(house: House) -> None:
-    submission = house.gateway.submit(QueryRequest("SELECT n FROM t"), "ann")
+    submission = house.gateway.queries.submit(QueryRequest("SELECT n FROM t"), "ann")
     assert not submission.is_reused
     status = house.ended(submission.query_id)
     assert (status.record.state, status.record.row_count) == (QueryState.SUCCEEDED, 3)
     for _ in range(2):
-        first, second = (house.gateway.chunk(submission.query_id, index, "ann") for index in (0, 1))
+        first, second = (house.gateway.queries.chunk(submission.query_id, index, "ann") for index in (0, 1))
         assert first.rows["n"].to_pylist() + second.rows["n"].to_pylist() == [0, 1, 2]
         assert (second.chunk.row_offset, second.manifest) == (2, status.manifest)
 
@@ -227,7 +231,7 @@ def test_a_fault_in_rendering_the_plan_leaves_the_answer_and_a_record(build: Bui
     house = build(FakeEngine(engine_result(plan_text=broken)))
     query_id = house.submit()
     assert house.ended(query_id).record.state is QueryState.SUCCEEDED
-    assert house.gateway.explain(query_id, "ann").spark_plan == ""
+    assert house.gateway.queries.explain(query_id, "ann").spark_plan == ""
     assert [each.state for each in house.store.records] == [QueryState.SUCCEEDED]
 
 
@@ -237,10 +241,10 @@ def test_a_fault_in_rendering_the_plan_leaves_the_answer_and_a_record(build: Bui
 def test_the_same_request_id_gives_the_same_query_and_one_run(house: House) -> None:
     request = QueryRequest("SELECT 1", request_id=uuid4())
     with house.engine.holding():
-        first = house.gateway.submit(request, "ann")
-        second = house.gateway.submit(request, "ann")
+        first = house.gateway.queries.submit(request, "ann")
+        second = house.gateway.queries.submit(request, "ann")
     house.ended(first.query_id)
-    third = house.gateway.submit(request, "ann")
+    third = house.gateway.queries.submit(request, "ann")
     assert {second.query_id, third.query_id} == {first.query_id}
     assert [each.is_reused for each in (first, second, third)] == [False, True, True]
     assert len(house.engine.runs) == 1
@@ -276,12 +280,12 @@ def test_a_request_id_with_another_body_is_refused_in_memory_and_from_the_store(
 
 def test_a_request_id_that_only_the_metrics_store_knows_gives_that_query(house: House) -> None:
     request = QueryRequest("SELECT 1", request_id=uuid4())
-    first = house.gateway.submit(request, "ann")
+    first = house.gateway.queries.submit(request, "ann")
     house.ended(first.query_id)
     house.forget()
-    again = house.gateway.submit(request, "ann")
+    again = house.gateway.queries.submit(request, "ann")
     assert (again.query_id, again.is_reused) == (first.query_id, True)
-    assert house.gateway.finished(first.query_id).done()
+    assert house.gateway.queries.finished(first.query_id).done()
     assert house.state(first.query_id) is QueryState.SUCCEEDED
     assert len(house.engine.runs) == 1
 
@@ -323,7 +327,7 @@ def test_a_metrics_store_that_is_down_costs_one_wait_and_is_asked_again_after_a_
         assert house.store.lookups == asked + 2
         house.store.is_down = False
         house.clock.advance(timedelta(milliseconds=STORE_REST_MS))
-        assert house.gateway.submit(QueryRequest("SELECT 1", request_id=known), "ann").is_reused
+        assert house.gateway.queries.submit(QueryRequest("SELECT 1", request_id=known), "ann").is_reused
 
 
 def test_without_the_metrics_store_a_request_id_is_known_from_memory(build: Build) -> None:
@@ -359,12 +363,12 @@ def test_one_caller_cannot_keep_the_query_of_another_one_from_running_or_waiting
         house.engine.wait_for_runs(2)
         with pytest.raises(TooManyQueries):
             house.submit()
-        single = house.gateway.submit(QueryRequest("SELECT 'single'"), "bob").query_id
+        single = house.gateway.queries.submit(QueryRequest("SELECT 'single'"), "bob").query_id
         house.engine.wait_for_runs(3)
-        assert house.gateway.status(single, "bob").record.state is QueryState.RUNNING
-        one_more = house.gateway.submit(QueryRequest("SELECT 'one more'"), "cas").query_id
-        assert house.gateway.status(one_more, "cas").record.state is QueryState.QUEUED
-    house.gateway.finished(one_more).result(PATIENCE_S)
+        assert house.gateway.queries.status(single, "bob").record.state is QueryState.RUNNING
+        one_more = house.gateway.queries.submit(QueryRequest("SELECT 'one more'"), "cas").query_id
+        assert house.gateway.queries.status(one_more, "cas").record.state is QueryState.QUEUED
+    house.gateway.queries.finished(one_more).result(PATIENCE_S)
 
 
 def test_what_is_canceled_while_it_waits_never_runs_but_is_recorded(house: House) -> None:
@@ -372,8 +376,8 @@ def test_what_is_canceled_while_it_waits_never_runs_but_is_recorded(house: House
         running = house.submit()
         house.engine.wait_for_runs(1)
         waiting = house.submit()
-        house.gateway.cancel(waiting, "ann")
-        house.gateway.cancel(waiting, "ann")
+        house.gateway.queries.cancel(waiting, "ann")
+        house.gateway.queries.cancel(waiting, "ann")
         assert house.state(waiting) is QueryState.CANCELED
         assert house.error_code(waiting) == "QUERY_CANCELED"
     house.ended(running)
@@ -388,12 +392,12 @@ def test_what_is_canceled_while_it_runs_is_stopped_at_the_engine(house: House) -
         query_id = house.submit()
         house.engine.wait_for_runs(1)
         assert house.state(query_id) is QueryState.RUNNING
-        house.gateway.cancel(query_id, "ann")
+        house.gateway.queries.cancel(query_id, "ann")
         assert house.engine.cancels[0] == query_id
         assert house.error_code(query_id) == "QUERY_CANCELED"
     assert house.state(query_id) is QueryState.CANCELED
     canceled = len(house.engine.cancels)
-    house.gateway.cancel(query_id, "ann")
+    house.gateway.queries.cancel(query_id, "ann")
     assert len(house.engine.cancels) == canceled
 
 
@@ -402,7 +406,7 @@ def test_an_engine_that_missed_a_cancellation_hears_it_again(house: House) -> No
     with house.engine.holding():
         query_id = house.submit()
         house.engine.wait_for_runs(1)
-        house.gateway.cancel(query_id, "ann")
+        house.gateway.queries.cancel(query_id, "ann")
         house.engine.wait_for_cancels(3)
         assert house.ended(query_id).record.state is QueryState.CANCELED
 
@@ -410,9 +414,9 @@ def test_an_engine_that_missed_a_cancellation_hears_it_again(house: House) -> No
 def test_canceling_what_has_ended_does_nothing_even_after_it_was_forgotten(house: House) -> None:
     query_id = house.submit()
     house.ended(query_id)
-    house.gateway.cancel(query_id, "ann")
+    house.gateway.queries.cancel(query_id, "ann")
     house.forget()
-    house.gateway.cancel(query_id, "ann")
+    house.gateway.queries.cancel(query_id, "ann")
     assert house.state(query_id) is QueryState.SUCCEEDED
     assert house.engine.cancels == []
 
@@ -434,13 +438,13 @@ def test_chunks_of_what_has_no_result_are_not_found(build: Build) -> None:
         succeeding, failing = house.submit(), house.submit()
         house.engine.wait_for_runs(1)
         with pytest.raises(ChunkNotFound):
-            house.gateway.chunk(succeeding, 0, "ann")
+            house.gateway.queries.chunk(succeeding, 0, "ann")
     house.ended(failing)
     with pytest.raises(ChunkNotFound):
-        house.gateway.chunk(failing, 0, "ann")
+        house.gateway.queries.chunk(failing, 0, "ann")
     for index in (-1, 2):
         with pytest.raises(ChunkNotFound, match="0 to 1"):
-            house.gateway.chunk(succeeding, index, "ann")
+            house.gateway.queries.chunk(succeeding, index, "ann")
 
 
 # ---- whose query it is ----------------------------------------------------------------------------
@@ -453,13 +457,13 @@ def test_another_caller_sees_nothing(house: House, is_forgotten: bool) -> None:
     if is_forgotten:
         house.forget()
     gateway = house.gateway
-    for asked in (gateway.status, gateway.cancel, gateway.explain):
+    for asked in (gateway.queries.status, gateway.queries.cancel, gateway.queries.explain):
         with pytest.raises(QueryNotFound):
             asked(query_id, "bob")
     with pytest.raises(QueryNotFound):
-        gateway.chunk(query_id, 0, "bob")
+        gateway.queries.chunk(query_id, 0, "bob")
     with pytest.raises(QueryNotFound):
-        gateway.status(uuid4(), "ann")
+        gateway.queries.status(uuid4(), "ann")
 
 
 def test_another_caller_cannot_cancel_what_runs(house: House) -> None:
@@ -467,15 +471,15 @@ def test_another_caller_cannot_cancel_what_runs(house: House) -> None:
         query_id = house.submit()
         house.engine.wait_for_runs(1)
         with pytest.raises(QueryNotFound):
-            house.gateway.cancel(query_id, "bob")
+            house.gateway.queries.cancel(query_id, "bob")
     assert house.ended(query_id).record.state is QueryState.SUCCEEDED
     assert house.engine.cancels == []
 
 
 def test_two_callers_may_use_one_request_id(house: House) -> None:
     request_id = uuid4()
-    mine = house.gateway.submit(QueryRequest("SELECT 1", request_id=request_id), "ann")
-    theirs = house.gateway.submit(QueryRequest("SELECT 2", request_id=request_id), "bob")
+    mine = house.gateway.queries.submit(QueryRequest("SELECT 1", request_id=request_id), "ann")
+    theirs = house.gateway.queries.submit(QueryRequest("SELECT 2", request_id=request_id), "bob")
     assert mine.query_id != theirs.query_id
     assert not theirs.is_reused
 
@@ -493,9 +497,9 @@ def test_an_explanation_waits_for_the_record_that_follows_the_answer(build: Buil
     scans = (scan("lake.tpcds.store_returns", 2003, 366),)
     house = build(FakeEngine(engine_result(scans=scans, plan_text=slow_plan)))
     query_id = house.submit()
-    house.gateway.finished(query_id).result(PATIENCE_S)
+    house.gateway.queries.finished(query_id).result(PATIENCE_S)
     with ThreadPoolExecutor(1) as callers:
-        asked = callers.submit(house.gateway.explain, query_id, "ann")
+        asked = callers.submit(house.gateway.queries.explain, query_id, "ann")
         with pytest.raises(FutureTimeoutError):
             asked.result(0.05)
         may_render.set()
@@ -507,7 +511,7 @@ def test_what_still_runs_is_explained_as_it_stands(house: House) -> None:
     with house.engine.holding():
         query_id = house.submit("SELECT n FROM t")
         house.engine.wait_for_runs(1)
-        explanation = house.gateway.explain(query_id, "ann")
+        explanation = house.gateway.queries.explain(query_id, "ann")
     assert (explanation.state, explanation.sql) == (QueryState.RUNNING, "SELECT n FROM t")
 
 
@@ -517,11 +521,11 @@ def test_without_the_metrics_store_an_explanation_says_what_is_in_memory(build: 
     query_id = house.submit()
     house.ended(query_id)
     house.store.is_down = True
-    explanation = house.gateway.explain(query_id, "ann")
+    explanation = house.gateway.queries.explain(query_id, "ann")
     assert (explanation.state, explanation.scans) == (QueryState.SUCCEEDED, scans)
     assert house.state(query_id) is QueryState.SUCCEEDED
     house.forget()
-    for asked in (house.gateway.status, house.gateway.explain, house.gateway.cancel):
+    for asked in (house.gateway.queries.status, house.gateway.queries.explain, house.gateway.queries.cancel):
         with pytest.raises(MetricsStoreDown):
             asked(query_id, "ann")
 
@@ -531,12 +535,12 @@ def test_a_result_whose_time_is_over_is_gone_but_the_query_is_known(house: House
     house.ended(query_id)
     house.clock.advance(RESULT_TTL)
     with pytest.raises(ResultExpired):
-        house.gateway.chunk(query_id, 0, "ann")
+        house.gateway.queries.chunk(query_id, 0, "ann")
     house.forget()
     with pytest.raises(ResultExpired):
-        house.gateway.chunk(query_id, 0, "ann")
+        house.gateway.queries.chunk(query_id, 0, "ann")
     assert house.state(query_id) is QueryState.SUCCEEDED
-    assert house.gateway.explain(query_id, "ann").spark_plan == PLAN
+    assert house.gateway.queries.explain(query_id, "ann").spark_plan == PLAN
 
 
 def test_a_query_has_taken_as_long_after_it_was_forgotten_as_before(build: Build) -> None:
@@ -558,7 +562,7 @@ def test_a_result_that_the_store_gave_up_is_told_as_gone(house: House) -> None:
     assert house.status(query_id).manifest is not None
     for _ in range(2):
         with pytest.raises(ResultExpired):
-            house.gateway.chunk(query_id, 0, "ann")
+            house.gateway.queries.chunk(query_id, 0, "ann")
     assert house.status(query_id).manifest is None
     assert house.state(query_id) is QueryState.SUCCEEDED
 
@@ -709,7 +713,7 @@ def test_a_submit_that_a_close_overtakes_is_refused_and_leaves_nobody_waiting(bu
     clock.close = house.gateway.close
     with pytest.raises(ShuttingDown):
         house.submit()
-    assert house.gateway._book.open() == []
+    assert house.gateway.queries.registry.open() == []
     assert house.engine.runs == []
     assert [each.error and each.error.code for each in house.store.records] == ["SHUTTING_DOWN"]
 
@@ -727,11 +731,14 @@ def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House)
         house.clock.advance(timedelta(seconds=1))
         waiting = house.submit("SELECT 3")
         house.clock.advance(timedelta(seconds=1))
-        status, explained = house.gateway.status(waiting, "ann"), house.gateway.explain(waiting, "ann")
-        listed = house.gateway.list_queries(QueryListing("ann", limit=10))
-        newest = house.gateway.list_queries(QueryListing("ann", limit=2))
-        queued = house.gateway.list_queries(QueryListing("ann", limit=2, state=QueryState.QUEUED))
-        older = house.gateway.list_queries(QueryListing("ann", limit=9, before=listed[1].position))
+        status, explained = (
+            house.gateway.queries.status(waiting, "ann"),
+            house.gateway.queries.explain(waiting, "ann"),
+        )
+        listed = house.gateway.queries.list_queries(QueryListing("ann", limit=10))
+        newest = house.gateway.queries.list_queries(QueryListing("ann", limit=2))
+        queued = house.gateway.queries.list_queries(QueryListing("ann", limit=2, state=QueryState.QUEUED))
+        older = house.gateway.queries.list_queries(QueryListing("ann", limit=9, before=listed[1].position))
         house.gateway.metrics()
     assert [each.query_id for each in listed] == [waiting, running, ended]
     assert [each.state.value for each in listed] == ["QUEUED", "RUNNING", "SUCCEEDED"]
@@ -741,23 +748,23 @@ def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House)
     assert queued == listed[:1]
     assert older == listed[2:]
     assert house.metrics.open_queries == {QueryState.QUEUED: 1, QueryState.RUNNING: 1}
-    assert house.gateway.list_queries(QueryListing("bob", limit=10)) == []
+    assert house.gateway.queries.list_queries(QueryListing("bob", limit=10)) == []
 
 
 def test_a_summary_is_that_of_the_last_day_unless_another_moment_is_named(house: House) -> None:
     record = full_record()
     house.store.record([replace(record, submitted_at=house.clock.now())])
-    assert house.gateway.pruning_summary(None, None).tables
+    assert house.gateway.queries.pruning_summary(None, None).tables
     house.clock.advance(timedelta(days=1, seconds=1))
-    summary = house.gateway.pruning_summary(None, None)
+    summary = house.gateway.queries.pruning_summary(None, None)
     assert (summary.tables, summary.since) == ([], house.clock.now() - timedelta(days=1))
-    assert house.gateway.pruning_summary(house.clock.now() - timedelta(days=2), None).tables
+    assert house.gateway.queries.pruning_summary(house.clock.now() - timedelta(days=2), None).tables
 
 
 def test_without_the_metrics_store_there_is_no_looking_back(house: House) -> None:
     house.store.is_down = True
     with pytest.raises(MetricsStoreDown):
-        house.gateway.list_queries(QueryListing("ann", limit=10))
+        house.gateway.queries.list_queries(QueryListing("ann", limit=10))
     with pytest.raises(MetricsStoreDown):
-        house.gateway.pruning_summary(None, None)
+        house.gateway.queries.pruning_summary(None, None)
     assert house.gateway.metrics()

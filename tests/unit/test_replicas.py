@@ -10,10 +10,10 @@ from uuid import uuid4
 import pytest
 
 from service.errors import QueryNotFound, ResultExpired, ShuttingDown
-from service.gateway import STIRRED_MS
 from service.model.query.query import QueryState
 from service.model.query.replicas import Replica
 from service.query.lifecycle.presence import PresenceBounds
+from service.query.query_service import STIRRED_MS
 from tests.fakes.engine import FakeEngine
 from tests.fakes.replicas import FakeReplicas, MeetingPlace
 from tests.unit.test_gateway import PATIENCE_S, CountingStore, House
@@ -46,17 +46,17 @@ def test_any_replica_answers_for_a_query_that_is_open(both: tuple[House, House])
             there.status(query_id)
         assert here.state(query_id) is QueryState.RUNNING
         assert there.state(query_id) is QueryState.RUNNING
-        assert there.gateway.explain(query_id, "ann").state is QueryState.RUNNING
+        assert there.gateway.queries.explain(query_id, "ann").state is QueryState.RUNNING
         with pytest.raises(QueryNotFound):
-            there.gateway.status(query_id, "bob")
-        ended = there.gateway.finished(query_id)
+            there.gateway.queries.status(query_id, "bob")
+        ended = there.gateway.queries.finished(query_id)
         assert not ended.done()
     ended.result(PATIENCE_S)
     assert there.state(query_id) is QueryState.SUCCEEDED
     # Only the replica that ran the query has its rows.
     with pytest.raises(ResultExpired):
-        there.gateway.chunk(query_id, 0, "ann")
-    assert here.gateway.chunk(query_id, 0, "ann").rows.num_rows
+        there.gateway.queries.chunk(query_id, 0, "ann")
+    assert here.gateway.queries.chunk(query_id, 0, "ann").rows.num_rows
 
 
 def test_any_replica_cancels(both: tuple[House, House]) -> None:
@@ -65,11 +65,11 @@ def test_any_replica_cancels(both: tuple[House, House]) -> None:
         query_id = here.submit()
         here.engine.wait_for_runs(1)
         here.status(query_id)
-        there.gateway.cancel(query_id, "ann")
+        there.gateway.queries.cancel(query_id, "ann")
         here.clock.advance(timedelta(seconds=1))
-        here.gateway.finished(query_id).result(PATIENCE_S)
+        here.gateway.queries.finished(query_id).result(PATIENCE_S)
     assert here.state(query_id) is QueryState.CANCELED
-    there.gateway.cancel(query_id, "ann")
+    there.gateway.queries.cancel(query_id, "ann")
 
 
 def test_a_drain_takes_no_queries_and_ends_when_results_had_time_to_be_read(
@@ -88,15 +88,15 @@ def test_a_drain_takes_no_queries_and_ends_when_results_had_time_to_be_read(
         # Another replica may have the result.
         with pytest.raises(ShuttingDown):
             here.status(elsewhere)
-        assert here.gateway.explain(elsewhere, "ann").state is QueryState.SUCCEEDED
+        assert here.gateway.queries.explain(elsewhere, "ann").state is QueryState.SUCCEEDED
         here.clock.advance(timedelta(milliseconds=STIRRED_MS))
         assert not here.gateway.is_drained()
-    here.gateway.finished(query_id).result(PATIENCE_S)
+    here.gateway.queries.finished(query_id).result(PATIENCE_S)
     assert not here.gateway.is_drained()
     here.clock.advance(timedelta(milliseconds=STIRRED_MS - 1))
-    assert here.gateway.chunk(query_id, 0, "ann").rows.num_rows
+    assert here.gateway.queries.chunk(query_id, 0, "ann").rows.num_rows
     here.clock.advance(timedelta(milliseconds=STIRRED_MS - 1))
     assert not here.gateway.is_drained()
-    assert here.gateway.chunk(query_id, 1, "ann").rows.num_rows
+    assert here.gateway.queries.chunk(query_id, 1, "ann").rows.num_rows
     here.clock.advance(timedelta(milliseconds=1))
     assert here.gateway.is_drained()

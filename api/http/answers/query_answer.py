@@ -23,11 +23,12 @@ from api.http.schemas.query_answer import (
     StatusAnswer,
 )
 from service.errors import ResultExpired
-from service.gateway import Gateway, ResultChunk
+from service.gateway import Gateway
 from service.model.filters.filtering import FilterSource
 from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord, QueryStatus
 from service.model.query.results import Manifest, ResultFormat
+from service.query.query_service import ResultChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def answer(
     Raises:
         QueryNotFound: this caller has no such query.
     """
-    status = gateway.status(query_id, caller)
+    status = gateway.queries.status(query_id, caller)
     format = wanted or status.format  # noqa: A001
     manifest = status.manifest
     result = None
@@ -109,7 +110,7 @@ def _result(
     own_format: ResultFormat,
 ) -> dict[str, Any]:
     if manifest.chunks and format is ResultFormat.JSON:
-        return chunk_wire(query_id, gateway.chunk(query_id, 0, caller))
+        return chunk_wire(query_id, gateway.queries.chunk(query_id, 0, caller))
     link = chunk_link(query_id, 0, format, own_format) if manifest.chunks else None
     return {"chunkIndex": None, "rowOffset": 0, "rowCount": 0, "rows": [], "nextChunkLink": link}
 

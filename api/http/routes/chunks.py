@@ -52,7 +52,7 @@ async def get_chunk(
     """One chunk, with the same bytes on every read until the result's time to live ends."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     gateway = app_context.access.gateway
-    wanted = query.format or (await app_context.access.call(gateway.status, query_id, caller)).format
+    wanted = query.format or (await app_context.access.call(gateway.queries.status, query_id, caller)).format
     offered = [MEDIA_TYPES[wanted], *(each for each in _FORMATS if each != MEDIA_TYPES[wanted])]
     chosen = _FORMATS[choose(accept, offered)]
     return await app_context.access.call(_respond, gateway, query_id, index, caller, chosen, if_none_match)
@@ -61,7 +61,7 @@ async def get_chunk(
 def _respond(
     gateway: Gateway, query_id: UUID, index: int, caller: str, chosen: ResultFormat, known: str | None
 ) -> Response:
-    found = gateway.chunk(query_id, index, caller)
+    found = gateway.queries.chunk(query_id, index, caller)
     # A chunk never changes, so its name is enough.
     tag = f'"{query_id}-{index}-{chosen.value}"'
     headers = {"ETag": tag, "Vary": "Accept", "Cache-Control": "private"}

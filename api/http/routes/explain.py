@@ -54,7 +54,7 @@ async def explain(
     """The SQL, the plans, every filter, and what each scan read of the total; also for a failed query."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     media_type = choose(accept, [_JSON, _TEXT, _HTML])
-    explanation = await app_context.access.call(app_context.access.gateway.explain, query_id, caller)
+    explanation = await app_context.access.call(app_context.access.gateway.queries.explain, query_id, caller)
     content = await app_context.access.call(_content, explanation, media_type)
     return Response(content, headers=_HEADERS, media_type=media_type)
 
@@ -87,15 +87,15 @@ async def _planned(
     app_context: AppContext, asked: QueryRequest, caller: str, request: Request
 ) -> Explanation:
     gateway = app_context.access.gateway
-    planning = gateway.plan(asked, caller)
+    planning = gateway.queries.plan(asked, caller)
     seconds = asked.timeout_ms / 1000
     try:
         is_there = await app_context.waiting.until_finished(planning.finished, seconds, lambda: gone(request))
     except ClientGone:
-        await app_context.access.call(gateway.stop_planning, planning)
+        await app_context.access.call(gateway.queries.stop_planning, planning)
         raise
     if not is_there:
-        await app_context.access.call(gateway.stop_planning, planning)
+        await app_context.access.call(gateway.queries.stop_planning, planning)
         raise QueryTimedOut(f"The query was not planned within its timeout of {seconds:g} s.")
     return planning.explanation()
 

@@ -19,6 +19,6 @@ async def pruning_summary(
 ) -> PruningSummaryAnswer:
     """For each table: what was read of the total, and what became of the filters that could prune it."""
     found = await app_context.access.call(
-        app_context.access.gateway.pruning_summary, query.since, query.table
+        app_context.access.gateway.queries.pruning_summary, query.since, query.table
     )
     return pruning_summary_answer(found)

@@ -18,8 +18,9 @@ from api.http.routes.documented import Responses, problems
 from api.http.schemas.query_answer import QueryAnswer
 from api.http.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery
 from service.errors import ResultExpired
-from service.gateway import Gateway, Submission
+from service.gateway import Gateway
 from service.model.query.query import QueryRequest, QueryState, QueryStatus
+from service.query.query_service import Submission
 
 router = APIRouter(tags=["query"], route_class=StrictJsonRoute)
 
@@ -70,7 +71,7 @@ async def send_query(
     else:
         is_final = await _finished_within(app_context, gateway, query_id, body.wait_timeout, request)
     if not is_final and body.on_wait_timeout is OnWaitTimeout.CANCEL:
-        await app_context.access.call(gateway.cancel, query_id, caller)
+        await app_context.access.call(gateway.queries.cancel, query_id, caller)
         await _finished_within(app_context, gateway, query_id, _CANCEL_GRACE_MS, request)
     answered, response = await app_context.access.call(
         query_response, gateway, query_id, caller, body.format, accepted, submission.is_reused
@@ -116,7 +117,7 @@ async def cancel_query(
     """Cancels the query if it is not final yet. Canceling it twice is fine."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     gateway = app_context.access.gateway
-    await app_context.access.call(gateway.cancel, query_id, caller)
+    await app_context.access.call(gateway.queries.cancel, query_id, caller)
     if query.wait_timeout:
         await _wait(app_context, gateway, query_id, caller, query.wait_timeout, request)
     _, response = await app_context.access.call(
@@ -127,15 +128,15 @@ async def cancel_query(
 
 async def _submit(app_context: AppContext, gateway: Gateway, asked: QueryRequest, caller: str) -> Submission:
     if asked.request_id is None:
-        return gateway.submit(asked, caller)
+        return gateway.queries.submit(asked, caller)
     # The metrics store may have to be asked whether the id was used before.
-    return await app_context.access.call(gateway.submit, asked, caller)
+    return await app_context.access.call(gateway.queries.submit, asked, caller)
 
 
 async def _wait(
     app_context: AppContext, gateway: Gateway, query_id: UUID, caller: str, wait_ms: int, request: Request
 ) -> bool:
-    status = await app_context.access.call(gateway.status, query_id, caller)
+    status = await app_context.access.call(gateway.queries.status, query_id, caller)
     if status.record.state.is_final:
         return True
     return await _finished_within(app_context, gateway, query_id, wait_ms, request)
@@ -144,7 +145,7 @@ async def _wait(
 async def _finished_within(
     app_context: AppContext, gateway: Gateway, query_id: UUID, wait_ms: int, request: Request
 ) -> bool:
-    finished = gateway.finished(query_id)
+    finished = gateway.queries.finished(query_id)
     return await app_context.waiting.until_finished(finished, wait_ms / 1000, lambda: gone(request))
 
 

@@ -26,7 +26,9 @@ async def list_queries(
         return QueriesAnswer(queries=[], next_page_token=None)
     # The entry beyond the limit shows whether there is another page.
     listing = QueryListing(caller, query.limit + 1, query.state, before)
-    return _page(await app_context.access.call(app_context.access.gateway.list_queries, listing), query.limit)
+    return _page(
+        await app_context.access.call(app_context.access.gateway.queries.list_queries, listing), query.limit
+    )
 
 
 def _page(found: Sequence[QuerySummary], limit: int) -> QueriesAnswer:

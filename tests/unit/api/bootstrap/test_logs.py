@@ -50,7 +50,7 @@ async def test_a_defect_is_logged_with_its_stack_and_the_request_id(
     client: httpx.AsyncClient, gateway: FakeGateway, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configure_logging(LogLevel.INFO, LogFormat.JSON)
-    gateway.refusal = RuntimeError("a defect")
+    gateway.queries.refusal = RuntimeError("a defect")
     response = await client.post("/query", json={"sql": "select 1"})
     [defect] = [each for each in lines(capsys) if each["level"] == "error"]
     assert "RuntimeError: a defect" in defect["exception"]

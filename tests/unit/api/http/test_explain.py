@@ -19,7 +19,8 @@ from service.errors import QueryFailed
 from service.model.filters.filtering import Reason
 from service.model.query.explanation import PlanNode
 from service.model.query.verification import Verification
-from tests.fakes.gateway import SCAN, FakeGateway
+from tests.fakes.gateway import FakeGateway
+from tests.fakes.queries import SCAN
 
 pytestmark = pytest.mark.anyio
 
@@ -96,7 +97,7 @@ async def test_a_text_that_cannot_be_read_is_explained_without_plans(client: htt
 async def test_a_scan_says_whether_it_ran_and_who_pruned_it(
     client: httpx.AsyncClient, gateway: FakeGateway, is_native: bool | None, has_run: bool, word: str | None
 ) -> None:
-    gateway.scan = replace(SCAN, is_native=is_native, has_run=has_run)
+    gateway.queries.scan = replace(SCAN, is_native=is_native, has_run=has_run)
     [scan] = (await answer(client))["scans"]
     assert (scan["native"], scan["hasRun"]) == (is_native, has_run)
     assert scan["columns"] == list(SCAN.columns)
@@ -142,7 +143,7 @@ async def test_the_text_has_the_three_plans_and_then_what_was_pruned(client: htt
 async def test_a_failed_query_is_explained_with_its_error(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.failures[FLIP] = QueryFailed("Division by zero.")
+    gateway.queries.failures[FLIP] = QueryFailed("Division by zero.")
     response = await explained(client, accept="text/plain")
     assert "FAILED: QUERY_FAILED: Division by zero." in response.text
 
@@ -176,7 +177,7 @@ def test_the_drawing_says_where_keys_came_from() -> None:
 async def test_nothing_in_the_sql_becomes_part_of_the_page(
     client: httpx.AsyncClient, gateway: FakeGateway, sql: str
 ) -> None:
-    gateway.failures[sql] = QueryFailed(sql)
+    gateway.queries.failures[sql] = QueryFailed(sql)
     response = await explained(client, sql, "text/html")
     page = _Page(response.text)
     assert page.is_whole
@@ -214,7 +215,7 @@ def test_the_page_has_every_verification_with_its_sentence() -> None:
 async def test_what_came_of_a_verification_is_told(
     client: httpx.AsyncClient, gateway: FakeGateway, accept: str
 ) -> None:
-    gateway.verification = Verification.NOT_COMPARABLE
+    gateway.queries.verification = Verification.NOT_COMPARABLE
     assert "NOT_COMPARABLE" in (await explained(client, accept=accept)).text
 
 
@@ -275,7 +276,7 @@ async def test_rewrites_are_told_in_all_three_forms(client: httpx.AsyncClient) -
 async def test_the_page_of_a_query_that_has_not_ended_says_so_and_asks_again(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.held.add(FLIP)
+    gateway.queries.held.add(FLIP)
     sent = (await client.post("/query", json={"sql": FLIP, "waitTimeout": "0s"})).json()
     path = f"/explain/{sent['queryId']}"
     running = (await client.get(path, headers={"Accept": "text/html"})).text
@@ -285,7 +286,7 @@ async def test_the_page_of_a_query_that_has_not_ended_says_so_and_asks_again(
     assert "No table was read" not in running
     assert running.count("Not known yet.") == 2
     assert "not known yet" in (await client.get(path, headers={"Accept": "text/plain"})).text
-    gateway.finish(UUID(sent["queryId"]))
+    gateway.queries.finish(UUID(sent["queryId"]))
     ended = (await client.get(path, headers={"Accept": "text/html"})).text
     assert "http-equiv" not in ended
     assert "lake.<wbr>tpcds.<wbr>store_<wbr>returns</h3>" in ended

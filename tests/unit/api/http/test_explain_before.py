@@ -27,7 +27,7 @@ async def test_it_has_the_shape_of_an_explanation_without_an_id(
     assert found["scans"][0]["rows"] == {"total": 287_867, "read": None}
     assert [each["reason"] for each in found["filters"]] == ["APPLIED", "THRESHOLD_EXCEEDED"]
     assert found["plans"]["spark"] == "* Scan"
-    assert gateway.queries == {}
+    assert gateway.queries.by_id == {}
 
 
 async def test_the_text_says_nothing_of_rows_that_nobody_has_read(client: httpx.AsyncClient) -> None:
@@ -50,10 +50,10 @@ async def test_the_page_says_what_would_be_read(client: httpx.AsyncClient) -> No
 async def test_what_the_body_asks_reaches_the_gateway(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.held.add(SQL)
+    gateway.queries.held.add(SQL)
     response = await planned(client, timeout="1ms", dynamicFiltering={"minTableBytes": 0})
     assert (response.status_code, response.json()["code"]) == (504, "QUERY_TIMED_OUT")
-    [stopped] = gateway.stopped
+    [stopped] = gateway.queries.stopped
     assert stopped.query.request.pruning.min_table_bytes == 0
 
 
@@ -64,7 +64,7 @@ async def test_what_the_body_asks_reaches_the_gateway(
 async def test_a_query_that_cannot_be_planned_is_a_problem_without_an_id(
     client: httpx.AsyncClient, gateway: FakeGateway, failure: Exception, status: int
 ) -> None:
-    gateway.failures[SQL] = failure  # type: ignore[assignment]
+    gateway.queries.failures[SQL] = failure  # type: ignore[assignment]
     response = await planned(client)
     assert response.status_code == status
     assert response.headers["content-type"] == "application/problem+json"
@@ -79,5 +79,5 @@ async def test_bad_input_is_refused_as_for_a_query(client: httpx.AsyncClient, ga
     assert (await planned(client, rowLimit=Settings().max_row_limit + 1)).json()["code"] == "INVALID_REQUEST"
     assert (await planned(client, unknown=1)).status_code == 422
     assert (await planned(client, "image/png")).status_code == 406
-    gateway.refusal = TooManyQueries()
+    gateway.queries.refusal = TooManyQueries()
     assert (await planned(client)).status_code == 429

@@ -38,7 +38,7 @@ async def test_a_query_for_a_foreign_name_does_not_run(
 ) -> None:
     response = await client.post("/query", json={"sql": "select 1"}, headers={"Host": "evil.example"})
     assert response.status_code == 421
-    assert not gateway.queries
+    assert not gateway.queries.by_id
 
 
 async def test_two_names_are_refused(client: httpx.AsyncClient) -> None:

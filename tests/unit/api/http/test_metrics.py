@@ -29,7 +29,7 @@ async def test_numbers_are_there_before_anything_has_happened(client: httpx.Asyn
 async def test_queries_filters_and_what_scans_left_out_are_counted(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.failures["select 1/0"] = QueryFailed()
+    gateway.queries.failures["select 1/0"] = QueryFailed()
     for sql in ("select 1", "select 1/0"):
         await client.post("/query", json={"sql": sql})
     found = await lines(client)

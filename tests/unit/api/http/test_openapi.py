@@ -38,10 +38,10 @@ CHECKED = (
 def served() -> Iterator[str]:
     """The URL of a real server over the fake gateway, which knows one query."""
     gateway = FakeGateway()
-    gateway.failures |= {"": SqlEmpty(), "0": TableNotFound("x", ["y"])}
-    gateway.submit(QueryRequest("select 1"), "anonymous")
-    [known] = gateway.queries.values()
-    gateway.queries = {KNOWN: known}
+    gateway.queries.failures |= {"": SqlEmpty(), "0": TableNotFound("x", ["y"])}
+    gateway.queries.submit(QueryRequest("select 1"), "anonymous")
+    [known] = gateway.queries.by_id.values()
+    gateway.queries.by_id = {KNOWN: known}
     server = uvicorn.Server(
         uvicorn.Config(create_app(Settings(), lambda: gateway), log_config=None, access_log=False)
     )

@@ -94,7 +94,7 @@ async def test_a_wrong_field_is_named_by_a_pointer(
     found = [each["detail"] for each in problem["errors"] if each["pointer"] == pointer]
     assert len(found) == 1
     assert detail in found[0]
-    assert not gateway.queries
+    assert not gateway.queries.by_id
 
 
 @pytest.mark.anyio
@@ -164,7 +164,7 @@ async def test_an_sql_text_that_is_too_large_is_a_413(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     sql = "x" * (1024 * 1024 + 1)
-    gateway.failures[sql] = SqlTooLarge("It has 1048577 bytes.")
+    gateway.queries.failures[sql] = SqlTooLarge("It has 1048577 bytes.")
     problem = (await client.post("/query", json={"sql": sql})).json()
     assert (problem["status"], problem["code"], problem["detail"]) == (
         413,
@@ -192,12 +192,12 @@ async def test_a_body_that_is_too_large_is_a_413_before_it_is_read(
     assert (announced.status_code, announced.json()["code"]) == (413, "BODY_TOO_LARGE")
     assert (chunked.status_code, chunked.json()["code"]) == (413, "BODY_TOO_LARGE")
     assert sent < 10
-    assert not gateway.queries
+    assert not gateway.queries.by_id
 
 
 @pytest.mark.anyio
 async def test_a_defect_is_a_500_that_tells_nothing(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
-    gateway.refusal = RuntimeError("jdbc:postgresql://me:secret@db")
+    gateway.queries.refusal = RuntimeError("jdbc:postgresql://me:secret@db")
     response = await client.post("/query", json={"sql": "select 1"})
     assert (response.status_code, response.json()["code"]) == (500, "INTERNAL")
     assert "secret" not in response.text
@@ -212,6 +212,6 @@ async def test_a_defect_is_a_500_that_tells_nothing(client: httpx.AsyncClient, g
 async def test_what_passes_says_when_to_come_back(
     client: httpx.AsyncClient, gateway: FakeGateway, refusal: GatewayError, status: int, seconds: str
 ) -> None:
-    gateway.refusal = refusal
+    gateway.queries.refusal = refusal
     response = await client.post("/query", json={"sql": "select 1"})
     assert (response.status_code, response.headers["retry-after"]) == (status, seconds)

@@ -62,7 +62,7 @@ async def test_a_finished_query_answers_with_its_first_rows(client: httpx.AsyncC
 
 
 async def test_a_query_that_runs_on_is_a_202(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
-    gateway.held.add("select slow")
+    gateway.queries.held.add("select slow")
     response = await send(client, "select slow", waitTimeout="0s")
     assert response.status_code == 202
     assert response.json()["status"]["state"] == "RUNNING"
@@ -70,7 +70,7 @@ async def test_a_query_that_runs_on_is_a_202(client: httpx.AsyncClient, gateway:
 
 
 async def test_a_wait_that_ends_can_cancel_the_query(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
-    gateway.held.add("select slow")
+    gateway.queries.held.add("select slow")
     response = await send(client, "select slow", waitTimeout="1ms", onWaitTimeout="CANCEL")
     assert response.status_code == 200
     assert response.json()["status"]["state"] == "CANCELED"
@@ -80,13 +80,13 @@ async def test_a_wait_that_ends_can_cancel_the_query(client: httpx.AsyncClient, 
 async def test_a_long_poll_answers_when_the_query_ends(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.held.add("select slow")
+    gateway.queries.held.add("select slow")
     sent = (await send(client, "select slow", waitTimeout="0s")).json()
-    asked_before = gateway.waits_asked_for
+    asked_before = gateway.queries.waits_asked_for
     poll = asyncio.create_task(client.get(sent["links"]["self"], params={"waitTimeout": "50s"}))
-    while gateway.waits_asked_for == asked_before:
+    while gateway.queries.waits_asked_for == asked_before:
         await asyncio.sleep(0)
-    gateway.finish(UUID(sent["queryId"]))
+    gateway.queries.finish(UUID(sent["queryId"]))
     response = await poll
     assert response.status_code == 200
     assert response.json()["status"]["state"] == "SUCCEEDED"
@@ -115,7 +115,7 @@ async def test_all_fields_reach_the_gateway(client: httpx.AsyncClient, gateway: 
         },
     )
     assert response.status_code == 200
-    [query] = gateway.queries.values()
+    [query] = gateway.queries.by_id.values()
     assert query.request.pruning == PruningRequest(
         is_verified=True,
         min_table_bytes=0,
@@ -137,7 +137,7 @@ async def test_positional_parameters_keep_their_order(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     await send(client, "select ?, ?", parameters=[1.5, None])
-    [query] = gateway.queries.values()
+    [query] = gateway.queries.by_id.values()
     assert query.request.parameters == (Parameter(1.5), Parameter(None))
 
 
@@ -154,7 +154,7 @@ async def test_the_same_request_id_gives_the_same_query(client: httpx.AsyncClien
 async def test_a_failure_within_the_wait_is_a_problem_that_names_the_query(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.failures["selec"] = SqlSyntaxError("selec is no keyword", 1, 1)
+    gateway.queries.failures["selec"] = SqlSyntaxError("selec is no keyword", 1, 1)
     response = await send(client, "selec")
     problem = response.json()
     assert response.status_code == 422
@@ -170,8 +170,8 @@ async def test_a_failure_within_the_wait_is_a_problem_that_names_the_query(
 async def test_a_failure_of_which_only_the_record_is_left_has_the_same_status(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.has_failures_in_memory = False
-    gateway.failures["select late"] = QueryTimedOut()
+    gateway.queries.has_failures_in_memory = False
+    gateway.queries.failures["select late"] = QueryTimedOut()
     response = await send(client, "select late")
     assert (response.status_code, response.json()["code"]) == (504, "QUERY_TIMED_OUT")
     assert response.json()["queryId"]
@@ -180,14 +180,14 @@ async def test_a_failure_of_which_only_the_record_is_left_has_the_same_status(
 async def test_an_unknown_column_comes_with_the_nearest_names(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.failures["select d_yeer"] = ColumnNotFound("d_yeer", ["d_year"], 1, 8)
+    gateway.queries.failures["select d_yeer"] = ColumnNotFound("d_yeer", ["d_year"], 1, 8)
     problem = (await send(client, "select d_yeer")).json()
     assert problem["errors"][0]["nearest"] == ["d_year"]
     assert (problem["errors"][0]["line"], problem["errors"][0]["column"]) == (1, 8)
 
 
 async def test_canceling_twice_is_fine(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
-    gateway.held.add("select slow")
+    gateway.queries.held.add("select slow")
     sent = (await send(client, "select slow", waitTimeout="0s")).json()
     answers = [await client.delete(sent["links"]["cancel"]) for _ in range(2)]
     assert [each.status_code for each in answers] == [200, 200]
@@ -203,7 +203,7 @@ async def test_a_result_that_expired_leaves_the_status(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     sent = (await send(client)).json()
-    gateway.is_expired = True
+    gateway.queries.is_expired = True
     answer = (await client.get(sent["links"]["self"])).json()
     assert (answer["status"]["state"], answer["manifest"], answer["result"]) == ("SUCCEEDED", None, None)
     chunk = await client.get(f"{sent['links']['self']}/chunks/0")
@@ -215,7 +215,7 @@ async def test_a_request_id_whose_result_is_gone_is_a_problem_that_names_the_que
 ) -> None:
     request_id = str(uuid4())
     sent = (await send(client, requestId=request_id)).json()
-    gateway.is_expired = True
+    gateway.queries.is_expired = True
     response = await send(client, requestId=request_id)
     problem = response.json()
     assert (response.status_code, problem["code"], problem["queryId"]) == (
@@ -230,7 +230,7 @@ async def test_a_request_id_whose_result_is_gone_is_a_problem_that_names_the_que
 async def test_a_result_that_goes_while_it_is_answered_is_the_same_problem(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.is_gone_before_its_rows = True
+    gateway.queries.is_gone_before_its_rows = True
     response = await send(client)
     assert (response.status_code, response.json()["code"]) == (410, "RESULT_EXPIRED")
 
@@ -288,17 +288,17 @@ async def test_accept_may_ask_for_the_rows_alone(client: httpx.AsyncClient, gate
     assert again.text == sent.text
     refused = await client.post("/query", json={"sql": "select 1"}, headers={"Accept": "image/png"})
     assert (refused.status_code, refused.json()["code"]) == (406, "NOT_ACCEPTABLE")
-    gateway.failures["select 1/0"] = QueryFailed("division by zero")
+    gateway.queries.failures["select 1/0"] = QueryFailed("division by zero")
     failed = await client.post("/query", json={"sql": "select 1/0"}, headers=csv)
     assert failed.headers["content-type"] == "application/problem+json"
-    gateway.held.add("select slow")
+    gateway.queries.held.add("select slow")
     asked = {"sql": "select slow", "waitTimeout": "0s"}
     running = await client.post("/query", json=asked, headers=csv)
     assert (running.status_code, running.json()["status"]["state"]) == (202, "RUNNING")
 
 
 async def test_a_failed_query_has_no_chunk(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
-    gateway.failures["select 1/0"] = QueryFailed("division by zero")
+    gateway.queries.failures["select 1/0"] = QueryFailed("division by zero")
     query_id = (await send(client, "select 1/0")).json()["queryId"]
     response = await client.get(f"/query/{query_id}/chunks/0")
     assert (response.status_code, response.json()["code"]) == (404, "CHUNK_NOT_FOUND")

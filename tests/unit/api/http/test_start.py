@@ -121,7 +121,7 @@ def test_a_bound_socket_listens() -> None:
 
 def test_a_signal_stops_the_server_and_those_who_wait_get_an_answer() -> None:
     gateway = FakeGateway()
-    gateway.held.add("select slow")
+    gateway.queries.held.add("select slow")
     answers: list[httpx.Response] = []
     clients: list[threading.Thread] = []
 
@@ -132,7 +132,7 @@ def test_a_signal_stops_the_server_and_those_who_wait_get_an_answer() -> None:
         answers.append(httpx.post(f"{url}/query", json=asked, timeout=60))
 
     def stop_when_asked() -> None:
-        gateway.is_waited_for.wait()
+        gateway.queries.is_waited_for.wait()
         os.kill(os.getpid(), signal.SIGTERM)
 
     def on_listening(url: str) -> None:

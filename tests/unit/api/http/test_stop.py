@@ -66,9 +66,9 @@ def started(settings: Settings, gateway: FakeGateway) -> Iterator[Serving]:
             yield serving
         finally:
             serving.tell(signal.SIGINT)
-            for each in gateway.queries:
-                if not gateway.queries[each].record.state.is_final:
-                    gateway.finish(each)
+            for each in gateway.queries.by_id:
+                if not gateway.queries.by_id[each].record.state.is_final:
+                    gateway.queries.finish(each)
             serving.thread.join()
 
 
@@ -86,7 +86,7 @@ def test_after_sigterm_everything_is_served_on_and_each_answer_closes_its_connec
         for one in (idle, client):
             answer = one.post("/query", json={"sql": "select 1"})
             assert (answer.status_code, answer.headers["connection"]) == (200, "close")
-        assert not gateway.is_draining
+        assert not gateway.queries.is_draining
         # A second signal ends the wait.
         serving.tell(signal.SIGTERM)
         until(lambda: gateway.is_closed)
@@ -97,13 +97,13 @@ def test_after_sigterm_everything_is_served_on_and_each_answer_closes_its_connec
 
 
 def test_in_the_drain_queries_are_refused_and_those_there_are_can_be_looked_at(gateway: FakeGateway) -> None:
-    gateway.held.add(HELD)
+    gateway.queries.held.add(HELD)
     settings = Settings(port=0, shutdown_delay_s=0, shutdown_timeout_s=30)
     with started(settings, gateway) as serving, serving.client() as client:
         asked = client.post("/query", json={"sql": HELD, "waitTimeout": "0s"}).json()
         ended = client.post("/query", json={"sql": "select 1"}).json()
         serving.tell(signal.SIGTERM)
-        until(lambda: gateway.is_draining)
+        until(lambda: gateway.queries.is_draining)
         refused = client.post("/query", json={"sql": "select 1"})
         assert (refused.status_code, refused.json()["code"]) == (503, "SHUTTING_DOWN")
         assert refused.headers["retry-after"]
@@ -112,9 +112,9 @@ def test_in_the_drain_queries_are_refused_and_those_there_are_can_be_looked_at(g
         assert client.get(asked["links"]["self"]).json()["status"]["state"] == "RUNNING"
         records = {"table": "lake.tpcds.store_returns", "writeSchema": ["n"], "records": [{"n": 1}]}
         assert client.post("/ingest", json=records).status_code == 200
-        for query_id in gateway.queries:
-            if not gateway.queries[query_id].record.state.is_final:
-                gateway.finish(query_id)
+        for query_id in gateway.queries.by_id:
+            if not gateway.queries.by_id[query_id].record.state.is_final:
+                gateway.queries.finish(query_id)
         serving.thread.join()
     assert gateway.is_closed
     # The remaining time is used to close the parts.

@@ -33,7 +33,7 @@ async def test_off_the_callers_trace_is_in_lines_and_problems(
     client: httpx.AsyncClient, gateway: FakeGateway, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configure_logging(LogLevel.INFO, LogFormat.JSON)
-    gateway.refusal = EngineNotReady()
+    gateway.queries.refusal = EngineNotReady()
     response = await client.post("/query", json={"sql": "select 1"}, headers=SENT)
     assert (response.status_code, response.json()["traceId"]) == (503, TRACE)
     assert request_line(capsys)["trace_id"] == TRACE
@@ -68,7 +68,7 @@ async def test_on_each_request_has_a_trace_and_a_span(
     running: Running, gateway: FakeGateway, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configure_logging(LogLevel.INFO, LogFormat.JSON)
-    gateway.failures["bad"] = EngineNotReady()
+    gateway.queries.failures["bad"] = EngineNotReady()
     with collector() as found:
         settings = Settings(traces_endpoint=found.url)
         with traced(settings):

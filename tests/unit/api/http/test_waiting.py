@@ -84,7 +84,7 @@ async def test_a_query_that_ends_after_the_server_stopped_disturbs_nobody() -> N
 async def test_a_client_that_hangs_up_during_a_long_poll_gets_nothing(
     gateway: FakeGateway,
 ) -> None:
-    gateway.held.add("select slow")
+    gateway.queries.held.add("select slow")
     app = create_app(Settings(), lambda: gateway)
     sent: list[Message] = []
     hang_up = asyncio.Event()
@@ -114,10 +114,10 @@ async def test_a_client_that_hangs_up_during_a_long_poll_gets_nothing(
     async with app.router.lifespan_context(app):
         await app.state.app_context.access.opened()
         request = asyncio.ensure_future(app(scope, receive, send))
-        await until(lambda: gateway.waits_asked_for > 0)
+        await until(lambda: gateway.queries.waits_asked_for > 0)
         hang_up.set()
         await request
-        [query] = gateway.queries.values()
+        [query] = gateway.queries.by_id.values()
         assert sent == []
         assert not query.record.state.is_final
 
@@ -126,9 +126,9 @@ async def test_healthz_answers_while_every_thread_is_busy(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     query_id = (await client.post("/query", json={"sql": "select 1"})).json()["queryId"]
-    gateway.may_answer.clear()
+    gateway.queries.may_answer.clear()
     asked = [asyncio.create_task(client.get(f"/query/{query_id}")) for _ in range(40)]
     assert (await client.get("/healthz")).json() == {"status": "UP"}
     assert (await client.get("/readyz")).status_code == 200
-    gateway.may_answer.set()
+    gateway.queries.may_answer.set()
     assert {(await each).status_code for each in asked} == {200}

@@ -49,11 +49,11 @@ def test_whoever_comes_anew_finds_a_place(sent: list[tuple[str, str, bool]]) -> 
 def test_callers_behind_one_address_are_answered_while_another_one_waits_for_all_it_may(
     serving: Serving, gateway: FakeGateway
 ) -> None:
-    gateway.held.add("select slow")
+    gateway.queries.held.add("select slow")
     tokens = {each: hashlib.sha256(each.encode()).hexdigest() for each in TOKENS}
     clients = serving(max_connections=40, max_connections_per_peer=16, api_tokens=tokens)
     waiting = [clients().send(with_token(SLOW, "one")) for _ in range(12)]
-    while gateway.waits_asked_for < len(waiting):
+    while gateway.queries.waits_asked_for < len(waiting):
         pass
     refused = clients().send(with_token(SLOW, "one")).answer()
     assert (refused.status, refused.code) == (429, "TOO_MANY_REQUESTS")

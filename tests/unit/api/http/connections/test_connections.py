@@ -20,7 +20,7 @@ def waiting_queries(clients: Clients, number: int) -> list[RawClient]:
 
 
 def until_waited_for(gateway: FakeGateway, number: int) -> None:
-    while gateway.waits_asked_for < number:
+    while gateway.queries.waits_asked_for < number:
         pass
 
 
@@ -52,7 +52,7 @@ def test_bodies_that_stand_still_keep_nobody_out(serving: Serving) -> None:
 def test_while_every_connection_waits_for_its_query_probes_are_answered(
     serving: Serving, gateway: FakeGateway
 ) -> None:
-    gateway.held.add("select slow")
+    gateway.queries.held.add("select slow")
     clients = serving(max_connections=16)
     waiting_queries(clients, 16)
     until_waited_for(gateway, 16)
@@ -68,7 +68,7 @@ def test_while_every_connection_waits_for_its_query_probes_are_answered(
 def test_one_peer_that_uses_up_its_share_leaves_the_rest_to_others(
     serving: Serving, gateway: FakeGateway
 ) -> None:
-    gateway.held.add("select slow")
+    gateway.queries.held.add("select slow")
     clients = serving(max_connections=32, max_connections_per_peer=8)
     hog = waiting_queries(clients, 8)
     until_waited_for(gateway, 8)
@@ -78,8 +78,8 @@ def test_one_peer_that_uses_up_its_share_leaves_the_rest_to_others(
 
 
 def test_an_answer_that_nobody_reads_is_not_kept(serving: Serving, gateway: FakeGateway) -> None:
-    gateway.rows = pa.table({"text": ["x" * 1000] * 20_000})
-    gateway.chunk_rows = 20_000
+    gateway.queries.rows = pa.table({"text": ["x" * 1000] * 20_000})
+    gateway.queries.chunk_rows = 20_000
     clients = serving(unread_answer_timeout_s=1)
     greedy = clients().small_window()
     greedy.send(post(b"/query", json.dumps({"sql": "select 1"}).encode()))
@@ -88,8 +88,8 @@ def test_an_answer_that_nobody_reads_is_not_kept(serving: Serving, gateway: Fake
 
 
 def test_answers_that_nobody_reads_have_a_bound_together(serving: Serving, gateway: FakeGateway) -> None:
-    gateway.rows = pa.table({"text": ["x" * 1000] * 10_000})
-    gateway.chunk_rows = 10_000
+    gateway.queries.rows = pa.table({"text": ["x" * 1000] * 10_000})
+    gateway.queries.chunk_rows = 10_000
     clients = serving(unread_answer_timeout_s=600, max_unread_answer_bytes=16 * 1024**2)
     body = post(b"/query", json.dumps({"sql": "select 1"}).encode())
     greedy = [clients().small_window().send(body) for _ in range(4)]

@@ -1,0 +1,351 @@
+"""Everything that callers may ask for about queries."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
+
+from service.errors import (
+    ChunkNotFound,
+    MetricsStoreDown,
+    QueryCanceled,
+    QueryNotFound,
+    RequestIdReused,
+    ResultExpired,
+    ShuttingDown,
+)
+from service.model.operations.health import PartHealth
+from service.model.operations.usage import PoolUse
+from service.model.query.explanation import Explanation
+from service.model.query.history import PruningSummary, QueryListing, QuerySummary
+from service.model.query.query import QueryRecord, QueryRequest, QueryState, QueryStatus
+from service.model.query.results import Chunk, Manifest, ResultFormat
+from service.ports import QueryHistory, QueryStore, Replicas
+from service.query.explaining.explain import explain
+from service.query.explaining.plan_query import only_planned
+from service.query.explaining.planning_service import Planning, PlanningService
+from service.query.lifecycle.known_requests import KnownRequests
+from service.query.lifecycle.listing import list_queries
+from service.query.lifecycle.open_queries import open_queries
+from service.query.lifecycle.presence import Presence, PresenceBounds
+from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.query_registry import QueryRegistry
+from service.query.lifecycle.run import QueryPorts
+from service.query.lifecycle.workers import QueryWorkers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A record follows its answer within milliseconds; an explanation waits at most this long for it.
+RECORD_WAIT_S = 5.0
+SUMMARY_OF = timedelta(days=1)
+STIRRED_MS = 2_000
+"""How long after a query's end, or after a chunk that is not the last, its reader may still come back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A query that was accepted. `is_reused`: the same requestId had been sent before."""
+
+    query_id: UUID
+    is_reused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ResultChunk:
+    """One chunk of a result, with its manifest, and the format that its query asked for."""
+
+    manifest: Manifest
+    chunk: Chunk
+    rows: pa.Table
+    format: ResultFormat = ResultFormat.JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryBounds:
+    """How many queries run and wait at once, and how long results are kept."""
+
+    workers: int
+    max_queued: int
+    result_ttl_ms: int
+    presence: PresenceBounds = field(default_factory=PresenceBounds)
+
+
+class QueryService:
+    """Accepts queries, answers for them, and reports what they read. Any thread may call any method."""
+
+    def __init__(
+        self,
+        ports: QueryPorts,
+        store: QueryStore,
+        history: QueryHistory,
+        bounds: QueryBounds,
+        replicas: Replicas | None = None,
+    ) -> None:
+        self.ports = ports
+        self.registry = QueryRegistry(bounds.max_queued, bounds.result_ttl_ms)
+        self._store = store
+        self._history = history
+        self._workers = QueryWorkers(self.registry, ports, bounds.workers)
+        self._plannings = PlanningService(ports, bounds.workers, bounds.max_queued)
+        self._known_requests = KnownRequests(ports.journal, store, ports.clock)
+        self._closing = threading.Event()
+        self._draining = threading.Event()
+        self._stirred_ms = ports.clock.elapsed_ms() - STIRRED_MS
+        self._presence = None if replicas is None else self._present(replicas, bounds.presence)
+
+    def submit(self, request: QueryRequest, caller: str) -> Submission:
+        """Accepts a query and returns at once; a known requestId returns the query that it belongs to.
+
+        Raises:
+            RequestIdReused: the requestId is known, with another body.
+            TooManyQueries: the queue of waiting queries is full.
+            ShuttingDown: the gateway accepts no more queries.
+        """
+        self._check_taking()
+        clock = self.ports.clock
+        query = QueryHandle(uuid4(), request, caller, clock.now(), clock.elapsed_ms())
+        before = self.registry.sent_before(query) or self._recorded_before(query)
+        if before is not None:
+            return Submission(before.query_id, is_reused=True)
+        held = self.registry.add(query)
+        if held is query:
+            query.finished.add_done_callback(self._stir)
+            self._workers.hand_over(query)
+        return Submission(held.query_id, is_reused=held is not query)
+
+    def finished(self, query_id: UUID) -> Future[None]:
+        """Returns a future that resolves when the query has ended, at any replica.
+
+        All callers share it: never cancel it.
+        """
+        query = self.registry.find(query_id)
+        if query is not None:
+            return query.finished
+        if self._presence is not None:
+            return self._presence.watch(query_id)
+        ended: Future[None] = Future()
+        ended.set_result(None)
+        return ended
+
+    def status(self, query_id: UUID, caller: str) -> QueryStatus:
+        """Returns the query's current status. If it is open here, any replica knows it on return.
+
+        Raises:
+            QueryNotFound: this caller has no such query.
+            ShuttingDown: this replica does not hold it, and drains: another one may have its result.
+            MetricsStoreDown: this replica does not hold it, and its record cannot be read now.
+        """
+        query = self._held(query_id, caller)
+        if query is not None:
+            status = query.status(self.ports.clock.elapsed_ms())
+            if self._presence is not None and not status.record.state.is_final:
+                self._presence.announce(query)
+            return status
+        if self._draining.is_set():
+            raise ShuttingDown
+        return self._reported(query_id, caller)
+
+    def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
+        """Returns one chunk of the result; the same on every call.
+
+        Raises:
+            QueryNotFound: this caller has no such query.
+            ResultExpired: the result is gone.
+            ChunkNotFound: the result has no such chunk, or the query has no result.
+        """
+        status = self.status(query_id, caller)
+        if not status.record.state.is_final or status.failure is not None or status.record.error is not None:
+            raise ChunkNotFound("The query has no result.")
+        if status.manifest is None:
+            raise ResultExpired
+        if not 0 <= index < len(status.manifest.chunks):
+            raise ChunkNotFound(f"The result has the chunks 0 to {len(status.manifest.chunks) - 1}.")
+        rows = self._rows(query_id, index)
+        if index + 1 < len(status.manifest.chunks):
+            self._stir()
+        return ResultChunk(status.manifest, status.manifest.chunks[index], rows, status.format)
+
+    def cancel(self, query_id: UUID, caller: str) -> None:
+        """Asks the query to end, at whichever replica. Does nothing if it has ended or is canceled.
+
+        Raises:
+            QueryNotFound: this caller has no such query.
+        """
+        query = self._held(query_id, caller)
+        if query is None:
+            is_final = self._record(query_id, caller).state.is_final
+            if self._presence is not None and not is_final:
+                self._presence.ask_to_cancel(query_id)
+            return
+        self._workers.cancel(query, QueryCanceled())
+
+    def explain(self, query_id: UUID, caller: str) -> Explanation:
+        """Explains the query: its record, how much it read of how much, and how it was planned.
+
+        Raises:
+            QueryNotFound: this caller has no such query.
+            MetricsStoreDown: its record cannot be read now.
+        """
+        query = self._held(query_id, caller)
+        if query is None:
+            return explain(self._record(query_id, caller), self.ports.calls)
+        if query.record.state.is_final:
+            with suppress(FutureTimeoutError):
+                query.recorded.result(RECORD_WAIT_S)
+        with suppress(QueryNotFound, MetricsStoreDown):
+            return explain(self._record(query_id, caller), self.ports.calls)
+        return explain(query.status(self.ports.clock.elapsed_ms()).record, self.ports.calls)
+
+    def plan(self, request: QueryRequest, caller: str) -> Planning:
+        """Begins to plan the request, and returns at once. A plan is not a query: nothing is recorded.
+
+        Raises:
+            TooManyQueries: the queue of waiting plans is full.
+            ShuttingDown: the gateway accepts no more requests.
+        """
+        self._check_taking()
+        clock = self.ports.clock
+        asked = only_planned(request)
+        return self._plannings.begin(QueryHandle(uuid4(), asked, caller, clock.now(), clock.elapsed_ms()))
+
+    def stop_planning(self, planning: Planning) -> None:
+        """Asks the planning to end, because nobody waits for it any more."""
+        self._plannings.give_up(planning)
+
+    def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        """Lists a caller's queries, the newest first; one that has just ended may be missing for a moment.
+
+        Raises:
+            MetricsStoreDown: past queries cannot be read now.
+        """
+        return list_queries(listing, self.registry.open(), self._history, self.ports.clock.elapsed_ms())
+
+    def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
+        """Sums up what all callers read and pruned of each table; without `since`, in the last day.
+
+        Raises:
+            MetricsStoreDown: past queries cannot be read now.
+        """
+        beginning = since or self.ports.clock.now() - SUMMARY_OF
+        return PruningSummary(beginning, self._history.pruning(beginning, table))
+
+    @property
+    def given_up(self) -> int:
+        """The number of workers that were given up because what they ran could not be stopped."""
+        return self._workers.given_up + self._plannings.given_up
+
+    def open(self) -> Mapping[QueryState, int]:
+        """Returns the number of queries in each state that is not final."""
+        return open_queries(self.registry.open())
+
+    def health(self) -> PartHealth:
+        """Reports whether a worker can take a query."""
+        return self._workers.health()
+
+    def pools(self) -> Mapping[str, Callable[[], PoolUse]]:
+        """Returns, for each kind of worker, a function that reports how busy it is."""
+        return {"query_workers": lambda: self._workers.use, "plannings": lambda: self._plannings.use}
+
+    def begin_drain(self) -> None:
+        """Stops accepting queries, since their results would go with this process. All other work goes on."""
+        self._draining.set()
+
+    def is_drained(self) -> bool:
+        """Whether all queries have ended and no client is reading a result or about to begin."""
+        is_quiet = self.ports.clock.elapsed_ms() - self._stirred_ms >= STIRRED_MS
+        return is_quiet and not self.registry.open()
+
+    def stop_taking(self) -> None:
+        """Accepts nothing more, not even a query that is only planned."""
+        self._closing.set()
+        if self._presence is not None:
+            self._presence.stop_watching()
+
+    def end(self, within_s: float) -> None:
+        """Waits for running queries and cancels those that are late."""
+        self._workers.close(within_s)
+        self._plannings.close()
+
+    def close(self) -> None:
+        """Writes the last records and leaves the other replicas, once no query runs any more."""
+        self.ports.journal.close()
+        if self._presence is not None:
+            self._presence.close()
+
+    def _rows(self, query_id: UUID, index: int) -> pa.Table:
+        try:
+            return self.ports.results.chunk(query_id, index)
+        except ResultExpired:
+            query = self.registry.find(query_id)
+            if query is not None:
+                self.registry.lose_result(query)
+            raise
+
+    def _held(self, query_id: UUID, caller: str) -> QueryHandle | None:
+        query = self.registry.find(query_id)
+        if query is not None and query.caller != caller:
+            raise QueryNotFound
+        return query
+
+    def _record(self, query_id: UUID, caller: str) -> QueryRecord:
+        return self._reported(query_id, caller).record
+
+    def _reported(self, query_id: UUID, caller: str) -> QueryStatus:
+        """Returns the recorded status, or that of the replica where the query is open."""
+        found = self._recorded(query_id) or self._open_elsewhere(query_id)
+        # It may have ended between the two.
+        found = found or self._recorded(query_id)
+        if found is None or found.record.caller != caller:
+            raise QueryNotFound
+        return found
+
+    def _recorded(self, query_id: UUID) -> QueryStatus | None:
+        found = self.ports.journal.find(query_id) or self._store.find(query_id)
+        if found is None:
+            return None
+        return QueryStatus(found, found.queued_ms + found.planning_ms + found.running_ms)
+
+    def _open_elsewhere(self, query_id: UUID) -> QueryStatus | None:
+        found = None if self._presence is None else self._presence.find(query_id)
+        return None if found is None else QueryStatus(found.record, found.elapsed_ms)
+
+    def _present(self, replicas: Replicas, bounds: PresenceBounds) -> Presence:
+        presence = Presence(
+            replicas,
+            self.registry,
+            self.ports.journal,
+            self.ports.clock,
+            self._workers.cancel,
+            self._forget,
+            bounds,
+        )
+        presence.start()
+        return presence
+
+    def _forget(self, query_id: UUID) -> None:
+        self.registry.forget(query_id)
+        self.ports.results.drop(query_id)
+
+    def _check_taking(self) -> None:
+        if self._closing.is_set() or self._draining.is_set():
+            raise ShuttingDown
+
+    def _stir(self, _: object = None) -> None:
+        self._stirred_ms = self.ports.clock.elapsed_ms()
+
+    def _recorded_before(self, query: QueryHandle) -> QueryRecord | None:
+        request_id = query.request.request_id
+        if request_id is None:
+            return None
+        found = self._known_requests.find(query.caller, request_id)
+        if found is not None and found.fingerprint != query.record.fingerprint:
+            raise RequestIdReused
+        return found
