@@ -55,11 +55,10 @@ def verified(sql: str, harness: Harness, commit: Callable[[], None]) -> tuple[Ve
     request = QueryRequest(sql, catalog="lake", schema=SCHEMA, pruning=PruningRequest(is_verified=True))
     pruner = harness._ports.pruner
     query = QueryHandle(uuid4(), request, "ann", datetime.now(UTC), 0)
-    query.prune(pruner.prune(request, query.is_canceled))
-    assert any(each.is_applied for each in query.pruned.filters)
+    pruned = pruner.prune(request, query.is_canceled)
+    assert any(each.is_applied for each in pruned.filters)
     engine = WrittenTo(harness._ports.engine, commit)
-    run_pruned(query, pruner, engine, retries=0)
-    return query.record.verification, engine.texts
+    return run_pruned(query, pruned, pruner, engine, retries=0).verification, engine.texts
 
 
 def third(lake: SqlCatalog, name: str) -> Table:

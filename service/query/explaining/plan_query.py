@@ -34,10 +34,12 @@ def plan_query(query: QueryHandle, ports: QueryPorts) -> Explanation:
         validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
         check_parameters(query.request.sql, query.request.parameters)
     with step("sluice.query.prune"):
-        query.prune(ports.pruner.prune(query.request, query.is_canceled))
+        pruned = ports.pruner.prune(query.request, query.is_canceled)
     try:
         with step("sluice.query.plan"):
-            planned = run_pruned(query, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)
+            outcome = run_pruned(query, pruned, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)
+            query.note(outcome)
+            planned = outcome.rows()
     except TableNotFound as failure:
         raise with_nearest(failure, query, ports.catalogs) from failure
     return _explanation(query, planned, ports.calls)

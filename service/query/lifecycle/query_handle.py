@@ -21,10 +21,10 @@ from service.model.query.query import (
     engine_run,
 )
 from service.model.query.results import Manifest
-from service.model.query.verification import Verification
 from service.ports import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.unfiltered_scans import unfiltered_scans
+from service.query.lifecycle.run_outcome import RunOutcome
 from service.tracing import current
 
 _RESOLVED: Future[None] = Future()
@@ -127,11 +127,12 @@ class QueryHandle:
                     rewrites=pruned.rewrites,
                 )
 
-    def note(self, verification: Verification) -> None:
-        """Sets the result of comparing its rows, for its record."""
+    def note(self, outcome: RunOutcome) -> None:
+        """Stores the outcome of its run, for its record."""
+        self.prune(outcome.pruned)
         with self._lock:
             if not self._record.state.is_final:
-                self._record = replace(self._record, verification=verification)
+                self._record = replace(self._record, verification=outcome.verification)
 
     def cancel(self, reason: QueryEnded, now_ms: int) -> bool:
         """Asks it to end for this reason; returns whether that ended it at once, because it only waited."""

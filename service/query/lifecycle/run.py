@@ -53,9 +53,12 @@ def run_query(query: QueryHandle, ports: QueryPorts) -> None:
             validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
             check_parameters(query.request.sql, query.request.parameters)
         with step("sluice.query.prune"):
-            query.prune(ports.pruner.prune(query.request, query.is_canceled))
+            pruned = ports.pruner.prune(query.request, query.is_canceled)
+            query.prune(pruned)
         with step("sluice.query.run"):
-            result = run_pruned(query, ports.pruner, ports.engine, ports.engine_retries)
+            outcome = run_pruned(query, pruned, ports.pruner, ports.engine, ports.engine_retries)
+            query.note(outcome)
+            result = outcome.rows()
         with step("sluice.query.keep"):
             manifest = keep(result, query, ports.results)
     except GatewayError as failure:

@@ -1,4 +1,4 @@
-"""Runs the pruned text of a query, and falls back to its caller's own."""
+"""Runs the rewritten text of a query, and falls back to its caller's own."""
 
 from __future__ import annotations
 
@@ -6,84 +6,109 @@ from dataclasses import replace
 
 import structlog
 
-from service.errors import CallerError, EngineLost, QueryCanceled, QueryFailed, VerificationFailed
+from service.errors import (
+    CallerError,
+    EngineLost,
+    GatewayError,
+    QueryCanceled,
+    QueryFailed,
+    VerificationFailed,
+)
 from service.model.filters.filtering import Reason
 from service.model.query.verification import Verification
 from service.ports import Engine, EngineResult, Statement
 from service.query.filtering.prune import Pruner
+from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.skipped_scans import skipped_scans
 from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.run_outcome import RunOutcome
 from service.query.lifecycle.verify import verify
 
 log = structlog.get_logger(__name__)
 
 
-def run_pruned(query: QueryHandle, pruner: Pruner, engine: Engine, retries: int) -> EngineResult:
-    """Returns the rows of the pruned text, or of the caller's if there is none or the engine rejects it.
+def run_pruned(
+    query: QueryHandle, pruned: PrunedQuery, pruner: Pruner, engine: Engine, retries: int
+) -> RunOutcome:
+    """Runs the rewritten text, or the caller's text if there is none or the engine rejects it.
 
-    Raises:
-        GatewayError: the caller's own text failed too, or could not be tried any more.
-        VerificationFailed: the query asked for a verification, and the two texts gave other rows.
+    A failure is part of the outcome, because the record shows the text that ran last. If the query asks for a
+    verification and the two texts return different rows, the failure is a `VerificationFailed`.
     """
-    pruned = query.pruned
-    if pruned.rewritten_sql is not None:
-        try:
-            result = run_rewritten(query, engine, retries)
-        except (CallerError, QueryFailed) as failure:
-            if query.is_canceled():
-                raise
-            log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
-            query.prune(pruned.as_written(query.request.sql))
-        else:
-            if not pruner.has_moved(pruned):
-                check(query, result, pruner, engine, retries)
-                unread = (*pruned.skipped, *skipped_scans(result, pruned.skipped, pruned.referenced))
-                return replace(result, scans=(*result.scans, *(result.with_totals(unread) if unread else ())))
-            query.prune(pruned.as_written(query.request.sql, Reason.SNAPSHOT_MOVED))
-    if query.request.pruning.is_verified:
-        query.note(Verification.NOT_NARROWED)
-    return run_on_engine(query, query.request.sql, engine, retries)
+    verification = None
+    try:
+        if pruned.rewritten_sql is not None:
+            try:
+                result = _run_rewritten(query, pruned, engine, retries)
+            except (CallerError, QueryFailed) as failure:
+                if query.is_canceled():
+                    raise
+                log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
+                pruned = pruned.as_written(query.request.sql)
+            else:
+                if not pruner.has_moved(pruned):
+                    verification = _verification(query, pruned, result, pruner, engine, retries)
+                    if verification is Verification.DIFFERENT:
+                        _distrust(query, pruned, pruner)
+                    return RunOutcome(pruned, _with_skipped(result, pruned), verification)
+                pruned = pruned.as_written(query.request.sql, Reason.SNAPSHOT_MOVED)
+        if query.request.pruning.is_verified:
+            verification = Verification.NOT_NARROWED
+        return RunOutcome(pruned, _run_text(query, query.request.sql, engine, retries), verification)
+    except GatewayError as failure:
+        return RunOutcome(pruned, failure, verification)
 
 
-def check(query: QueryHandle, narrowed: EngineResult, pruner: Pruner, engine: Engine, retries: int) -> None:
-    """Compares the rows with those of the same snapshots without a filter, if the query asks for it.
+def _with_skipped(result: EngineResult, pruned: PrunedQuery) -> EngineResult:
+    """Adds a record of each scan whose filters left nothing to read."""
+    skipped = (*pruned.skipped, *skipped_scans(result, pruned.skipped, pruned.referenced))
+    return replace(result, scans=(*result.scans, *result.with_totals(skipped))) if skipped else result
 
-    Raises:
-        VerificationFailed: they differ without an excuse. The query's keys and cached rows are not used
-            again.
-    """
-    pruned = query.pruned
+
+def _verification(
+    query: QueryHandle,
+    pruned: PrunedQuery,
+    result: EngineResult,
+    pruner: Pruner,
+    engine: Engine,
+    retries: int,
+) -> Verification | None:
+    """Compares with the rows of the same snapshots without a filter; None if the query does not ask for that."""
     plain_sql = pruned.pinned_sql
     if not query.request.pruning.is_verified or plain_sql is None:
-        return
+        return None
 
     def plain() -> EngineResult:
-        result = run_on_engine(query, plain_sql, engine, retries)
+        rows = _run_text(query, plain_sql, engine, retries)
         if query.is_canceled():
             raise QueryCanceled
-        return result
+        return rows
 
-    found = verify(pruned.expanded_sql or query.request.sql, narrowed, plain)
+    found = verify(pruned.expanded_sql or query.request.sql, result, plain)
     if found is Verification.DIFFERENT and pruner.has_changed(pruned):
-        found = Verification.NOT_COMPARABLE
-    query.note(found)
-    if found is Verification.DIFFERENT:
-        log.error("verification_failed", sql=query.request.sql, rewritten_sql=pruned.rewritten_sql)
-        pruner.distrust(pruned)
-        raise VerificationFailed
+        return Verification.NOT_COMPARABLE
+    return found
 
 
-def run_rewritten(query: QueryHandle, engine: Engine, retries: int) -> EngineResult:
-    """Runs the rewritten text with the relations and properties that it needs."""
-    pruned = query.pruned
+def _distrust(query: QueryHandle, pruned: PrunedQuery, pruner: Pruner) -> None:
+    """Fails the query, whose rows differ without an excuse; its keys and cached rows are not used again.
+
+    Raises:
+        VerificationFailed: always.
+    """
+    log.error("verification_failed", sql=query.request.sql, rewritten_sql=pruned.rewritten_sql)
+    pruner.distrust(pruned)
+    raise VerificationFailed
+
+
+def _run_rewritten(query: QueryHandle, pruned: PrunedQuery, engine: Engine, retries: int) -> EngineResult:
     statement = replace(
         _statement(query, pruned.sql), relations=pruned.relations, properties=pruned.properties
     )
     return _run(query, statement, engine, retries)
 
 
-def run_on_engine(query: QueryHandle, sql: str, engine: Engine, retries: int) -> EngineResult:
-    """Runs a text of the query as it is."""
+def _run_text(query: QueryHandle, sql: str, engine: Engine, retries: int) -> EngineResult:
     return _run(query, _statement(query, sql), engine, retries)
 
 

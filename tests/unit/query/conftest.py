@@ -8,9 +8,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.model.query.query import QueryRequest
+from service.ports import Engine, EngineResult
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
 from service.query.lifecycle.run import QueryPorts
+from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine
@@ -60,6 +62,12 @@ class Bench:
         """Adds a query for this request to the book, and returns it."""
         query = QueryHandle(uuid4(), request, caller, self.clock.now(), self.clock.elapsed_ms())
         return self.book.add(query)
+
+    def run_pruned(self, query: QueryHandle, engine: Engine | None = None) -> EngineResult:
+        """The rows by what the query was pruned to; its record has what came of it."""
+        pruner = self.ports.pruner
+        query.note(outcome := run_pruned(query, query.pruned, pruner, engine or self.engine, retries=0))
+        return outcome.rows()
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from service.model.tables.tables import TableName
 from service.query.explaining.plan_query import PlansOnly, only_planned, plan_query
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.lifecycle.run import MAX_PLAN_CHARACTERS
-from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.query_records import applied, scan
@@ -69,7 +68,7 @@ def test_a_text_that_the_engine_refuses_is_planned_as_it_was_written(bench: Benc
     query = bench.query("written")
     query.prune(PrunedQuery("narrowed", rewritten_sql="narrowed", pinned_sql="pinned", filters=(applied(),)))
     engine = FakeEngine(TableNotFound("t"))
-    run_pruned(query, bench.ports.pruner, PlansOnly(engine), retries=0)
+    bench.run_pruned(query, PlansOnly(engine))
     assert [each.sql for each in engine.plans] == ["narrowed", "written"]
     assert [each.reason for each in query.record.filters] == ["REWRITE_REJECTED"]
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from service.model.query.pruning import Selection
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.skipped_scans import skipped_scans
-from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.query_records import scan
 from tests.unit.query.conftest import Bench
@@ -46,7 +45,7 @@ def test_the_engine_is_asked_for_the_totals_that_it_alone_knows(bench: Bench) ->
     )
     query = bench.query()
     query.prune(PrunedQuery("narrowed", rewritten_sql="narrowed", skipped=(DATES,)))
-    assert run_pruned(query, bench.ports.pruner, engine, retries=0).scans == (SALES, reported)
+    assert bench.run_pruned(query, engine).scans == (SALES, reported)
 
 
 def test_a_narrowed_query_tells_of_them(bench: Bench) -> None:
@@ -55,4 +54,4 @@ def test_a_narrowed_query_tells_of_them(bench: Bench) -> None:
     query.prune(
         PrunedQuery("narrowed", rewritten_sql="narrowed", skipped=(DATES,), referenced=(SALES, DATES))
     )
-    assert run_pruned(query, bench.ports.pruner, engine, retries=0).scans == (DATES, SALES)
+    assert bench.run_pruned(query, engine).scans == (DATES, SALES)

@@ -15,7 +15,6 @@ from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.unpinned import Unpinned, UnpinnedTables, unpinned
 from service.query.filtering.unpinned_references import UnpinnedReference
 from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filters import date_filter
@@ -50,7 +49,7 @@ def ran(bench: Bench, is_verified: bool = False) -> QueryHandle:
             ),
         )
     )
-    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    bench.run_pruned(query)
     return query
 
 

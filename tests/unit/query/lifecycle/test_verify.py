@@ -11,7 +11,6 @@ from service.model.query.query import PruningRequest, QueryRequest
 from service.model.query.verification import Verification
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run_pruned import run_pruned
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.unit.query.conftest import Bench
 
@@ -28,12 +27,12 @@ def verified(bench: Bench, sql: str = "SELECT a FROM t") -> QueryHandle:
 def test_rows_that_only_the_filter_changes_fail_the_verification(bench: Bench) -> None:
     bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(3))
     with pytest.raises(VerificationFailed):
-        run_pruned(verified(bench), bench.ports.pruner, bench.engine, retries=0)
+        bench.run_pruned(verified(bench))
 
 
 def test_a_query_that_answers_anew_each_time_cannot_be_verified(bench: Bench) -> None:
     bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(4))
-    assert run_pruned(verified(bench), bench.ports.pruner, bench.engine, retries=0).rows.num_rows == 2
+    assert bench.run_pruned(verified(bench)).rows.num_rows == 2
     assert [each.sql for each in bench.engine.runs] == ["narrowed", "pinned", "pinned"]
 
 
@@ -51,7 +50,7 @@ def test_what_came_of_it_is_noted_in_the_record(
 ) -> None:
     bench.engine = FakeEngine(*(engine_result(each) for each in results))
     query = verified(bench, sql)
-    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    bench.run_pruned(query)
     assert query.record.verification is expected
     assert len(bench.engine.runs) == runs
 
@@ -60,14 +59,14 @@ def test_what_a_view_leaves_open_proves_nothing(bench: Bench) -> None:
     bench.engine = FakeEngine(engine_result(2), engine_result(3))
     query = verified(bench, "SELECT a FROM v")
     query.prune(replace(PRUNED, expanded_sql="SELECT a FROM (SELECT a FROM t LIMIT 5) AS v"))
-    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    bench.run_pruned(query)
     assert query.record.verification is Verification.NOT_COMPARABLE
 
 
 def test_a_result_that_was_cut_is_not_compared(bench: Bench) -> None:
     bench.engine = FakeEngine(replace(engine_result(2), is_truncated=True))
     query = verified(bench)
-    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    bench.run_pruned(query)
     assert query.record.verification is Verification.NOT_COMPARABLE
     assert len(bench.engine.runs) == 1
 
@@ -75,20 +74,20 @@ def test_a_result_that_was_cut_is_not_compared(bench: Bench) -> None:
 def test_a_query_that_fails_as_it_is_written_fails_nobody_who_got_his_rows(bench: Bench) -> None:
     bench.engine = FakeEngine(engine_result(2), QueryFailed("Division by zero."))
     query = verified(bench)
-    assert run_pruned(query, bench.ports.pruner, bench.engine, retries=0).rows.num_rows == 2
+    assert bench.run_pruned(query).rows.num_rows == 2
     assert query.record.verification is Verification.NOT_COMPARABLE
 
 
 def test_a_query_that_was_not_narrowed_says_so(bench: Bench) -> None:
     query = bench.of(QueryRequest("written", pruning=PruningRequest(is_verified=True)))
-    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    bench.run_pruned(query)
     assert query.record.verification is Verification.NOT_NARROWED
 
 
 def test_without_being_asked_nothing_is_verified(bench: Bench) -> None:
     query = bench.of(QueryRequest("written"))
     query.prune(PRUNED)
-    run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+    bench.run_pruned(query)
     assert query.record.verification is None
     assert len(bench.engine.runs) == 1
 
@@ -97,10 +96,10 @@ def test_a_difference_is_in_the_record_of_the_query_that_failed(bench: Bench) ->
     bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(3))
     query = verified(bench)
     with pytest.raises(VerificationFailed):
-        run_pruned(query, bench.ports.pruner, bench.engine, retries=0)
+        bench.run_pruned(query)
     assert query.record.verification is Verification.DIFFERENT
 
 
 def test_equal_rows_need_no_third_run(bench: Bench) -> None:
-    run_pruned(verified(bench), bench.ports.pruner, bench.engine, retries=0)
+    bench.run_pruned(verified(bench))
     assert [each.sql for each in bench.engine.runs] == ["narrowed", "pinned"]
