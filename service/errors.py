@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
+from service.faults import Faulty
+
 SEND_ALONE_AGAIN = "Send what was for it again, alone, under a new requestId."
 """The cure when no part of the request was written to one table: other tables may have taken theirs."""
 
@@ -221,13 +223,12 @@ class IngestNotFound(CallerError):
 class IngestInvalid(CallerError):
     """The ingest request is not valid.
 
-    `violations` has every known reason with its place: values of `service.model.ingest.ingest`, which lies
-    above this layer, or pairs of a place and a reason.
+    `violations` has every known reason with its place.
     """
 
     code = "INGEST_INVALID"
 
-    def __init__(self, detail: str, violations: Sequence[object] = ()) -> None:
+    def __init__(self, detail: str, violations: Sequence[Faulty] = ()) -> None:
         super().__init__(detail)
         self.violations = tuple(violations)
 
@@ -262,7 +263,7 @@ class RecordsInvalid(IngestInvalid):
 
     code = "RECORDS_INVALID"
 
-    def __init__(self, detail: str, violations: Sequence[object] = (), bad_count: int = 1) -> None:
+    def __init__(self, detail: str, violations: Sequence[Faulty] = (), bad_count: int = 1) -> None:
         super().__init__(detail, violations)
         self.bad_count = bad_count
 

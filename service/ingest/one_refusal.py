@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from service.errors import IngestInvalid
+from service.faults import Fault
 from service.model.ingest.ingest import WriteFault
 
 
@@ -13,7 +14,7 @@ class OneRefusal:
     """A collector of errors, which continues after an error to find further ones.
 
     >>> refusal = OneRefusal()
-    >>> for detail, violations in (("no upserts", ()), ("too wide", ("a", "b"))):
+    >>> for detail, violations in (("no upserts", ()), ("too wide", (Fault("a"), Fault("b")))):
     ...     with refusal.gathering():
     ...         raise IngestInvalid(detail, violations)
     >>> refusal.check()
@@ -53,7 +54,9 @@ class OneRefusal:
         first = self._found[0]
         if len(self._found) == 1:
             raise first
-        violations = [violation for each in self._found for violation in each.violations or (each.detail,)]
+        violations = [
+            violation for each in self._found for violation in each.violations or (Fault(each.detail),)
+        ]
         kind = type(first) if len({type(each) for each in self._found}) == 1 else IngestInvalid
         raise kind(first.detail, violations)
 

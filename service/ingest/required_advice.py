@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from service.errors import RecordsInvalid
+from service.faults import Faulty
 from service.model.ingest.ingest import BadRecord, Write
 
 _ADVICE = 'A required column becomes optional only with "dropRequired": true beside "evolve".'
@@ -31,5 +32,5 @@ def _keeps_required(write: Write) -> bool:
     return asked is not None and asked.evolves and not asked.drops_required
 
 
-def _is_missing(violation: object) -> bool:
+def _is_missing(violation: Faulty) -> bool:
     return isinstance(violation, BadRecord) and violation.reason.endswith(" is required")

@@ -6,7 +6,8 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
 from uuid import UUID
 
-from api.http.problems.errors import Fault, InvalidRequest
+from api.http.problems.errors import InvalidRequest
+from service.faults import Fault
 from service.model.query.history import QueryPosition
 
 

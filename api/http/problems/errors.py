@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from types import MappingProxyType
 
 from service import errors as gateway
 from service.errors import CallerError, GatewayError
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing that is wrong in a request; `pointer` is a JSON pointer into the body or the query string."""
-
-    detail: str
-    pointer: str
-
-    def __str__(self) -> str:
-        # A fault of the whole request has no pointer.
-        return f"{self.pointer}: {self.detail}" if self.pointer else self.detail
+from service.faults import Fault
 
 
 class InvalidRequest(CallerError):

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi.exceptions import RequestValidationError
 
 from api.bootstrap.spelling import words_of
-from api.http.problems.errors import Fault
+from service.faults import Fault
 
 
 def faults_of(error: RequestValidationError) -> list[Fault]:

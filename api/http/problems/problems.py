@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +16,6 @@ from starlette.responses import Response
 from api.http.problems.errors import (
     BodyTooLarge,
     BodyTooSlow,
-    Fault,
     InvalidRequest,
     MethodNotAllowed,
     NotJson,
@@ -43,10 +43,10 @@ from service.errors import (
     TooManyIngests,
     TooManyQueries,
 )
-from service.model.ingest.ingest import BadRecord, IngestRecord, Violation, WriteFault
+from service.faults import Fault
+from service.model.ingest.ingest import IngestRecord
 from service.model.query.query import QueryError
-from service.model.tables.schema_changes import SchemaDifference, TableEvolution
-from service.model.tables.table_creation import CreationFault
+from service.model.tables.schema_changes import TableEvolution
 from service.tracing import trace_id
 
 MEDIA_TYPE = "application/problem+json"
@@ -58,13 +58,13 @@ def errors_of(error: GatewayError) -> list[dict[str, Any]]:
     """Returns what an error knows beyond its sentence: places and nearest names."""
     match error:
         case InvalidRequest():
-            return [{"detail": each.detail, "pointer": each.pointer} for each in error.faults]
+            return [fault_entry(each) for each in error.faults]
         case SqlSyntaxError():
             entry: dict[str, Any] = {"line": error.line, "column": error.column}
         case ColumnNotFound():
             entry = {"line": error.line, "column": error.column, "nearest": list(error.nearest)}
         case IngestInvalid():
-            return [_violation(each) for each in error.violations]
+            return [fault_entry(each.fault) for each in error.violations]
         case TableNotFound():
             missing = (error, *error.others)
             return [{"detail": each.detail, "nearest": list(each.nearest)} for each in missing]
@@ -73,31 +73,10 @@ def errors_of(error: GatewayError) -> list[dict[str, Any]]:
     return [{"detail": error.detail} | {name: value for name, value in entry.items() if value is not None}]
 
 
-def _violation(violation: object) -> dict[str, Any]:
-    match violation:
-        case Violation(column, rule, detail, place, is_of_equality_fields):
-            pointer = f"{place}/{'equalityFields' if is_of_equality_fields else 'writeSchema'}"
-            return {"detail": detail, "pointer": pointer, "field": column, "rule": rule.value}
-        case SchemaDifference(column, kind, detail, place):
-            return {"detail": detail, "pointer": f"{place}/schema", "field": column, "rule": kind.value}
-        case CreationFault(place, reason) | WriteFault(place, reason):
-            return {"detail": reason, "pointer": place}
-        case BadRecord():
-            return bad_record(violation)
-        case (str(place), str(reason)):
-            # A fault of a schema in Iceberg's JSON, which may belong to one write of many.
-            return {"detail": f"{place}: {reason}"}
-        case _:
-            return {"detail": str(violation)}
-
-
-def bad_record(bad: BadRecord) -> dict[str, Any]:
-    """Returns where the record is, as far as that is known, and what is wrong with it."""
-    numbers = {"line": bad.line, "column": bad.column, "row": bad.row}
-    entry: dict[str, Any] = {"detail": bad.reason}
-    if all(each is None for each in numbers.values()):
-        entry["pointer"] = bad.place
-    return entry | {name: value for name, value in numbers.items() if value is not None}
+def fault_entry(fault: Fault) -> dict[str, Any]:
+    """Returns the fault as an entry of a problem's `errors`, without the fields that are None."""
+    known = {each.name: getattr(fault, each.name) for each in fields(fault)}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def problem_response(error: GatewayError, instance: str, query_id: UUID | None = None) -> Response:

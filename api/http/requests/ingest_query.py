@@ -9,8 +9,9 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.datastructures import QueryParams
 
-from api.http.problems.errors import Fault, InvalidRequest
+from api.http.problems.errors import InvalidRequest
 from api.http.schemas.ingest_request import StreamedRoute, StreamedWrite
+from service.faults import Fault
 from service.ingest.decoding.values.exact_json import exact_json
 
 _LISTS = ("writeSchema", "equalityFields")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from service.errors import IngestInvalid
+from service.faults import Faulty
 from service.ingest.ingest_service import ReadSchema
 from service.model.ingest.ingest import WriteFault
 from service.model.tables.schemas import TableSchema
@@ -22,15 +24,12 @@ def placed_schema(read_schema: ReadSchema, place: str) -> ReadSchema:
         try:
             return read_schema(json)
         except IngestInvalid as error:
-            faults = [_fault(each, place) for each in error.violations]
+            faults = [_placed(each, place) for each in error.violations]
             raise IngestInvalid(error.detail, faults or [WriteFault(place, error.detail)]) from None
 
     return read
 
 
-def _fault(violation: object, place: str) -> object:
-    match violation:
-        case (str(inside), str(reason)):
-            return WriteFault(place, f"{inside}: {reason}")
-        case _:
-            return violation
+def _placed(violation: Faulty, place: str) -> Faulty:
+    fault = violation.fault
+    return replace(fault, pointer=place) if fault.pointer is None else violation

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.bootstrap.settings import Settings
-from api.http.problems.errors import Fault, InvalidRequest
+from api.http.problems.errors import InvalidRequest
 from api.http.schemas.query_request import DynamicFiltering, QueryBody, TypedParameter
 from api.http.schemas.query_request import Parameter as ParameterBody
+from service.faults import Fault
 from service.model.query.query import Parameter, Parameters, PruningRequest, QueryRequest
 
 

@@ -8,11 +8,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from api.bootstrap.spelling import words_of
-from api.http.problems.errors import Fault, InvalidRequest
+from api.http.problems.errors import InvalidRequest
 from api.http.problems.faults import pointer
 from api.http.requests.ingest_request import routed, source_records, target
 from api.http.schemas.streams import STREAM_BODY, DirectoryBody, KafkaSourceBody, StreamBody, StreamByRoute
 from service.errors import StreamInvalid
+from service.faults import Fault
 from service.ingest.ingest_service import ReadSchema
 from service.model.ingest.ingest import IngestRequest
 from service.model.ingest.streams import DirectorySource, KafkaSource, StreamDefinition, StreamSource

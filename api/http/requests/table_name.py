@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from api.http.problems.errors import Fault, InvalidRequest
+from api.http.problems.errors import InvalidRequest
+from service.faults import Fault
 from service.model.kept_texts import text_fault
 from service.model.tables.tables import TableName
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from service.errors import IngestInvalid
+from service.faults import Fault
 from service.model.kept_texts import text_fault
 from service.model.tables.schemas import (
     Field,
@@ -43,8 +44,7 @@ def schema_from_json(json: object) -> TableSchema:
     reader = _Reader()
     schema = reader.schema(json)
     if reader.violations:
-        first_place, first_message = reader.violations[0]
-        raise IngestInvalid(f"This is no Iceberg schema: {first_place}: {first_message}", reader.violations)
+        raise IngestInvalid(f"This is no Iceberg schema: {reader.violations[0]}", reader.violations)
     return schema
 
 
@@ -62,7 +62,7 @@ class _Reader:
     """Continues after a mistake, so that all of them are reported at once."""
 
     def __init__(self) -> None:
-        self.violations: list[tuple[str, str]] = []
+        self.violations: list[Fault] = []
 
     def schema(self, json: object) -> TableSchema:
         content = self._object(json, "schema")
@@ -182,7 +182,8 @@ class _Reader:
         return False
 
     def _wrong(self, place: str, message: str) -> None:
-        self.violations.append((place, message))
+        # The place is one in the schema, which may itself stand anywhere in a request.
+        self.violations.append(Fault(f"{place}: {message}"))
 
 
 def _field_to_json(field: Field) -> dict[str, object]:

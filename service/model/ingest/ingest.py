@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import BinaryIO
 from uuid import UUID
 
+from service.faults import Fault
 from service.model.ingest.micro_batches import MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceRecords
@@ -102,6 +103,13 @@ class BadRecord:
     line: int | None = None
     column: int | None = None
     row: int | None = None
+
+    @property
+    def fault(self) -> Fault:
+        """By its line or row where these are known, else by its place."""
+        is_numbered = any(number is not None for number in (self.line, self.column, self.row))
+        pointer = None if is_numbered else self.place
+        return Fault(self.reason, pointer, line=self.line, column=self.column, row=self.row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +255,12 @@ class Violation:
     place: str = ""
     is_of_equality_fields: bool = False
 
+    @property
+    def fault(self) -> Fault:
+        """At the write schema, or at the equality fields."""
+        part = "equalityFields" if self.is_of_equality_fields else "writeSchema"
+        return Fault(self.detail, f"{self.place}/{part}", self.column, self.rule.value)
+
 
 @dataclass(frozen=True, slots=True)
 class WriteFault:
@@ -254,6 +268,11 @@ class WriteFault:
 
     place: str
     reason: str
+
+    @property
+    def fault(self) -> Fault:
+        """At its place."""
+        return Fault(self.reason, self.place)
 
 
 @dataclass(frozen=True, slots=True)

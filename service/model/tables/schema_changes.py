@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
+from service.faults import Fault
 from service.model.tables.schemas import Field
 from service.model.tables.tables import TableName
 
@@ -89,6 +90,11 @@ class SchemaDifference:
     kind: DifferenceKind
     detail: str
     place: str = ""
+
+    @property
+    def fault(self) -> Fault:
+        """At the schema that was sent."""
+        return Fault(self.detail, f"{self.place}/schema", self.column, self.kind.value)
 
 
 @dataclass(frozen=True, slots=True)

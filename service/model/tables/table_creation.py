@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from service.faults import Fault
 from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import PartitionField, SortField
 
@@ -50,6 +51,11 @@ class CreationFault:
 
     place: str
     reason: str
+
+    @property
+    def fault(self) -> Fault:
+        """At its place."""
+        return Fault(self.reason, self.place)
 
 
 def partition_name(partition: PartitionField) -> str:

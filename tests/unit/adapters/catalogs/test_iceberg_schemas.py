@@ -134,8 +134,8 @@ def field(**changes: Any) -> dict[str, Any]:
 def test_every_mistake_is_named_with_its_place(json: object, place: str, message: str) -> None:
     with pytest.raises(IngestInvalid) as refused:
         schema_from_json(json)
-    reported = [each for each in refused.value.violations if isinstance(each, tuple)]
-    assert any(where == place and message in text for where, text in reported)
+    reported = [each.fault.detail for each in refused.value.violations]
+    assert any(each.startswith(f"{place}: ") and message in each for each in reported)
 
 
 def test_all_mistakes_are_told_at_once() -> None:
