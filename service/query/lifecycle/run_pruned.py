@@ -38,25 +38,36 @@ def run_pruned(
     verification = None
     try:
         if pruned.rewritten_sql is not None:
-            try:
-                result = _run_rewritten(query, pruned, engine, retries)
-            except (CallerError, QueryFailed) as failure:
-                if query.is_canceled():
-                    raise
-                log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
-                pruned = pruned.as_written(query.request.sql)
-            else:
-                if not pruner.has_moved(pruned):
-                    verification = _verification(query, pruned, result, pruner, engine, retries)
-                    if verification is Verification.DIFFERENT:
-                        _distrust(query, pruned, pruner)
-                    return RunOutcome(pruned, _with_skipped(result, pruned), verification)
-                pruned = pruned.as_written(query.request.sql, Reason.SNAPSHOT_MOVED)
+            result = _rewritten_rows(query, pruned, pruner, engine, retries)
+            if isinstance(result, EngineResult):
+                verification = _verification(query, pruned, result, pruner, engine, retries)
+                if verification is Verification.DIFFERENT:
+                    _distrust(query, pruned, pruner)
+                return RunOutcome(pruned, _with_skipped(result, pruned), verification)
+            pruned = result
         if query.request.pruning.is_verified:
             verification = Verification.NOT_NARROWED
         return RunOutcome(pruned, _run_text(query, query.request.sql, engine, retries), verification)
     except GatewayError as failure:
         return RunOutcome(pruned, failure, verification)
+
+
+def _rewritten_rows(
+    query: QueryHandle, pruned: PrunedQuery, pruner: Pruner, engine: Engine, retries: int
+) -> EngineResult | PrunedQuery:
+    """Returns the rows of the rewritten text; or the query as written, where those rows cannot be used.
+
+    Raises:
+        GatewayError: the query was canceled, or the engine was lost.
+    """
+    try:
+        result = _run_rewritten(query, pruned, engine, retries)
+    except (CallerError, QueryFailed) as failure:
+        if query.is_canceled():
+            raise
+        log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
+        return pruned.as_written(query.request.sql)
+    return pruned.as_written(query.request.sql, Reason.SNAPSHOT_MOVED) if pruner.has_moved(pruned) else result
 
 
 def _with_skipped(result: EngineResult, pruned: PrunedQuery) -> EngineResult:
@@ -73,7 +84,7 @@ def _verification(
     engine: Engine,
     retries: int,
 ) -> Verification | None:
-    """Compares with the rows of the same snapshots without a filter; None if the query does not ask for that."""
+    """Compares with the rows of the same snapshots without a filter, if the query asks for it."""
     plain_sql = pruned.pinned_sql
     if not query.request.pruning.is_verified or plain_sql is None:
         return None
