@@ -69,15 +69,11 @@ def is_nothing_of(scan: JsonObject) -> bool:
 def test_a_dropped_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, DROPPABLE, "JOIN_DROPPED")
     [dropped] = [each for each in found["rewrites"] if each["rewrite"] == "JOIN_DROPPED"]
-<<<<<<< HEAD
     assert (dropped["table"], dropped["tableReference"], dropped["filterId"]) == (
         "lake.shop.calendar",
         2,
         "df1",
     )
-=======
-    assert (dropped["table"], dropped["tableReference"], dropped["filterId"]) == ("lake.shop.calendar", 2, "df1")
->>>>>>> 6f3ccb43 (fence: move an exception along)
     assert "LogicalJoin" in found["plans"]["ast"]
     for plan in (found["plans"]["optimizedPhysical"], found["plans"]["execution"]):
         assert "Join(" not in plan
@@ -95,11 +91,7 @@ def test_rows_in_memory_are_told_as_such(rewriting: httpx.Client) -> None:
     [relation] = [each for each in found["rewrites"] if each["rewrite"] == "LOCAL_RELATION"]
     rows = f"LocalTableScan(table=[[lake, shop, calendar]], rows=[{relation['detail']}]"
     assert relation["tableReference"] == 2
-<<<<<<< HEAD
     # The rows are there for the first query, as they came with the keys.
-=======
-    # Nobody has asked for them before: they came with the keys.
->>>>>>> 6f3ccb43 (fence: move an exception along)
     [together] = [each for each in found["rewrites"] if each["rewrite"] == "ONE_READING"]
     reported = (together["table"], together["tableReference"], together["filterId"], together["detail"])
     detail = "its rows and the keys of day_key were collected in one reading"
