@@ -162,7 +162,7 @@ class Gateway:
         if self._streams is not None:
             self._streams.close(self._left_s(until_ms))
         self.ingests.close(self._left_s(until_ms))
-        # What runs is begun anew by the next start; nobody waits for it here.
+        # The next start repeats maintenance that was running; nobody waits for it here.
         self.maintenances.close(0)
         self.queries.close()
         self._on_closed()

@@ -1,4 +1,4 @@
-"""What a run of a query came to."""
+"""The outcome of a run of a query."""
 
 from __future__ import annotations
 
