@@ -31,7 +31,7 @@ check: $(DEV) ## format, lint, types, import directions, doctests, prose
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session helm docs/tooling/links.py docs/tooling/prose.py
+	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session helm docs/tooling/code_texts.py docs/tooling/links.py docs/tooling/prose.py
 	@$(BIN)/python -m docs.tooling.check
 
 SOAK_PROCESSES ?= 2

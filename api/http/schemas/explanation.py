@@ -67,7 +67,8 @@ class RewriteAnswer(WireModel):
     table: Annotated[str | None, Field(description="null: the rewrite is not of one table")]
     detail: str
     table_reference: Annotated[
-        int | None, Field(description="number of the table reference, counted as a filter's `probe.tableReference`")
+        int | None,
+        Field(description="number of the table reference, counted as a filter's `probe.tableReference`"),
     ]
     filter_id: Annotated[str | None, Field(description="the filter that replaces the eliminated join")]
 

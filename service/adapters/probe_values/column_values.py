@@ -28,9 +28,9 @@ def column_values(held: CachedIntervals, *, is_sample: bool = False) -> ColumnVa
 
     >>> from collections import Counter
     >>> column_values(CachedIntervals(Counter({(1, 1): 5, (3, 3): 1}), None))
-    ColumnValues(values=(1, 3), lower=1, upper=3, is_tight=False)
+    ColumnValues(values=(1, 3), lower=1, upper=3, is_clustered=False)
     >>> column_values(CachedIntervals(Counter({(1, 4): 1, (5, 9): 1}), None))
-    ColumnValues(values=None, lower=1, upper=9, is_tight=True)
+    ColumnValues(values=None, lower=1, upper=9, is_clustered=True)
     """
     counts, unbounded = held.counts, held.unbounded
     # Values of one column can be compared with each other, although their common type does not say so.

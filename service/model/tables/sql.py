@@ -71,7 +71,7 @@ class ParsedQuery:
 
         >>> both = (TableReference(("t",), 14, 15, "a", True), TableReference(("t",), 19, 20, None, True))
         >>> ParsedQuery("SELECT 1 FROM t a, t", exp.select("1"), both).label_at(20)
-        Mention(number=2, alias='t')
+        ReferenceLabel(number=2, alias='t')
         """
         for number, each in enumerate(sorted(self.references, key=lambda each: each.start), start=1):
             if each.end == end:
