@@ -1,16 +1,20 @@
-"""Chooses the joins to eliminate, now that keys and rows are known."""
+"""Eliminates joins, now that keys and rows are known."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from service.model.filters.filtering import DynamicFilter, FilterForm, KeySpan
 from service.model.filters.relations import CachedRelation
+from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.tables.sql import TextSpan
 from service.pruning.rewrites.local_relations import RelationAssignment
 from service.pruning.rewrites.redundant_joins import RedundantJoin
 from service.query.filtering.applied_filter import AppliedFilter
+from service.query.filtering.detections import Detected
+from service.query.filtering.passes.changes import Pass
+from service.query.filtering.passes.references import ordinal_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,30 @@ class EliminatedJoin:
     def edits(self) -> Mapping[TextSpan, str]:
         """The parts of the text to replace, each with its new text."""
         return self.join.edits or {}
+
+
+@dataclass(frozen=True, slots=True)
+class EliminatedJoins:
+    """The changes of the text, and where the names of the tables end that are not read any more."""
+
+    changes: Pass = field(default_factory=Pass)
+    ends: frozenset[int] = frozenset()
+
+
+def eliminate_joins(
+    detected: Detected,
+    applied: Sequence[AppliedFilter],
+    relations: Sequence[tuple[RelationAssignment, CachedRelation]],
+    pinned: Collection[int],
+) -> EliminatedJoins:
+    """Eliminates the joins that a filter on a pinned table replaces."""
+    candidates = [each for each in detected.detection.redundant_joins if each.probe_end in pinned]
+    eliminated = eliminated_joins(candidates, applied, dict(relations))
+    changes = Pass(
+        edits={span: text for each in eliminated for span, text in each.edits.items()},
+        records=[_record(each, detected) for each in eliminated],
+    )
+    return EliminatedJoins(changes, frozenset(each.end for each in eliminated))
 
 
 def eliminated_joins(
@@ -91,3 +119,13 @@ def _is_by(found: DynamicFilter, join: RedundantJoin) -> bool:
 
 def _overlap(one: Collection[TextSpan], other: Collection[TextSpan]) -> bool:
     return any(each.start < far.end and far.start < each.end for each in one for far in other)
+
+
+def _record(eliminated: EliminatedJoin, detected: Detected) -> RewriteRecord:
+    return RewriteRecord(
+        RewriteKind.JOIN_DROPPED,
+        str(eliminated.join.relation.query.rows_of.tables[0]),
+        f"by the keys of {eliminated.join.build_column}",
+        ordinal_at(eliminated.end, detected),
+        eliminated.by.assignment.filter.filter_id,
+    )
