@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
@@ -22,15 +23,10 @@ from service.model.filters.filtering import (
 )
 from service.model.filters.joins import Candidate, JoinGraph
 from service.model.tables.tables import TableFacts, TableName, TableSource
-from service.pruning.candidates.computed_join import computed_join
-from service.pruning.candidates.converted_join import converted_join
 from service.pruning.candidates.has_joining_subqueries import has_joining_subqueries
-from service.pruning.candidates.inner_join import inner_join
 from service.pruning.candidates.key_plan import key_plan
 from service.pruning.candidates.key_type import key_type
-from service.pruning.candidates.null_safe_join import null_safe_join
-from service.pruning.candidates.outer_join import outer_join
-from service.pruning.candidates.semi_join import semi_join
+from service.pruning.candidates.rules import RULES
 from service.pruning.detection import Detection, DetectionContext
 from service.pruning.filter_planner import FilterPlanner, FilterRequest
 from service.pruning.join_graph.base_columns import base_columns
@@ -42,6 +38,7 @@ from service.pruning.join_graph.filter_pushdown import (
     over_column,
     pushdown_targets,
 )
+from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.known_tables import KnownTables, column_of, is_bare
 from service.pruning.join_graph.query_graphs import QueryGraphs
 from service.pruning.join_graph.unfiltered_references import not_understood, reference_of, unfiltered
@@ -150,15 +147,8 @@ class _Detector:
     def _detect(self, scope: Scope, graph: JoinGraph) -> None:
         """Finds the candidates in joins of a SELECT, and follows each to the scans that it may filter."""
         classes = self._graphs.classes_in(graph)
-        found = (
-            *inner_join(graph, classes),
-            *converted_join(graph, classes),
-            *null_safe_join(graph),
-            *outer_join(graph),
-            *semi_join(scope, graph, self._graphs.graph),
-            *computed_join(scope, graph, self._graphs.graph),
-        )
-        for candidate in found:
+        select = JoinedSelect(scope, graph, classes, self._graphs.graph)
+        for candidate in chain.from_iterable(rule(select) for rule in RULES):
             if candidate.build.relation not in candidate.build_graph.relations:
                 continue
             # An inner join has every pair of a class already; a semi join has only the column that it names.

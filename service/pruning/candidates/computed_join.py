@@ -10,6 +10,7 @@ from sqlglot.optimizer.scope import Scope
 from service.model.filters.filtering import JoinType, Reason
 from service.model.filters.joins import Candidate, ColumnOf, JoinGraph, column_pair, own_columns, relations_in
 from service.pruning.candidates.semi_join import answers_without_rows
+from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.key_sides import key_side
 from service.pruning.name_resolution.join_trees import joins_of
 
@@ -18,7 +19,7 @@ ANSWER = "answer"
 GraphOf = Callable[[Scope], JoinGraph | None]
 
 
-def computed_join(scope: Scope, graph: JoinGraph, graph_of: GraphOf) -> Iterator[Candidate]:
+def computed_join(select: JoinedSelect) -> Iterator[Candidate]:
     """Yields rejected candidates: each column of one side, with the other side as its build side.
 
     They are recorded because the engine itself may prune by such joins. Each candidate names one column for
@@ -28,21 +29,22 @@ def computed_join(scope: Scope, graph: JoinGraph, graph_of: GraphOf) -> Iterator
     >>> from sqlglot.optimizer.scope import build_scope
     >>> from service.pruning.join_graph.join_graph import join_graph
     >>> scope = build_scope(parse_one("SELECT 1 FROM f JOIN e ON f.k = e.a + e.b", read="spark"))
-    >>> for each in computed_join(scope, join_graph(scope), join_graph):
+    >>> for each in computed_join(JoinedSelect(scope, join_graph(scope), {}, join_graph)):
     ...     print(each.probe, each.build, str(each.rejection))
     ColumnOf(relation='f', column='k') ColumnOf(relation='e', column='b') KEY_IS_COMPUTED
     ColumnOf(relation='e', column='a') ColumnOf(relation='f', column='k') KEY_IS_COMPUTED
     ColumnOf(relation='e', column='b') ColumnOf(relation='f', column='k') KEY_IS_COMPUTED
     """
+    scope, graph = select.scope, select.graph
     below = {id(each.expression): each for each in scope.subquery_scopes}
     conditions = (*graph.conjuncts, *_of_outer_joins(scope.expression))
     for condition in conditions:
         if isinstance(condition, exp.In):
-            yield from _by_list(condition, below, graph, graph_of)
+            yield from _by_list(condition, below, graph, select.graph_of)
     for one, other in _sides(conditions):
         yield from _by_answers(one, other, below, graph)
         yield from _by_columns(one, other, graph, graph)
-    for inner in map(graph_of, below.values()):
+    for inner in map(select.graph_of, below.values()):
         if inner is not None:
             for one, other in _sides(inner.conjuncts):
                 yield from _by_columns(one, other, graph, inner)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from service.model.filters.filtering import JoinType
-from service.model.filters.joins import Candidate, ColumnOf, JoinGraph
+from service.model.filters.joins import Candidate
+from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.key_sides import key_sides
 
-Classes = Mapping[ColumnOf, frozenset[ColumnOf]]
 
-
-def converted_join(graph: JoinGraph, classes: Classes) -> Iterator[Candidate]:
+def converted_join(select: JoinedSelect) -> Iterator[Candidate]:
     """Yields both directions of each equality that holds for every row, except those that `inner_join` has.
 
     Whether the conversion of a side can be undone depends on its types, which are checked later.
     """
+    graph, classes = select.graph, select.classes
     for condition in graph.conjuncts:
         sides = key_sides(condition)
         if sides is None:

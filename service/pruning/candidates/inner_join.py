@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from service.model.filters.filtering import JoinType
-from service.model.filters.joins import Candidate, ColumnOf, JoinGraph
+from service.model.filters.joins import Candidate
+from service.pruning.join_graph.joined_select import JoinedSelect
 
 
-def inner_join(graph: JoinGraph, classes: Mapping[ColumnOf, frozenset[ColumnOf]]) -> Iterator[Candidate]:
+def inner_join(select: JoinedSelect) -> Iterator[Candidate]:
     """Yields every ordered pair of columns of one class, if they are of different relations.
 
     The equalities are those of INNER and LEFT SEMI joins, of comma joins with a WHERE, and of a WHERE over an
     outer join. An equality rejects NULL, so it drops each row that the filter turns into a NULL-extended one.
     """
-    for each in sorted(set(classes.values()), key=sorted):
+    graph = select.graph
+    for each in sorted(set(select.classes.values()), key=sorted):
         for probe in sorted(each):
             for build in sorted(each):
                 if probe.relation != build.relation:

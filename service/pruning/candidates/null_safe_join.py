@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from service.model.filters.filtering import JoinType, Reason
-from service.model.filters.joins import Candidate, JoinGraph
+from service.model.filters.joins import Candidate
+from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.key_sides import key_sides
 
 
-def null_safe_join(graph: JoinGraph) -> Iterator[Candidate]:
+def null_safe_join(select: JoinedSelect) -> Iterator[Candidate]:
     """Yields both directions of each `<=>` that holds for every row.
 
     A candidate is rejected if an outer join may replace one of its sides by NULLs. Such a build side has a
@@ -19,6 +20,7 @@ def null_safe_join(graph: JoinGraph) -> Iterator[Candidate]:
     matches. The two columns of a `<=>` are not put in one class: a column that equals one of them by `=` says
     nothing about the rows in which both are NULL.
     """
+    graph = select.graph
     for condition in graph.conjuncts:
         sides = key_sides(condition, exp.NullSafeEQ)
         if sides is None:

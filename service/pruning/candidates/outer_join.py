@@ -6,15 +6,17 @@ from collections.abc import Iterable, Iterator
 
 from service.model.filters.filtering import JoinType, Reason
 from service.model.filters.joins import Candidate, JoinEquality, JoinGraph, KeySide
+from service.pruning.join_graph.joined_select import JoinedSelect
 
 
-def outer_join(graph: JoinGraph) -> Iterator[Candidate]:
+def outer_join(select: JoinedSelect) -> Iterator[Candidate]:
     """Yields candidates that prune the null-supplied side by the preserved side; all others are rejected.
 
     The preserved side is never pruned: its rows without a partner belong to the result. It is not a build
     side either if another join may replace it by NULLs: conditions on it then do not hold for the rows that
     it had, so these cannot be queried by themselves. To `<=>` such NULLs are keys, so nothing is pruned.
     """
+    graph = select.graph
     for each in graph.other_equalities:
         match each.join_type:
             case JoinType.LEFT_OUTER:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -10,27 +10,27 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.filters.filtering import JoinType, Reason
 from service.model.filters.joins import Candidate, JoinGraph, KeySide
+from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.key_sides import key_side, key_sides
 
 UNION = "union"
 
 
-def semi_join(
-    scope: Scope, graph: JoinGraph, graph_of: Callable[[Scope], JoinGraph | None]
-) -> Iterator[Candidate]:
+def semi_join(select: JoinedSelect) -> Iterator[Candidate]:
     """Yields each column whose values must be among those of a subquery's column.
 
     Only conditions that hold for every row count, so none under OR; those under NOT are rejected. The rest of
     the subquery (GROUP BY, HAVING, LIMIT, conditions on the outer row) can only make its keys fewer.
     """
-    inner = {id(each.expression): each for each in scope.subquery_scopes}
+    graph = select.graph
+    inner = {id(each.expression): each for each in select.scope.subquery_scopes}
     for conjunct in graph.conjuncts:
         is_anti = isinstance(conjunct, exp.Not)
         condition = conjunct.this.unnest() if is_anti else conjunct
         below = inner.get(id(_subquery(condition)))
         if below is None or answers_without_rows(below.expression):
             continue
-        inner_graph = _of_union(below) or graph_of(below)
+        inner_graph = _of_union(below) or select.graph_of(below)
         if inner_graph is None:
             continue
         plain = (*_correlated(graph, inner_graph), *_membership(condition, below))

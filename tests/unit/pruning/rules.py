@@ -69,6 +69,7 @@ from service.pruning.join_graph.flattened_columns import has_rows_of_its_joins, 
 from service.pruning.join_graph.join_conditions import join_conditions as conditions_of_joins
 from service.pruning.join_graph.join_graph import join_graph as joined
 from service.pruning.join_graph.join_graphs import join_graphs as graphs_of
+from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.known_tables import KnownTables
 from service.pruning.join_graph.written_rows import written_rows as rows_written
 from service.pruning.name_resolution.ambiguous_tables import ambiguous_tables as found_unsure
@@ -219,22 +220,26 @@ _JOIN_TYPES = {
 }
 
 
+def _joined_select(sql: str) -> JoinedSelect:
+    scope = _scope(sql)
+    graph = _graph(scope)
+    return JoinedSelect(scope, graph, _classes(graph), joined)
+
+
 def inner_join(sql: str) -> str:
-    graph = _graph(_scope(sql))
-    return _candidates(inner_candidates(graph, _classes(graph)))
+    return _candidates(inner_candidates(_joined_select(sql)))
 
 
 def outer_join(sql: str) -> str:
-    return _candidates(outer_candidates(_graph(_scope(sql))))
+    return _candidates(outer_candidates(_joined_select(sql)))
 
 
 def semi_join(sql: str) -> str:
-    scope = _scope(sql)
-    return _candidates(semi_candidates(scope, _graph(scope), joined))
+    return _candidates(semi_candidates(_joined_select(sql)))
 
 
 def null_safe_join(sql: str) -> str:
-    return _candidates(null_safe_candidates(_graph(_scope(sql))))
+    return _candidates(null_safe_candidates(_joined_select(sql)))
 
 
 def lineage(sql: str) -> str:
@@ -428,8 +433,7 @@ def range_queries(text: str) -> str:
 
 
 def converted_join(sql: str) -> str:
-    graph = _graph(_scope(sql))
-    return _candidates(converted_candidates(graph, _classes(graph)))
+    return _candidates(converted_candidates(_joined_select(sql)))
 
 
 def detect(sql: str) -> str:
@@ -457,19 +461,14 @@ def implied_conjuncts(condition: str) -> str:
 
 
 def computed_join(sql: str) -> str:
-    scope = _scope(sql)
-    return _candidates(computed_candidates(scope, _graph(scope), joined))
+    return _candidates(computed_candidates(_joined_select(sql)))
 
 
 def composite_keys(sql: str) -> str:
     """Lists columns of `f` whose keys come from the same row, and the columns that they equal."""
-    scope = _scope(sql)
-    graph = _graph(scope)
-    candidates = (
-        *inner_candidates(graph, _classes(graph)),
-        *outer_candidates(graph),
-        *semi_candidates(scope, graph, joined),
-    )
+    select = _joined_select(sql)
+    graph = select.graph
+    candidates = (*inner_candidates(select), *outer_candidates(select), *semi_candidates(select))
     found = (_found_key(each, graph) for each in candidates if each.probe.relation == "f")
     return _listed(
         ", ".join(f"{each.probe.columns[0]} by {each.build.relation}.{each.build.column}" for each in keys)
