@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.measurement import Row, spread
 from bench.stopwatch import Part, Stopwatch
 
-_RUN = "spark_session.engine.run"
+_RUN = "spark_session.engine.run_statement"
 
 WHOLE = "client"
 TAKE_IN, VET, CHECK, ENGINE = "take in", "vet", "check parameters", "engine"
@@ -15,8 +15,8 @@ KEEP, ANSWER = "keep the result", "write the answer"
 
 PARTS = (
     Part(TAKE_IN, "service.gateway:Gateway.submit"),
-    Part(VET, "service.query.lifecycle.run:vet"),
-    Part(CHECK, "service.query.lifecycle.run:check_parameters"),
+    Part(VET, "service.query.lifecycle.run_query:vet"),
+    Part(CHECK, "service.query.lifecycle.run_query:check_parameters"),
     Part(ENGINE, "spark_session.engine.engine:SparkEngine.run"),
     Part("child session", "spark_session.session.child_sessions:ChildSessions._begin", 1),
     Part("guard", "spark_session.session.guard:Guard.allow_queries_only", 1),

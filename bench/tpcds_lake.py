@@ -14,7 +14,7 @@ from api.bootstrap.wiring_jars import TPCDS_PACKAGES
 from api.cli.demonstration.demo_progress import progress_bar
 from bench.lakehouse import Lake
 from service.adapters.demo_data.tpcds.loader import load_tpcds
-from service.adapters.demo_data.tpcds.schemas import table_schemas
+from service.adapters.demo_data.tpcds.tpcds_schemas import table_schemas
 from spark_session.jars.jars import check_java, resolve
 
 SCALE = float(os.environ.get("SLUICE_BENCH_SCALE", "1"))

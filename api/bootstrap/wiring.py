@@ -26,13 +26,13 @@ from service.adapters.demo_data.log_table import make_log_table
 from service.adapters.demo_data.tpcds.loader import LoadReport as LoadReport
 from service.adapters.demo_data.tpcds.loader import Progress as Progress
 from service.adapters.demo_data.tpcds.loader import load_tpcds
-from service.adapters.demo_data.tpcds.schemas import STAR_TABLES as STAR_TABLES
-from service.adapters.demo_data.tpcds.schemas import table_schemas
+from service.adapters.demo_data.tpcds.tpcds_schemas import STAR_TABLES as STAR_TABLES
+from service.adapters.demo_data.tpcds.tpcds_schemas import table_schemas
 from service.adapters.disk.result_store import LocalResultStore
 from service.adapters.keys.key_collector import ArrowKeyCollector
-from service.adapters.lineage.journal import LineageJournal
+from service.adapters.lineage.lineage_journal import LineageJournal
 from service.adapters.processes.bounded_processes import BoundedProcesses
-from service.adapters.telemetry.journal import BufferedJournal
+from service.adapters.telemetry.buffered_journal import BufferedJournal
 from service.adapters.telemetry.metered_journal import MeteredJournal
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector
@@ -53,7 +53,7 @@ from service.query.filtering.prune import Pruner
 from service.query.filtering.pruning_bounds import PruningBounds
 from service.query.filtering.rewrite import RewriteBounds
 from service.query.lifecycle.presence import PresenceBounds
-from service.query.lifecycle.run import QueryPorts
+from service.query.lifecycle.run_query import QueryPorts
 from service.query.query_service import QueryBounds, QueryService
 from spark_session.engine.engine_relations import EngineRelations
 from spark_session.engine.row_deltas import SparkRowDeltas

@@ -34,7 +34,7 @@ from service.ingest.dead_letters.dead_letters import FIELDS as DEAD_LETTER_FIELD
 from service.ingest.distributed.large_parts import LargeInputs
 from service.ingest.ingest_service import IngestService
 from service.ingest.retention import IngestRetention
-from service.ingest.run import IngestPorts
+from service.ingest.run_ingest import IngestPorts
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest_ports import RowDeltas
 from service.lineage_ports import Lineage

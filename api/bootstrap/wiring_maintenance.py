@@ -11,7 +11,7 @@ from service.adapters.postgres.maintenance.maintenance_log import PostgresMainte
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.lineage_ports import Lineage
 from service.maintenance.maintenance_service import MaintenancePlan, MaintenanceService
-from service.maintenance.run import MaintenancePorts
+from service.maintenance.run_maintenance import MaintenancePorts
 from service.maintenance_ports import TableMaintenance
 from service.model.operations.maintenance import MaintenanceBounds
 from service.ports import Catalogs, Clock

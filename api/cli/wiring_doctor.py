@@ -29,7 +29,7 @@ from service.adapters.disk.synced_files import not_synced, sync_files
 from service.adapters.examining.log_and_tables import compare_log, of_catalogs
 from service.adapters.examining.store_answers import ask_filter_cache, ask_metrics_store
 from service.adapters.examining.trial_ingest import scratch_location, trial_ingest
-from service.adapters.filters.server import ANSWER_WITHIN_S as CACHE_ANSWERS_WITHIN_S
+from service.adapters.filters.cache_server import ANSWER_WITHIN_S as CACHE_ANSWERS_WITHIN_S
 from service.model.operations.store_answer import StoreAnswer
 from service.ports import Clock
 

@@ -15,7 +15,7 @@ from service.errors import GatewayError, IngestNotFound, RecordsInvalid, Shuttin
 from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters.dead_letters import SUFFIX
 from service.ingest.dead_letters.rejected_counts import with_rejected_counts
-from service.ingest.run import IngestPorts, destinations_of, run_ingest
+from service.ingest.run_ingest import IngestPorts, destinations_of, run_ingest
 from service.ingest.traced_ingest import reported
 from service.ingest_ports import IngestHistory, Spool, never
 from service.model.ingest.ingest import IngestRecord, IngestRequest

@@ -18,7 +18,7 @@ from service.errors import (
     ShuttingDown,
     WriteNotAllowed,
 )
-from service.maintenance.run import MaintenancePorts, run_maintenance
+from service.maintenance.run_maintenance import MaintenancePorts, run_maintenance
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (
     Gathered,

@@ -37,7 +37,7 @@ from service.query.lifecycle.open_queries import open_queries
 from service.query.lifecycle.presence import Presence, PresenceBounds
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
-from service.query.lifecycle.run import QueryPorts
+from service.query.lifecycle.run_query import QueryPorts
 from service.query.lifecycle.workers import QueryWorkers
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from service.ports import EngineResult, Statement
 from service.tracing import step
 from spark_session.engine.engine_terms import in_engine_terms
 from spark_session.engine.explain import explain
-from spark_session.engine.run import Attempt, run
+from spark_session.engine.run_statement import Attempt, run
 from spark_session.session.warm_session import WarmSession
 from spark_session.settings.settings import SparkSettings
 from spark_session.supervision.session_watch import SessionWatch

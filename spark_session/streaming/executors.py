@@ -16,7 +16,7 @@ from service.errors import EngineLost, EngineNotReady, ExecutorsFailed, PartDown
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.python_workers import PYTHON
 from spark_session.session.warm_session import WarmSession
-from spark_session.streaming.partitions import Place, of_part, order_in_part, part_of, placed_values
+from spark_session.streaming.topic_partitions import Place, of_part, order_in_part, part_of, placed_values
 
 log = structlog.get_logger(__name__)
 

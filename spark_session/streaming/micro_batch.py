@@ -15,9 +15,9 @@ from service.errors import ExecutorsFailed
 from service.model.ingest.micro_batches import Message
 from spark_session.session.warm_session import WarmSession
 from spark_session.streaming.executors import regrouped, spark_errors
-from spark_session.streaming.partitions import of_partition, placed_messages
 from spark_session.streaming.stream_checkpoint import StreamCheckpoint
 from spark_session.streaming.stream_failures import StreamFailures
+from spark_session.streaming.topic_partitions import of_partition, placed_messages
 
 # Spark's id of a stream's progress; it is in the checkpoint, and survives restarts.
 _QUERY_ID = "sql.streaming.queryId"

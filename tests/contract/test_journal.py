@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 import migrations
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
-from service.adapters.telemetry.journal import BufferedJournal
+from service.adapters.telemetry.buffered_journal import BufferedJournal
 from service.ports import Journal
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import FakeJournal

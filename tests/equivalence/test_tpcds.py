@@ -17,8 +17,8 @@ from pyiceberg.transforms import TruncateTransform
 
 from api.bootstrap.wiring_jars import TPCDS_PACKAGES
 from service.adapters.demo_data.tpcds.generator import Generator
-from service.adapters.demo_data.tpcds.schemas import DATE_KEYS, table_schemas
 from service.adapters.demo_data.tpcds.text import read_text
+from service.adapters.demo_data.tpcds.tpcds_schemas import DATE_KEYS, table_schemas
 from service.gateway import Gateway
 from spark_session.jars.jars import check_java, resolve
 from tests.equivalence.harness import Harness

@@ -17,7 +17,7 @@ from service.ingest.dead_letters.dead_letters import FIELDS
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingest_service import IngestService
-from service.ingest.run import IngestPorts
+from service.ingest.run_ingest import IngestPorts
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.model.ingest.sources import SourceBounds
 from service.model.ingest.writing import WritableTable

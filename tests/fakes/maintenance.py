@@ -9,8 +9,8 @@ from uuid import UUID
 
 from service.errors import MetricsStoreDown
 from service.maintenance.maintenance_service import MaintenancePlan, MaintenanceService
-from service.maintenance.run import MaintenancePorts
-from service.maintenance.unmetered import UnmeteredMaintenance
+from service.maintenance.run_maintenance import MaintenancePorts
+from service.maintenance.unmetered_maintenance import UnmeteredMaintenance
 from service.maintenance_ports import MaintenanceMetrics
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (

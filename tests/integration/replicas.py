@@ -12,7 +12,7 @@ import psutil
 import redis
 from pyiceberg.catalog.sql import SqlCatalog
 
-from service.adapters.filters.server import LEASES
+from service.adapters.filters.cache_server import LEASES
 from tests.integration.asking import start
 from tests.integration.lakehouse import make_star
 from tests.integration.running import RunningGateway, run_sluice, until

@@ -19,7 +19,7 @@ from service.adapters.demo_data.tpcds.daily_files import append_daily_files
 from service.adapters.demo_data.tpcds.generator import Generator
 from service.adapters.demo_data.tpcds.loader import LoadReport, Progress, Step, load_tpcds
 from service.adapters.demo_data.tpcds.preconditions import SCALE_PROPERTY
-from service.adapters.demo_data.tpcds.schemas import partition_spec, table_schemas
+from service.adapters.demo_data.tpcds.tpcds_schemas import partition_spec, table_schemas
 from service.errors import CallerError, TableNotFound
 from spark_session.jars.jars import check_java, resolve
 

@@ -11,12 +11,12 @@ from datetime import timedelta
 import pytest
 import redis
 
+from service.adapters.filters.cache_server import LEASES, VALUES
 from service.adapters.filters.circuit import REST_MS
 from service.adapters.filters.codec import encode
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.filters.lease import LEASE_S
 from service.adapters.filters.newest import INDEXED, LISTED_AT_ONCE, NEWEST
-from service.adapters.filters.server import LEASES, VALUES
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryFailed
 from service.model.filters.filtering import DynamicFilteringData, FilterSource, ObtainedKeys
 from service.model.operations.health import PartState

@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from service.adapters.filters.cache_server import LEASES, VALUES
 from service.adapters.filters.codec import decode_head, encode
-from service.adapters.filters.server import LEASES, VALUES
 from tests.fakes.filters import date_filter, keys_of
 from tests.integration.asking import JsonObject, ask, explain, post, problem, start, status
 from tests.integration.lakehouse import DAYS_PER_MONTH, FIRST_DAY, sales_on

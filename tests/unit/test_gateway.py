@@ -32,7 +32,7 @@ from service.model.query.query import QueryRecord, QueryRequest, QueryState, Que
 from service.model.tables.tables import TableName
 from service.query.lifecycle.known_requests import STORE_REST_MS
 from service.query.lifecycle.presence import PresenceBounds
-from service.query.lifecycle.run import QueryPorts
+from service.query.lifecycle.run_query import QueryPorts
 from service.query.lifecycle.sweep import forget_old_queries
 from service.query.query_service import QueryBounds, QueryService
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table

@@ -66,14 +66,22 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "The edge uses the session and the service",
         ),
         ("api/http/problems/errors.py", "import pyspark", "Only spark_session imports pyspark"),
-        ("spark_session/engine/run.py", "import service.gateway", "The session sees the service's ports"),
+        (
+            "spark_session/engine/run_statement.py",
+            "import service.gateway",
+            "The session sees the service's ports",
+        ),
         ("api/http/app.py", "import service.adapters.clock", "Only the wiring names adapters"),
         (
             "service/query/filtering/prune.py",
             "import service.query.lifecycle.query_registry",
             "A query's life asks",
         ),
-        ("service/ingest/write_schema/kept.py", "import service.ingest.run", "An ingest goes from its bytes"),
+        (
+            "service/ingest/write_schema/kept.py",
+            "import service.ingest.run_ingest",
+            "An ingest goes from its bytes",
+        ),
         (
             "service/ingest/decoding/csv/csv_rows.py",
             "import service.ingest.decoding.json.ndjson",
@@ -103,7 +111,7 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
         ("api/bootstrap/memory.py", "import api.http.waiting", "The command stands on the HTTP edge"),
         (
             "api/http/schemas/wire.py",
-            "import api.http.problems.faults",
+            "import api.http.problems.validation_faults",
             "A request passes from the connection",
         ),
         (

@@ -27,7 +27,7 @@ from api.http.problems.errors import (
     status_of,
     status_of_code,
 )
-from api.http.problems.faults import faults_of
+from api.http.problems.validation_faults import faults_of
 from api.http.schemas.evolutions import evolution_answer
 from api.http.schemas.ingest_answer import FAILED_ALONE, LETTERS_APART, commit_answer
 from service.errors import (

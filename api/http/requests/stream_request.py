@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from api.bootstrap.spelling import words_of
 from api.http.problems.errors import InvalidRequest
-from api.http.problems.faults import pointer
+from api.http.problems.validation_faults import pointer
 from api.http.requests.ingest_request import routed, source_records, target
 from api.http.schemas.streams import STREAM_BODY, DirectoryBody, KafkaSourceBody, StreamBody, StreamByRoute
 from service.errors import StreamInvalid

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
+from service.adapters.filters.cache_server import FilterServer
 from service.adapters.filters.codec import HEAD_BYTES, StoredKeys, decode_head
 from service.adapters.filters.entry_head import Rubbish
 from service.adapters.filters.local_layer import LocalLayer
-from service.adapters.filters.server import FilterServer
 from service.adapters.filters.shared_calls import SharedCalls
 from service.adapters.filters.shared_keys import FoundKeys, SharedKeys
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut

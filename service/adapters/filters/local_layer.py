@@ -6,8 +6,8 @@ import sys
 import threading
 
 from service.adapters.concurrency.bounded_lru import BoundedLru
+from service.adapters.filters.cache_server import FilterServer
 from service.adapters.filters.codec import StoredKeys
-from service.adapters.filters.server import FilterServer
 from service.errors import FilterCacheDown
 from service.model.filters.filtering import DynamicFilteringData
 from service.model.operations.usage import CacheUse

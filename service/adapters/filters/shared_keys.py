@@ -16,11 +16,11 @@ from tenacity import (
     wait_random,
 )
 
+from service.adapters.filters.cache_server import FilterServer
 from service.adapters.filters.codec import StoredKeys, decode, encode
 from service.adapters.filters.entry_head import Rubbish
 from service.adapters.filters.key_types import Uncacheable
 from service.adapters.filters.lease import Lease
-from service.adapters.filters.server import FilterServer
 from service.errors import FilterCacheDown, FilterCollectionTimedOut
 from service.model.filters.filtering import DynamicFilter, DynamicFilteringData
 from service.ports import Clock

@@ -26,7 +26,7 @@ from openlineage.client.facet_v2 import (
 )
 
 from service.adapters.lineage.dataset_names import DatasetName, file_dataset
-from service.adapters.lineage.known_tables import KnownTable
+from service.adapters.lineage.lineage_tables import KnownTable
 from service.model.query.pruning import ScanRecord, Selection
 
 SCHEMAS = "urn:sluice:lineage"

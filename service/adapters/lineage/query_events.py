@@ -27,7 +27,7 @@ from service.adapters.lineage.facets import (
     table_facets,
 )
 from service.adapters.lineage.job_names import query_job
-from service.adapters.lineage.known_tables import KnownTable, KnownTables, Read
+from service.adapters.lineage.lineage_tables import KnownTable, KnownTables, Read
 from service.model.filters.filtering import FilterRecord
 from service.model.query.lineage import Influence, ResultLineage, Source
 from service.model.query.pruning import ScanRecord

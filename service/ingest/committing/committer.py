@@ -19,7 +19,7 @@ from service.ingest.committing.missing_tables import MissingTables
 from service.ingest.committing.rewriting import Rewriting
 from service.ingest.committing.round_queue import RoundQueue
 from service.ingest.committing.waiters import Outcome, Waiters, unsettled
-from service.ingest.unmetered import Unmetered
+from service.ingest.unmetered_ingests import Unmetered
 from service.ingest_ports import IngestLog, IngestMetrics, TableCommits
 from service.lineage_ports import Lineage, NoLineage
 from service.model.ingest.ingest import IngestBacklog, IngestRecord

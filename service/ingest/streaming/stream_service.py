@@ -29,7 +29,7 @@ from service.errors import (
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.stream_lags import StreamLags
 from service.ingest.streaming.stream_run import StreamRun
-from service.ingest.streaming.unmetered import UnmeteredStreams
+from service.ingest.streaming.unmetered_streams import UnmeteredStreams
 from service.model.ingest.ingest import IngestRequest
 from service.model.ingest.stream_standing import StreamStanding
 from service.model.ingest.streams import StreamDefinition, StreamRecord, StreamState

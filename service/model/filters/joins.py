@@ -13,7 +13,7 @@ from service.model.filters.filtering import JoinType, Reason
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenRows:
+class InlineTable:
     """Rows that a query of its own yields: those of a list of values, or of a union.
 
     The query has every row of the relation that it replaces, and may have more. `is_filtered`: it omits some
@@ -29,10 +29,10 @@ class WrittenRows:
         return frozenset(self.query.named_selects)
 
 
-Relation = exp.Table | Scope | WrittenRows
+Relation = exp.Table | Scope | InlineTable
 """A table, or a SELECT of its own: a derived table, a common table expression, a set operation.
 
-Before subqueries are flattened, no relation is a `WrittenRows`.
+Before subqueries are flattened, no relation is a `InlineTable`.
 """
 
 
@@ -101,7 +101,7 @@ class JoinGraph:
         written = (
             name
             for name, each in self.relations.items()
-            if isinstance(each, WrittenRows) and each.is_filtered
+            if isinstance(each, InlineTable) and each.is_filtered
         )
         return frozenset().union(*alone, written)
 
@@ -208,7 +208,7 @@ class FlattenedGraph:
 
 def has_column(relation: Relation, column: str) -> bool:
     """Returns whether a relation yields this column of the query; written rows may lack some."""
-    return not isinstance(relation, WrittenRows) or column in relation.columns
+    return not isinstance(relation, InlineTable) or column in relation.columns
 
 
 def own_columns(condition: exp.Expr) -> Iterator[exp.Column]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from service.model.filters.joins import ColumnOf, JoinGraph, Relation, WrittenRows
+from service.model.filters.joins import ColumnOf, InlineTable, JoinGraph, Relation
 from service.model.tables.tables import TableFacts
 from service.pruning.build_side.build_query import FactsOf, build_relations
 from service.pruning.scan_layout.is_worth_collecting import LARGEST_BUILD_SHARE, reading_cost
@@ -38,7 +38,7 @@ def _tables(relation: Relation, facts_of: FactsOf) -> Iterable[TableFacts]:
     match relation:
         case exp.Table():
             read: Iterable[exp.Table] = (relation,)
-        case WrittenRows():
+        case InlineTable():
             read = relation.query.find_all(exp.Table)
         case _:
             read = ()

@@ -11,7 +11,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from service.model.filters.filtering import Build
-from service.model.filters.joins import ColumnOf, JoinGraph, Relation, WrittenRows
+from service.model.filters.joins import ColumnOf, InlineTable, JoinGraph, Relation
 from service.model.query.query import Parameters
 from service.model.tables.tables import TableFacts
 from service.pruning.conditions.renamed import all_readable, renamed_and_readable
@@ -89,7 +89,7 @@ class _Source:
     label: str
     facts: tuple[TableFacts, ...]
     query: exp.Query | None = None
-    rows: WrittenRows | None = None
+    rows: InlineTable | None = None
 
     def named(self, alias: str) -> exp.Expr:
         if self.query is None:
@@ -102,7 +102,7 @@ def _source(relation: Relation, facts_of: FactsOf) -> _Source | None:
         case exp.Table():
             facts = facts_of(relation)
             return None if facts is None else _Source(str(facts.name), (facts,))
-        case WrittenRows():
+        case InlineTable():
             query, read = _all_pinned(relation.query.copy(), facts_of)
             return _Source(query.sql("spark", identify=True), read, query, relation)
         case _:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 from sqlglot.optimizer.scope import build_scope
 
-from service.model.filters.joins import ColumnOf, JoinGraph, WrittenRows
+from service.model.filters.joins import ColumnOf, InlineTable, JoinGraph
 from service.model.tables.tables import TableFacts
 from service.pruning.build_side.build_query import FactsOf
 from service.pruning.conditions.is_safe_to_render import is_safe_to_render
@@ -39,7 +39,7 @@ def having_filter(
         return None
     if not is_safe_to_render(_without_exact_sums(select, tables)):
         return None
-    return JoinGraph({_ALIAS: WrittenRows(select, True)}, frozenset(), (), (), ()), ColumnOf(_ALIAS, name)
+    return JoinGraph({_ALIAS: InlineTable(select, True)}, frozenset(), (), (), ()), ColumnOf(_ALIAS, name)
 
 
 def _tables(select: exp.Select, facts_of: FactsOf) -> Mapping[str, TableFacts] | None:

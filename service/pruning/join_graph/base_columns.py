@@ -9,7 +9,7 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.filters.joins import Relation
 from service.pruning.conditions.literal_type import literal_type
-from service.pruning.join_graph.written_rows import selects_of
+from service.pruning.join_graph.inline_table import selects_of
 
 BaseColumn = tuple[exp.Table, str] | exp.Expr
 """A column of a table, or a literal in the text."""

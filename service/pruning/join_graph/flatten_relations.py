@@ -10,9 +10,9 @@ from sqlglot.optimizer.scope import Scope
 from service.model.filters.joins import (
     ColumnOf,
     FlattenedGraph,
+    InlineTable,
     JoinGraph,
     Relation,
-    WrittenRows,
     column_pair,
     relations_in,
 )
@@ -23,7 +23,7 @@ from service.pruning.join_graph.flattened_columns import has_rows_of_its_joins, 
 MAX_RELATIONS = 24
 
 FlattenedOf = Callable[[Scope], FlattenedGraph | None]
-WrittenOf = Callable[[Scope], WrittenRows | None]
+WrittenOf = Callable[[Scope], InlineTable | None]
 
 
 def flatten_relations(

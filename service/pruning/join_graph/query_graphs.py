@@ -10,7 +10,7 @@ from functools import cached_property
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.joins import ColumnOf, FlattenedGraph, JoinGraph, Relation, WrittenRows, alone_in
+from service.model.filters.joins import ColumnOf, FlattenedGraph, InlineTable, JoinGraph, Relation, alone_in
 from service.pruning.conditions.bounded_clock import bounded_clock, has_clock
 from service.pruning.conditions.fold_current_date import fold_current_date
 from service.pruning.conditions.is_safe_to_render import is_safe_to_render
@@ -18,6 +18,7 @@ from service.pruning.conditions.is_uncorrelated import is_uncorrelated
 from service.pruning.join_graph.column_classes import column_classes
 from service.pruning.join_graph.filter_pushdown import pushed_down
 from service.pruning.join_graph.flatten_relations import flatten_relations
+from service.pruning.join_graph.inline_table import inline_table
 from service.pruning.join_graph.join_conditions import join_conditions
 from service.pruning.join_graph.join_graph import join_graph
 from service.pruning.join_graph.join_graphs import join_graphs
@@ -26,7 +27,6 @@ from service.pruning.join_graph.reader_counts import reader_counts
 from service.pruning.join_graph.shared_selects import shared_selects
 from service.pruning.join_graph.unfiltered_references import reference_of
 from service.pruning.join_graph.union_branches import union_branches
-from service.pruning.join_graph.written_rows import written_rows
 
 
 class QueryGraphs:
@@ -45,7 +45,7 @@ class QueryGraphs:
             root, self._references, join_graph, self._pushed_down, self._asked_by_joins
         )
         self._flattened: dict[int, tuple[JoinGraph, FlattenedGraph]] = {}
-        self._written_rows: dict[int, WrittenRows | None] = {}
+        self._written_rows: dict[int, InlineTable | None] = {}
         self._classes: dict[int, Mapping[ColumnOf, frozenset[ColumnOf]]] = {}
 
     def graph(self, scope: Scope) -> JoinGraph | None:
@@ -86,15 +86,15 @@ class QueryGraphs:
         graph = self.graph(scope)
         return None if graph is None else self.flattened_graph(graph)
 
-    def _written(self, scope: Scope) -> WrittenRows | None:
+    def _written(self, scope: Scope) -> InlineTable | None:
         if id(scope) not in self._written_rows:
-            written = written_rows(scope, self._flattened_scope, self.is_known, is_safe_to_render)
+            written = inline_table(scope, self._flattened_scope, self.is_known, is_safe_to_render)
             self._written_rows[id(scope)] = written
         return self._written_rows[id(scope)]
 
     def is_known(self, relation: Relation) -> bool:
         """Whether keys may be collected from the relation."""
-        if isinstance(relation, WrittenRows):
+        if isinstance(relation, InlineTable):
             return all(map(self.is_known, relation.query.find_all(exp.Table)))
         return isinstance(relation, exp.Table) and self._known.build_facts(relation) is not None
 

@@ -12,10 +12,10 @@ from service.model.query.query import QueryRequest, QueryState
 from service.ports import BoundedCalls, Engine, EngineResult, Statement
 from service.query.explaining.explain import explain
 from service.query.filtering.unfiltered_scans import unfiltered_scans
-from service.query.lifecycle.parameters import check_parameters
+from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run import MAX_PLAN_CHARACTERS, QueryPorts, plan_text_of, with_nearest
 from service.query.lifecycle.run_pruned import run_pruned
+from service.query.lifecycle.run_query import MAX_PLAN_CHARACTERS, QueryPorts, plan_text_of, with_nearest
 from service.query.lifecycle.vet import validate
 from service.tracing import step
 

@@ -12,7 +12,7 @@ from service.model.operations.usage import PoolUse
 from service.model.query.explanation import Explanation
 from service.query.explaining.plan_query import plan_query
 from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run import QueryPorts
+from service.query.lifecycle.run_query import QueryPorts
 from service.query.lifecycle.taken_turns import TakenTurns
 
 log = structlog.get_logger(__name__)

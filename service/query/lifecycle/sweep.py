@@ -7,7 +7,7 @@ import structlog
 from service.errors import QueryTimedOut
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
-from service.query.lifecycle.run import QueryPorts, record
+from service.query.lifecycle.run_query import QueryPorts, record
 
 log = structlog.get_logger(__name__)
 

@@ -14,7 +14,7 @@ from service.model.operations.usage import PoolUse
 from service.periodic_worker import PeriodicWorker
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
-from service.query.lifecycle.run import QueryPorts, record, run_query
+from service.query.lifecycle.run_query import QueryPorts, record, run_query
 from service.query.lifecycle.sweep import end_late_queries, forget_old_queries
 from service.query.lifecycle.taken_turns import TakenTurns
 from service.query.lifecycle.traced_query import reported, waited

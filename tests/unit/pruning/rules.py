@@ -21,7 +21,7 @@ from service.model.filters.filtering import (
     Probe,
     Reason,
 )
-from service.model.filters.joins import Candidate, ColumnOf, FlattenedGraph, JoinGraph, Relation, WrittenRows
+from service.model.filters.joins import Candidate, ColumnOf, FlattenedGraph, InlineTable, JoinGraph, Relation
 from service.model.filters.keys import key_family
 from service.model.tables.tables import NOW, TableAt, TableFacts, TableName
 from service.model.tables.views import View, ViewColumn
@@ -66,12 +66,12 @@ from service.pruning.join_graph.filter_pushdown import (
 )
 from service.pruning.join_graph.flatten_relations import flatten_relations as flattened_relations
 from service.pruning.join_graph.flattened_columns import has_rows_of_its_joins, projections
+from service.pruning.join_graph.inline_table import inline_table as rows_written
 from service.pruning.join_graph.join_conditions import join_conditions as conditions_of_joins
 from service.pruning.join_graph.join_graph import join_graph as joined
 from service.pruning.join_graph.join_graphs import join_graphs as graphs_of
 from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.known_tables import KnownTables
-from service.pruning.join_graph.written_rows import written_rows as rows_written
 from service.pruning.name_resolution.ambiguous_tables import ambiguous_tables as found_unsure
 from service.pruning.name_resolution.is_supported_syntax import is_supported_syntax as is_query_understood
 from service.pruning.name_resolution.matches_spark_resolution import (
@@ -287,7 +287,7 @@ def flatten_relations(sql: str) -> str:
     return f"reads: {', '.join(sorted(graph.relations))}\nholds: {holds}"
 
 
-def written_rows(sql: str) -> str:
+def inline_table(sql: str) -> str:
     """Renders the rows of relation `d` as a query, and says whether they are all or only some."""
     written = _written(_scope(sql).sources["d"])
     if written is None:
@@ -581,7 +581,7 @@ RULES: Mapping[str, Callable[[str], str]] = {
         lineage,
         affordable_build,
         flatten_relations,
-        written_rows,
+        inline_table,
         literal_type,
         join_graphs,
         join_conditions,
@@ -655,7 +655,7 @@ def _flattened(scope: Scope) -> FlattenedGraph:
     return flattened_relations(_graph(scope), _flattened, _written)
 
 
-def _written(scope: Scope | exp.Expr) -> WrittenRows | None:
+def _written(scope: Scope | exp.Expr) -> InlineTable | None:
     assert isinstance(scope, Scope)
     return rows_written(
         scope,
@@ -666,7 +666,7 @@ def _written(scope: Scope | exp.Expr) -> WrittenRows | None:
 
 
 def _is_known(relation: Relation) -> bool:
-    return isinstance(relation, WrittenRows) or (
+    return isinstance(relation, InlineTable) or (
         isinstance(relation, exp.Table) and _facts(relation) is not None
     )
 

@@ -11,8 +11,8 @@ from service.model.query.query import QueryRequest
 from service.ports import Engine, EngineResult
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
-from service.query.lifecycle.run import QueryPorts
 from service.query.lifecycle.run_pruned import run_pruned
+from service.query.lifecycle.run_query import QueryPorts
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine

@@ -24,8 +24,8 @@ from service.adapters.demo_data.tpcds.preconditions import (
     loaded_tables,
     scale_text,
 )
-from service.adapters.demo_data.tpcds.schemas import DATE_KEYS, partition_spec, table_schemas
 from service.adapters.demo_data.tpcds.text import read_text
+from service.adapters.demo_data.tpcds.tpcds_schemas import DATE_KEYS, partition_spec, table_schemas
 from service.errors import CallerError, CannotStart
 
 

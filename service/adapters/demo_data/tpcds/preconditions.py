@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchNamespaceError
 
-from service.adapters.demo_data.tpcds.schemas import table_schemas
+from service.adapters.demo_data.tpcds.tpcds_schemas import table_schemas
 from service.errors import CallerError, TableNotFound
 
 SCALE_PROPERTY = "sluice.tpcds.scale"

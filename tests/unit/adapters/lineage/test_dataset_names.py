@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from service.adapters.lineage.dataset_names import DatasetName, DatasetNames, catalog_namespace, file_dataset
 from service.adapters.lineage.facets import table_facets
-from service.adapters.lineage.known_tables import KnownTable
+from service.adapters.lineage.lineage_tables import KnownTable
 from service.model.tables.tables import TableName
 
 PARTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)

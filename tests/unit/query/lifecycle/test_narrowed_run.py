@@ -17,7 +17,7 @@ from service.model.query.verification import Verification
 from service.model.tables.tables import TableAt, TableName
 from service.ports import EngineResult, Statement
 from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run import run_query
+from service.query.lifecycle.run_query import run_query
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filter_cache import FakeFilterCache

@@ -12,7 +12,7 @@ from service.errors import QueryCanceled, QueryFailed, RequestIdReused, TooManyQ
 from service.model.query.query import QueryRecord, QueryRequest
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
-from service.query.lifecycle.run import run_query
+from service.query.lifecycle.run_query import run_query
 from tests.unit.query.conftest import Bench
 
 

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from service.errors import QueryCanceled, QueryFailed, ResultExpired
 from service.model.query.query import QueryState
 from service.ports import EngineResult
-from service.query.lifecycle.run import run_query
+from service.query.lifecycle.run_query import run_query
 from service.query.lifecycle.sweep import GRACE_MS, end_late_queries, forget_old_queries
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.unit.query.conftest import Bench

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from service.errors import ParameterMissing, ParameterUnused
 from service.model.query.query import Parameter
-from service.query.lifecycle.parameters import check_parameters
+from service.query.lifecycle.check_parameters import check_parameters
 
 NAMED = [
     "SELECT :year",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.adapters.lineage.known_tables import KnownTables
+from service.adapters.lineage.lineage_tables import KnownTables
 from service.model.tables.tables import TableColumn, TableName
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 

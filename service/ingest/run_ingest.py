@@ -25,7 +25,7 @@ from service.ingest.required_advice import required_advice
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.schema_changes.evolutions import reporting
 from service.ingest.schema_changes.match_tables import match_tables
-from service.ingest.unmetered import Unmetered
+from service.ingest.unmetered_ingests import Unmetered
 from service.ingest.write_schema.kept import kept_written_fields
 from service.ingest.write_schema.resolve_targets import resolve_targets
 from service.ingest_ports import (

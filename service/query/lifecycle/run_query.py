@@ -15,7 +15,7 @@ from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, J
 from service.pruning.sql_text.nesting import MAX_NESTING
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.prune import Pruner
-from service.query.lifecycle.parameters import check_parameters
+from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run_pruned import run_pruned
 from service.query.lifecycle.vet import validate

@@ -9,7 +9,7 @@ from typing import assert_never
 from service.errors import GatewayError, MaintenanceFailed, PartDown
 from service.lineage_ports import Lineage, NoLineage
 from service.maintenance.may_remove_orphans import check_may_remove_orphans
-from service.maintenance.unmetered import UnmeteredMaintenance
+from service.maintenance.unmetered_maintenance import UnmeteredMaintenance
 from service.maintenance_ports import (
     MaintenanceLog,
     MaintenanceMetrics,

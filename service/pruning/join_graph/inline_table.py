@@ -9,7 +9,7 @@ from functools import reduce
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.joins import FlattenedGraph, Relation, WrittenRows, relations_in
+from service.model.filters.joins import FlattenedGraph, InlineTable, Relation, relations_in
 from service.pruning.conditions.renamed import renamed
 from service.pruning.join_graph.flattened_columns import has_rows_of_its_joins, projections
 from service.pruning.join_graph.join_paths import paths_to, reached
@@ -34,9 +34,9 @@ class _Branch:
     is_filtered: bool = True
 
 
-def written_rows(
+def inline_table(
     scope: Scope, flattened_of: FlattenedOf, is_known: IsKnown, is_safe_to_render: IsSafeToRender
-) -> WrittenRows | None:
+) -> InlineTable | None:
     """Returns every row of the relation, and perhaps more, in those columns that are safe to render.
 
     Tables have the names of the query. None if there is no such column, or the text would be too long.
@@ -45,10 +45,10 @@ def written_rows(
     >>> from sqlglot.optimizer.scope import build_scope
     >>> tree = parse_one("SELECT 1 FROM (VALUES (1, rand()), (2, 3)) AS d(k, r)", read="spark")
     >>> [scope] = build_scope(tree).udtf_scopes
-    >>> written_rows(scope, lambda _: None, lambda _: True, lambda each: each.find(exp.Rand) is None)
+    >>> inline_table(scope, lambda _: None, lambda _: True, lambda each: each.find(exp.Rand) is None)
     >>> tree = parse_one("SELECT 1 FROM (VALUES (1), (2)) AS d(k)", read="spark")
     >>> [scope] = build_scope(tree).udtf_scopes
-    >>> written_rows(scope, lambda _: None, lambda _: True, lambda _: True).query.sql("spark")
+    >>> inline_table(scope, lambda _: None, lambda _: True, lambda _: True).query.sql("spark")
     'SELECT d.k AS k FROM VALUES (1), (2) AS d(k)'
     """
     match scope.expression:
@@ -79,7 +79,7 @@ def selects_of(scope: Scope) -> list[Scope] | None:
     return None if None in parts else [each for part in parts for each in part or ()]
 
 
-def _values(values: exp.Values, is_safe_to_render: IsSafeToRender) -> WrittenRows | None:
+def _values(values: exp.Values, is_safe_to_render: IsSafeToRender) -> InlineTable | None:
     names = values.alias_column_names
     rows = [each.expressions for each in values.expressions if isinstance(each, exp.Tuple)]
     is_table = len(rows) == len(values.expressions) and {len(each) for each in rows} == {len(names)}
@@ -89,7 +89,7 @@ def _values(values: exp.Values, is_safe_to_render: IsSafeToRender) -> WrittenRow
         return None
     columns = (exp.column(each, table=values.alias) for each in names)
     select = exp.select(*(exp.alias_(each, each.name) for each in columns)).from_(values.copy())
-    return WrittenRows(select, is_filtered=True)
+    return InlineTable(select, is_filtered=True)
 
 
 def _is_value(expression: exp.Expr) -> bool:
@@ -140,7 +140,7 @@ def _joined(columns: Sequence[exp.Expr | None], flattened: FlattenedGraph, is_kn
     )
 
 
-def _union(query: exp.Query, branches: Sequence[_Branch]) -> WrittenRows | None:
+def _union(query: exp.Query, branches: Sequence[_Branch]) -> InlineTable | None:
     names = query.named_selects
     kept = [
         position
@@ -161,7 +161,7 @@ def _union(query: exp.Query, branches: Sequence[_Branch]) -> WrittenRows | None:
         or len(list(written.find_all(exp.Select))) > MAX_SELECTS
     ):
         return None
-    return WrittenRows(written, is_filtered=all(each.is_filtered for each in branches))
+    return InlineTable(written, is_filtered=all(each.is_filtered for each in branches))
 
 
 def _at(branch: _Branch, position: int) -> exp.Expr | None:
@@ -190,7 +190,7 @@ def _said(branch: _Branch, position: int) -> exp.Expr:
 
 def _label(relation: Relation) -> str:
     match relation:
-        case WrittenRows():
+        case InlineTable():
             return relation.query.sql("spark")
         case exp.Table():
             return f"{relation.catalog}.{relation.db}.{relation.name}"
@@ -199,7 +199,7 @@ def _label(relation: Relation) -> str:
 
 
 def _named(relation: Relation, alias: str) -> exp.Expr:
-    if isinstance(relation, WrittenRows):
+    if isinstance(relation, InlineTable):
         return relation.query.copy().subquery(alias)
     assert isinstance(relation, exp.Table)
     table: exp.Expr = relation.copy()

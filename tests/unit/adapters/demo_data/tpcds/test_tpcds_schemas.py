@@ -5,8 +5,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from service.adapters.demo_data.tpcds.schemas import DATE_KEYS, STAR_TABLES, partition_spec, table_schemas
 from service.adapters.demo_data.tpcds.text import read_text
+from service.adapters.demo_data.tpcds.tpcds_schemas import (
+    DATE_KEYS,
+    STAR_TABLES,
+    partition_spec,
+    table_schemas,
+)
 
 
 def test_the_star_is_part_of_the_24_tables() -> None:
