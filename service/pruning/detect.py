@@ -91,6 +91,7 @@ class _Detector:
             tuple(self._relations),
             tuple(self._redundant),
             has_joining_subqueries=has_joining_subqueries(self._root),
+            has_filters_outside=self._graphs.has_filters_outside,
         )
 
     def _detect_relations(self, scope: Scope, graph: JoinGraph) -> None:

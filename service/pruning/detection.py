@@ -38,7 +38,7 @@ class Detection:
     tables whose rows may be in memory; `redundant_joins` are the joins that a filter may make unnecessary.
     `ambiguous` are the ambiguous tables, by name in lower case: not every reference to them can be pinned to
     a snapshot. If the query `has_joining_subqueries`, the engine makes joins that the candidates do not
-    cover.
+    cover. If it `has_filters_outside`, a SELECT filters the rows of another one.
     """
 
     assignments: tuple[FilterAssignment, ...]
@@ -48,6 +48,7 @@ class Detection:
     redundant_joins: tuple[RedundantJoin, ...] = ()
     ambiguous: frozenset[TableName] = frozenset()
     has_joining_subqueries: bool = False
+    has_filters_outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ def covers_native_pruning(
     filtered: Mapping[tuple[int, str], bool],
     unapplied: Sequence[FilterRecord],
     unfiltered: Sequence[FilterRecord] = (),
+    *,
+    has_filters_outside: bool = False,
 ) -> bool:
     """Whether every scan that the engine could prune by a join is pruned at least as far already.
 
@@ -22,7 +24,9 @@ def covers_native_pruning(
     prune further. `unfiltered` says why there is no candidate on a table reference.
 
     The engine prunes by partition columns only, and only if the other side has a filter. The gateway knows
-    whether a table has one. A derived table may have one inside that gives no keys.
+    whether a table has one. A derived table may have one inside that gives no keys. If the query
+    `has_filters_outside`, a SELECT filters the rows of another one, and the engine may push such a filter
+    down to any table.
     """
     if any(facts.source is TableSource.OTHER for _, facts in scans):
         # The engine sees the tables behind a view.
@@ -30,7 +34,9 @@ def covers_native_pruning(
     partitioned = {
         (place, facts.name, column) for place, facts in scans for column in _partition_columns(facts)
     }
-    ambiguous = {_column(each) for each in unapplied if not _is_surely_unfiltered(each)}
+    ambiguous = {
+        _column(each) for each in unapplied if has_filters_outside or not _is_surely_unfiltered(each)
+    }
     unseen = {each.probe.table for each in unfiltered if each.reason is not Reason.NO_EQUI_JOIN}
     return all(
         filtered.get((place, column), True) and (table, column) not in ambiguous and table not in unseen

@@ -35,7 +35,13 @@ def is_covered(
             place = each.end, columns[0]
             filtered[place] = filtered.get(place, True) and _says_all(each)
     unapplied = [each for each in filters if not each.is_applied]
-    return covers_native_pruning(scans, filtered, unapplied, detected.detection.unfiltered)
+    return covers_native_pruning(
+        scans,
+        filtered,
+        unapplied,
+        detected.detection.unfiltered,
+        has_filters_outside=detected.detection.has_filters_outside,
+    )
 
 
 def _says_all(applied: AppliedFilter) -> bool:

@@ -69,6 +69,12 @@ def test_a_join_without_any_condition_prunes_nothing() -> None:
     assert covers_native_pruning([(10, SALES)], {(10, "day_key"): True}, [no_filter])
 
 
+def test_a_join_without_any_condition_may_get_one_from_an_outer_select() -> None:
+    no_filter = unapplied("day_key", Reason.BUILD_HAS_NO_FILTER, CALENDAR)
+    filtered = {(10, "day_key"): True}
+    assert not covers_native_pruning([(10, SALES)], filtered, [no_filter], has_filters_outside=True)
+
+
 def test_a_derived_table_without_a_filter_that_gives_keys_may_have_another() -> None:
     of_a_derived_table = unapplied("day_key", Reason.BUILD_HAS_NO_FILTER)
     assert not covers_native_pruning([(10, SALES)], {(10, "day_key"): True}, [of_a_derived_table])
