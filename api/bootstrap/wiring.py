@@ -151,18 +151,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     metrics = QueryMetrics(CallerClasses(settings.caller_classes))
     # Closed last, so that it receives everything that ends.
     lineage = _lineage(settings, components, clock, metrics)
-    queries = QueryService(
-        _query_ports(settings, components, clock, metrics, lineage),
-        components.metrics_store,
-        components.query_history,
-        QueryBounds(
-            workers=settings.query_workers,
-            max_queued=settings.max_queued_queries,
-            result_ttl_ms=settings.result_ttl_s * 1000,
-            presence=PresenceBounds(settings.replica_heartbeat_interval_s, settings.replica_lost_after_s),
-        ),
-        components.replicas,
-    )
+    queries = _queries(settings, components, clock, metrics, lineage)
     ingests = build_ingests(
         settings,
         components.catalogs,
@@ -213,6 +202,21 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     )
     watch_gateway(metrics, gateway, components)
     return gateway
+
+
+def _queries(
+    settings: Settings, components: Components, clock: Clock, metrics: QueryMetrics, lineage: Lineage
+) -> QueryService:
+    bounds = QueryBounds(
+        workers=settings.query_workers,
+        max_queued=settings.max_queued_queries,
+        result_ttl_ms=settings.result_ttl_s * 1000,
+        presence=PresenceBounds(settings.replica_heartbeat_interval_s, settings.replica_lost_after_s),
+    )
+    ports = _query_ports(settings, components, clock, metrics, lineage)
+    return QueryService(
+        ports, components.metrics_store, components.query_history, bounds, components.replicas
+    )
 
 
 def _lineage(settings: Settings, components: Components, clock: Clock, metrics: QueryMetrics) -> Lineage:

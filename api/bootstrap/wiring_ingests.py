@@ -20,7 +20,7 @@ from service.adapters.data_files.read_back.written_rows import ParquetWrittenRow
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.turns import Turns
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.adapters.disk.synced_files import not_synced, sync_files
+from service.adapters.disk.synced_files import Sync, not_synced, sync_files
 from service.adapters.postgres.ingest_log.commit_rounds import RoundBounds
 from service.adapters.postgres.ingest_log.ingest_history import PostgresIngestHistory
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
@@ -55,41 +55,18 @@ def build_ingests(
     lineage: Lineage,
 ) -> IngestService:
     """Builds the ingests, and begins to commit what an earlier process left. The log's tables must exist."""
-    pace = CommitPace(
-        interval_ms=settings.ingest_commit_interval_ms,
-        max_files=settings.ingest_commit_max_files,
-        parallel_rounds=settings.ingest_parallel_commits,
-    )
-    rounds = RoundBounds(
-        ingests=settings.ingest_commit_max_ingests,
-        byte_count=settings.ingest_commit_max_bytes,
-        joined_rows=settings.ingest_upsert_joined_rows,
-        joined_files=settings.ingest_upsert_joined_files,
-    )
-    outage = Outage(settings.metrics_store_failover_s, clock)
-    log = PostgresIngestLog(
-        store_url, parallel_rounds=pace.parallel_rounds, round_bounds=rounds, outage=outage
-    )
-    stack.callback(log.close)
-    bounds = WriteBounds(
-        settings.ingest_buffered_bytes,
-        settings.ingest_open_files,
-        settings.ingest_upsert_bytes,
-        settings.ingest_max_files,
-        settings.ingest_writers,
-    )
+    log = _log(settings, store_url, clock, stack)
     tables = PyIcebergWritableTables(catalogs)
-    sync = sync_files if settings.ingest_fsync else not_synced
-    data_files = ParquetDataFiles(bounds, sync)
+    data_files = _data_files(settings)
     rewriting = Rewriting(tables, ParquetWrittenRows(), data_files)
     commits = PyIcebergTableCommits(
         catalogs,
         data_file,
         row_deltas=row_deltas,
-        sync=sync,
+        sync=_sync(settings),
         upsert_listed_files=settings.ingest_upsert_listed_files,
     )
-    committer = Committer(log, commits, clock, pace, metrics.ingests, rewriting, lineage)
+    committer = Committer(log, commits, clock, _pace(settings), metrics.ingests, rewriting, lineage)
     stack.callback(committer.close, 0)
     spools = SpoolDirectory(spool_folder, settings.ingest_max_spooled_bytes)
     stack.callback(spools.close)
@@ -114,14 +91,60 @@ def build_ingests(
             settings.ingest_max_sort_orders,
         ),
     )
+    history = _history(settings, store_url, clock, stack)
+    metrics.pools.add("ingest_log", lambda: log.pool)
+    metrics.pools.add("commit_rounds", lambda: log.rounds_pool)
+    metrics.pools.add("ingest_history", lambda: history.pool)
+    metrics.caches.add("spooled_bodies", lambda: spools.use)
+    return IngestService(ports, committer, schema_from_json, history, settings.ingest_max_waiting)
+
+
+def _log(settings: Settings, store_url: str, clock: Clock, stack: ExitStack) -> PostgresIngestLog:
+    rounds = RoundBounds(
+        ingests=settings.ingest_commit_max_ingests,
+        byte_count=settings.ingest_commit_max_bytes,
+        joined_rows=settings.ingest_upsert_joined_rows,
+        joined_files=settings.ingest_upsert_joined_files,
+    )
+    log = PostgresIngestLog(
+        store_url,
+        parallel_rounds=settings.ingest_parallel_commits,
+        round_bounds=rounds,
+        outage=Outage(settings.metrics_store_failover_s, clock),
+    )
+    stack.callback(log.close)
+    return log
+
+
+def _pace(settings: Settings) -> CommitPace:
+    return CommitPace(
+        interval_ms=settings.ingest_commit_interval_ms,
+        max_files=settings.ingest_commit_max_files,
+        parallel_rounds=settings.ingest_parallel_commits,
+    )
+
+
+def _sync(settings: Settings) -> Sync:
+    return sync_files if settings.ingest_fsync else not_synced
+
+
+def _data_files(settings: Settings) -> ParquetDataFiles:
+    bounds = WriteBounds(
+        settings.ingest_buffered_bytes,
+        settings.ingest_open_files,
+        settings.ingest_upsert_bytes,
+        settings.ingest_max_files,
+        settings.ingest_writers,
+    )
+    return ParquetDataFiles(bounds, _sync(settings))
+
+
+def _history(settings: Settings, store_url: str, clock: Clock, stack: ExitStack) -> PostgresIngestHistory:
+    """Builds the history, and begins to delete what is older than the retention."""
     history = PostgresIngestHistory(store_url)
     stack.callback(history.close)
     kept = timedelta(days=settings.ingest_retention_days)
     retention = IngestRetention(history, deletion_clock(store_url, clock, stack), kept)
     stack.callback(retention.close)
     retention.start()
-    metrics.pools.add("ingest_log", lambda: log.pool)
-    metrics.pools.add("commit_rounds", lambda: log.rounds_pool)
-    metrics.pools.add("ingest_history", lambda: history.pool)
-    metrics.caches.add("spooled_bodies", lambda: spools.use)
-    return IngestService(ports, committer, schema_from_json, history, settings.ingest_max_waiting)
+    return history
