@@ -34,6 +34,9 @@ def sluice(
 def serve() -> None:
     """Serves until SIGINT or SIGTERM. Settings: `sluice config`, and docs/reference/settings.md."""
     with _one_sentence_errors():
+        from api.bootstrap.memory import share_allocator_with_arrow
+
+        share_allocator_with_arrow()
         from api.cli.commands.serve import serve as run
 
         run()

@@ -15,8 +15,8 @@ from pyiceberg.typedef import Identifier
 from sqlalchemy import bindparam, select, tuple_
 
 from service.adapters.catalogs.metadata_json import metadata_json
-from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.disk.synced_files import Sync, sync_files
+from service.bounded_lru import BoundedLru
 
 KEPT_TABLES = 64
 KEPT_BYTES = 64 << 20
@@ -47,10 +47,13 @@ class KeepingSqlCatalog(SqlCatalog):
     The database must not point to metadata that a power failure can lose: `sync` is called first.
     """
 
-    def __init__(self, name: str, sync: Sync = sync_files, **properties: str) -> None:
+    def __init__(
+        self, name: str, sync: Sync = sync_files, *, kept_bytes: int = KEPT_BYTES, **properties: str
+    ) -> None:
         self._sync = sync
+        self._kept_bytes = kept_bytes
         # By folder, because metadata that a commit has replaced is not read any more.
-        self._kept: BoundedLru[str, tuple[str, TableMetadata]] = BoundedLru(KEPT_TABLES, KEPT_BYTES)
+        self._kept: BoundedLru[str, tuple[str, TableMetadata]] = BoundedLru(KEPT_TABLES, kept_bytes)
         super().__init__(name, **properties)
         # A single query needs no transaction, which would cost two more round trips.
         self._at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -108,7 +111,8 @@ class KeepingSqlCatalog(SqlCatalog):
         kept = _uncopied(metadata)
         fields = sum(len(schema.fields) for schema in kept.schemas)
         size = _FIXED_BYTES + _SNAPSHOT_BYTES * len(kept.snapshots) + _FIELD_BYTES * fields
-        self._kept.put(_folder(location), (location, kept), size)
+        # A table with more snapshots than fit is the one that costs most to read again.
+        self._kept.put(_folder(location), (location, kept), min(size, self._kept_bytes))
         return kept
 
 

@@ -6,7 +6,9 @@ PyIceberg calls Python code for each column and each snapshot whenever one of th
 from __future__ import annotations
 
 from functools import lru_cache
+from threading import Lock
 
+from cachetools import LRUCache, cached
 from pyiceberg.schema import Schema
 from pyiceberg.table.metadata import TableMetadata, TableMetadataV2
 from pyiceberg.table.snapshots import Snapshot
@@ -33,15 +35,16 @@ def schema_json(schema: Schema) -> str:
     return _schema(Identity(schema))
 
 
-def _snapshot_json(snapshot: Snapshot) -> str:
-    return _snapshot(Identity(snapshot))
-
-
 @lru_cache(_SCHEMAS_KEPT)
 def _schema(schema: Identity[Schema]) -> str:
     return schema.value.model_dump_json()
 
 
-@lru_cache(_SNAPSHOTS_KEPT)
-def _snapshot(snapshot: Identity[Snapshot]) -> str:
-    return snapshot.value.model_dump_json()
+def _snapshot_key(snapshot: Snapshot) -> tuple[object, ...]:
+    # A snapshot never changes. Compared by identity, the cache would hold each version of the metadata.
+    return snapshot.snapshot_id, snapshot.manifest_list, snapshot.sequence_number, snapshot.timestamp_ms
+
+
+@cached(LRUCache(_SNAPSHOTS_KEPT), key=_snapshot_key, lock=Lock())
+def _snapshot_json(snapshot: Snapshot) -> str:
+    return snapshot.model_dump_json()

@@ -11,7 +11,7 @@ from pyiceberg.typedef import Identifier
 
 from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
 from service.adapters.catalogs.table_facts import facts_at, table_facts
-from service.adapters.concurrency.bounded_lru import BoundedLru
+from service.bounded_lru import BoundedLru
 from service.model.operations.usage import CacheUse
 from service.model.tables.tables import NOW, TableAt, TableFacts, TableName
 

@@ -15,7 +15,7 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import NestedField
 
 from service.adapters.commits.cached_values import CachedValues
-from service.adapters.concurrency.bounded_lru import BoundedLru
+from service.bounded_lru import BoundedLru
 
 _MANIFESTS_KEPT = 10_000
 _KEPT_BYTES = 16 << 20

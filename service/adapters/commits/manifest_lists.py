@@ -15,8 +15,9 @@ from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestFile, ManifestListWriter
 from pyiceberg.table.snapshots import Snapshot
 
-from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.disk.synced_files import Sync, sync_files
+from service.bounded_lru import BoundedLru
+from service.model.operations.usage import CacheUse
 
 _KEPT_LISTS = 256
 _KEPT_BYTES = 32 << 20
@@ -32,7 +33,7 @@ class _Entries:
 
 
 class ManifestLists:
-    """Writes manifest lists, and caches the entries of those it wrote last: a file never changes.
+    """Writes manifest lists, and caches the entries of the newest list of each branch: a file never changes.
 
     Thread-safe. A written list is synced to disk, and so are the manifests that are new in it.
     """
@@ -40,6 +41,11 @@ class ManifestLists:
     def __init__(self, sync: Sync = sync_files) -> None:
         self._sync = sync
         self._kept: BoundedLru[str, _Entries] = BoundedLru(_KEPT_LISTS, _KEPT_BYTES)
+
+    @property
+    def use(self) -> CacheUse:
+        """The use of the cache."""
+        return self._kept.use
 
     def write(
         self,
@@ -58,6 +64,9 @@ class ManifestLists:
             _write_block(writer, whole)
         location = writer._output_file.location
         self._sync([*(each.manifest_path for each in added), location])
+        if before is not None:
+            # The next commit reads the new list, which has all entries of this one.
+            self._kept.drop(before.manifest_list)
         self._kept.put(location, whole, len(whole.content))
 
     def _entries(self, writer: ManifestListWriter, files: FileIO, snapshot: Snapshot) -> _Entries:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 
-from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.filters.cache_server import FilterServer
 from service.adapters.filters.codec import StoredKeys
+from service.bounded_lru import BoundedLru
 from service.errors import FilterCacheDown
 from service.model.filters.filtering import DynamicFilteringData
 from service.model.operations.usage import CacheUse

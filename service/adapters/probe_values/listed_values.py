@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from service.adapters.concurrency.bounded_lru import BoundedLru
+from service.bounded_lru import BoundedLru
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.filters.filtering import KeyValue
 from service.model.filters.partition_tuples import PartitionTuples

@@ -12,7 +12,6 @@ from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.types import NestedField
 
-from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.probe_values.manifest_intervals import (
     CachedIntervals,
     data_files,
@@ -20,6 +19,7 @@ from service.adapters.probe_values.manifest_intervals import (
     intervals_of_files,
 )
 from service.adapters.probe_values.partition_values import PartitionValues, partition_values
+from service.bounded_lru import BoundedLru
 from service.model.tables.tables import TableName
 
 # Measured: two values, and a slot in two dictionaries, or in two sorted lists with their sums.

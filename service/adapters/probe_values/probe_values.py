@@ -18,7 +18,6 @@ from pyiceberg.table import Table
 from pyiceberg.types import NestedField
 
 from service.adapters.catalogs.opened_tables import OpenedTable
-from service.adapters.concurrency.bounded_lru import BoundedLru
 from service.adapters.probe_values.column_values import column_values
 from service.adapters.probe_values.file_interval import has_intervals
 from service.adapters.probe_values.manifest_intervals import (
@@ -29,6 +28,7 @@ from service.adapters.probe_values.manifest_intervals import (
 from service.adapters.probe_values.manifest_reader import INTERVAL_BYTES, TUPLE_BYTES, ManifestReader
 from service.adapters.probe_values.manifest_sample import manifest_sample
 from service.adapters.probe_values.partition_values import partition_tuples
+from service.bounded_lru import BoundedLru
 from service.errors import CatalogDown, TableNotFound
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.filters.partition_tuples import PartitionTuples

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +12,8 @@ from functools import partial
 from typing import Any
 
 import structlog
-from cachetools import LRUCache
 
+from service.bounded_lru import BoundedLru
 from service.model.filters.filtering import DynamicFilter, Reason
 from service.model.query.query import Parameter, QueryRequest, by_name
 from service.model.query.rewrites import RewriteKind
@@ -30,7 +29,13 @@ from service.query.filtering.expanded_views import ExpandedViews
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.look_for_filters import ANNOUNCE, IS_CLUSTERED, FilterSearch, look_for_filters
 from service.query.filtering.probe_knowledge import ProbeColumn, ProbeKnowledge
-from service.query.filtering.read_text import TEXTS_KEPT, TextReader, calls_for
+from service.query.filtering.read_text import (
+    TEXTS_KEPT,
+    TREES_KEPT_BYTES,
+    TextReader,
+    calls_for,
+    tree_bytes,
+)
 from service.query.filtering.unpinned import UnpinnedTables, has_moved
 from service.query.filtering.unpinned_references import has_changed
 
@@ -97,7 +102,7 @@ class _Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class _Key:
     """Equal for two requests exactly if detection returns the same for both, as far as files are known."""
 
     sql: str
@@ -107,10 +112,17 @@ class _Question:
     versions: frozenset[tuple[TableAt, str, int, int | None]]
     days: tuple[date, ...]
     is_unbounded: bool
-    parsed: ParsedQuery = field(compare=False)
-    names: Mapping[int, TableAt] = field(compare=False)
-    facts: Mapping[TableAt, TableFacts] = field(compare=False)
-    request: QueryRequest = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """The input of one detection, and the key of its answer. The key is cached, so it holds no tree."""
+
+    key: _Key
+    parsed: ParsedQuery
+    names: Mapping[int, TableAt]
+    facts: Mapping[TableAt, TableFacts]
+    request: QueryRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +153,7 @@ class Detections:
         self._calls = calls or InProcess()
         self._zone = bounds.session.get("spark.sql.session.timeZone", bounds.session.get("timeZone"))
         self._parsed = TextReader(self._calls, self._zone).read
-        self._kept: LRUCache[_Question, _Answer] = LRUCache(TEXTS_KEPT)
-        self._lock = threading.Lock()
+        self._kept: BoundedLru[_Key, _Answer] = BoundedLru(TEXTS_KEPT, TREES_KEPT_BYTES)
 
     def of(self, request: QueryRequest, min_table_bytes: int = 0) -> Detected | Reason:
         """Returns the query's filters for its tables as they are now, or the reason why it runs as written.
@@ -211,7 +222,7 @@ class Detections:
         return versioned, table_names(versioned, catalogs, request.catalog, request.schema)
 
     def _question(self, request: QueryRequest, reading: _Reading) -> _Question:
-        return _Question(
+        key = _Key(
             sql=reading.parsed.sql,
             catalog=request.catalog,
             schema=request.schema,
@@ -222,15 +233,11 @@ class Detections:
             ),
             days=days_around(self._clock.now(), self._bounds.session),
             is_unbounded=request.pruning.is_always_worth_it,
-            parsed=reading.parsed,
-            names=reading.names,
-            facts=reading.facts,
-            request=request,
         )
+        return _Question(key, reading.parsed, reading.names, reading.facts, request)
 
     def _found(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | Reason | None:
-        with self._lock:
-            kept = self._kept.get(question)
+        kept = self._kept.get(question.key)
         if kept is None or knowledge.has_news(kept.pending):
             detection: Detection | Reason | None
             try:
@@ -241,8 +248,7 @@ class Detections:
                     return Reason.TOO_COMPLEX
                 detection = Reason.TOO_COMPLEX
             kept = _Answer(detection, knowledge.pending)
-            with self._lock:
-                self._kept[question] = kept
+            self._kept.put(question.key, kept, tree_bytes(question.key.sql))
         return kept.detection
 
     def _detect(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | None:
@@ -253,21 +259,21 @@ class Detections:
         """
         bounds = self._bounds
         search = FilterSearch(
-            sql=question.sql,
+            sql=question.key.sql,
             zone=self._zone,
             catalog_names=bounds.catalog_names,
-            catalog=question.catalog,
-            schema=question.schema,
+            catalog=question.key.catalog,
+            schema=question.key.schema,
             names=dict(question.names),
             facts=dict(question.facts),
             parameters=dict(by_name(question.request.parameters)),
             session=dict(bounds.session),
-            days=question.days,
-            max_build_rows=UNBOUNDED if question.is_unbounded else bounds.max_build_rows,
+            days=question.key.days,
+            max_build_rows=UNBOUNDED if question.key.is_unbounded else bounds.max_build_rows,
             max_fetched_rows=bounds.max_build_rows,
             max_relation_rows=bounds.max_relation_rows,
         )
-        calls = calls_for(question.sql, self._calls)
+        calls = calls_for(question.key.sql, self._calls)
         return calls.call(look_for_filters, search, answer=partial(_answer, knowledge))
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 import structlog
 from sqlglot import TokenError, tokenize
 
+from service.bounded_lru import BoundedLru
 from service.model.filters.filtering import Reason
 from service.model.tables.sql import ParsedQuery
 from service.ports import Answer, BoundedCalls, CallGivenUp
@@ -16,6 +17,9 @@ from service.pruning.sql_text.parse import parse
 from service.query.filtering.in_process import InProcess
 
 TEXTS_KEPT = 512
+TREES_KEPT_BYTES = 64 << 20
+TREE_BYTES_PER_CHARACTER = 120
+"""Memory of a parsed text, measured and rounded up."""
 # The parser tries some constructs in two ways, one within the other. With so few tokens it takes
 # milliseconds.
 SHORT_TOKENS = 32
@@ -40,6 +44,11 @@ def read_apart(_: Answer, sql: str, zone: str | None) -> ParsedQuery | Reason:
     return read_text(sql, zone)
 
 
+def tree_bytes(sql: str) -> int:
+    """Returns how much memory a text takes with its tree, at most."""
+    return TREE_BYTES_PER_CHARACTER * (len(sql) + 1)
+
+
 def is_short(sql: str) -> bool:
     """Whether the text is so short that no work on it takes long."""
     if len(sql) > _SHORT_CHARACTERS:
@@ -61,15 +70,20 @@ class TextReader:
     def __init__(self, calls: BoundedCalls, zone: str | None) -> None:
         self._calls = calls
         self._zone = zone
-        self._read = lru_cache(TEXTS_KEPT)(self._once)
+        self._kept: BoundedLru[str, ParsedQuery | Reason] = BoundedLru(TEXTS_KEPT, TREES_KEPT_BYTES)
 
     def read(self, sql: str) -> ParsedQuery | Reason:
         """Returns the text's tree, or why there is none; `TOO_COMPLEX` if it was not done in time."""
+        kept = self._kept.get(sql)
+        if kept is not None:
+            return kept
         try:
-            return self._read(sql)
+            found = self._once(sql)
         except CallGivenUp as failure:
             log.warning("text_not_read", reason=str(failure))
             return Reason.TOO_COMPLEX
+        self._kept.put(sql, found, tree_bytes(sql))
+        return found
 
     def _once(self, sql: str) -> ParsedQuery | Reason:
         try:

@@ -16,7 +16,7 @@ from pyiceberg.table import Table
 from pyiceberg.table.update import AssertRefSnapshotId
 from pyiceberg.types import LongType, NestedField, StringType
 
-from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
+from service.adapters.catalogs.keeping_sql_catalog import KEPT_BYTES, KeepingSqlCatalog
 from service.adapters.catalogs.metadata_json import metadata_json
 from service.adapters.catalogs.opened_tables import OpenedTables
 from service.adapters.disk.synced_files import not_synced
@@ -33,7 +33,7 @@ def properties(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def catalog(properties: dict[str, str]) -> Iterator[KeepingSqlCatalog]:
-    made = KeepingSqlCatalog("lake", not_synced, **properties)
+    made = KeepingSqlCatalog("lake", not_synced, kept_bytes=KEPT_BYTES, **properties)
     made.create_namespace("a")
     yield made
     made.close()
@@ -131,3 +131,16 @@ def test_a_table_that_was_dropped_and_made_anew_is_another_one(
     outside.drop_table("a.t")
     outside.create_table("a.t", SCHEMA, location=table.location(), properties={"format-version": "2"})
     assert catalog.load_table("a.t").metadata.table_uuid != table.metadata.table_uuid
+
+
+def test_a_table_whose_metadata_is_larger_than_the_cache_is_still_cached(properties: dict[str, str]) -> None:
+    catalog = KeepingSqlCatalog("lake", not_synced, kept_bytes=1, **properties)
+    try:
+        catalog.create_namespace("a")
+        table = catalog.create_table("a.t", SCHEMA, properties={"format-version": "2"})
+        table.append(ROWS)
+        location = table.metadata_location
+        assert catalog.kept(("a", "t"), location) is not None
+        assert catalog.load_table("a.t").metadata_location == location
+    finally:
+        catalog.close()

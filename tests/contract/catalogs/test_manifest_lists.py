@@ -69,6 +69,14 @@ def test_a_list_that_was_just_written_is_not_read_again(table: Table) -> None:
     assert ids_in(table) == [1, 2]
 
 
+def test_one_list_is_cached_however_many_were_written(table: Table) -> None:
+    lists = ManifestLists()
+    for number in range(5):
+        appended(table, [number], lists)
+    assert lists.use.entries == 1
+    assert lists.use.byte_count > 0
+
+
 def test_entries_are_those_that_pyiceberg_writes(table: Table) -> None:
     lists = ManifestLists()
     for number in range(2):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 
@@ -179,3 +180,24 @@ def test_plans_of_a_text_that_takes_too_long_are_left_out() -> None:
     slow = filtered_record(SLOW[0])
     made = BoundedProcesses(0, 0.01, (ready, ()))
     assert explain(slow, made).plans is None
+
+
+class _Counted:
+    """Answers each call at once, and lists the texts."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def call(self, function: object, sql: str, *_: object) -> Reason:  # noqa: ARG002
+        self.read.append(sql)
+        return Reason.TOO_COMPLEX
+
+
+def test_trees_of_large_texts_make_room_for_one_another() -> None:
+    calls = _Counted()
+    reader = TextReader(cast(BoundedCalls, calls), "UTC")
+    texts = [f"SELECT {number} {'x' * MAX_BYTES}" for number in range(6)]
+    for sql in (*texts, texts[-1], texts[0]):
+        reader.read(sql)
+    # The last text is still cached, and the first is not.
+    assert calls.read == [*texts, texts[0]]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from service.adapters.concurrency.bounded_lru import BoundedLru
+from service.bounded_lru import BoundedLru
 from service.model.operations.usage import CacheUse
 
 

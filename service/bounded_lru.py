@@ -47,6 +47,11 @@ class BoundedLru(Generic[K, V]):
             self._hits += 1
             return entry[0]
 
+    def drop(self, key: K) -> None:
+        """Forgets the value, if there is one."""
+        with self._lock:
+            self._entries.pop(key, None)
+
     def put(self, key: K, value: V, byte_count: int) -> None:
         """Caches the value, unless it is larger than the whole cache may be."""
         with self._lock:
