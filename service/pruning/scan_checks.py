@@ -170,9 +170,9 @@ class ScanChecks:
     def _why_not(self, facts: TableFacts, column: str) -> str:
         """Returns, in words, why no filter is accepted on the column."""
         if facts.source is TableSource.FILES:
-            return f"the table's folders are not named by {column}"
+            return f"{column} does not name the table's folders"
         if column.lower() in ambiguous_columns(facts):
-            return f"what the files say of {column} is not sure: they were imported, or its type was widened"
+            return f"statistics of {column} cannot be trusted: files were imported, or its type was widened"
         found = self._context.clustering(facts, column)
         return (
             f"no partition, sort order, bloom filter, or clustered bounds on {column}{found and ': '}{found}"

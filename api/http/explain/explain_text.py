@@ -43,7 +43,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
         yield explanation.rewritten_sql
     yield ""
     yield "== Spark Plan =="
-    yield explanation.spark_plan.rstrip() or "(there is none: the query did not get that far)"
+    yield explanation.spark_plan.rstrip() or "(none: the query did not get that far)"
 
 
 def _pruning(explanation: Explanation) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from service.model.query.explanation import QueryPlans
 from service.pruning.plans.plan_text import plan_text
 
-NO_PLAN = "(there is none: the text is not one query that the gateway can read)"
+NO_PLAN = "(none: the text is not one query that the gateway can read)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ def plan_texts(plans: QueryPlans | None) -> PlanTexts:
     """Returns each plan as indented text, or a sentence where there is none.
 
     >>> plan_texts(None).optimized_physical
-    '(there is none: the text is not one query that the gateway can read)'
+    '(none: the text is not one query that the gateway can read)'
     """
     if plans is None:
         return PlanTexts(NO_PLAN, NO_PLAN, NO_PLAN)

@@ -21,9 +21,7 @@ def parse_duration(text: object) -> int:
         ValueError: it is not a whole number followed by ms, s or m.
     """
     if not isinstance(text, str) or not re.fullmatch(_PATTERN, text, re.ASCII):
-        raise ValueError(
-            'a duration is a string with a whole number and ms, s or m, such as "10s" or "500ms"'
-        )
+        raise ValueError('a duration is a string of a whole number and ms, s or m, such as "10s" or "500ms"')
     digits = text.rstrip("ms")
     return int(digits) * _MS_PER[text[len(digits) :]]
 

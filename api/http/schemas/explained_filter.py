@@ -65,7 +65,9 @@ class FilterAnswer(WireModel):
     collect_ms: int
     applied: bool
     reason: Reason
-    cache_note: Annotated[str, Field(description="why the filter cache could not be used, if so")]
+    cache_note: Annotated[
+        str, Field(description="why the filter cache could not be used; empty: it was not needed, or worked")
+    ]
     detail: Annotated[str, Field(description="the exact cause behind the reason, in words; may be empty")]
 
 

@@ -98,7 +98,7 @@ class ExplanationAnswer(WireModel):
 
     query_id: Annotated[UUID | None, Field(description="null: the query was only planned")]
     sql: str
-    rewritten_sql: Annotated[str | None, Field(description="null: the query ran as it was sent")]
+    rewritten_sql: Annotated[str | None, Field(description="null: the query ran as written")]
     state: QueryState | Literal["PLANNED"]
     error: ExplainedError | None
     filters: list[FilterAnswer]

@@ -12,17 +12,17 @@ from api.http.schemas.wire import WireModel
 from service.model.ingest.ingest import BadRecord, IngestCommit, IngestRecord, IngestState, WrittenTarget
 
 NOT_TOGETHER = (
-    "Tables and branches are committed each by itself: one can be in its table while another waits or failed."
+    "Each table and branch is committed on its own: one commit can succeed while another waits or fails."
 )
 FAILED_ALONE = (
-    f"{NOT_TOGETHER} Send only what was for those with an error again, under a new requestId: whatever else"
-    " the request had would be written twice."
+    f"{NOT_TOGETHER} Send only the records for those with an error again, under a new requestId: all other"
+    " records of the request would be written twice."
 )
 LETTERS_APART = (
-    "Records that did not fit are the part of the dead letters, not of the table that they were sent to: send"
-    " them again only if that part has the error."
+    "Records that did not fit belong to the commit of the dead letters, not to that of the table that they"
+    " were sent to: send them again only if the commit of the dead letters has the error."
 )
-WHOLE_ROWS = "Rows were replaced whole: columns that were not written are NULL in them now."
+WHOLE_ROWS = "Whole rows were replaced: columns that were not written are NULL in them now."
 
 
 class UpsertAnswer(WireModel):
@@ -67,7 +67,10 @@ class CommitAnswer(WireModel):
     write_targets: list[WriteTargetAnswer]
     error: CommitError | None = None
     postponed: Annotated[
-        str | None, Field(description="why the commit has to wait, if it lacks something; it is tried again")
+        str | None,
+        Field(
+            description="why the commit waits, if something that it needs is missing; the gateway tries again"
+        ),
     ] = None
 
 

@@ -94,7 +94,9 @@ class QueryAnswer(WireModel):
 
     query_id: UUID
     status: StatusAnswer
-    reused: Annotated[bool, Field(description="this requestId had been sent before; nothing ran again")]
+    reused: Annotated[
+        bool, Field(description="this requestId was sent before, and the query did not run again")
+    ]
     manifest: Annotated[ManifestAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]
     result: Annotated[ChunkAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]
     pruning: Annotated[PruningAnswer | None, Field(description="null until the query is final")]

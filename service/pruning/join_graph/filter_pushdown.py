@@ -19,9 +19,9 @@ _NUMBERS_ROWS = "monotonically_increasing_id"
 _AROUND = ("this", "alias", "order")
 
 # Why a filter is not pushed down, in words.
-SHARED = "another place that reads these rows may need others of them"
+SHARED = "another place that reads these rows may need rows with other keys"
 LIMITED = "a LIMIT, OFFSET or sample chooses among all rows"
-TOTALLED = "a total, a window or a running number is made of rows with other keys too"
+TOTALLED = "a total, a window or a row number includes rows with other keys"
 
 GraphOf = Callable[[Scope], JoinGraph | None]
 IsOpen = Callable[[Scope, str], bool]

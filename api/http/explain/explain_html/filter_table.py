@@ -13,7 +13,7 @@ from service.model.filters.filtering import Build, FilterForm, FilterRecord, Fil
 # A filter may have hundreds of ranges. The page shows a few; the JSON has all.
 MAX_RANGES_SHOWN = 5
 
-_HEAD = "<tr><th>filter</th><th>narrows</th><th>by the keys of</th><th>keys</th><th>outcome</th></tr>"
+_HEAD = "<tr><th>filter</th><th>prunes</th><th>by the keys of</th><th>keys</th><th>outcome</th></tr>"
 
 
 def filter_table(filters: Sequence[FilterRecord], has_ended: bool = True) -> str:

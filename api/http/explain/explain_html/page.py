@@ -22,7 +22,7 @@ CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-u
 
 
 _REFRESH_S = 2
-_NOT_ENDED = "The query has not ended. What is known so far is here, and the page asks again by itself."
+_NOT_ENDED = "The query has not ended. This page shows what is known so far, and reloads by itself."
 
 
 def explain_html(explanation: Explanation) -> str:

@@ -24,7 +24,7 @@ _NARROWED = "DynamicFilteringTableSourceScan"
 _IN_MEMORY = "LocalTableScan"
 _TITLES = {
     _COLLECTOR: "Filter collector",
-    _NARROWED: "Narrowed scan",
+    _NARROWED: "Pruned scan",
     "TableSourceScan": "Scan",
     _IN_MEMORY: "Rows in memory",
 }
@@ -34,7 +34,7 @@ def plan_drawing(plan: PlanNode, scans: Sequence[ScanRecord]) -> str:
     """Returns the plan as SVG, or a sentence if it has too many nodes to be readable."""
     placed = list(plan_layout(plan).walk())
     if len(placed) > MAX_NODES:
-        many = f"The plan has {len(placed)} operators, too many to be drawn. Its text is below."
+        many = f"The plan has {len(placed)} operators, too many to draw. Its text is below."
         return f'<p class="none">{many}</p>'
     width = int((max(each.column for each in placed) + 1) * COLUMN)
     height = (max(each.row for each in placed) + 1) * ROW

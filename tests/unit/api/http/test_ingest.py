@@ -114,8 +114,8 @@ async def test_a_table_that_took_its_part_is_told_where_another_did_not(
         (77, None),
         (None, {"code": "TABLE_CHANGED", "detail": "column kind is gone."}),
     ]
-    assert "each by itself" in problem["note"]
-    assert "Send only what was for those with an error again, under a new requestId" in problem["note"]
+    assert "committed on its own" in problem["note"]
+    assert "Send only the records for those with an error again, under a new requestId" in problem["note"]
 
 
 def test_where_a_table_failed_it_is_told_whose_part_dead_letters_are() -> None:
@@ -123,7 +123,7 @@ def test_where_a_table_failed_it_is_told_whose_part_dead_letters_are() -> None:
     taken, refused = IngestCommit(keys[1], (), 7), IngestCommit(keys[0], (), None, "TABLE_CHANGED", "gone")
     record = IngestRecord(uuid4(), "ann", None, "", datetime.now(UTC), (refused, taken), Rejected(1))
     problem = json.loads(bytes(failed_ingest_response(record, "/ingest").body))
-    assert "Records that did not fit are the part of the dead letters" in problem["note"]
+    assert "Records that did not fit belong to the commit of the dead letters" in problem["note"]
     without = failed_ingest_response(replace(record, rejected=Rejected()), "/ingest")
     assert "dead letters" not in json.loads(bytes(without.body))["note"]
 
@@ -206,7 +206,7 @@ async def test_several_tables_are_written_with_one_request(
     other = {"table": "lake.logs.errors", "branch": "audit", "records": [{"id": 3}]}
     response = await send(client, writes=[EVENTS, other])
     assert [each["table"] for each in response.json()["commits"]] == ["lake.logs.events", "lake.logs.errors"]
-    assert "each by itself" in response.json()["note"]
+    assert "committed on its own" in response.json()["note"]
     assert [each.place for each in gateway.ingests.requests[0].writes] == ["/writes/0", "/writes/1"]
 
 
