@@ -464,7 +464,7 @@ class FilterCacheDown(PartDown):
 
 
 class StorageDown(PartDown):
-    """The table's storage does not take files."""
+    """The table's storage does not accept files."""
 
     code = "STORAGE_DOWN"
 

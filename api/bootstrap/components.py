@@ -67,7 +67,8 @@ class Components:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CannotStart(
-                f"The folder {path} cannot be made ({error.strerror}): set SLUICE_DATA_DIR to one that can."
+                f"The folder {path} cannot be created ({error.strerror}): set SLUICE_DATA_DIR to"
+                " another folder."
             ) from error
         return path
 

@@ -46,7 +46,7 @@ def load_settings(removed: Mapping[str, str] = REMOVED) -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        raise CannotStart(f"The settings do not fit: {_faults(error)}.") from None
+        raise CannotStart(f"The settings are not valid: {_faults(error)}.") from None
     except SettingsError as error:
         raise CannotStart(_not_json(error)) from None
 
@@ -116,4 +116,4 @@ def _not_json(error: SettingsError) -> str:
     found = _FIELD.search(str(error))
     field = found[1] if found else ""
     example = _EXAMPLES.get(field, '{"name": "value"}')
-    return f"{PREFIX}{field.upper()} is not the JSON that it has to be, such as {example}."
+    return f"{PREFIX}{field.upper()} is not JSON as expected, such as {example}."

@@ -217,6 +217,7 @@ async def _ended(task: asyncio.Task[None]) -> None:
 
 def _too_many_long_ones() -> TooManyIngests:
     return TooManyIngests(
-        "As many large ingests are being written as this gateway takes at once, and none ended in time.",
+        "This gateway is already writing as many large ingests as it accepts at once, and none ended in"
+        " time. Try again later.",
         retry_after_s=_LONG_RETRY_S,
     )

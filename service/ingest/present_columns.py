@@ -70,7 +70,7 @@ class PresentColumns:
             case None:
                 return _names(request, known, self._bounds, self._spools)
             case _:
-                raise IngestInvalid("Of streams no columns are inferred: name them in writeSchema.")
+                raise IngestInvalid("The columns of a stream cannot be inferred: name them in writeSchema.")
 
 
 def _present(names: Set[str], own: Set[str], route: Route | None) -> frozenset[str]:

@@ -246,7 +246,7 @@ def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:
 
 def _took_too_long(took: timedelta) -> IngestInvalid:
     return IngestInvalid(
-        f"Writing it took {took}, and files of almost a day ago may be taken for orphans: nothing of it is"
+        f"Writing it took {took}. Files of that age may be removed as orphans, so nothing of it is"
         " kept. Send it in several parts."
     )
 

@@ -27,13 +27,15 @@ def check_may_remove_orphans(
     oldest = waiting.oldest(table)
     if oldest is not None and oldest - LONGEST_WRITE <= older_than:
         raise MaintenanceNotSafe(
-            f"An ingest waits for {table} since {oldest.isoformat()}: its files might be taken for orphans. "
-            "They can be removed once it is committed."
+            f"An ingest waits for {table} since {oldest.isoformat()}: its files could be mistaken for"
+            " orphans. Orphans can be removed once it is committed."
         )
     location = catalogs.facts(table).location
     for other in catalogs.tables(table.catalog).tables:
         if other != table and is_within(catalogs.facts(other).location, location):
-            raise MaintenanceNotSafe(f"{other} lies below {table}: its files would be taken for orphans.")
+            raise MaintenanceNotSafe(
+                f"{other} lies below the location of {table}: its files would be mistaken for orphans."
+            )
 
 
 def is_within(inner: str, outer: str) -> bool:

@@ -58,7 +58,7 @@ def run_maintenance(record: MaintenanceRecord, ports: MaintenancePorts) -> Maint
     """
     if record.attempts >= ATTEMPTS:
         # Whoever began it is gone and cannot say what happened.
-        return _ended(record, ports, MaintenanceFailed(f"Given up: it was begun {ATTEMPTS} times."))
+        return _ended(record, ports, MaintenanceFailed(f"Given up: it was started {ATTEMPTS} times."))
     record = replace(
         record,
         state=MaintenanceState.RUNNING,

@@ -32,7 +32,7 @@ def in_engine_terms(session: WarmSession, is_canceled: Callable[[], bool]) -> It
             raise EngineLost from failure
         if isinstance(failure, AssertionError | AttributeError | TypeError):
             raise
-        raise QueryFailed("The engine could not make sense of this query.") from failure
+        raise QueryFailed("The engine did not understand this query.") from failure
 
 
 def _translated(failure: PySparkException | Py4JJavaError) -> GatewayError:

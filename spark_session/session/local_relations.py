@@ -114,7 +114,7 @@ class LocalRelationStore:
         for name, fingerprint in relations.items():
             kept = self._get(fingerprint)
             if kept is None:
-                raise QueryFailed("Rows that this query was to read from memory are not there any more.")
+                raise QueryFailed("Rows that this query reads from memory no longer exist.")
             self._java.bind(child._jsparkSession, name, kept.plan)
 
     def _get(self, fingerprint: str) -> _Kept | None:

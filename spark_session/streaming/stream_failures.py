@@ -71,7 +71,7 @@ class StreamFailures:
 def _of_folder(source: DirectorySource, text: str) -> GatewayError | None:
     if _NO_FOLDER.search(text):
         return StreamSourceDown(
-            f"There is no folder {source.uri}. The stream begins by itself as soon as there is."
+            f"There is no folder {source.uri}. The stream starts by itself as soon as the folder exists."
         )
     return None
 
@@ -82,13 +82,13 @@ def _of_topic(source: KafkaSource, text: str) -> GatewayError | None:
     where = f"topic {source.topic} of {source.bootstrap_servers}"
     if _GONE.search(text):
         return StreamFailed(
-            f"Messages of {where} are gone that were not read yet: they were too old, or the topic was made"
-            " anew. Make another stream, which begins with those that are there."
+            f"Messages of {where} are gone that were not read yet: they were too old, or the topic was"
+            " created again. Create another stream, which begins with the messages that exist."
         )
     if _NO_TOPIC.search(text):
         return StreamSourceDown(
-            f"There is no {where}. The stream goes on by itself as soon as there is; for another topic make"
-            " another stream."
+            f"There is no {where}. The stream continues by itself as soon as it exists; for another"
+            " topic create another stream."
         )
     if _SILENT.search(text):
         return StreamSourceDown(f"{source.bootstrap_servers} does not answer. The stream is tried again.")

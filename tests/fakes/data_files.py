@@ -27,7 +27,7 @@ class FakeDataFiles:
         taken = list(batches)
         rows = [row for each in taken for row in each.to_pylist()]
         if self.is_down:
-            raise StorageDown(f"The storage of {table.key.table} does not take files.")
+            raise StorageDown(f"The storage of {table.key.table} does not accept files.")
         if target.is_upsert and self.upsert_rows is not None and len(rows) > self.upsert_rows:
             raise UpsertTooLarge("too many rows")
         if not rows:

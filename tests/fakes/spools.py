@@ -15,7 +15,7 @@ class FakeSpool:
 
     def write(self, data: bytes | bytearray) -> None:
         if self._spools.is_full:
-            raise StorageDown("The gateway's own disk takes no more of the body.")
+            raise StorageDown("The gateway's own disk has no room for more of the body.")
         self._data += data
 
     def open(self) -> BinaryIO:

@@ -37,11 +37,11 @@ class FakeTableChanges:
 
     def check_creation(self, name: TableName, creation: TableCreation) -> None:
         if name.catalog != CATALOG:
-            raise CreationInvalid(f"{name} cannot be made: there is no catalog {name.catalog}.")
+            raise CreationInvalid(f"{name} cannot be created: there is no catalog {name.catalog}.")
         if creation.schema.identifier_field_ids - {
             each.field_id for each in creation.schema.columns if each.is_required
         }:
-            raise CreationInvalid(f"{name} cannot be made: an identifier field is optional.")
+            raise CreationInvalid(f"{name} cannot be created: an identifier field is optional.")
 
     def create(self, name: TableName, creation: TableCreation) -> bool:
         self.check_creation(name, creation)
@@ -81,7 +81,7 @@ class FakeTableChanges:
         if self.never or not is_same or known & set(orders):
             return False
         if any(True for each in orders for _ in sort_order_faults(now.schema.columns, each)):
-            raise SchemaMismatch("Rows of this table cannot be sorted so.")
+            raise SchemaMismatch("The sort order cannot be added to this table.")
         self._tables.put(with_sort_orders(now, orders))
         return True
 

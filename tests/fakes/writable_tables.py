@@ -31,5 +31,5 @@ class FakeWritableTables:
             raise TableNotFound(str(name), [str(each) for each in self._tables])
         key = TableKey(name, branch)
         if key in self._tags:
-            raise IngestInvalid(f"{branch} is a tag of {name}, no branch: nothing can be written to it.")
+            raise IngestInvalid(f"{branch} is a tag of {name}, not a branch: it cannot be written to.")
         return replace(self._tables[name], key=key)

@@ -44,7 +44,7 @@ class FakeWrittenRows:
 
     def _rows(self, table: WritableTable, data_file: str) -> list[dict[str, object]]:
         if self._files.is_down:
-            raise StorageDown(f"The storage of {table.key.table} does not give files.")
+            raise StorageDown(f"The storage of {table.key.table} does not return files.")
         content = json.loads(data_file)
         rows = self._files.files.get(content["file-path"])
         if rows is None:

@@ -190,7 +190,7 @@ def test_a_file_that_is_gone_before_it_was_read_is_never_passed_over(
     gateway.post(f"{link}/resume")
     reported = failed()
     assert (reported["error"]["code"], reported["progress"]["batches"]) == ("SOURCE_CHANGED", 9)
-    assert "a [9] 50%.json is not there any more" in reported["error"]["detail"]
+    assert "a [9] 50%.json no longer exists" in reported["error"]["detail"]
     put(inbox, "a [9] 50%.json", lines([{"id": 9}]))
     put(inbox, "b.json", lines([{"id": 10}]))
     gateway.post(f"{link}/resume")
@@ -229,7 +229,7 @@ def test_a_file_that_is_gone_before_it_was_read_is_a_dead_letter(folder: Path) -
     until(lambda: running.client.get(link).json()["progress"]["records"] == 2, 60)
     found = rows(running.client, f"SELECT position, reason FROM {named(table)}__dead_letter")
     gone = f"{inbox.as_uri()}/b c.json"
-    assert found == [[gone, f"{gone}: It is not there any more."]]
+    assert found == [[gone, f"{gone}: It no longer exists."]]
     running.stop()
 
 

@@ -45,6 +45,6 @@ class CatalogSettings(BaseModel):
         if self.default_catalog not in self.catalogs and not (has_lake and self.default_catalog == "lake"):
             cure = ", or set embedded_catalog to true" if self.default_catalog == "lake" else ""
             raise ValueError(
-                f"default_catalog {self.default_catalog} is not among the catalogs: name one of them{cure}"
+                f"default_catalog {self.default_catalog} is not one of the catalogs: name one of them{cure}"
             )
         return self

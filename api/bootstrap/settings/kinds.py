@@ -38,7 +38,8 @@ TableOfSchema = Annotated[
     str,
     Spelled(
         r"^[A-Za-z_][A-Za-z0-9_]{0,62}\.[A-Za-z_][A-Za-z0-9_]{0,62}$",
-        "it is no schema.table, such as logs.events: letters, digits and _, and one dot between the two",
+        "it is not like schema.table, such as logs.events: letters, digits and _, with one dot between"
+        " the two names",
     ),
 ]
 ColumnType = Annotated[
@@ -47,7 +48,7 @@ ColumnType = Annotated[
     # No DECIMAL: Spark misreads decimals in the names of folders.
     Spelled(
         r"^(?i:STRING|BOOLEAN|TINYINT|SMALLINT|INT|BIGINT|DATE|TIMESTAMP)$",
-        "it is none of STRING, BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, DATE and TIMESTAMP",
+        "it is not one of STRING, BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, DATE and TIMESTAMP",
     ),
 ]
 
@@ -65,7 +66,7 @@ def _list(text: str) -> object:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        message = 'it begins as a list in JSON and is none: spell it like ["a", "b"], or like a,b'
+        message = 'it begins like a JSON list, but is not one: write it like ["a", "b"], or like a,b'
         raise ValueError(message) from None
 
 

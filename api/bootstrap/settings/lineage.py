@@ -59,9 +59,9 @@ class LineageSettings(BaseModel):
             return None
         components = urlsplit(url)
         if not url.isprintable() or " " in url:
-            raise ValueError("it has characters that no address has")
+            raise ValueError("it has characters that an address cannot have")
         if "@" in components.netloc:
-            raise ValueError("it has a user in it: use lineage_api_key, or lineage_kafka_options")
+            raise ValueError("it contains a user: use lineage_api_key, or lineage_kafka_options")
         if not _is_complete(components.scheme, components.netloc, components.path):
             raise ValueError("write file:///path, http(s)://host/path, or kafka://host:port,host:port/topic")
         return url

@@ -48,7 +48,7 @@ class EngineSettings(BaseModel):
     def _is_a_master(cls, given: str) -> str:
         if not _MASTER.fullmatch(given):
             raise ValueError(
-                f"{given!r} is no master of Spark, such as local[*], spark://host:7077 or k8s://https://host"
+                f"{given!r} is not a Spark master, such as local[*], spark://host:7077 or k8s://https://host"
             )
         return given
 
@@ -56,14 +56,14 @@ class EngineSettings(BaseModel):
     @classmethod
     def _is_a_time_zone(cls, given: str) -> str:
         if not _OFFSET.fullmatch(given) and not _is_region(given):
-            raise ValueError(f"{given!r} is no time zone, such as UTC, +02:00 or Europe/Rome")
+            raise ValueError(f"{given!r} is not a time zone, such as UTC, +02:00 or Europe/Rome")
         return given
 
     @field_validator("spark_driver_memory")
     @classmethod
     def _is_a_size(cls, given: str) -> str:
         if not _SIZE.fullmatch(given):
-            raise ValueError(f"{given!r} is no size of memory, such as 512m or 2g")
+            raise ValueError(f"{given!r} is not a memory size, such as 512m or 2g")
         return given
 
     @field_validator("spark_conf")

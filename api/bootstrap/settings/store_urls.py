@@ -32,12 +32,12 @@ def check_postgres_url(url: str) -> None:
     """
     scheme, _, rest = url.partition("://")
     if scheme not in _SCHEMES:
-        raise ValueError(f"it has to begin with postgresql://, as {POSTGRES_FORM}")
+        raise ValueError(f"it has to begin with postgresql://, like {POSTGRES_FORM}")
     _check_names(url)
     try:
         given = {name: str(value) for name, value in conninfo_to_dict(f"postgresql://{rest}").items()}
     except psycopg.Error:
-        raise ValueError(f"it is no address of PostgreSQL, such as {POSTGRES_FORM}; {_ESCAPES}") from None
+        raise ValueError(f"it is not a PostgreSQL address, such as {POSTGRES_FORM}; {_ESCAPES}") from None
     _check_hosts(given)
     wanted = given.get("target_session_attrs")
     is_of_several = "," in given.get("host", "")
@@ -45,7 +45,9 @@ def check_postgres_url(url: str) -> None:
         raise ValueError("target_session_attrs has to be read-write or primary: the gateway writes")
     is_checked = given.get("sslmode") in ("require", "verify-ca", "verify-full")
     if not is_checked and given.get("sslrootcert", "system") != "system":
-        raise ValueError("sslrootcert is of no use without sslmode=verify-full: any certificate would do")
+        raise ValueError(
+            "sslrootcert has no effect without sslmode=verify-full: any certificate would be accepted"
+        )
 
 
 def check_cache_url(url: str) -> None:
@@ -79,4 +81,4 @@ def _check_hosts(given: Mapping[str, str]) -> None:
     if len(ports) not in (1, len(hosts)):
         raise ValueError("it needs one port for all hosts, or one for each")
     if not all(not each or (each.isdecimal() and 0 < int(each) < 65_536) for each in ports):
-        raise ValueError("one of its ports is no number from 1 to 65535")
+        raise ValueError("one of its ports is not a number from 1 to 65535")

@@ -13,7 +13,7 @@ CollectorAddress = Annotated[
     str,
     Spelled(
         r"^https?://[^\s/?#@]+(/[^\s?#]*)?$",
-        "it is no http:// or https:// address of a collector; what it is allowed by goes into traces_headers",
+        "it is not an http:// or https:// address of a collector; credentials go into traces_headers",
     ),
 ]
 

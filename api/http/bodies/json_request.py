@@ -95,8 +95,8 @@ def body_json(data: bytes, decode: Callable[[str], object] = exact_json) -> Any:
     except UnicodeDecodeError:
         raise NotJson from None
     except RecursionError:
-        raise NotJson("The body is not JSON that can be read: it is nested too deeply.") from None
+        raise NotJson("The body cannot be read as JSON: it is nested too deeply.") from None
     except (NumberTooLong, TooManyValues):
         raise
     except ValueError as error:
-        raise NotJson(f"The body is not JSON that can be read: {error}.") from None
+        raise NotJson(f"The body cannot be read as JSON: {error}.") from None

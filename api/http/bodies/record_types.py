@@ -45,7 +45,7 @@ def check_charset(scope: Scope) -> None:
     header["Content-Type"] = Headers(scope=scope).get("Content-Type", "")
     charset = header.get_content_charset("utf-8")
     if charset not in _CHARSETS:
-        raise UnsupportedMediaType(f"The character set {charset[:60]!r} is not known: send UTF-8.")
+        raise UnsupportedMediaType(f"The character set {charset[:60]!r} is not supported: send UTF-8.")
 
 
 def compression(scope: Scope) -> Compression:
@@ -56,5 +56,7 @@ def compression(scope: Scope) -> Compression:
     """
     encoding = Headers(scope=scope).get("Content-Encoding", "").strip().lower()
     if encoding not in _ENCODINGS:
-        raise UnsupportedMediaType(f"The content encoding {encoding[:60]!r} is not known: use gzip or zstd.")
+        raise UnsupportedMediaType(
+            f"The content encoding {encoding[:60]!r} is not supported: use gzip or zstd."
+        )
     return _ENCODINGS[encoding]

@@ -58,7 +58,7 @@ class CountedProtocol(HttpToolsProtocol):
             self._is_stopped = True
         except httptools.HttpParserError as error:
             if not self._is_stopped:
-                self._refusal = NotHttp(f"The request is not HTTP/1.1 as this gateway reads it: {error}.")
+                self._refusal = NotHttp(f"This gateway does not accept the request as HTTP/1.1: {error}.")
             self._is_stopped = True
 
     def on_message_begin(self) -> None:
@@ -122,7 +122,7 @@ class CountedProtocol(HttpToolsProtocol):
     def _read_plainly(self, rest: bytes) -> None:
         method, version = self.parser.get_method(), self.parser.get_http_version()
         if method == b"CONNECT":
-            self._refusal = NotHttp("CONNECT is not served.")
+            self._refusal = NotHttp("CONNECT is not supported.")
             raise _Stop
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)

@@ -85,7 +85,7 @@ class RequestCount:
         self._framed_bytes += byte_count
         allowed = _FRAMING_BYTES + _CHUNK_BYTES * self._chunks + self.body_bytes
         if self._framed_bytes > allowed:
-            raise NotHttp("The body's chunks have more around them than in them.")
+            raise NotHttp("The body's chunks have more bytes of framing than of content.")
 
     def _headers_too_large(self) -> HeadersTooLarge:
         return HeadersTooLarge(f"The headers are larger than {self._bounds.max_header_bytes} bytes.")

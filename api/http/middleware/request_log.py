@@ -65,7 +65,7 @@ class RequestLog:
             if exchange.status is not None:
                 raise
             response = problem_response(
-                GatewayError("Something went wrong that the gateway did not expect. The log has the cause."),
+                GatewayError("The gateway met an unexpected error. The log has the cause."),
                 scope["path"],
             )
             await response(scope, exchange.receive, exchange.send)

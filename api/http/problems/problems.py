@@ -225,7 +225,7 @@ def _no_object(error: RequestValidationError) -> GatewayError:
         return NotJson(f"The body is not JSON: {first['ctx']['error']} (character {first['loc'][1]}).")
     if first["type"] == "missing":
         return NotJson("The body is empty. Send one JSON object.")
-    return InvalidRequest([Fault("The body is JSON, but no object. Send one JSON object.", "")])
+    return InvalidRequest([Fault("The body is JSON, but not an object. Send one JSON object.", "")])
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -40,7 +40,7 @@ def _values(parameters: QueryParams) -> Mapping[str, Any]:
     values: dict[str, Any] = {}
     for name, text in parameters.multi_items():
         if name in values:
-            raise InvalidRequest([Fault("stands there twice", f"/query/{name}")])
+            raise InvalidRequest([Fault("is given twice", f"/query/{name}")])
         values[name] = _value(name, text)
     return values
 
@@ -50,7 +50,7 @@ def _value(name: str, text: str) -> object:
         try:
             return exact_json(text)
         except (ValueError, RecursionError) as error:
-            raise InvalidRequest([Fault(f"is no JSON: {error}", f"/query/{name}")]) from None
+            raise InvalidRequest([Fault(f"is not JSON: {error}", f"/query/{name}")]) from None
     if name in _LISTS and (name, text) != _INFER:
         return text.split(",")
     return text

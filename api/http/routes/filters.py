@@ -17,7 +17,7 @@ router = APIRouter(tags=["filters"])
 Fingerprint = Annotated[
     str,
     Path(max_length=128),
-    Spelled(r"^[0-9A-Za-z_-]+$", "it is no fingerprint: GET /filters lists those that there are"),
+    Spelled(r"^[0-9A-Za-z_-]+$", "it is not a fingerprint: GET /filters lists the existing ones"),
 ]
 
 

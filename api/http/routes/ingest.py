@@ -45,7 +45,7 @@ async def require_known_type(request: Request) -> None:
     """Raises UnsupportedMediaType unless the body is JSON: bodies of records go to the other route."""
     if not is_json(request):
         taken = ", ".join(("application/json", *RECORD_TYPES))
-        raise UnsupportedMediaType(f"The body's content type is not known here. Send one of {taken}.")
+        raise UnsupportedMediaType(f"The body's content type is not supported. Send one of {taken}.")
 
 
 class QuickFirst(APIRoute):

@@ -43,15 +43,15 @@ SqlType = Annotated[
     StringConstraints(max_length=64),
     Spelled(
         r"^[A-Za-z][A-Za-z_]{0,30}( ?\( ?[0-9]{1,2} ?(, ?[0-9]{1,2} ?)?\))?$",
-        "it is no type of a single value, such as DATE or DECIMAL(7,2)",
+        "it is not the type of a single value, such as DATE or DECIMAL(7,2)",
     ),
 ]
 ParameterName = Annotated[
     str,
     Spelled(
         r"^[A-Za-z_][A-Za-z0-9_]{0,127}$",
-        "a parameter's name has letters, digits and _, begins with no digit, and has 128 characters at most;"
-        " its colon stands in the SQL alone",
+        "a parameter's name has letters, digits and _, does not begin with a digit, and has 128"
+        " characters at most; only the SQL has its colon",
     ),
 ]
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=255), NO_NUL]

@@ -110,4 +110,4 @@ class CatalogConnection:
 def _not_understood(error: ValidationError) -> str:
     # Not the whole message: it repeats the metadata, including the table's properties.
     reasons = "; ".join(dict.fromkeys(each["msg"] for each in error.errors(include_url=False)))
-    return f"The table's metadata is not understood here: {reasons:.300}."
+    return f"This gateway does not understand the table's metadata: {reasons:.300}."

@@ -19,18 +19,19 @@ def check_unambiguous(catalog: Catalog, schema: Sequence[str], table: str) -> No
     """
     if is_reserved(table):
         raise CreationInvalid(
-            f"{_name(catalog, *schema, table)} cannot be made: Iceberg reads {table} behind a table's name as"
-            " its metadata or a version of it. Choose another name."
+            f"{_name(catalog, *schema, table)} cannot be created: Iceberg reads {table} behind a"
+            " table's name as its metadata or a version of it. Choose another name."
         )
     for depth in range(2, len(schema) + 1):
         if catalog.table_exists(tuple(schema[:depth])):
             raise CreationInvalid(
-                f"{_name(catalog, *schema, table)} cannot be made: {_name(catalog, *schema[:depth])} is a"
-                " table, and no schema may have its name. Choose another schema."
+                f"{_name(catalog, *schema, table)} cannot be created: {_name(catalog, *schema[:depth])}"
+                " is a table, and a schema must not have the name of a table. Choose another schema."
             )
     if catalog.namespace_exists((*schema, table)):
         raise CreationInvalid(
-            f"{_name(catalog, *schema, table)} cannot be made: a schema has this name. Choose another name."
+            f"{_name(catalog, *schema, table)} cannot be created: a schema has this name. Choose"
+            " another name."
         )
 
 

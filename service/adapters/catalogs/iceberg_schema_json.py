@@ -44,7 +44,7 @@ def schema_from_json(json: object) -> TableSchema:
     reader = _Reader()
     schema = reader.schema(json)
     if reader.violations:
-        raise IngestInvalid(f"This is no Iceberg schema: {reader.violations[0]}", reader.violations)
+        raise IngestInvalid(f"This is not an Iceberg schema: {reader.violations[0]}", reader.violations)
     return schema
 
 
@@ -80,7 +80,7 @@ class _Reader:
             if isinstance(each, int) and each in known:
                 found.add(each)
             else:
-                self._wrong("identifier-field-ids", f"No field has the id {str(each)[:100]}.")
+                self._wrong("identifier-field-ids", f"There is no field with the id {str(each)[:100]}.")
         return frozenset(found)
 
     def _fields(self, json: object, place: str, depth: int) -> tuple[Field, ...]:
@@ -126,7 +126,9 @@ class _Reader:
                 key = self._part(content | {"key-required": True}, "key", place, depth)
                 return MapOf(key, self._part(content, "value", place, depth))
             case other:
-                self._wrong(place, f"{other!r} is no type; known are struct, list, map and names of types")
+                self._wrong(
+                    place, f"{other!r} is not a type; supported are struct, list, map and names of types"
+                )
                 return Struct(())
 
     def _part(self, content: Mapping[str, object], part: str, place: str, depth: int) -> Field:
@@ -146,7 +148,7 @@ class _Reader:
             precision, scale = int(decimal[1]), int(decimal[2])
             if 0 < precision <= 38 and scale <= precision:
                 return Primitive(f"decimal({precision}, {scale})")
-        self._wrong(place, f"{name[:100]!r} is no type that can be written")
+        self._wrong(place, f"{name[:100]!r} is not a type that can be written")
         return Primitive("int")
 
     def _object(self, json: object, place: str) -> dict[str, object]:

@@ -40,7 +40,7 @@ def _reasons(metadata: TableMetadata, committable: Committable) -> Iterator[str]
     if metadata.format_version not in _FORMATS_WRITTEN:
         yield f"it has format version {metadata.format_version} now."
     if is_tag(metadata, committable.key.branch):
-        yield f"{committable.key.branch} is a tag, no branch."
+        yield f"{committable.key.branch} is a tag, not a branch."
     # One check for all files of the same write target, in the order in which they were written.
     for target in dict.fromkeys(each.target for each in committable.write_results):
         yield from _reasons_of(metadata, target)
@@ -52,10 +52,10 @@ def _reasons_of(metadata: TableMetadata, target: WriteTarget) -> Iterator[str]:
     if target.spec_id != metadata.default_spec_id:
         yield f"its partition spec is {metadata.default_spec_id}, not {target.spec_id} any more."
     if not _knows_order(metadata, target.sort_order_id):
-        yield f"it knows no sort order {target.sort_order_id}."
+        yield f"it has no sort order {target.sort_order_id}."
     written = next((each for each in metadata.schemas if each.schema_id == target.schema_id), None)
     if written is None:
-        yield f"it has no schema {target.schema_id} any more."
+        yield f"it no longer has the schema {target.schema_id}."
     elif written.schema_id != metadata.current_schema_id:
         yield from _schema_reasons(written, metadata.schema(), target.write_schema_column_ids)
 

@@ -122,11 +122,11 @@ class PyIcebergTableChanges:
 
     def _new_table(self, name: TableName, creation: TableCreation) -> NewTable:
         if not self._catalogs.is_configured(name.catalog):
-            raise CreationInvalid(f"{name} cannot be made: there is no catalog {name.catalog}.")
+            raise CreationInvalid(f"{name} cannot be created: there is no catalog {name.catalog}.")
         try:
             return NewTable.of(creation)
         except (ValueError, ValidationError) as error:
-            raise CreationInvalid(f"{name} cannot be made: {error}") from error
+            raise CreationInvalid(f"{name} cannot be created: {error}") from error
 
     def _attempt(self, catalog: Catalog, table: WritableTable, changes: Sequence[SchemaChange]) -> bool:
         # Loads its own table: the opened ones have many readers, and a commit changes the table object that
@@ -162,7 +162,7 @@ def _staged_orders(table: Table, orders: Sequence[tuple[SortField, ...]]) -> tup
     try:
         updates = added_sort_orders(metadata, orders)
     except (ValueError, ValidationError) as error:
-        raise SchemaMismatch(f"Rows of this table cannot be sorted so: {error}") from error
+        raise SchemaMismatch(f"The sort order cannot be added to this table: {error}") from error
     schema = AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id)
     if isinstance(table.catalog, RestCatalog):
         return updates, (AssertTableUUID(uuid=metadata.table_uuid), schema)
@@ -177,7 +177,7 @@ def _staged(table: Table, changes: Sequence[SchemaChange]) -> tuple[_Updates, _R
             _stage(update, each)
         updates, requirements = update._commit()
     except (ValueError, ValidationError) as error:
-        raise SchemaMismatch(f"The schema cannot be changed so: {error}") from error
+        raise SchemaMismatch(f"The schema change is not possible: {error}") from error
     metadata = table.metadata
     # PyIceberg requires only the current schema. If the schema was changed and changed back, an id would be
     # assigned twice.
@@ -222,4 +222,4 @@ def _create_namespaces(catalog: Catalog, levels: tuple[str, ...]) -> None:
 
 def _give_up(name: str, state: RetryCallState) -> NoReturn:
     last = state.outcome.exception() if state.outcome else None
-    raise CatalogDown(f"Others commit to {name} all the time.") from last
+    raise CatalogDown(f"Other writers commit to {name} all the time. Try again.") from last

@@ -201,7 +201,7 @@ def _discard(spent: list[SnapshotAppend], table: Table) -> None:
 
 def _give_up(name: str, state: RetryCallState) -> NoReturn:
     last = state.outcome.exception() if state.outcome else None
-    raise CatalogDown(f"Others commit to {name} all the time.") from last
+    raise CatalogDown(f"Other writers commit to {name} all the time.") from last
 
 
 def _result(committable: Committable, snapshot_id: int, *, is_repeated: bool) -> CommitResult:

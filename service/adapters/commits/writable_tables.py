@@ -63,7 +63,7 @@ class PyIcebergWritableTables:
         opened = self._catalogs.opened(name)
         table = opened.table
         if is_tag(table.metadata, branch):
-            raise IngestInvalid(f"{branch} is a tag of {name}, no branch: nothing can be written to it.")
+            raise IngestInvalid(f"{branch} is a tag of {name}, not a branch: it cannot be written to.")
         described = self._describe(name, writer_state(table))
         return WritableTable(
             TableKey(name, branch),

@@ -203,7 +203,7 @@ def _meaning(failure: Exception) -> str:
         case redis.OutOfMemoryError():
             return "The filter cache is full."
         case redis.ReadOnlyError():
-            return "The filter cache takes no keys: it is a replica."
+            return "The filter cache is a replica, and accepts no keys."
         case redis.ResponseError() if not isinstance(failure, ClusterDownError):
             return "The filter cache refuses to answer."
         case _:

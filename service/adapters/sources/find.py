@@ -41,7 +41,9 @@ class FoundSources:
             budget = SearchBudget(self._bounds, self._clock, is_canceled)
             found = _Search(self._access, self._bounds, budget).files(parsed)
         except FileNotFoundError as error:
-            raise SourceChanged(f"{uri} was changed while it was looked at. Nothing was accepted.") from error
+            raise SourceChanged(
+                f"{uri} was changed while it was searched. Nothing was accepted: send the request again."
+            ) from error
         except OSError as error:
             raise in_gateway_terms(uri, error) from error
         if not found:
@@ -100,11 +102,12 @@ class _Search:
         self._found[name] = SourceFile(name, found.byte_count, found.modified_ns, version)
         if len(self._found) > self._bounds.files:
             raise SourceInvalid(
-                f"These are more than {self._bounds.files} files: see the setting ingest_source_max_files."
+                f"The source has more than {self._bounds.files} files: see the setting"
+                " ingest_source_max_files."
             )
         if self._byte_count > self._bounds.byte_count:
             raise SourceInvalid(
-                f"These are more than {self._bounds.byte_count} bytes: see the setting"
+                f"The source has more than {self._bounds.byte_count} bytes: see the setting"
                 " ingest_source_max_bytes."
             )
 

@@ -50,7 +50,7 @@ def in_gateway_terms(uri: str, error: OSError) -> GatewayError:
     """
     if is_denied(error):
         return SourceDenied(
-            f"The storage of {uri} refuses the gateway. Ask the operator: its credentials there may not "
-            "list or read this, or the name is another one."
+            f"The storage of {uri} refuses the gateway. Ask the operator: the gateway's credentials may"
+            " not list or read this, or the name is wrong."
         )
     return StorageDown(f"The storage of {uri} does not answer.")

@@ -54,7 +54,7 @@ def _check_same(file: SourceFile, uri: SourceUri, access: SourceAccess) -> None:
     with reported(file.uri):
         now = entry(access, uri)
     if now is None or now.is_folder:
-        raise SourceChanged(f"{file.uri} is not there any more. Nothing was accepted.")
+        raise SourceChanged(f"{file.uri} no longer exists. Nothing was accepted.")
     if (now.byte_count, now.modified_ns) != (file.byte_count, file.modified_ns):
         raise _changed(file.uri)
 

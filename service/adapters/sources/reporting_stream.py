@@ -54,6 +54,6 @@ def reported(uri: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise SourceChanged(f"{uri} is not there any more. Nothing was accepted.") from error
+        raise SourceChanged(f"{uri} no longer exists. Nothing was accepted.") from error
     except OSError as error:
         raise in_gateway_terms(uri, error) from error

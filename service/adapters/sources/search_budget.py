@@ -47,7 +47,7 @@ class SearchBudget:
         self.steps += steps
         if self.names > self._bounds.entries:
             raise SourceInvalid(
-                f"There are more than {self._bounds.entries} names to look at, twenty times what the "
+                f"There are more than {self._bounds.entries} names to search, twenty times what the "
                 "setting ingest_source_max_files allows. Name a folder further down."
             )
         if self.steps > self._bounds.steps:

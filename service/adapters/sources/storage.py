@@ -49,11 +49,12 @@ class SourceAccess:
         """
         if not self.prefixes:
             raise SourceNotAllowed(
-                "Nothing may be read from sources here: the setting ingest_source_prefixes is empty."
+                "Callers may not read from sources here: the setting ingest_source_prefixes is empty."
             )
         if not any(uri.is_below(SourceUri.parse(each)) for each in self.prefixes):
             raise SourceNotAllowed(
-                f"{uri} lies outside of what may be read here: see the setting ingest_source_prefixes."
+                f"{uri} is outside of the locations that callers may read: see the setting"
+                " ingest_source_prefixes."
             )
 
     def check_real(self, uri: SourceUri) -> None:

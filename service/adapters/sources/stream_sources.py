@@ -27,7 +27,7 @@ from service.model.ingest.validation_schema import UnreadableFile
 _OWN = "__"
 # Its place in the caller's request.
 _GLOB = "/source/glob"
-_NO_ADDRESS = "Its name has characters that no address has: put it there again under another one."
+_NO_ADDRESS = "Its name has characters that an address cannot have: rename it."
 # Object stores are slow for each file.
 _AT_ONCE = 16
 
@@ -116,9 +116,9 @@ class AllowedStreamSources:
         folder = SourceUri(uri.scheme, uri.authority, uri.segments[:-1])
         if self._entry(folder) is None:
             # For example, the disk is not mounted: this says nothing about the file.
-            raise StreamSourceDown(f"There is no folder {folder}. The stream goes on as soon as there is.")
-        gone = f"{uri} is not there any more. Nothing was accepted: put it back, and resume the stream."
-        return UnfoundFile(UnreadableFile(address, "It is not there any more."), SourceChanged(gone))
+            raise StreamSourceDown(f"There is no folder {folder}. The stream continues as soon as it exists.")
+        gone = f"{uri} no longer exists. Nothing was accepted: put it back, and resume the stream."
+        return UnfoundFile(UnreadableFile(address, "It no longer exists."), SourceChanged(gone))
 
     def _entry(self, uri: SourceUri) -> Entry | None:
         try:

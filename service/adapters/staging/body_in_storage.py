@@ -70,4 +70,4 @@ def _reported() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StorageDown("The storage does not give the body that was put there.") from error
+        raise StorageDown("The storage does not return the body that was put there.") from error

@@ -69,7 +69,7 @@ class FileSpool:
         try:
             self._write(data)
         except OSError as error:
-            raise StorageDown("The gateway's own disk takes no more of the body.") from error
+            raise StorageDown("The gateway's own disk has no room for more of the body.") from error
 
     def open(self) -> BinaryIO:
         """Opens the whole spool, from its beginning."""

@@ -108,4 +108,4 @@ def _copied(raw: BinaryIO, copy: BodyInStorage, table: WritableTable) -> None:
         with file_io.new_output(copy.location).create(overwrite=True) as out:
             shutil.copyfileobj(raw, cast(BinaryIO, out), _COPIED_BYTES)
     except OSError as error:
-        raise StorageDown(f"The storage of {table.key.table} does not take a body.") from error
+        raise StorageDown(f"The storage of {table.key.table} does not accept a body.") from error

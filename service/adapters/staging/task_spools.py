@@ -64,4 +64,4 @@ class TaskSpool:
 
 
 def _full() -> StorageDown:
-    return StorageDown("The disk of an executor takes no more of what is unpacked there.")
+    return StorageDown("The disk of an executor has no room to unpack more.")

@@ -23,7 +23,7 @@ def check_dead_letters_apart(request: IngestRequest) -> None:
     for each in request.writes:
         if each.is_upsert and each.key in letters:
             reason = (
-                f"{each.key.table} takes the dead letters of this request, which have no place in the order"
-                " of its writes. Send the upsert in a request of its own."
+                f"{each.key.table} receives the dead letters of this request, which have no defined order"
+                " among its writes. Send the upsert in a request of its own."
             )
             raise IngestInvalid(reason, [WriteFault(each.place, reason)])

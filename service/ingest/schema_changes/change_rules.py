@@ -29,7 +29,7 @@ class ChangeRules:
             WriteNotAllowed, IngestInvalid: it may not.
         """
         if not _is_among(name, self.creatable_names):
-            raise WriteNotAllowed(f"There is no table {name}, and callers may not make it here.")
+            raise WriteNotAllowed(f"There is no table {name}, and callers may not create it here.")
         self._check_count(name, field_count)
 
     def check_evolution(self, name: TableName, field_count: int) -> None:
@@ -50,8 +50,8 @@ class ChangeRules:
         """
         if count > self.max_sort_orders:
             raise IngestInvalid(
-                f"{name} would know {count} sort orders; callers may bring it to {self.max_sort_orders}. "
-                "Take one that it has, or leave sortOrder out."
+                f"{name} would have {count} sort orders; callers may add up to {self.max_sort_orders}."
+                " Use one that it has, or leave sortOrder out."
             )
 
     def check_sent(self, name: TableName, field_count: int, own_count: int) -> None:
@@ -68,7 +68,7 @@ class ChangeRules:
     def _check_count(self, name: TableName, field_count: int) -> None:
         if field_count > self.max_fields:
             raise IngestInvalid(
-                f"{name} would have {field_count} fields; at most {self.max_fields} are made here."
+                f"{name} would have {field_count} fields; at most {self.max_fields} are allowed here."
             )
 
 

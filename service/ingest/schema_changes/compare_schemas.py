@@ -82,7 +82,7 @@ def _in_field(given: Field, own: Field, path: Path) -> Iterator[_Finding]:
     ):
         if mine is not None and mine != theirs:
             name = ".".join(path)
-            detail = f"The table has another default for {name}, and defaults are not changed here."
+            detail = f"The table has another default for {name}, and an ingest does not change defaults."
             yield SchemaDifference(name, DifferenceKind.DEFAULT_DIFFERS, detail)
             break
     yield from _in_type(given.type, own.type, path)

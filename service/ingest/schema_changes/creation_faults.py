@@ -35,11 +35,11 @@ def creation_faults(name: TableName, creation: TableCreation, place: str) -> Ite
 def _name_faults(name: TableName) -> Iterator[str]:
     for part in name.parts[1:]:
         if not _NAME.fullmatch(part):
-            yield f"{part!r} is no name for a new table or its schema: letters, digits, _ and - are."
+            yield f"{part!r} is not a valid name for a new table or its schema: use letters, digits, _ and -."
     if is_reserved(name.table):
         yield (
-            f"{name.table!r} is no name for a new table: Iceberg reads it behind a table's name as its"
-            " metadata or a version of it. Choose another name."
+            f"{name.table!r} is not a valid name for a new table: behind a table's name, Iceberg reads"
+            " it as that table's metadata or version. Choose another name."
         )
     if len(name.schema) > _LONGEST_SCHEMA:
         yield f"The name of a new table's schema has {_LONGEST_SCHEMA} characters at most."
@@ -47,10 +47,10 @@ def _name_faults(name: TableName) -> Iterator[str]:
 
 def _schema_faults(schema: TableSchema) -> Iterator[str]:
     if not schema.columns:
-        yield "A table is made from a schema that has columns."
+        yield "The schema of a new table needs at least one column."
     for each in schema.columns:
         if each.field_id in schema.identifier_field_ids and not each.is_required:
-            yield f"{each.name} tells rows apart: it has to be required."
+            yield f"{each.name} identifies rows, so it has to be required."
     added = [AddField((), each) for each in schema.columns]
     for difference in refused_changes(added, TableSchema(0, ()), ()):
         yield difference.detail

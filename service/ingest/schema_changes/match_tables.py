@@ -66,7 +66,7 @@ def match_tables(
                     _create(name, plan.creation, changes, made, is_again=name in tried)
                     tried.add(name)
             _evolve(plans, changes, made)
-        raise TableChanged("Others change the table's schema all the time. Send the ingest again.")
+        raise TableChanged("Other writers change the table's schema all the time. Send the ingest again.")
 
 
 def _create(
@@ -75,7 +75,7 @@ def _create(
     if changes.create(name, creation):
         made.created(name)
     elif is_again:
-        raise CreationInvalid(f"{name} is there already, and is no table that can be written to.")
+        raise CreationInvalid(f"{name} exists already, and is not a table that can be written to.")
 
 
 def _evolve(plans: _Plans, changes: TableChanges, made: Evolutions) -> None:

@@ -111,7 +111,7 @@ def _creation(name: TableName, writes: Sequence[Write]) -> TableCreation:
             creation = TableCreation(each.schema.schema or TableSchema(0, ()), each.schema.create)
             faults = list(creation_faults(name, creation, each.place))
             if faults:
-                raise CreationInvalid(f"The table cannot be made: {faults[0].reason}", faults)
+                raise CreationInvalid(f"The table cannot be created: {faults[0].reason}", faults)
             return creation
     raise AssertionError("a table that nobody makes is looked up before")
 

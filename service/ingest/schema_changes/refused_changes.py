@@ -63,7 +63,7 @@ def refused_changes(
             case MakeOptional(path):
                 if path in needed:
                     name = ".".join(path)
-                    detail = f"{name} tells the table's rows apart, and stays required: add it to the schema."
+                    detail = f"{name} identifies the table's rows, and stays required: add it to the schema."
                     yield SchemaDifference(name, DifferenceKind.IDENTIFIER_FIELD, detail)
             case WidenField():
                 pass
@@ -72,7 +72,9 @@ def refused_changes(
 def _of_reserved_name(change: AddField) -> Iterator[SchemaDifference]:
     name = change.field.name
     if not change.parent and name.lower() in _RESERVED:
-        detail = f"{name} is a name that Iceberg keeps for itself: the table could not be read any more."
+        detail = (
+            f"{name} is a name that Iceberg reserves: the table would become unreadable. Choose another name."
+        )
         yield SchemaDifference(name, DifferenceKind.NAME_TAKEN, detail)
 
 
@@ -81,7 +83,9 @@ def _in_new_field(change: AddField, taken: set[str], filed: set[str]) -> Iterato
         whole = (*change.parent, *path)
         name, in_files = ".".join(whole), _filed(whole)
         if name.lower() in taken:
-            detail = f"{name} cannot be told from a name that the table has already."
+            detail = (
+                f"{name} is too similar to a name that the table has already: readers could confuse them."
+            )
             yield SchemaDifference(name, DifferenceKind.NAME_TAKEN, detail)
         elif in_files in filed:
             detail = (
@@ -92,7 +96,9 @@ def _in_new_field(change: AddField, taken: set[str], filed: set[str]) -> Iterato
         filed.add(in_files)
         yield from _of_format_3(name, field)
         if field.type == Primitive(_UNKNOWN_TO_SPARK):
-            detail = f"{name} is time, and Spark reads nothing of a table that has one: let it be a string."
+            detail = (
+                f"{name} has the type time, and Spark cannot read a table with such a column: use string."
+            )
             yield SchemaDifference(name, DifferenceKind.NOT_READABLE, detail)
         if field.type == Struct(()):
             detail = f"{name} is a struct without fields, which no data file can hold."

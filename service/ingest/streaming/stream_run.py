@@ -81,8 +81,8 @@ class StreamRun:
         known = self.record.checkpoint_id
         if known is not None and known != batch.checkpoint_id:
             raise StreamFailed(
-                "What this stream has read is not known any more: its checkpoint is gone, or another one's."
-                " Going on would write rows again."
+                "It is no longer known what this stream has read: its checkpoint is gone, or belongs to"
+                " another stream. To continue would write rows again."
             )
         if self._last_batch_id is not None and batch.batch_id <= self._last_batch_id:
             self._check_same(batch)
@@ -226,7 +226,7 @@ def _planned(batch: MicroBatch) -> str:
 def _planned_anew(batch: MicroBatch) -> StreamFailed:
     return StreamFailed(
         f"Batch {batch.batch_id} was taken in before with other records: the stream's checkpoint has gone"
-        " back. Going on would lose records. Restore it as it was, or make another stream for what was not"
+        " back. To continue would lose records. Restore it as it was, or make another stream for what was not"
         " read yet."
     )
 

@@ -123,7 +123,7 @@ class StreamService:
             return _same(before, fingerprint)
         definition = self.read_body(body)
         if any(each.is_inferred for each in definition.writes):
-            raise StreamInvalid("Of streams no columns are inferred: name them in writeSchema.")
+            raise StreamInvalid("The columns of a stream cannot be inferred: name them in writeSchema.")
         self._ports.sources.check(definition.source)
         self._ports.queries.check(definition.source)
         if self._is_full():

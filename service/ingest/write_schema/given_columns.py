@@ -30,7 +30,7 @@ def _matched(
         if own is None:
             violations.append(_violation(name, WriteRule.UNKNOWN_COLUMN, f"has no field {field.field_id}"))
         elif field.field_id in seen:
-            violations.append(Violation(name, WriteRule.REPEATED_COLUMN, f"{name} stands there twice."))
+            violations.append(Violation(name, WriteRule.REPEATED_COLUMN, f"{name} is given twice."))
         elif own.name != field.name:
             detail = f"calls field {field.field_id} {own.name}"
             violations.append(_violation(name, WriteRule.UNKNOWN_COLUMN, detail))

@@ -38,7 +38,7 @@ def named_columns(
         if named is None:
             violations.append(_unknown(name, known, has_nearest=len(violations) < _WITH_NEAREST))
         elif named.field_id in covered or not found.keys().isdisjoint(_ids(named)):
-            violations.append(Violation(name, WriteRule.REPEATED_COLUMN, f"{name} stands there twice."))
+            violations.append(Violation(name, WriteRule.REPEATED_COLUMN, f"{name} is given twice."))
         else:
             found[named.field_id] = name
             covered.update(_ids(named))
@@ -70,7 +70,9 @@ def _unknown(name: str, known: dict[str, Field], *, has_nearest: bool) -> Violat
         field = known.get(parent)
         if field is not None and field.children and not isinstance(field.type, Struct):
             return Violation(
-                name, WriteRule.NOT_A_STRUCT, f"{parent} is written whole: name it without what follows it."
+                name,
+                WriteRule.NOT_A_STRUCT,
+                f"{parent} can only be written whole: name it without its inner fields.",
             )
     nearest = get_close_matches(name, known, n=3, cutoff=0.5) if has_nearest else ()
     return Violation(

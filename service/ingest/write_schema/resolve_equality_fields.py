@@ -70,7 +70,7 @@ def _named(write: Write, table: WritableTable) -> tuple[tuple[int, ...], tuple[V
         ids, violations = tuple(table.schema.identifier_field_ids), ()
     if ids or violations:
         return ids, violations
-    detail = "Name the fields that tell rows apart as equalityFields: the table has no identifier fields."
+    detail = "Name the fields that identify a row as equalityFields: the table has no identifier fields."
     return (), (Violation("", WriteRule.NO_EQUALITY_FIELDS, detail),)
 
 
@@ -90,9 +90,9 @@ def _reason(path: tuple[str, ...], field: Field) -> str | None:
     Source: the Iceberg table specification, "Identifier Field IDs".
     """
     if len(path) > 1:
-        return "lies in a struct, and readers take deletes by such fields for deletes of other rows"
+        return "is inside a struct, and readers would delete other rows by such a field"
     if not isinstance(field.type, Primitive):
         return "has fields of its own"
     if field.type.name in _NOT_EQUAL_TO_THEMSELVES:
-        return f"is a {field.type.name}, and of such numbers nobody can say which are equal"
+        return f"is a {field.type.name}, and such numbers cannot be compared for equality"
     return None

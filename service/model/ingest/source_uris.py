@@ -52,7 +52,9 @@ class SourceUri:
             raise ValueError(f"it has more than {_LONGEST_ADDRESS} characters")
         found = _URI.fullmatch(text)
         if found is None:
-            raise ValueError("it is no address such as file:///data/*.ndjson or s3://bucket/folder/*.parquet")
+            raise ValueError(
+                "it is not an address such as file:///data/*.ndjson or s3://bucket/folder/*.parquet"
+            )
         uri = SourceUri(found["scheme"], found["authority"], _segments(found["path"] or "/"))
         if uri.scheme not in SCHEMES:
             raise ValueError(f"{uri.scheme}: is not read here; known are {', '.join(sorted(SCHEMES))}")
@@ -61,7 +63,7 @@ class SourceUri:
         # Azure has its container there; in other addresses it would be a password.
         has_user = "@" in uri.authority and not uri.scheme.startswith(("abfs", "wasb"))
         if has_user or _CONTROLS.search(text):
-            raise ValueError("it has characters that no address has")
+            raise ValueError("it has characters that an address cannot have")
         return uri
 
     @property

@@ -63,7 +63,9 @@ def cache_address(url: str) -> CacheAddress:
         kind = CacheKind(scheme.replace("rediss", "redis", 1))
         parts = urlsplit(url)
     except ValueError:
-        raise ValueError(f"it is no address of a filter cache, such as {FORMS}; rediss is with TLS") from None
+        raise ValueError(
+            f"it is not an address of a filter cache, such as {FORMS}; rediss is with TLS"
+        ) from None
     credentials, _, hosts = parts.netloc.rpartition("@")
     username, _, password = credentials.partition(":")
     options = _options(parts, kind, is_tls=is_tls)
@@ -128,7 +130,7 @@ def _path(parts: SplitResult, kind: CacheKind) -> tuple[str, str]:
 def _database(value: object, kind: CacheKind) -> int:
     text = str(value)
     if not text.isdecimal():
-        raise ValueError("its database is no number")
+        raise ValueError("its database is not a number")
     if kind is CacheKind.CLUSTER and int(text):
         raise ValueError("a cluster has the database 0 alone")
     return int(text)

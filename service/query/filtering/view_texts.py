@@ -76,7 +76,7 @@ class ViewTexts:
         now = self._catalogs.facts_of([table for table, *_ in question.tables])
         if versions(now) != question.tables:
             # The comparison was of other tables than the question.
-            raise CatalogDown("The tables behind a view have changed while it was looked at.")
+            raise CatalogDown("The tables behind a view changed while it was being read.")
         return True
 
 

@@ -303,7 +303,7 @@ def test_a_table_that_cannot_be_made_is_told_before_and_when_it_is_to_be_made(pl
     for refused in (place.changes.check_creation, place.changes.create):
         with pytest.raises(CreationInvalid, match="no catalog nowhere"):
             refused(nowhere, CREATION)
-        with pytest.raises(CreationInvalid, match="cannot be made"):
+        with pytest.raises(CreationInvalid, match="cannot be created"):
             refused(others, optional_identifier)
     place.changes.check_creation(others, CREATION)
     assert place.changes.create(others, CREATION)

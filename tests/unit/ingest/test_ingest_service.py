@@ -76,7 +76,7 @@ def test_an_upsert_to_the_dead_letters_of_the_request_is_refused_beforehand(inge
     )
     bad = write({"id": "x", **DAY})
     request = IngestRequest((bad, upsert), "", on_error=OnError.DEAD_LETTER)
-    with pytest.raises(IngestInvalid, match="takes the dead letters of this request") as refused:
+    with pytest.raises(IngestInvalid, match="receives the dead letters of this request") as refused:
         ingests.accept(request, "ann")
     assert refused.value.violations[0].place == "/writes/1"  # type: ignore[attr-defined]
     assert not ingests.files.files

@@ -64,7 +64,7 @@ def without_superseded(table: Table, committable: Committable, sync: Sync) -> Wi
     except BaseException as error:
         delete_files(table.io, locations_of(_other_files(made, results)))
         if isinstance(error, OSError):
-            raise StorageDown(f"The storage of {committable.key.table} does not take files.") from error
+            raise StorageDown(f"The storage of {committable.key.table} does not accept files.") from error
         raise
     left_out = _other_files(results, made)
     return WithoutSuperseded(replace(committable, write_results=tuple(made)), written, left_out)

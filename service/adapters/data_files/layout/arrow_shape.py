@@ -72,7 +72,7 @@ class ArrowShape:
         try:
             filed = schema_to_pyarrow(sanitize_column_names(schema))
         except ValueError as error:
-            raise IngestInvalid(f"A data file cannot hold these columns together: {error}.") from error
+            raise IngestInvalid(f"One data file cannot hold these columns: {error}.") from error
         has_texts = pa.large_string() in given.types
         short = ArrowShape._between(_shortened(given), _shortened(filed)) if has_texts else None
         return replace(ArrowShape._between(given, filed), short=short)

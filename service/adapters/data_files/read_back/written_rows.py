@@ -103,4 +103,4 @@ def _opened(state: WriterState, file: str, table: str) -> Iterator[tuple[Any, in
     except pa.ArrowInvalid as error:
         raise CommittableUnreadable("A file that was written cannot be read.") from error
     except OSError as error:
-        raise StorageDown(f"The storage of {table} does not give files.") from error
+        raise StorageDown(f"The storage of {table} does not return files.") from error

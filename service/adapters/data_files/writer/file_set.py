@@ -88,8 +88,8 @@ class FileSet:
     def _start(self, partition: PartitionValues, first: pa.Table) -> None:
         if len(self._started) >= self._files_at_most:
             raise IngestInvalid(
-                f"The rows would be more than {self._files_at_most} files, one at least for each partition: "
-                "send those of fewer partitions at once."
+                f"The rows need more than {self._files_at_most} files, at least one for each partition:"
+                " send rows of fewer partitions at once."
             )
         while len(self._open) >= self.open_at_most:
             self.close_oldest()

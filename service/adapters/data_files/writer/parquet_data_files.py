@@ -47,7 +47,7 @@ class ParquetDataFiles:
             return written
         except OSError as error:
             # The storage's message may name accounts and hosts, so only the log gets it.
-            raise StorageDown(f"The storage of {table.key.table} does not take files.") from error
+            raise StorageDown(f"The storage of {table.key.table} does not accept files.") from error
 
     def write_all(self, rows: Iterable[tuple[Destination, pa.RecordBatch]]) -> list[WriteResult]:
         """Writes several targets at once within one memory bound; one result for each target with rows.
@@ -65,7 +65,7 @@ class ParquetDataFiles:
             self._sync(written, tables)
             return written
         except OSError as error:
-            raise StorageDown("The storage of the tables does not take files.") from error
+            raise StorageDown("The storage of the tables does not accept files.") from error
 
     def target_bytes(self, table: WritableTable) -> int:
         """The file size that the table asks for."""

@@ -38,8 +38,8 @@ def _of_system(error: OSError, what: str) -> GatewayError:
     if error.errno in (None, _NO_PLACE):
         return _invalid(error, what)
     if error.errno in _NO_ROOM:
-        return StorageDown("The disk that the body is unpacked to takes no more of it.")
-    return StorageDown("The body cannot be read from where it lies.")
+        return StorageDown("The disk has no room to unpack more of the body.")
+    return StorageDown("The gateway cannot read the body back from where it was stored.")
 
 
 def _invalid(error: Exception, what: str) -> IngestInvalid:

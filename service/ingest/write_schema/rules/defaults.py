@@ -18,6 +18,6 @@ def defaults(projection: Projection) -> Iterator[Violation]:
             yield Violation(
                 name,
                 WriteRule.DEFAULT_DIFFERS,
-                f"{name} would read back as its initial default, which is not what is written by default "
-                "now: add it to the write schema.",
+                f"{name} would read back as its initial default, which differs from its current write"
+                " default: add it to the write schema.",
             )

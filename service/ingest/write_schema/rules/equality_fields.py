@@ -24,7 +24,7 @@ def equality_fields(projection: Projection) -> Iterator[Violation]:
             yield Violation(
                 name,
                 WriteRule.EQUALITY_FIELD_SKIPPED,
-                f"Rows are told apart by {name}: add it to the write schema.",
+                f"{name} identifies the rows: add it to the write schema.",
             )
     sources = (each.source for each in projection.table.partition_fields if each.transform != VOID)
     for name in dict.fromkeys(sources):

@@ -201,5 +201,5 @@ def test_a_storage_that_gives_no_files_is_told_by_its_table(tmp_path: Path) -> N
     [path] = paths_of(result)
     path.unlink()
     path.mkdir()
-    with pytest.raises(StorageDown, match=r"The storage of lake\.s\.t does not give files"):
+    with pytest.raises(StorageDown, match=r"The storage of lake\.s\.t does not return files"):
         list(ParquetWrittenRows().batches(table, target, result.data_files))

@@ -95,7 +95,7 @@ def test_without_allowed_prefixes_the_setting_is_named(inbox: Path) -> None:
     "outside", ["{parent}/in-secret/s.json", "{parent}/*/s.json", "{parent}/i*/a.json", "s3://in/a"]
 )
 def test_other_places_are_refused(inbox: Path, outside: str) -> None:
-    with pytest.raises(SourceNotAllowed, match="outside of what may be read"):
+    with pytest.raises(SourceNotAllowed, match="outside of the locations that callers may read"):
         sources(inbox).files(outside.format(parent=inbox.parent.as_uri()))
 
 

@@ -105,7 +105,7 @@ def test_files_that_are_gone_are_told_beside_those_that_are_there(
     found = sources.files([as_spark_says(tmp_path / "in" / each) for each in ("gone", "here")])
     assert [each.uri for each in found.files] == [(tmp_path / "in" / "here").as_uri()]
     assert [each.file.uri for each in found.unfound] == [(tmp_path / "in" / "gone").as_uri()]
-    with pytest.raises(SourceChanged, match="gone is not there any more"):
+    with pytest.raises(SourceChanged, match="gone no longer exists"):
         found.all()
 
 

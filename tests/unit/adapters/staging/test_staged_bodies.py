@@ -61,7 +61,7 @@ def test_a_storage_that_fails_is_not_taken_for_a_body_that_is_damaged(tmp_path: 
             opened.seek(0)
             assert opened.read(1) == b""
         file.unlink()
-        with pytest.raises(StorageDown, match="does not give the body"):
+        with pytest.raises(StorageDown, match="does not return the body"):
             laid.open()
 
 

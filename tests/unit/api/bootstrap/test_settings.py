@@ -218,13 +218,13 @@ def test_every_setting_is_described() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("SPARK_MASTER", "localhost", "'localhost' is no master of Spark, such as local[*]"),
-        ("SPARK_MASTER", "local[", "is no master of Spark"),
-        ("SESSION_TIME_ZONE", "Mars/Phobos", "'Mars/Phobos' is no time zone, such as UTC"),
-        ("SPARK_DRIVER_MEMORY", "lots", "'lots' is no size of memory, such as 512m or 2g"),
+        ("SPARK_MASTER", "localhost", "'localhost' is not a Spark master, such as local[*]"),
+        ("SPARK_MASTER", "local[", "is not a Spark master"),
+        ("SESSION_TIME_ZONE", "Mars/Phobos", "'Mars/Phobos' is not a time zone, such as UTC"),
+        ("SPARK_DRIVER_MEMORY", "lots", "'lots' is not a memory size, such as 512m or 2g"),
         ("API_TOKENS", '{"ann": "plain-token"}', "api_tokens.ann: not the SHA-256 of a token"),
-        ("CATALOGS", "{lake", 'SLUICE_CATALOGS is not the JSON that it has to be, such as {"lake"'),
-        ("API_TOKENS", "ann:1", "SLUICE_API_TOKENS is not the JSON that it has to be, such as"),
+        ("CATALOGS", "{lake", 'SLUICE_CATALOGS is not JSON as expected, such as {"lake"'),
+        ("API_TOKENS", "ann:1", "SLUICE_API_TOKENS is not JSON as expected, such as"),
     ],
 )
 def test_a_value_that_does_not_fit_is_named_with_one_that_would(

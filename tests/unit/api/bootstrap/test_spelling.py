@@ -77,7 +77,7 @@ async def test_what_is_no_fingerprint_is_told_in_words(client: httpx.AsyncClient
     refused = (await client.delete("/filters/a.b")).json()
     assert refused["errors"] == [
         {
-            "detail": "it is no fingerprint: GET /filters lists those that there are",
+            "detail": "it is not a fingerprint: GET /filters lists the existing ones",
             "pointer": "/path/fingerprint",
         }
     ]

@@ -183,7 +183,7 @@ def test_more_spans_than_may_wait_take_no_more_memory(collecting: Collector) -> 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("traces_endpoint", "otel:4318", "it is no http:// or https:// address"),
+        ("traces_endpoint", "otel:4318", "it is not an http:// or https:// address"),
         ("traces_endpoint", "http://me:hunter2@otel:4318", "traces_headers"),
         ("traces_headers", "hunter2", "name=value"),
         ("traces_headers", "a=hunter2\r\nx-more: 1", "name=value"),

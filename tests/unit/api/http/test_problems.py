@@ -112,7 +112,7 @@ async def test_json_that_is_no_object_is_told_in_a_sentence(
 ) -> None:
     response = await client.post(path, content=body, headers={"Content-Type": "application/json"})
     assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
-    reported = "The body is JSON, but no object. Send one JSON object."
+    reported = "The body is JSON, but not an object. Send one JSON object."
     assert response.json()["detail"] == reported
     assert response.json()["errors"] == [{"detail": reported, "pointer": ""}]
 

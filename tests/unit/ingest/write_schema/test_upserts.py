@@ -132,7 +132,7 @@ def test_the_partitions_sources_have_to_be_among_them_whatever_is_written() -> N
 
 @pytest.mark.parametrize(
     ("source", "kind", "reason"),
-    [("place.zip", Primitive("string"), "lies in a struct"), ("x", Primitive("double"), "is a double")],
+    [("place.zip", Primitive("string"), "is inside a struct"), ("x", Primitive("double"), "is a double")],
 )
 def test_a_table_that_is_partitioned_by_what_is_no_equality_field_takes_no_upserts(
     source: str, kind: Primitive, reason: str
