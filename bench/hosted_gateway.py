@@ -77,7 +77,7 @@ def hosted_gateway(lake: Lake) -> Iterator[HostedGateway]:
 def _served(settings: Settings, gateway: Gateway) -> Iterator[str]:
     app = create_app(settings, lambda: gateway)
     config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="on")
-    server = Server(config, app.state.edge.access, 0, settings.shutdown_timeout_s)
+    server = Server(config, app.state.app_context.access, 0, settings.shutdown_timeout_s)
     with bind(settings.host, settings.port) as listening:
         url = url_of(listening)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="serve")

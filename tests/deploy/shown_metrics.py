@@ -70,7 +70,7 @@ def fullest_text() -> str:
 def fullest_process() -> ProcessMetrics:
     """Returns the process metrics of a gateway whose routes have all answered in every way."""
     app = create_app(Settings(), FakeGateway)
-    metrics: ProcessMetrics = app.state.edge.process_metrics
+    metrics: ProcessMetrics = app.state.app_context.process_metrics
     scopes: list[dict[str, object]] = [{"method": "GET"}]
     for route in iter_route_contexts(app.routes):
         scopes += [{"route": route, "method": each} for each in methods_of(route)]
