@@ -47,12 +47,13 @@ class MemoryCollector(Collector):
             return
         yield GaugeMetricFamily(
             "sluice_memory_used_bytes",
-            "Memory in use in the container, Spark's JVM and embedded stores included; else in the machine.",
+            "Memory in use in the container, including Spark's JVM and embedded stores; without a"
+            " container, in the machine.",
             use.used_bytes,
         )
         yield GaugeMetricFamily(
             "sluice_memory_limit_bytes",
-            "Memory that the container may use; without a limit, the machine's.",
+            "Memory that the container may use; without a limit, the machine's memory.",
             use.limit_bytes,
         )
 

@@ -81,30 +81,30 @@ TRAFFIC = (
         "Duration of queries",
         "s",
         quantiles("sluice_query_duration_seconds"),
-        "From submission to end: the time in the queue is part of it.",
+        "From submission to end, including the time in the queue.",
     ),
     Panel(
         "Where the time of queries goes",
         "s",
         {part: above(f"sluice_query_{part}_seconds") for part in ("queue", "planning", "running")},
-        "What one query in twenty is above, of each part.",
+        "The 95th percentile of each part.",
     ),
     Panel(
-        "Queries by the class of their caller",
+        "Queries by caller class",
         "reqps",
         {"{{caller_class}}": f"sum by (caller_class) ({per_second('sluice_queries_total')})"},
-        "caller_classes says who is of which.",
+        "The setting caller_classes assigns callers to classes.",
     ),
     Panel(
-        "Queries that fail",
+        "Share of queries that fail",
         "percentunit",
         {"of all": f"{total('sluice_queries_total', FAILED)} / {total('sluice_queries_total')}"},
     ),
     Panel(
-        "Errors of queries",
+        "Query errors by code",
         "cps",
         {"{{code}}": f"sum by (code) ({per_second('sluice_query_errors_total')})"},
-        "docs/reference/errors.md has each code.",
+        "docs/reference/errors.md explains each code.",
     ),
     Panel(
         "Requests by route",
@@ -115,16 +115,16 @@ TRAFFIC = (
         "Requests by status",
         "reqps",
         {"{{status}}": f"sum by (status) ({per_second('sluice_http_requests_total')})"},
-        "gone: the client hung up before an answer.",
+        "gone: the client disconnected before an answer.",
     ),
     Panel(
-        "Duration of requests, one in twenty is above",
+        "Duration of requests, 95th percentile",
         "s",
         {"{{method}} {{route}}": above("sluice_http_request_duration_seconds", "method, route, ")},
-        "Waiting for a result is part of it.",
+        "Includes the wait for a result.",
     ),
     Panel(
-        "Connections and requests that are open",
+        "Open connections and requests",
         "short",
         {
             f"connections {GATEWAY}": now("sluice_http_connections"),
@@ -135,7 +135,7 @@ TRAFFIC = (
 
 PRUNING = (
     Panel(
-        "Left out of what was scanned",
+        "Share of scanned tables that was skipped",
         "percentunit",
         {
             name: f"{total(f'{each}_skipped_total')} / {total(f'{each}_total')}"
@@ -162,13 +162,13 @@ PRUNING = (
         "Filters by reason",
         "cps",
         {"{{reason}}": f"sum by (reason) ({per_second('sluice_filters_total')})"},
-        "docs/reference/pruned-sql.md explains each reason. APPLIED narrowed its scan.",
+        "docs/reference/pruned-sql.md explains each reason. APPLIED: the filter pruned its scan.",
     ),
     Panel(
-        "Queries that were verified",
+        "Verified queries",
         "cps",
         {"{{outcome}}": f"sum by (outcome) ({per_second('sluice_verifications_total')})"},
-        "DIFFERENT: a narrowed query gave other rows.",
+        "DIFFERENT: a pruned query gave other rows than the query as written.",
     ),
 )
 
@@ -177,7 +177,7 @@ INGEST = (
         "Ingests by state", "reqps", {"{{state}}": f"sum by (state) ({per_second('sluice_ingests_total')})"}
     ),
     Panel(
-        "Requests that were refused",
+        "Refused ingest requests",
         "reqps",
         {"{{code}}": f"sum by (code) ({per_second('sluice_ingests_refused_total')})"},
     ),
@@ -193,7 +193,7 @@ INGEST = (
     Panel("Data files written", "cps", {"data files": total("sluice_ingest_files_total")}),
     Panel("Time until an ingest is accepted", "s", quantiles("sluice_ingest_write_seconds")),
     Panel(
-        "What waits for its commit",
+        "Waiting for a commit",
         "short",
         {
             "ingests": f"sum({now('sluice_ingests_waiting')})",
@@ -201,12 +201,12 @@ INGEST = (
         },
     ),
     Panel(
-        "Time until what waits is committed",
+        "Time until the backlog is committed",
         "s",
         {"estimated": f"sum({now('sluice_ingests_waiting')}) / {total('sluice_ingests_total', COMMITTED)}"},
-        "Ingests that wait, over those that are committed in a second.",
+        "Waiting ingests, divided by the commits in a second.",
     ),
-    Panel("Age of the oldest that waits", "s", {"oldest": f"max({now('sluice_ingest_oldest_seconds')})"}),
+    Panel("Age of the oldest waiting ingest", "s", {"oldest": f"max({now('sluice_ingest_oldest_seconds')})"}),
     Panel("Time from acceptance to the table", "s", quantiles("sluice_ingest_commit_lag_seconds")),
     Panel("Duration of commit rounds", "s", quantiles("sluice_commit_seconds")),
     Panel(
@@ -236,16 +236,16 @@ STREAMS = (
             "{{state}}": f"max by (state) ({now('sluice_streams')})",
             "run by a gateway": f"sum({now('sluice_streams_run_here')})",
         },
-        "FAILED ones stay until they are resumed.",
+        "FAILED streams stay until they are resumed.",
     ),
     Panel(
         "Longest time without a batch or an empty source",
         "s",
         {GATEWAY: now("sluice_stream_lag_seconds")},
     ),
-    Panel("Messages that are not read", "short", {GATEWAY: now("sluice_stream_lag_messages")}, "Of Kafka."),
+    Panel("Unread messages", "short", {GATEWAY: now("sluice_stream_lag_messages")}, "Of Kafka."),
     Panel(
-        "Batches, and runs that failed",
+        "Batches and failed runs",
         "cps",
         {
             "batches": total("sluice_stream_batches_total"),
@@ -293,13 +293,13 @@ ENGINE = (
         "At engine_unresponsive_s the engine is replaced.",
     ),
     Panel(
-        "Given up, and not back yet",
+        "Given up, but still running",
         "short",
         {
             "calls and tasks": f"sum({now('sluice_engine_given_up')})",
             "workers": f"sum({now('sluice_workers_given_up')})",
         },
-        "What goes on although nobody waits for it any more.",
+        "Work that continues although no query waits for it.",
     ),
     Panel(
         "Heap of the JVM",
@@ -340,13 +340,13 @@ ROOM = (
         "Parts that are up",
         "short",
         {"{{part}}": f"min by (part) ({now('sluice_part_up')})"},
-        "0: down for one of the chosen gateways, at least.",
+        "0: down for at least one of the chosen gateways.",
     ),
     Panel(
         "Memory of the container",
         "percentunit",
         {GATEWAY: f"{now('sluice_memory_used_bytes')} / {now('sluice_memory_limit_bytes')}"},
-        "Of as much as it may have; without a limit, the machine's.",
+        "Share of its limit; without a limit, of the machine's memory.",
     ),
     Panel(
         "Memory of the processes",
@@ -357,16 +357,16 @@ ROOM = (
         },
     ),
     Panel(
-        "Disk that is left",
+        "Free disk space",
         "percentunit",
         {GATEWAY: f"{now('sluice_disk_free_bytes')} / {now('sluice_disk_size_bytes')}"},
-        "Of the disk of data_dir.",
+        "Share of the disk of data_dir.",
     ),
     Panel(
         "Threads, processes and connections in use",
         "percentunit",
         {"{{pool}}": share(now("sluice_pool_busy"), now("sluice_pool_size"), "pool")},
-        "Of as many as there are. Beyond 1, connections to PostgreSQL were opened for a moment.",
+        "Share of the pool's size. Above 1: extra connections to PostgreSQL, opened for a moment.",
     ),
     Panel(
         "Threads for requests in use",
@@ -374,7 +374,7 @@ ROOM = (
         {"{{lane}}": share(now("sluice_lane_busy"), now("sluice_lane_size"), "lane")},
     ),
     Panel(
-        "What waits for a worker or a thread",
+        "Waiting for a worker or a thread",
         "short",
         {
             "{{pool}}": f"sum by (pool) ({now('sluice_pool_waiting')})",
@@ -382,7 +382,7 @@ ROOM = (
         },
     ),
     Panel(
-        "Records that wait for PostgreSQL",
+        "Query records that wait for PostgreSQL",
         "short",
         {
             "waiting": f"sum({now('sluice_query_records_waiting')})",
@@ -393,7 +393,7 @@ ROOM = (
         "Open files and connections",
         "percentunit",
         {GATEWAY: f"{now('process_open_fds')} / {now('process_max_fds')}"},
-        "Of as many as the process may have.",
+        "Share of the maximum.",
     ),
 )
 
@@ -416,12 +416,12 @@ CACHES = (
     ),
     Panel("Time to collect a filter's keys", "s", quantiles("sluice_filter_collect_seconds")),
     Panel(
-        "Calls of the filter cache that failed",
+        "Failed calls of the filter cache",
         "cps",
         {"{{kind}}": f"sum by (kind) ({per_second('sluice_filter_cache_errors_total')})"},
     ),
     Panel(
-        "What was asked for and was there",
+        "Cache hits",
         "percentunit",
         {
             "{{cache}}": share(
@@ -432,10 +432,10 @@ CACHES = (
         },
     ),
     Panel(
-        "How full caches are",
+        "Fill level of caches",
         "percentunit",
         {"{{cache}}": share(now("sluice_cache_bytes"), now("sluice_cache_max_bytes"), "cache")},
-        "Of as many bytes as may be kept.",
+        "Share of the maximum size in bytes.",
     ),
 )
 

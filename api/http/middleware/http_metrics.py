@@ -27,21 +27,23 @@ class HttpMetrics:
         self._registry = registry
         self._requests = Counter(
             "sluice_http_requests",
-            "Requests that have ended, by the template of their route.",
+            "Ended requests, by the template of their route.",
             ["route", "method", "status"],
             registry=registry,
         )
         self._durations = Histogram(
             "sluice_http_request_duration_seconds",
-            "From a request's head to the end of its answer; waiting for a result is part of it.",
+            "Time from a request's head to the end of its answer, including the wait for a result.",
             ["route", "method"],
             buckets=BOUNDS_S,
             registry=registry,
         )
-        self._open = Gauge("sluice_http_requests_open", "Requests that are served now.", registry=registry)
-        self._connections = Gauge("sluice_http_connections", "Connections that are open.", registry=registry)
+        self._open = Gauge(
+            "sluice_http_requests_open", "Requests that the gateway serves now.", registry=registry
+        )
+        self._connections = Gauge("sluice_http_connections", "Open connections.", registry=registry)
         self._max_connections = Gauge(
-            "sluice_http_connections_max", "Connections that may be open.", registry=registry
+            "sluice_http_connections_max", "Maximum number of open connections.", registry=registry
         )
 
     def begun(self) -> None:
@@ -71,9 +73,11 @@ class _Lanes(Collector):
 
     def collect(self) -> Iterable[Metric]:
         busy = GaugeMetricFamily(
-            "sluice_lane_busy", "Calls of requests that run in threads now.", labels=["lane"]
+            "sluice_lane_busy", "Calls of requests that run in threads now, by lane.", labels=["lane"]
         )
-        size = GaugeMetricFamily("sluice_lane_size", "Calls that run at most.", labels=["lane"])
+        size = GaugeMetricFamily(
+            "sluice_lane_size", "Maximum number of calls that run at the same time.", labels=["lane"]
+        )
         waiting = GaugeMetricFamily(
             "sluice_lane_waiting", "Calls of requests that wait for a thread now.", labels=["lane"]
         )

@@ -29,12 +29,13 @@ class ProcessMetrics:
         self._registry.register(MemoryCollector())
         self._is_ready = Gauge(
             "sluice_ready",
-            "1 from the end of the start to the beginning of the stop; /readyz tells how the parts are.",
+            "1 from the end of the start to the beginning of the stop; /readyz reports the state of the"
+            " parts.",
             registry=self._registry,
         )
         versions = Gauge(
             "sluice_build_info",
-            "Always 1; its labels have the versions.",
+            "Always 1; the labels have the versions.",
             ["version", "spark", "python"],
             registry=self._registry,
         )

@@ -13,7 +13,7 @@ class RegisteredLineageMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._events = Counter(
             "sluice_lineage_events",
-            "OpenLineage events: SENT; DROPPED while too many waited; UNDELIVERED in time.",
+            "OpenLineage events: SENT; DROPPED because too many waited; UNDELIVERED within the time limit.",
             ["outcome"],
             registry=registry,
         )

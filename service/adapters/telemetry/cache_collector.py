@@ -26,7 +26,7 @@ class CacheCollector(Collector):
         found = {name: use() for name, use in self._caches.items()}
         requests = CounterMetricFamily(
             "sluice_cache_requests",
-            "What was looked for in a cache, by whether it was there.",
+            "Lookups in a cache, by whether they found an entry.",
             labels=["cache", "outcome"],
         )
         for name, use in found.items():
@@ -36,19 +36,19 @@ class CacheCollector(Collector):
         yield requests
         yield gauges(
             "sluice_cache_entries",
-            "What is kept, in entries.",
+            "Entries in a cache.",
             "cache",
             {name: use.entries for name, use in found.items()},
         )
         yield gauges(
             "sluice_cache_bytes",
-            "What is kept, in bytes as the gateway estimates them.",
+            "Size of a cache in bytes, as the gateway estimates it.",
             "cache",
             {name: use.byte_count for name, use in found.items()},
         )
         yield gauges(
             "sluice_cache_max_bytes",
-            "How many bytes may be kept.",
+            "Maximum size of a cache in bytes.",
             "cache",
             {name: use.max_bytes for name, use in found.items()},
         )

@@ -38,7 +38,7 @@ class DiskCollector(Collector):
             return
         yield GaugeMetricFamily(
             "sluice_disk_free_bytes",
-            "Room that is left on the disk of SLUICE_DATA_DIR for the gateway's user.",
+            "Free space for the gateway's user on the disk of SLUICE_DATA_DIR.",
             room.free_bytes,
         )
         yield GaugeMetricFamily(

@@ -29,19 +29,19 @@ class EngineCollector(Collector):
         signs = self._signs()
         yield counters(
             "sluice_engine_replaced",
-            "Engines that had to be replaced since the gateway's start, by why.",
+            "Engines that the gateway replaced since its start, by reason.",
             "reason",
             {loss.value: count for loss, count in signs.losses.items()},
         )
         yield GaugeMetricFamily(
             "sluice_engine_silent_seconds",
-            "For how long the engine has not answered its trial query; 0 between two of them.",
+            "Time for which the engine has not answered its trial query; 0 between two trial queries.",
             signs.silent_s,
         )
         if signs.collection_share is not None:
             yield GaugeMetricFamily(
                 "sluice_jvm_gc_share",
-                "Which part of the last seconds the JVM stood still for garbage collection, 0 to 1.",
+                "Share of the last seconds in which garbage collection paused the JVM, 0 to 1.",
                 signs.collection_share,
             )
         if signs.jvm is not None:
@@ -63,13 +63,13 @@ def _of_jvm(sample: JvmSample) -> Iterable[Metric]:
     bounds = {"heap": sample.heap_max_bytes, "metaspace": sample.metaspace_max_bytes}
     yield gauges(
         "sluice_jvm_memory_max_bytes",
-        "What an area may have; one without a bound is not shown.",
+        "Maximum size of an area; an area without a bound is not shown.",
         "area",
         {area: bound for area, bound in bounds.items() if bound},
     )
     yield GaugeMetricFamily("sluice_jvm_threads", "Threads of the JVM.", sample.thread_count)
     yield CounterMetricFamily(
         "sluice_jvm_gc_seconds",
-        "For how long the JVM has stood still for garbage collection since its start.",
+        "Time for which garbage collection has paused the JVM since its start.",
         sample.collection_ms / 1000,
     )

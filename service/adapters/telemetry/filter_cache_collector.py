@@ -20,7 +20,7 @@ class FilterCacheCollector(Collector):
         """See `Collector`."""
         yield counters(
             "sluice_filter_cache_errors",
-            "Calls of the filter cache that failed; while it rests after one, it is not called.",
+            "Failed calls of the filter cache; after a failure the gateway does not call it for a while.",
             "kind",
             self._failures(),
         )

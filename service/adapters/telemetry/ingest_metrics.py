@@ -20,7 +20,8 @@ class RegisteredIngestMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._ingests = Counter(
             "sluice_ingests",
-            "Ingests: ACCEPTED once they are durable; COMMITTED or FAILED for each table that they wrote to.",
+            "Ingests: ACCEPTED once they are durable; COMMITTED or FAILED once for each table that they"
+            " wrote to.",
             ["state"],
             registry=registry,
         )
@@ -28,13 +29,13 @@ class RegisteredIngestMetrics:
             self._ingests.labels(state.value)
         self._refused = Counter(
             "sluice_ingests_refused",
-            "Requests of which nothing was accepted, by the code of their error.",
+            "Ingest requests that were refused as a whole, by error code.",
             ["code"],
             registry=registry,
         )
         self._rejected = Counter(
             "sluice_ingest_rejected_records",
-            "Records that did not fit, and were not written.",
+            "Records that did not fit and were not written.",
             registry=registry,
         )
         self._rows = Counter("sluice_ingest_rows", "Rows of accepted ingests.", registry=registry)
@@ -44,7 +45,7 @@ class RegisteredIngestMetrics:
         self._files = Counter("sluice_ingest_files", "Data files of accepted ingests.", registry=registry)
         self._writes = Histogram(
             "sluice_ingest_write_seconds",
-            "From the beginning of an ingest until it was accepted.",
+            "Time from the start of an ingest until it was accepted.",
             buckets=COMMIT_BOUNDS_S,
             registry=registry,
         )
@@ -54,17 +55,17 @@ class RegisteredIngestMetrics:
         )
         self._waiting_tables = Gauge(
             "sluice_ingest_tables_waiting",
-            "Tables and branches that a commit is due for, whoever accepted it.",
+            "Tables and branches with ingests that wait for their commit, whichever gateway accepted them.",
             registry=registry,
         )
         self._oldest = Gauge(
             "sluice_ingest_oldest_seconds",
-            "How long ago the oldest ingest was accepted that waits, whoever accepted it; 0: none waits.",
+            "Time since the oldest waiting ingest was accepted, by whichever gateway; 0: no ingest waits.",
             registry=registry,
         )
         self._lags = Histogram(
             "sluice_ingest_commit_lag_seconds",
-            "From the acceptance of an ingest by this process until it was in a table.",
+            "Time from the acceptance of an ingest by this process until it was in a table.",
             buckets=LAG_BOUNDS_S,
             registry=registry,
         )
@@ -116,23 +117,23 @@ class RegisteredIngestMetrics:
 class _Rounds:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._committed = Counter(
-            "sluice_commit_rounds", "Commit rounds that made a snapshot.", registry=registry
+            "sluice_commit_rounds", "Commit rounds that created a snapshot.", registry=registry
         )
         self._refused = Counter(
             "sluice_commit_rounds_refused",
-            "Commit rounds that can never be committed, by the code of their error.",
+            "Commit rounds that can never be committed, by error code.",
             ["code"],
             registry=registry,
         )
         self.postponed = Counter(
             "sluice_commit_rounds_postponed",
-            "Commit rounds that are tried again, by the code of the error that was in their way.",
+            "Failed attempts of commit rounds that are tried again, by error code.",
             ["code"],
             registry=registry,
         )
         self._durations = Histogram(
             "sluice_commit_seconds",
-            "How long a commit round took, from the ingest log to the catalog and back.",
+            "Duration of a commit round, from the ingest log to the catalog and back.",
             buckets=COMMIT_BOUNDS_S,
             registry=registry,
         )

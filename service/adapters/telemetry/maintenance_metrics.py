@@ -17,7 +17,7 @@ class RegisteredMaintenanceMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._runs = Counter(
             "sluice_maintenance_runs",
-            "Maintenance of a table, by its outcome; POSTPONED is tried again.",
+            "Maintenance runs of tables, by outcome; a POSTPONED run is tried again.",
             ["outcome"],
             registry=registry,
         )
@@ -25,7 +25,7 @@ class RegisteredMaintenanceMetrics:
             self._runs.labels(outcome)
         self._durations = Histogram(
             "sluice_maintenance_operation_seconds",
-            "How long an operation of maintenance took that was done.",
+            "Duration of a maintenance operation that was done.",
             ["operation"],
             buckets=BOUNDS_S,
             registry=registry,

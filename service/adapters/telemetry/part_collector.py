@@ -21,7 +21,7 @@ class PartCollector(Collector):
         """See `Collector`."""
         yield gauges(
             "sluice_part_up",
-            "1 while a part can be used, as it was within the last seconds.",
+            "1 while a part can be used, as of the last seconds.",
             "part",
             {each.name: each.state is PartState.UP for each in self._parts() or ()},
         )

@@ -32,13 +32,13 @@ class PoolCollector(Collector):
         )
         yield gauges(
             "sluice_pool_size",
-            "How many a pool has.",
+            "Size of a pool.",
             "pool",
             {name: use.size for name, use in found.items()},
         )
         yield gauges(
             "sluice_pool_waiting",
-            "What waits for one of a pool, where that is known.",
+            "Tasks that wait for a place in a pool, where the number is known.",
             "pool",
             {name: use.waiting for name, use in found.items()},
         )

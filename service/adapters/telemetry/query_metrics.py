@@ -56,7 +56,7 @@ class QueryMetrics:
         self.watch(self.caches)
         self._queries = Counter(
             "sluice_queries",
-            "Queries that have ended, by their state and the class of their caller.",
+            "Ended queries, by state and class of their caller.",
             ["state", "caller_class"],
             registry=registry,
         )
@@ -64,13 +64,13 @@ class QueryMetrics:
             self._queries.labels(state.value, each)
         self._errors = Counter(
             "sluice_query_errors",
-            "Queries that have ended without a result, by the code of their error.",
+            "Queries that ended without a result, by error code.",
             ["code"],
             registry=registry,
         )
         self._open = Gauge(
             "sluice_queries_open",
-            "Queries that wait or run now, by their state.",
+            "Queries that wait or run now, by state.",
             ["state"],
             registry=registry,
         )
@@ -78,7 +78,7 @@ class QueryMetrics:
         self._times = QueryTimes(registry, BOUNDS_S)
         self._verifications = Counter(
             "sluice_verifications",
-            "Queries that asked to be verified, by what came of it.",
+            "Queries with verification, by outcome.",
             ["outcome"],
             registry=registry,
         )
@@ -95,7 +95,7 @@ class QueryMetrics:
         )
         self._collections = Histogram(
             "sluice_filter_collect_seconds",
-            "How long collecting a filter's keys took.",
+            "Time to collect the keys of a filter.",
             buckets=BOUNDS_S,
             registry=registry,
         )
@@ -138,11 +138,9 @@ class QueryMetrics:
 
 class _Skipped:
     def __init__(self, name: str, unit: str, registry: CollectorRegistry) -> None:
-        self._total = Counter(
-            f"sluice_scan_{name}", f"{unit} of the tables that were scanned.", registry=registry
-        )
+        self._total = Counter(f"sluice_scan_{name}", f"{unit} of the scanned tables.", registry=registry)
         self._skipped = Counter(
-            f"sluice_scan_{name}_skipped", f"{unit} that scans left out.", registry=registry
+            f"sluice_scan_{name}_skipped", f"{unit} that scans skipped.", registry=registry
         )
 
     def add(self, selection: Selection) -> None:

@@ -15,25 +15,25 @@ class QueryTimes:
     def __init__(self, registry: CollectorRegistry, bounds_s: Sequence[float]) -> None:
         self._whole = Histogram(
             "sluice_query_duration_seconds",
-            "From a query's submission to its end.",
+            "Time from a query's submission to its end.",
             buckets=bounds_s,
             registry=registry,
         )
         self._queued = Histogram(
             "sluice_query_queue_seconds",
-            "From a query's submission until a worker took it; without one, until its end.",
+            "Time from a query's submission until a worker took it; if no worker did, until its end.",
             buckets=bounds_s,
             registry=registry,
         )
         self._planning = Histogram(
             "sluice_query_planning_seconds",
-            "How long planning a query took, with the collection of its filters' keys.",
+            "Time to plan a query, including the collection of its filters' keys.",
             buckets=bounds_s,
             registry=registry,
         )
         self._running = Histogram(
             "sluice_query_running_seconds",
-            "How long a query ran in the engine, and its result was kept.",
+            "Time for which a query ran in the engine and its result was stored.",
             buckets=bounds_s,
             registry=registry,
         )

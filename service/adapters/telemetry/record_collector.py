@@ -29,14 +29,16 @@ class RecordCollector(Collector):
         use = self._use()
         yield GaugeMetricFamily(
             "sluice_query_records_waiting",
-            "Records of ended queries that are not in PostgreSQL yet.",
+            "Records of ended queries that wait to be written to PostgreSQL.",
             use.waiting,
         )
         yield GaugeMetricFamily(
-            "sluice_query_records_capacity", "How many records may wait; the oldest make room.", use.capacity
+            "sluice_query_records_capacity",
+            "Maximum number of records that wait; beyond it, the oldest are dropped.",
+            use.capacity,
         )
         yield CounterMetricFamily(
             "sluice_query_records_dropped",
-            "Records that were given up: to make room, or because PostgreSQL refused them.",
+            "Dropped records: to make room for newer ones, or because PostgreSQL refused them.",
             use.dropped,
         )

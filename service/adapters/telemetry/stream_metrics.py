@@ -17,11 +17,13 @@ class RegisteredStreamMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._batches = Counter(
-            "sluice_stream_batches", "Micro-batches of streams that are in their tables.", registry=registry
+            "sluice_stream_batches",
+            "Micro-batches of streams that were committed to their tables.",
+            registry=registry,
         )
         self._failures = Counter(
             "sluice_stream_failures",
-            "What ended a stream's run, by the code of its error; most of them are tried again.",
+            "Failed runs of streams, by error code; most of them are tried again.",
             ["code"],
             registry=registry,
         )
@@ -46,7 +48,7 @@ class StreamCollector(Collector):
         standing = self._standing()
         yield gauges(
             "sluice_streams",
-            "Streams of all gateways by their state, as of the last look at them.",
+            "Streams of all gateways by state, as of the last poll.",
             "state",
             {state.value: count for state, count in standing.by_state.items()},
         )
@@ -55,11 +57,11 @@ class StreamCollector(Collector):
         )
         yield GaugeMetricFamily(
             "sluice_stream_lag_seconds",
-            "Of this gateway's streams, the longest time without a finished batch or an empty source.",
+            "Longest time without a finished batch or an empty source, among this gateway's streams.",
             standing.longest_lag_s,
         )
         yield GaugeMetricFamily(
             "sluice_stream_lag_messages",
-            "Messages that Kafka has and this gateway's streams have not read.",
+            "Messages in Kafka that this gateway's streams have not read yet.",
             standing.messages_behind,
         )

@@ -14,12 +14,12 @@ class VitalMetrics:
         self._is_up = Gauge("sluice_engine_up", "1 while the engine answers queries.", registry=registry)
         self._engine = Gauge(
             "sluice_engine_given_up",
-            "Calls and tasks that run on in the engine although nobody waits for them.",
+            "Calls and tasks that continue in the engine although no query waits for them.",
             registry=registry,
         )
         self._workers = Gauge(
             "sluice_workers_given_up",
-            "Workers that hang with queries that have ended for their callers.",
+            "Workers that are stuck in queries which have ended for their callers.",
             registry=registry,
         )
 
