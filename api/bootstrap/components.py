@@ -320,4 +320,6 @@ def _migrate_or_check(settings: Settings, url: str) -> None:
     if revisions.is_newer:
         _log.warning("schema_is_newer", found=revisions.found, needed=revisions.needed)
     if not revisions.is_usable:
-        raise CannotStart("The metrics store's schema is not this version's: run `sluice migrate` first.")
+        raise CannotStart(
+            "The schema of the metrics store is of another version: run `sluice migrate` first."
+        )

@@ -44,7 +44,7 @@ def _lack_of_schema(url: str) -> str | None:
         is_usable = migrations.revisions(url).is_usable
     except MetricsStoreDown as down:
         return down.detail
-    return None if is_usable else "Its schema is not this version's: run `sluice migrate`."
+    return None if is_usable else "Its schema is of another version: run `sluice migrate`."
 
 
 def _lack_of_answer(url: str) -> str | None:

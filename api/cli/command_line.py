@@ -53,9 +53,11 @@ def check() -> None:
 
 @app.command()
 def doctor(
-    is_json: Annotated[bool, typer.Option("--json", help="one JSON document instead of a table")] = False,
+    is_json: Annotated[
+        bool, typer.Option("--json", help="print one JSON document instead of a table")
+    ] = False,
     is_without_engine: Annotated[
-        bool, typer.Option("--no-engine", help="leave out what needs Spark")
+        bool, typer.Option("--no-engine", help="skip the checks that need Spark")
     ] = False,
 ) -> None:
     """Finds out why it does not work here: tries every part for real, including a query and an ingest.

@@ -92,17 +92,19 @@ def _jars(settings: Settings) -> Found:
     if settings.spark_jars:
         for jar in settings.spark_jars:
             if not Path(jar).is_file():
-                raise CannotStart(f"There is no jar {jar}: mend spark_jars.")
-        return Found(f"{len(settings.spark_jars)} of spark_jars are there")
+                raise CannotStart(f"There is no jar {jar}: correct spark_jars.")
+        return Found(f"{len(settings.spark_jars)} of spark_jars exist")
     path = jars_path(settings)
     catalogs = [with_region(each) for each in settings.catalogs.values()]
     missing = unfetched(settings, catalogs, path, is_reading_kafka=bool(settings.stream_kafka_servers))
     if not missing:
-        return Found(f"all are in {path}, nothing is to be fetched")
+        return Found(f"all are in {path}, so the start fetches none")
     allowed = permissions(path, "SLUICE_JARS_DIR")
     text = f"The start fetches {', '.join(missing)} into {path}."
     if allowed.state is State.FAILED:
-        return Found(f"{text} {allowed.text}", State.FAILED, "Set SLUICE_JARS_DIR to a folder that has them.")
+        return Found(
+            f"{text} {allowed.text}", State.FAILED, "Set SLUICE_JARS_DIR to a folder that contains them."
+        )
     return Found(text, State.WARNING, "Run `sluice jars` to fetch them now.")
 
 
@@ -125,7 +127,7 @@ def _metrics_store(settings: Settings) -> str:
         return "embedded, starts with the gateway"
     revisions = migrations.revisions(settings.metrics_store_url.get_secret_value())
     if not revisions.is_usable:
-        raise CannotStart("Its schema is not this version's: run `sluice migrate`.")
+        raise CannotStart("Its schema is of another version: run `sluice migrate`.")
     return f"answers, and has {'a newer' if revisions.is_newer else 'this'} version's schema"
 
 

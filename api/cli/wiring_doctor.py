@@ -39,7 +39,7 @@ QUERY_WITHIN_S = 120.0
 CATALOG_WITHIN_S = 40.0
 LOCAL_FOLDER_BYTES = 4 * GIB
 
-ENGINE_CURE = "Mend SLUICE_SPARK_MASTER and SLUICE_SPARK_CONF, or see that the cluster answers."
+ENGINE_CURE = "Correct SLUICE_SPARK_MASTER and SLUICE_SPARK_CONF, or make sure that the cluster answers."
 
 CONFIGURATION = "configuration"
 JAVA = "java"
@@ -140,14 +140,16 @@ class _Examination:
             METRICS_STORE,
             self._metrics_store,
             needs=(POSTGRES,) if settings.metrics_store_url is None else (),
-            cure="Start PostgreSQL, or mend SLUICE_METRICS_STORE_URL: its host, user, password and database.",
+            cure="Start PostgreSQL, or correct SLUICE_METRICS_STORE_URL: its host, user, password and"
+            " database.",
         )
         yield Check(
             FILTER_CACHE,
             self._filter_cache,
             needs=(DATA_FOLDER,) if settings.filter_cache_url is None else (),
             within_s=SERVER_WITHIN_S if settings.filter_cache_url is None else None,
-            cure="Start the Redis-protocol server, or mend SLUICE_FILTER_CACHE_URL: its host and password.",
+            cure="Start the Redis-protocol server, or correct SLUICE_FILTER_CACHE_URL: its host and"
+            " password.",
         )
         yield Check(CLOCK, lambda: clock_skew(self.answers))
         yield from lineage_checks(settings)
@@ -159,7 +161,7 @@ class _Examination:
                 partial(self._catalog, name),
                 needs=self._with_lake(name),
                 within_s=CATALOG_WITHIN_S,
-                cure="Mend the catalog's properties in SLUICE_CATALOGS, or start what it is kept in.",
+                cure="Correct the catalog's properties in SLUICE_CATALOGS, or start the catalog's server.",
             )
         catalogs = map(_in_pyiceberg, self._catalog_names)
         yield Check(INGEST_LOG, self._ingest_log, needs=(METRICS_STORE, *catalogs), within_s=CATALOG_WITHIN_S)
@@ -198,7 +200,7 @@ class _Examination:
     def _postgres(self) -> str:
         server = self._components.postgres
         is_scratch = self._components.is_first_start
-        where = "in a folder that is removed again: there are no data yet" if is_scratch else "on its data"
+        where = "in a temporary folder: there is no data yet" if is_scratch else "on its data"
         return f"runs {where}, port {server.port}"
 
     def _metrics_store(self) -> Found:
@@ -239,7 +241,9 @@ class _Examination:
         )
         if missing and not self.settings.spark_jars:
             return Found(
-                "Its jars are not there, and nothing is fetched here.", State.SKIPPED, "Run `sluice jars`."
+                "Its jars are missing, and this command does not fetch them.",
+                State.SKIPPED,
+                "Run `sluice jars`.",
             )
         try:
             slots = components.engine.slots
@@ -255,7 +259,7 @@ class _Examination:
         fault = self._components.engine.catalog_faults().get(name)
         if fault is None:
             return Found("opened, lists its namespaces")
-        cure = "Name the jars that it needs in SLUICE_SPARK_EXTRA_PACKAGES, or mend its properties."
+        cure = "Name the jars that it needs in SLUICE_SPARK_EXTRA_PACKAGES, or correct its properties."
         return Found(fault, State.FAILED, cure)
 
     def _query(self) -> str:
@@ -274,7 +278,7 @@ class _Examination:
             name, lambda it: scratch_location(it, components.catalog_settings[name])
         )
         if location is None:
-            return Found("The catalog says of no location where a file could be tried.", State.SKIPPED)
+            return Found("The catalog names no location where a file could be written.", State.SKIPPED)
         sync = sync_files if self.settings.ingest_fsync else not_synced
         byte_count = trial_ingest(catalog, location, sync)
         return Found(

@@ -12,7 +12,7 @@ from api.cli.doctor.folders import permissions
 from service.adapters.lineage.receivers import asked_http, has_topic
 from service.adapters.lineage.transports import NotDelivered
 
-CURE = "Mend SLUICE_LINEAGE_URL, or start what it names."
+CURE = "Correct SLUICE_LINEAGE_URL, or start the receiver that it names."
 
 
 def lineage_receiver(settings: Settings, url: str) -> Found:
@@ -28,7 +28,7 @@ def lineage_receiver(settings: Settings, url: str) -> Found:
 
 def _file(path: Path) -> Found:
     if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
-        return Found(f"{path} cannot be written.", State.FAILED, "Give this user the file.")
+        return Found(f"{path} cannot be written.", State.FAILED, "Give this user write access to the file.")
     return permissions(path.parent, "SLUICE_LINEAGE_URL")
 
 
@@ -36,9 +36,9 @@ def _http(settings: Settings, url: str) -> Found:
     key = settings.lineage_api_key
     status = asked_http(url, None if key is None else key.get_secret_value(), settings.lineage_timeout_s)
     if status in (401, 403):
-        return Found(f"refuses to answer: HTTP {status}", State.FAILED, "Mend SLUICE_LINEAGE_API_KEY.")
+        return Found(f"refuses access: HTTP {status}", State.FAILED, "Correct SLUICE_LINEAGE_API_KEY.")
     if 300 <= status < 400:
-        return Found(f"leads elsewhere, where no event follows: HTTP {status}", State.FAILED, CURE)
+        return Found(f"redirects, and events do not follow redirects: HTTP {status}", State.FAILED, CURE)
     if status >= 500:
         return Found(f"fails: HTTP {status}", State.FAILED, CURE)
     if status == 404:
@@ -50,5 +50,5 @@ def _kafka(settings: Settings, servers: str, path: str) -> Found:
     topic = path.strip("/")
     if has_topic(servers, topic, settings.lineage_kafka_options, settings.lineage_timeout_s):
         return Found(f"has the topic {topic}")
-    cure = "Make the topic, unless the first event is to make it."
+    cure = "Create the topic, unless the first event may create it."
     return Found(f"answers, and has no topic {topic}", State.WARNING, cure)

@@ -162,7 +162,7 @@ def _cure(error: OSError, host: str, port: int) -> str:
         case errno.EACCES:
             return f"Port {port} needs more rights than this process has: set SLUICE_PORT above 1023."
         case _:
-            return f"The address {host} cannot be listened on ({error.strerror}): set SLUICE_HOST."
+            return f"The gateway cannot listen on {host} ({error.strerror}): set SLUICE_HOST."
 
 
 def url_of(listening: socket.socket) -> str:

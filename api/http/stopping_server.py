@@ -74,14 +74,14 @@ class Server(uvicorn.Server):
         now_s = asyncio.get_running_loop().time
         leaves_s = now_s() + self._delay_s
         if self._access.has_opened and self._is_delayed:
-            _log.info("stopping", step="Serving on, not ready any more", seconds=self._delay_s)
+            _log.info("stopping", step="Still serving, but no longer ready", seconds=self._delay_s)
             await self._serve_until(lambda: now_s() >= leaves_s or not self._is_delayed)
-        _log.info("stopping", step="Waiting for queries and the reading of results", seconds=self._timeout_s)
+        _log.info("stopping", step="Waiting for queries and for results to be read", seconds=self._timeout_s)
         self._access.begin_drain()
         ends_s = now_s() + self._timeout_s
         await self._serve_until(lambda: now_s() >= ends_s or self.force_exit or self._access.is_drained())
         left_s = max(0.0, ends_s - now_s())
-        _log.info("stopping", step="Closing the address, then the parts", seconds=round(left_s, 1))
+        _log.info("stopping", step="Closing the address, then the gateway's parts", seconds=round(left_s, 1))
         await self._stop_listening(sockets or [])
         await asyncio.sleep(LAST_REQUESTS_S)
         self._access.begin_close(left_s)

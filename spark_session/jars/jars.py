@@ -206,7 +206,7 @@ def _ivy_jar() -> Path:
     for folder in folders:
         for jar in sorted(Path(folder, "jars").glob("ivy-*.jar")):
             return jar
-    raise CannotStart("PySpark is not installed whole, its Ivy is missing: reinstall pyspark.")
+    raise CannotStart("The installation of PySpark is incomplete, its Ivy is missing: reinstall pyspark.")
 
 
 def _why(output: str, coordinates: Sequence[str], folder: Path) -> str:

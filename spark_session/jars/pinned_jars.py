@@ -21,8 +21,8 @@ def pinned_jars(sums: Mapping[str, str], into: Path, ivy_settings: Path | None =
     for jar in jars:
         if wanted.get(jar.name) != _sha256(jar):
             raise CannotStart(
-                f"{jar} is not the jar that belongs there: its checksum differs. Remove {jar.parent}, then"
-                " start again; should it come again, the jar registry gives out another file."
+                f"{jar} is not the expected jar: its checksum differs. Remove {jar.parent}, then start"
+                " again; if this happens again, the jar registry serves another file."
             )
     if len(jars) != len(wanted):
         raise CannotStart(f"{jars[0].parent if jars else into} lacks jars: remove it and start again.")

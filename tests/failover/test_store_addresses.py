@@ -168,7 +168,7 @@ def test_doctor_says_how_many_hosts_answer_and_that_nothing_waits_for_a_standby(
     assert answer.remarks == ("without TLS", "1 of 2 hosts answer", "commits wait for no standby")
     assert [each.partition(":")[0] for each in answer.cures] == [
         "Set synchronous_standby_names",
-        "Bring back the server that does not answer",
+        "Restart the server that does not answer",
     ]
     assert ask_metrics_store(postgres.url("metrics"), SystemClock()).remarks == ("without TLS",)
 

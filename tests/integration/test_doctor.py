@@ -163,7 +163,7 @@ def test_a_first_start_is_tried_in_a_folder_that_is_removed_again(folder: Path) 
     findings = examined({"port": 0, "data_dir": data_dir})
     assert failed(findings) == []
     assert "no data yet" in of_part(findings, "embedded PostgreSQL").text
-    assert "which the start makes" in of_part(findings, "metrics store").text
+    assert "which the start creates" in of_part(findings, "metrics store").text
     assert states(findings, "filter cache", "catalog lake in PyIceberg", "ingest") == [State.OK] * 3
     assert list(data_dir.iterdir()) == []
 

@@ -29,13 +29,13 @@ def check() -> None:
     settings = load_settings()
     table = Table("part", "", "what was found", box=None, pad_edge=False)
     found: list[Finding] = []
-    with console.status("Looking at the parts …"):
+    with console.status("Checking the parts …"):
         for each in findings(settings):
             found.append(each)
             table.add_row(each.part, _MARKS[each.state], Text(each.text))
     console.print(table)
     faults = sum(each.state is State.FAILED for each in found)
     if faults:
-        console.print(f"sluice: {faults} of {len(found)} parts would keep the gateway from working.")
+        console.print(f"sluice: {faults} of {len(found)} parts prevent the gateway from working.")
         raise typer.Exit(1)
     console.print("The gateway can start.")

@@ -47,4 +47,4 @@ def _load(settings: Settings, schema: str, scale: float, tables: tuple[str, ...]
     if report.loaded:
         console.print(f"{where}: {len(report.loaded)} tables with {rows:,} rows loaded.")
     else:
-        console.print(f"{where}: all {len(report.skipped)} tables are there already.")
+        console.print(f"{where}: all {len(report.skipped)} tables exist already.")

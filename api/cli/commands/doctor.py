@@ -32,11 +32,11 @@ def doctor(*, is_json: bool, has_engine: bool) -> None:
     # Failures are findings already, and stopping the parts at the end causes no errors worth logging.
     logging.disable(logging.CRITICAL)
     progress = Console(stderr=True)
-    with _terminated_in_order(), progress.status("Looking at the parts …") as status:
+    with _terminated_in_order(), progress.status("Checking the parts …") as status:
 
         def begin(part: str) -> None:
             if progress.is_terminal:
-                status.update(f"Looking at {part} …")
+                status.update(f"Checking {part} …")
             else:
                 progress.print(f"{part} …", highlight=False, markup=False)
 

@@ -16,7 +16,7 @@ def jars(*, is_all: bool) -> None:
     """
     settings = load_settings()
     if settings.spark_jars and not is_all:
-        typer.echo("Nothing is to be fetched: spark_jars names the jars.")
+        typer.echo("There is nothing to fetch: spark_jars names the jars.")
         return
     fetched = fetch_jars(settings, is_all=is_all)
     size_mb = sum(jar.stat().st_size for jar in fetched) // 10**6

@@ -60,7 +60,8 @@ def run_demo(settings: Settings, console: Console) -> None:
             highlight=False,
         )
         console.print(
-            f"[bold]GET {url}{best[0]['links']['explain']}[/]: what narrowed the scans, and what was read",
+            f"[bold]GET {url}{best[0]['links']['explain']}[/]: which filters pruned the scans, and what"
+            " was read",
             highlight=False,
         )
         explained = client.get(best[0]["links"]["explain"]).raise_for_status().json()
@@ -82,7 +83,7 @@ def _ask(client: httpx.Client, enabled: bool = True) -> tuple[dict[str, Any], fl
     response = client.post("/query", json=body)
     took_ms = (time.perf_counter() - started) * 1000
     if response.is_error or response.json()["status"]["state"] != "SUCCEEDED":
-        raise CannotStart(f"The demo's question was not answered: {response.text}")
+        raise CannotStart(f"The demo's query failed: {response.text}")
     return response.json(), took_ms
 
 
@@ -140,7 +141,7 @@ def _ready_url(process: subprocess.Popen[bytes], log: Path, steps: Steps) -> str
             return url
         steps.say(progress.step())
         if progress.stands_still():
-            raise CannotStart(f"{progress.step()} makes no progress any more; {log} says how far it came.")
+            raise CannotStart(f"{progress.step()} no longer makes progress; {log} shows how far it got.")
         time.sleep(LOOK_EVERY_S)
     raise CannotStart(_last_words(log))
 
@@ -154,4 +155,4 @@ def _is_ready(url: str) -> bool:
 
 def _last_words(log: Path) -> str:
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("sluice: ")]
-    return lines[-1].removeprefix("sluice: ") if lines else f"The gateway did not come up; {log} says why."
+    return lines[-1].removeprefix("sluice: ") if lines else f"The gateway did not start; {log} says why."

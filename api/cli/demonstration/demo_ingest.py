@@ -98,7 +98,8 @@ def _show_question(client: httpx.Client, console: Console, table: str) -> None:
     answer = _succeeded(client.post("/query", json={"sql": sql, "waitTimeout": "50s"}))
     [row] = answer["result"]["rows"]
     console.print(
-        f"  {row[0]} requests. Files without a column say so, so that the scan never opens them:",
+        f"  {row[0]} requests. The manifests list which columns a file has, so the scan skips files"
+        " without the column:",
         highlight=False,
     )
     show_scans(console, client.get(answer["links"]["explain"]).raise_for_status().json())
@@ -115,5 +116,5 @@ def _succeeded(response: httpx.Response) -> dict[str, Any]:
         "COMMITTED",
         "SUCCEEDED",
     ):
-        raise CannotStart(f"The demo's ingest did not come through: {response.text[:1000]}")
+        raise CannotStart(f"The demo's ingest failed: {response.text[:1000]}")
     return answer

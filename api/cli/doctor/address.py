@@ -41,6 +41,8 @@ def _status(settings: Settings) -> str | None:
     except (httpx.ConnectError, httpx.ConnectTimeout):
         return None
     except httpx.TransportError as error:
-        raise CannotStart(f"What listens on {where} does not answer like a gateway. {_CURE}") from error
+        raise CannotStart(
+            f"The program that listens on {where} does not answer like a gateway. {_CURE}"
+        ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise CannotStart(f"Another program listens on {where}. {_CURE}") from error

@@ -39,6 +39,6 @@ def _doubts(settings: Settings) -> Iterator[tuple[str, str]]:
         )
     if settings.allow_unauthenticated and not settings.api_tokens and not is_loopback(settings.host):
         yield (
-            f"Whoever reaches {settings.host} may ask everything.",
-            "Set api_tokens, unless the network is closed.",
+            f"Everyone who can reach {settings.host} may send any query.",
+            "Set api_tokens, unless only trusted callers reach this network.",
         )

@@ -95,7 +95,7 @@ def permissions(path: Path, setting: str) -> Found:
         _write(there)
         owner = there.stat().st_uid
     except OSError as error:
-        cure = f"Give this user the folder, or set {setting} to one that it may write."
+        cure = f"Give this user write access to the folder, or set {setting} to another folder."
         reason = error.strerror or type(error).__name__
         return Found(f"{there} cannot be written ({reason}).", State.FAILED, cure)
     text = f"{there}: written, synced, renamed and deleted a file"

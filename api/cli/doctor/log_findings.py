@@ -17,15 +17,18 @@ def ingest_log(comparison: LogComparison) -> Found:
         return Found("There is no log yet.", State.SKIPPED)
     if comparison.doubtful:
         named = _named(comparison.doubtful)
-        text = f"{named}: has rounds that the log does not know, and something waits for it"
-        cure = f"Set aside what waits before a gateway starts, or rows come twice: {_PAGE}, After a restore."
+        text = f"{named}: has rounds that the log does not know, and ingests wait for it"
+        cure = (
+            "Set the waiting ingests aside before a gateway starts, or rows are written twice:"
+            f" {_PAGE}, After a restore."
+        )
         return Found(text, State.FAILED, cure)
     if comparison.behind:
         text = f"{_named(comparison.behind)}: lacks rounds that the log has as committed"
         return Found(text, State.FAILED, f"Rows of acknowledged ingests are gone: {_PAGE}, After a restore.")
     if comparison.unknown:
-        text = f"{_named(comparison.unknown)}: has rounds that the log does not know; nothing waits for it"
-        cure = f"The log was put back, or another log is written from, too: {_PAGE}, After a restore."
+        text = f"{_named(comparison.unknown)}: has rounds that the log does not know; no ingest waits for it"
+        cure = f"An older log was restored, or another log writes to the table too: {_PAGE}, After a restore."
         return Found(text, State.WARNING, cure)
     return Found(f"agrees with the {comparison.compared} tables and branches that were committed to last")
 

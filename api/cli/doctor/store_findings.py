@@ -24,9 +24,9 @@ def metrics_store(
         return _with_cures(f"{text}, schema {_named(needed)} as this version needs", answer)
     text += f", has schema {_named(found)}; this version needs {_named(needed)}"
     if is_newer:
-        return Found(text, State.WARNING, "It is a newer version's: run that one everywhere.")
+        return Found(text, State.WARNING, "It belongs to a newer version: run that version everywhere.")
     if is_embedded:
-        return Found(f"{text}, which the start makes")
+        return Found(f"{text}, which the start creates")
     return Found(text, State.FAILED, "Run `sluice migrate`, with this version of Sluice.")
 
 
@@ -37,9 +37,9 @@ def filter_cache(answer: StoreAnswer, within_ms: int) -> Found:
         limit = f"{answer.max_memory_bytes // _MIB} MiB" if answer.max_memory_bytes else "no limit"
         text += f", memory: {limit}, {answer.memory_policy}"
     if answer.round_trip_ms > within_ms:
-        return Found(text, State.WARNING, f"Queries wait {within_ms} ms for it at most: bring it nearer.")
+        return Found(text, State.WARNING, f"Queries wait {within_ms} ms for it at most: move it nearer.")
     if answer.max_memory_bytes and answer.memory_policy == "noeviction":
-        cure = "Set its maxmemory-policy to allkeys-lru: else it takes no keys once it is full."
+        cure = "Set its maxmemory-policy to allkeys-lru: otherwise it accepts no keys once it is full."
         return Found(text, State.WARNING, cure)
     return _with_cures(text, answer)
 

@@ -33,7 +33,7 @@ def trial_table_query(engine: Engine, catalogs: Catalogs, down: Collection[str],
     names = [each for each in catalogs.tables().tables if each.catalog not in down]
     facts = _smallest(catalogs, names[:TABLES_LOOKED_AT])
     if facts is None:
-        return Found("There is no table that has rows.", State.SKIPPED)
+        return Found("No table has rows.", State.SKIPPED)
     quoted = ".".join(f"`{each.replace('`', '``')}`" for each in facts.name.parts)
     sql = f"SELECT count(*) AS n FROM (SELECT 1 FROM {quoted} LIMIT {COUNTED_ROWS})"
     rows = _run(engine, sql, within_s).rows

@@ -34,8 +34,8 @@ def versions(settings: Settings | None) -> Found:
     text = ", ".join(f"{name} {number}" for name, number in named.items())
     if runtime is not None and not spark.startswith(f"{runtime['spark']}."):
         reported = f"{text}. Iceberg's runtime is made for Spark {runtime['spark']}."
-        return Found(reported, State.WARNING, "Name the runtime of this Spark in spark_packages.")
+        return Found(reported, State.WARNING, "Name the runtime for this Spark version in spark_packages.")
     if "SPARK_HOME" in os.environ:
-        reported = f"{text}. SPARK_HOME may lead to another Spark."
+        reported = f"{text}. SPARK_HOME may point to another Spark."
         return Found(reported, State.WARNING, "Unset SPARK_HOME.")
     return Found(text)

@@ -28,9 +28,10 @@ _BOUNDS: dict[str, object] = {
     "options": f"-c statement_timeout={ANSWER_WITHIN_S * 1000}",
 }
 _NO_STANDBY = (
-    "Set synchronous_standby_names: without it, a standby that takes over lacks what was acknowledged last."
+    "Set synchronous_standby_names: without it, a standby that takes over may lack the last"
+    " acknowledged writes."
 )
-_ONE_IS_GONE = "Bring back the server that does not answer: with one more lost, there is none."
+_ONE_IS_GONE = "Restart the server that does not answer: no other one is left if one more fails."
 
 
 def ask_metrics_store(url: str, clock: Clock) -> StoreAnswer:
@@ -148,7 +149,7 @@ def _sentinels(url: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         count = sum(_knows(each, address.master) for each in asked.sentinels)
     finally:
         asked.close()
-    cure = f"Bring back the sentinels that do not answer or do not know {address.master}."
+    cure = f"Restart the sentinels that do not answer, or that do not know {address.master}."
     cures = () if count == len(address.nodes) else (cure,)
     return (f"{count} of {len(address.nodes)} sentinels know it",), cures
 

@@ -77,18 +77,18 @@ def _check_rows(state: WriterState, path: str) -> None:
         with load_file_io(dict(state.io_properties), path).new_input(path).open() as file:
             rows = pq.read_table(file)
     except OSError as error:
-        raise StorageDown("What was written cannot be read back.") from error
+        raise StorageDown("The file was written, but cannot be read back.") from error
     if rows.to_pydict() != _ROWS.to_pydict():
-        raise StorageDown("The storage gave back other rows than were written.")
+        raise StorageDown("The storage returned other rows than were written.")
 
 
 def _check_gone(state: WriterState, path: str) -> None:
     try:
         is_there = load_file_io(dict(state.io_properties), path).new_input(path).exists()
     except OSError as error:
-        raise StorageDown("It cannot be seen whether the file was deleted.") from error
+        raise StorageDown("It is unknown whether the file was deleted.") from error
     if is_there:
-        raise StorageDown(f"The file was written and cannot be deleted: remove {path}.")
+        raise StorageDown(f"The file was written, but cannot be deleted: remove {path}.")
 
 
 def _remove_folders(location: str) -> None:

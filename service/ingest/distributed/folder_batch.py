@@ -114,5 +114,6 @@ def _reported(file: UnreadableFile) -> BadRecord:
 def _taken_before(file: UnreadableFile) -> StreamFailed:
     return StreamFailed(
         f"{file.uri} cannot be read for the tables that are left, while others have its part of this batch:"
-        f" {file.reason} Put it back as it was, mend the tables that do not take it, and resume the stream."
+        f" {file.reason} Put it back as it was, repair the tables that do not accept it, and resume the"
+        " stream."
     )

@@ -158,7 +158,7 @@ def test_settings_that_contradict_each_other_warn(tmp_path: Path) -> None:
         )
     )
     assert found.state is State.WARNING
-    for expected in ("spark_extra_packages has no effect", "is not served", "may ask everything"):
+    for expected in ("spark_extra_packages has no effect", "is not served", "may send any query"):
         assert expected in found.text
     for expected in ("spark_jars", "embedded_catalog", "api_tokens"):
         assert expected in found.cure
@@ -294,7 +294,10 @@ def test_the_schema_of_another_version_fails_where_the_start_does_not_migrate(
 def test_the_schema_of_a_newer_version_warns() -> None:
     answer = StoreAnswer("PostgreSQL 18", 3, 0)
     seen = metrics_store(answer, ("0018",), ("0017",), is_embedded=False, is_newer=True)
-    assert (seen.state, seen.cure) == (State.WARNING, "It is a newer version's: run that one everywhere.")
+    assert (seen.state, seen.cure) == (
+        State.WARNING,
+        "It belongs to a newer version: run that version everywhere.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_jar_that_is_the_one_comes_alone(tmp_path: Path, registry: Path) -> No
 
 
 def test_another_jar_is_refused(tmp_path: Path, registry: Path) -> None:
-    with pytest.raises(CannotStart, match=r"one-1\.0\.jar is not the jar that belongs there"):
+    with pytest.raises(CannotStart, match=r"one-1\.0\.jar is not the expected jar"):
         pinned_jars({ONE: "0" * 64}, tmp_path / "jars", registry)
 
 
