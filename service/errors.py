@@ -11,12 +11,12 @@ from typing import ClassVar
 
 from service.faults import Faulty
 
-SEND_ALONE_AGAIN = "Send what was for it again, alone, under a new requestId."
+SEND_ALONE_AGAIN = "Send only the records for it again, under a new requestId."
 """The cure when no part of the request was written to one table: other tables may have taken theirs."""
 
 
 class GatewayError(Exception):
-    """Something went wrong in the gateway."""
+    """The gateway met an unexpected error."""
 
     code: ClassVar[str] = "INTERNAL"
     evolutions: Sequence[object] = ()
@@ -100,14 +100,14 @@ class ReadOptionInvalid(CallerError):
 
 
 class TableAmbiguous(CallerError):
-    """The name is that of a table or view, and also that of another table's metadata or version."""
+    """The name belongs to a table or view, and also to another table's metadata or version."""
 
     code = "TABLE_AMBIGUOUS"
 
     def __init__(self, table: str) -> None:
         super().__init__(
-            f"{table} is a table or view of its own, and also the name of another table's metadata or"
-            " version. Nothing was read or written. Ask whoever looks after the catalog to rename or drop the"
+            f"{table} is a table or view, and also the name of another table's metadata or"
+            " version. Nothing was read or written. Ask the catalog's administrator to rename or drop the"
             " one whose schema has the name of a table."
         )
 
@@ -189,7 +189,7 @@ class ResultExpired(CallerError):
 
 
 class TooManyQueries(CallerError):
-    """Too many queries wait already. Try again later."""
+    """Too many queries are waiting. Try again later."""
 
     code = "TOO_MANY_QUERIES"
 
@@ -311,7 +311,7 @@ class StreamInvalid(IngestInvalid):
 
 
 class TableChanged(CallerError):
-    """The table has changed, and the rows of this ingest no longer fit it."""
+    """The table changed, and the rows of this ingest no longer fit."""
 
     code = "TABLE_CHANGED"
 
@@ -334,7 +334,7 @@ class MaintenanceNotFound(CallerError):
 
 
 class MaintenanceRunning(CallerError):
-    """The table is being maintained already."""
+    """The table has a maintenance that has not ended."""
 
     code = "MAINTENANCE_RUNNING"
 
@@ -372,7 +372,7 @@ class VerificationFailed(QueryEnded):
 
 
 class QueryTimedOut(QueryEnded):
-    """The query ran into its own timeout."""
+    """The query exceeded its own timeout."""
 
     code = "QUERY_TIMED_OUT"
 
@@ -396,7 +396,7 @@ class ResultTooLarge(QueryEnded):
 
 
 class StreamFailed(GatewayError):
-    """A stream ended on its own."""
+    """A stream ended with an error."""
 
     code = "STREAM_FAILED"
 
@@ -424,7 +424,7 @@ class EngineLost(PartDown):
 
 
 class QueryQuarantined(PartDown):
-    """Queries of this text were running when the engine was lost. It is not run for a while."""
+    """The engine was lost while queries of this text were running. This text is not run for a while."""
 
     code = "QUERY_QUARANTINED"
 
@@ -494,7 +494,7 @@ class CommittableVersionUnknown(PartDown):
 
 
 class CommittableUnreadable(GatewayError):
-    """The pending data of this table cannot be read any more. Send it alone again, under a new requestId."""
+    """The written files of this table cannot be read any more. Send its records under a new requestId."""
 
     code = "COMMITTABLE_UNREADABLE"
 

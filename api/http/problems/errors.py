@@ -12,7 +12,7 @@ from service.faults import Fault
 
 
 class InvalidRequest(CallerError):
-    """The request is well-formed, but its fields are not what this gateway expects."""
+    """Fields of the request are missing, unknown, of a wrong type or out of bounds."""
 
     code = "INVALID_REQUEST"
 
@@ -28,7 +28,7 @@ class NotJson(CallerError):
 
 
 class UnsupportedMediaType(CallerError):
-    """The body's content type is not known here. Send application/json."""
+    """The body's content type is not supported. Send application/json."""
 
     code = "UNSUPPORTED_MEDIA_TYPE"
 
@@ -46,7 +46,7 @@ class BodyTooLarge(CallerError):
 
 
 class TooManyBodies(CallerError):
-    """The gateway holds as many bytes of request bodies as it takes at once. Try again later."""
+    """Request bodies already take all the memory that the gateway allows. Try again later."""
 
     code = "TOO_MANY_BODIES"
 
@@ -58,7 +58,7 @@ class BodyTooSlow(CallerError):
 
 
 class NotHttp(CallerError):
-    """The request is not HTTP/1.1 as this gateway reads it. It was not processed."""
+    """This gateway does not accept the request as HTTP/1.1. It was not processed."""
 
     code = "NOT_HTTP"
 
@@ -82,13 +82,13 @@ class HeadersTooSlow(CallerError):
 
 
 class TooManyConnections(CallerError):
-    """The gateway has as many open connections as it takes, in all or from one address. Try again later."""
+    """The gateway has no free connection, in all or for this address. Try again later."""
 
     code = "TOO_MANY_CONNECTIONS"
 
 
 class TooManyRequests(CallerError):
-    """This caller has as many requests in progress as leave room for other callers. Wait for some to end."""
+    """This caller has too many requests that wait for their answers. Wait for some to end."""
 
     code = "TOO_MANY_REQUESTS"
 

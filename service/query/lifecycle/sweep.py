@@ -27,7 +27,7 @@ def end_late_queries(book: QueryRegistry, ports: QueryPorts) -> list[QueryHandle
     for query in book.open():
         if now_ms >= query.deadline_ms:
             seconds = query.request.timeout_ms / 1000
-            if query.cancel(QueryTimedOut(f"The query ran into its timeout of {seconds:g} s."), now_ms):
+            if query.cancel(QueryTimedOut(f"The query exceeded its timeout of {seconds:g} s."), now_ms):
                 record(query, ports.journal)
         if query.is_running() and query.give_up(GRACE_MS, now_ms):
             log.warning("query_given_up", query_id=str(query.query_id), timeout_ms=query.request.timeout_ms)

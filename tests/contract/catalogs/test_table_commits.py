@@ -161,7 +161,9 @@ def test_how_long_a_branch_is_kept_stays_as_it_is(sql: PyIcebergCommitTables) ->
 def test_a_tag_is_no_branch(sql: PyIcebergCommitTables) -> None:
     first = sql.commits.commit(sql.committable([1]))
     sql.table().manage_snapshots().create_tag(first.snapshot_id, "release").commit()
-    with pytest.raises(TableChanged, match=r"release is a tag, not a branch\. Send what was for it again"):
+    with pytest.raises(
+        TableChanged, match=r"release is a tag, not a branch\. Send only the records for it again"
+    ):
         sql.commits.commit(sql.committable_for(sql.target("release"), [2]))
 
 

@@ -29,7 +29,7 @@ def test_what_waits_past_its_deadline_has_timed_out_and_leaves_a_record(bench: B
     [record] = bench.journal.records
     assert record.error is not None
     assert (record.state, record.error.code) == (QueryState.FAILED, "QUERY_TIMED_OUT")
-    assert record.error.detail == "The query ran into its timeout of 2.5 s."
+    assert record.error.detail == "The query exceeded its timeout of 2.5 s."
     assert bench.engine.cancels == []
     assert query.recorded.done()
 
