@@ -305,7 +305,7 @@ ENGINE = (
         "Heap of the JVM",
         "percentunit",
         {GATEWAY: ratio("sluice_jvm_memory_used_bytes", "sluice_jvm_memory_max_bytes", HEAP)},
-        "Of as much as it may have.",
+        "Share of its maximum.",
     ),
     Panel(
         "Metaspace and buffers of the JVM",

@@ -56,7 +56,7 @@ class JsonFields:
         """Returns an object of whole numbers."""
         value = self._field(name)
         if not isinstance(value, dict):
-            raise ValueError(f"{name} is no object")
+            raise ValueError(f"{name} is not an object")
         return {str(key): _integer(each, name) for key, each in value.items()}
 
     def boolean(self, name: str) -> bool:
@@ -73,7 +73,7 @@ class JsonFields:
     def _array(self, name: str) -> list[object]:
         value = self._field(name)
         if not isinstance(value, list):
-            raise ValueError(f"{name} is no array")
+            raise ValueError(f"{name} is not an array")
         return value
 
     def _field(self, name: str) -> object:
@@ -84,12 +84,12 @@ class JsonFields:
 
 def _text(value: object, name: str) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{name} is no string")
+        raise ValueError(f"{name} is not a string")
     return value
 
 
 def _integer(value: object, name: str) -> int:
     # To Python, True is an int; here it is an error.
     if type(value) is not int:
-        raise ValueError(f"{name} is no whole number")
+        raise ValueError(f"{name} is not a whole number")
     return value

@@ -77,5 +77,5 @@ def allow_tasks(parts: Sequence[Part], bounds: QueryBounds) -> None:
         what, most = max(parts, key=lambda part: part[1])
         raise QueryTooLarge(
             f"The plan has {total:,.0f} tasks, {most:,.0f} of them for its {what}; {bounds.tasks:,} are "
-            "allowed (setting max_query_tasks). Ask for fewer partitions, or narrow what is read."
+            "allowed (setting max_query_tasks). Ask for fewer partitions, or filter more of what is read."
         )

@@ -163,10 +163,10 @@ def allow_relations(relations: Sequence[Sequence[str]]) -> None:
     >>> allow_relations([["lake", "tpcds", "item"]])
     >>> allow_relations([["lake", "/etc/table"]])
     Traceback (most recent call last):
-    service.errors.StatementNotAllowed: Tables are read by name; a path is no table's name here.
+    service.errors.StatementNotAllowed: Tables are read by name; a path is not accepted as a table's name.
     """
     if any("/" in part for parts in relations for part in parts):
-        raise StatementNotAllowed("Tables are read by name; a path is no table's name here.")
+        raise StatementNotAllowed("Tables are read by name; a path is not accepted as a table's name.")
 
 
 def allow_options(names: Iterable[str]) -> None:

@@ -61,7 +61,7 @@ class StreamCheckpoint:
         if len(texts) < last - after:
             raise StreamFailed(
                 f"The stream's checkpoint does not have the files of batch {batch_id} any more. Restore it as"
-                " it was, or make another stream for what was not read yet."
+                " it was, or create another stream for the records that were not read yet."
             )
         # The version comes before the entries.
         entries = (json.loads(line) for text in texts for line in text.splitlines()[1:])

@@ -225,9 +225,9 @@ def _planned(batch: MicroBatch) -> str:
 
 def _planned_anew(batch: MicroBatch) -> StreamFailed:
     return StreamFailed(
-        f"Batch {batch.batch_id} was taken in before with other records: the stream's checkpoint has gone"
-        " back. To continue would lose records. Restore it as it was, or make another stream for what was not"
-        " read yet."
+        f"Batch {batch.batch_id} was ingested before with other records: the stream's checkpoint has gone"
+        " back. To continue would lose records. Restore it as it was, or create another stream for the"
+        " records that were not read yet."
     )
 
 

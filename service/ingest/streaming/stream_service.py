@@ -323,7 +323,9 @@ class StreamService:
         self._end(run)
         if failure is None:
             is_closing = self._worker.is_closing
-            failure = ShuttingDown() if is_closing else StreamFailed("The stream ended without a reason.")
+            failure = (
+                ShuttingDown() if is_closing else StreamFailed("The stream ended without giving a reason.")
+            )
         self._failed(run.record.stream_id, failure)
 
     def _is_of_a_stop(self, failure: GatewayError) -> bool:

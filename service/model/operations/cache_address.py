@@ -102,14 +102,14 @@ def _node(text: str, default_port: int) -> tuple[str, int]:
         parts = urlsplit(f"//{text}")
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise ValueError("one of its ports is no number from 1 to 65535") from None
+        raise ValueError("one of its ports is not a number from 1 to 65535") from None
     if not host or "@" in text:
         raise ValueError(
             f"one of its hosts is empty: spell it like {FORM};"
             " write @, :, / and # in a password as %40, %3A, %2F and %23"
         )
     if port == 0:
-        raise ValueError("one of its ports is no number from 1 to 65535")
+        raise ValueError("one of its ports is not a number from 1 to 65535")
     return unquote(host), port or default_port
 
 

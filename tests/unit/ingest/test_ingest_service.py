@@ -176,7 +176,7 @@ def test_every_bad_record_of_every_write_is_told_and_nothing_is_written(ingests:
     with pytest.raises(RecordsInvalid, match="3 of 4 records do not fit") as refused:
         ingests.accept(sent, "ann")
     assert refused.value.violations == (
-        BadRecord("/writes/0/records/1", "id: 'x' is no long"),
+        BadRecord("/writes/0/records/1", "id: 'x' is not of type long"),
         BadRecord("/writes/1/records/0", "id is required"),
         BadRecord("/writes/1/records/1", "there is no field note"),
     )
@@ -322,7 +322,7 @@ def test_a_body_of_records_is_written_and_its_bad_lines_are_told(ingests: FakeIn
         ingests.accept(bad, "ann")
     assert refused.value.violations == (
         BadRecord("", "not JSON: Expecting value", line=2, column=1),
-        BadRecord("", "id: 'x' is no long", line=3),
+        BadRecord("", "id: 'x' is not of type long", line=3),
     )
     assert len(ingests.files.files) == 1
 

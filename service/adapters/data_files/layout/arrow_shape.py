@@ -39,7 +39,9 @@ class _ShapedColumn:
         if self.is_plain and array.type.equals(self.given):
             return array
         if not is_alike(array.type, self.given):
-            raise RecordsInvalid(f"Column {self.name}: {array.type} is no {self.given}.")
+            raise RecordsInvalid(
+                f"Column {self.name}: values of type {array.type} are not accepted as {self.given}."
+            )
         try:
             return _retyped(array.cast(self.given), self.filed)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:

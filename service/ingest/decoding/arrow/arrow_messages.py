@@ -68,7 +68,7 @@ class ArrowMessages(io.RawIOBase):
         if len(head) < 8:
             raise OSError("the stream has no end")
         if head[:4] != _MARKER:
-            raise OSError("it is no stream of Arrow, or one of before version 0.15")
+            raise OSError("it is not an Arrow stream, or an Arrow before 0.15 wrote it")
         length = int.from_bytes(head[4:], "little", signed=True)
         if length == 0:
             self._has_ended = True

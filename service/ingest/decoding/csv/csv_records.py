@@ -36,7 +36,7 @@ class CsvRecord:
         try:
             text = self.raw.decode()
         except UnicodeDecodeError as error:
-            raise NoCsv(f"byte {error.start + 1} is no UTF-8") from None
+            raise NoCsv(f"byte {error.start + 1} is not UTF-8") from None
         if '"' not in text:
             return [each or None for each in text.split(",")]
         return list(_quoted_values(text))

@@ -77,7 +77,7 @@ def _names(header: CsvRecord) -> list[str]:
     try:
         names = [each or "" for each in header.values()]
     except NoCsv as error:
-        raise IngestInvalid(f"The header is no line of CSV: {error}.") from None
+        raise IngestInvalid(f"The header is not a line of CSV: {error}.") from None
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice or "" in names:
         what = f"names {twice[0]!r:.100} twice" if twice and twice[0] else "has a column without a name"

@@ -44,7 +44,7 @@ def parsed(line: bytes) -> object:
     try:
         return exact_json(line.decode())
     except UnicodeDecodeError as error:
-        raise NoJson(f"byte {error.start + 1} is no UTF-8", error.start + 1) from None
+        raise NoJson(f"byte {error.start + 1} is not UTF-8", error.start + 1) from None
     except json.JSONDecodeError as error:
         raise NoJson(f"not JSON: {error.msg}", error.colno) from None
     except RecursionError:

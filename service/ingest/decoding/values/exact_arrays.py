@@ -62,7 +62,9 @@ def _converted(array: pa.Array, field: Field, name: str) -> pa.Array:
             days = _cast(array, pa.date32(), name) if primitive == MIDNIGHTS else array
             return _cast(days, kind, name)
         case _:
-            raise IngestInvalid(f"Column {name}: {array.type} is no {_spelled(field)}.")
+            raise IngestInvalid(
+                f"Column {name}: values of type {array.type} are not accepted as {_spelled(field)}."
+            )
 
 
 def _spelled(field: Field) -> str:

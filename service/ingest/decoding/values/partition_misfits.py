@@ -63,7 +63,7 @@ def _misfits_of_value(values: pa.Array, rule: PartitionRule) -> Iterator[tuple[p
     least = None if lowest is None else pc.min(values)
     if least is not None and least.is_valid and least.as_py() < lowest:
         is_below = pc.less(values, pa.scalar(lowest, values.type))
-        yield is_below, f"its {rule.transform} is no {_shown(values.type)} any more"
+        yield is_below, f"its {rule.transform} does not fit {_shown(values.type)} any more"
 
 
 def _lowest(kind: pa.DataType, width: int) -> Decimal | int | None:

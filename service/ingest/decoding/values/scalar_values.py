@@ -46,7 +46,7 @@ def scalar_values(type_name: str) -> Convert | None:
 
 def _boolean(value: object) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"{_shown(value)} is no boolean")
+        raise ValueError(f"{_shown(value)} is not a boolean")
     return value
 
 
@@ -55,7 +55,7 @@ def _integer(type_name: str, bits: int) -> Convert:
 
     def convert(value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool):
-            raise ValueError(f"{_shown(value)} is no {type_name}")
+            raise ValueError(f"{_shown(value)} is not of type {type_name}")
         if not -bound <= value < bound:
             raise ValueError(f"{value} is out of the range of {type_name}")
         return value
@@ -73,7 +73,7 @@ def _floating(type_name: str, largest: float, as_written: Callable[[float], floa
         if isinstance(value, str) and value in _NOT_FINITE:
             return _NOT_FINITE[value]
         if not isinstance(value, int | float | Decimal) or isinstance(value, bool):
-            raise ValueError(f"{_shown(value)} is no {type_name}")
+            raise ValueError(f"{_shown(value)} is not of type {type_name}")
         try:
             number = float(value)
         except OverflowError:
@@ -82,7 +82,7 @@ def _floating(type_name: str, largest: float, as_written: Callable[[float], floa
             raise ValueError(f"{_shown(value)} is out of the range of {type_name}")
         written = as_written(number)
         if isinstance(value, int) and int(written) != value:
-            raise ValueError(f"{value} cannot be told exactly in {type_name}")
+            raise ValueError(f"{value} cannot be represented exactly as {type_name}")
         if value and not written:
             raise ValueError(f"{_shown(value)} would be zero in {type_name}")
         return number
@@ -101,7 +101,7 @@ def _decimal(precision: int, scale: int) -> Convert:
     def convert(value: object) -> Decimal:
         number = _as_decimal(value)
         if number is None or not number.is_finite():
-            raise ValueError(f"{_shown(value)} is no decimal number")
+            raise ValueError(f"{_shown(value)} is not a decimal number")
         whole, fraction = _digits(number)
         if fraction > scale or whole > precision - scale:
             raise ValueError(f"{_shown(value)} does not fit decimal({precision}, {scale})")
@@ -136,7 +136,7 @@ def _as_decimal(value: object) -> Decimal | None:
 
 def _string(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{_shown(value)} is no string")
+        raise ValueError(f"{_shown(value)} is not a string")
     if not value.isascii():
         try:
             value.encode()
@@ -205,7 +205,7 @@ def _matching(value: object, pattern: re.Pattern[str], what: str) -> str:
 def _uuid(value: object) -> bytes:
     # Python accepts much else: spaces, underscores, digits of any alphabet.
     if not isinstance(value, str) or not _UUID.fullmatch(value):
-        raise ValueError(f"{_shown(value)} is no UUID")
+        raise ValueError(f"{_shown(value)} is not a UUID")
     return UUID(value).bytes
 
 

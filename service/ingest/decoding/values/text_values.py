@@ -63,8 +63,8 @@ def _json(name: str, text: str) -> object:
     try:
         return exact_json(text)
     except (json.JSONDecodeError, RecursionError):
-        raise ValueError(f"{name}: {text!r:.60} is no JSON") from None
+        raise ValueError(f"{name}: {text!r:.60} is not JSON") from None
     except NumberTooLong as reason:
         raise ValueError(f"{name}: {reason}") from None
     except ValueError as reason:
-        raise ValueError(f"{name}: {text!r:.60} is no JSON: {reason}") from None
+        raise ValueError(f"{name}: {text!r:.60} is not JSON: {reason}") from None

@@ -90,9 +90,9 @@ def test_a_name_that_is_there_twice_and_a_bare_nan_are_no_json(text: str) -> Non
 def test_in_csv_too(text: str) -> None:
     sent = text.replace('"', '""')
     _, [reason] = read(f'v\n"{sent}"', Struct((Field(2, "a", Primitive("double")),)), CSV)
-    assert "is no JSON" in reason
+    assert "is not JSON" in reason
     _, [reason] = read(f'v\n"[{sent}]"', ListOf(Field(2, "element", Primitive("double"))), CSV)
-    assert "is no JSON" in reason
+    assert "is not JSON" in reason
 
 
 @pytest.mark.parametrize("text", ["1_000", " 5", "5 ", "٥", "0x1", "1e", "1e-400"])

@@ -235,7 +235,7 @@ def test_a_reason_names_the_place_inside_of_a_column() -> None:
     batches, bad = converted(records, [ID, PLACE, TAGS])
     assert bad == [
         (0, "place: street is required"),
-        (1, "tags: element: name: 5 is no string"),
+        (1, "tags: element: name: 5 is not a string"),
         (2, "id is required"),
     ]
     assert batches == []
