@@ -18,8 +18,6 @@ from service.model.ingest.ingest import BadRecord, IngestRequest, StreamedRecord
 from service.model.ingest.json_records import JsonRecords
 from service.model.ingest.record_formats import RecordFormat
 
-WITH_LINES = (RecordFormat.NDJSON, RecordFormat.CSV)
-
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
@@ -55,7 +53,7 @@ def request_rows(
 def _streamed(
     streamed: StreamedRecords, plan: ReadPlan, bounds: ReadBounds, spools: Spools
 ) -> Iterator[TargetRows | Unfit]:
-    has_lines = streamed.record_format in WITH_LINES
+    has_lines = streamed.record_format.is_text
     payload_format = streamed.record_format if has_lines else RecordFormat.NDJSON
     with opened_records(streamed, bounds.body_bytes, spools) as stream:
         for each in read_rows(stream, streamed.record_format, plan, FIRST, bounds):

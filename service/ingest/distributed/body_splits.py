@@ -46,10 +46,13 @@ def body_splits(
             return _row_groups(raw, count)
         stream = decompressed(raw, body.compression, bounds.body_bytes)
         block_bytes = max(min(split_bytes // 4, _BLOCK_BYTES), 1)
-        if body.record_format is RecordFormat.CSV:
-            marks = csv_marks(stream, block_bytes, bounds.line_bytes)
-        else:
-            marks = line_marks(stream, block_bytes)
+        match body.record_format:
+            case RecordFormat.CSV:
+                marks = csv_marks(stream, block_bytes, bounds.line_bytes)
+            case RecordFormat.NDJSON:
+                marks = line_marks(stream, block_bytes)
+            case RecordFormat.ARROW_STREAM:
+                raise ValueError(body.record_format)
     return marks.splits(count(marks.byte_count)), marks.byte_count
 
 

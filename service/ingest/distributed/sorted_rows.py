@@ -14,7 +14,7 @@ from service.errors import CallerError
 from service.ingest.dead_letters.dead_letters import DeadLetterSink
 from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
 from service.ingest.distributed.split_reader import of_file
-from service.ingest.request_rows import WITH_LINES, Unfit
+from service.ingest.request_rows import Unfit
 from service.model.ingest.ingest import BadRecord
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.validation_schema import UnreadableFile
@@ -95,7 +95,7 @@ class SortedRows:
         return SplitOutcome(failure=of_file(self._place, failure))
 
     def _unfit(self, bad: BadRow) -> Unfit:
-        has_lines = self._record_format in WITH_LINES
+        has_lines = self._record_format.is_text
         reported = self._as_told(bad, has_lines)
         self._bad_count += 1
         if len(self._reported) < TOLD_AT_MOST:

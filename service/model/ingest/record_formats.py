@@ -13,6 +13,15 @@ class RecordFormat(StrEnum):
     ARROW_STREAM = "ARROW_STREAM"
     PARQUET = "PARQUET"
 
+    @property
+    def is_text(self) -> bool:
+        """Whether records are lines of text, with line numbers; a file name says how they are compressed."""
+        match self:
+            case RecordFormat.NDJSON | RecordFormat.CSV:
+                return True
+            case RecordFormat.ARROW_STREAM | RecordFormat.PARQUET:
+                return False
+
 
 class Compression(StrEnum):
     """The compression of a stream of bytes as a whole."""

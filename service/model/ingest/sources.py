@@ -26,7 +26,7 @@ class SourceRecords:
         """
         if self.compression is not None:
             return self.compression
-        if self.record_format not in (RecordFormat.NDJSON, RecordFormat.CSV):
+        if not self.record_format.is_text:
             # These formats compress their content themselves, whatever the file's name.
             return Compression.NONE
         found = (kind for ending, kind in _ENDINGS.items() if uri.lower().endswith(ending))
