@@ -22,7 +22,7 @@ COUNTED = frozenset(
     {"repeat", "space", "lpad", "rpad", "randstr", "array_repeat", "array_insert", "sequence", "identifier"}
 )
 FOLDING = frozenset({"aggregate", "reduce"})
-# The assumed size of a value that grows; what is added to it is small by comparison.
+# The assumed size of a value that grows; each addition is small by comparison.
 ACCUMULATED = 2.0**20
 DOUBLED = 1.9
 SAME = frozenset({"cast", "try_cast", "ansi_cast", "string", "trim", "lower", "upper", "reverse", "try_eval"})

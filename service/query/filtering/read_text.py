@@ -19,7 +19,7 @@ from service.query.filtering.in_process import InProcess
 TEXTS_KEPT = 512
 TREES_KEPT_BYTES = 64 << 20
 TREE_BYTES_PER_CHARACTER = 120
-"""Memory of a parsed text, measured and rounded up."""
+"""Memory of a parsed text, as measured with long texts; those of a few words take more."""
 # The parser tries some constructs in two ways, one within the other. With so few tokens it takes
 # milliseconds.
 SHORT_TOKENS = 32
@@ -45,7 +45,7 @@ def read_apart(_: Answer, sql: str, zone: str | None) -> ParsedQuery | Reason:
 
 
 def tree_bytes(sql: str) -> int:
-    """Returns how much memory a text takes with its tree, at most."""
+    """Returns about how much memory a text takes with its tree."""
     return TREE_BYTES_PER_CHARACTER * (len(sql) + 1)
 
 
