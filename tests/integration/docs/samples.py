@@ -1,4 +1,4 @@
-"""The samples of a page: what to send, what to expect, and the files and scripts that it shows."""
+"""Reads the samples of a page: requests with their answers, files and scripts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any
 ROOT = Path(__file__).parents[3]
 GATEWAY = "http://127.0.0.1:8080"
 ANYTHING = "…"
-"""Stands in a shown answer for a value that differs from run to run."""
+"""Stands for a value that differs from run to run."""
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One `curl`, and the answer that the page shows for it, or None."""
+    """A `curl` command, and the answer that the page shows for it, or None."""
 
     method: str
     path: str
@@ -32,15 +32,15 @@ class Request:
 
 @dataclass(slots=True)
 class Page:
-    """What a page has to try."""
+    """The samples of one page."""
 
     steps: list[Request | str] = field(default_factory=list)
-    """Requests, and scripts in Python."""
+    """Requests and Python scripts, in their order."""
     files: dict[str, str] = field(default_factory=dict)
 
 
 def page(path: str) -> Page:
-    """The samples of this page of the repository."""
+    """Reads the samples of a page of the repository."""
     found = Page()
     for language, title, text in _BLOCK.findall((ROOT / path).read_text(encoding="utf-8")):
         last = found.steps[-1] if found.steps else None
@@ -58,7 +58,7 @@ def page(path: str) -> Page:
 
 
 def differences(expected: Any, actual: Any, place: str = "") -> Iterator[str]:
-    """Where an answer is not what the page shows. A page may leave fields out."""
+    """Yields each place where an answer differs from the page. A page may omit fields."""
     if expected == ANYTHING:
         return
     if isinstance(expected, dict) and isinstance(actual, dict):
@@ -66,7 +66,7 @@ def differences(expected: Any, actual: Any, place: str = "") -> Iterator[str]:
             if name in actual:
                 yield from differences(value, actual[name], f"{place}/{name}")
             else:
-                yield f"{place}/{name} is not there"
+                yield f"{place}/{name} is missing"
     elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         for number, (one, other) in enumerate(zip(expected, actual, strict=True)):
             yield from differences(one, other, f"{place}/{number}")
@@ -78,7 +78,7 @@ def _request(command: str) -> Request:
     words = shlex.split(command.replace("\\\n", " "))
     values = dict(pairwise(words))
     headers = dict(after.split(": ", 1) for word, after in pairwise(words) if word == "-H")
-    [url] = [each for each in words if each.startswith(GATEWAY)]
+    [url] = [word for word in words if word.startswith(GATEWAY)]
     data = values.get("--data-binary", values.get("-d"))
     is_file = data is not None and data.startswith("@")
     method = values.get("-X", "GET" if data is None else "POST")

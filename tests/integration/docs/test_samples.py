@@ -1,4 +1,4 @@
-"""What the README, the first steps and the tutorials show is what a gateway answers."""
+"""Runs the samples of the README, the first steps and the tutorials against a gateway."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[RunningGateway]:
-    """One gateway for all pages: the demo's data, and the settings file that a tutorial shows."""
-    # Not tmp_path: PostgreSQL may run as another user, who may not pass through pytest's folder.
+    """One gateway for all pages, with the demo's data and the settings file of a tutorial."""
+    # Not tmp_path: PostgreSQL may run as another user, who has no access to pytest's folder.
     folder = Path(tempfile.mkdtemp(prefix="sluice-docs-"))
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -47,7 +47,7 @@ def running() -> Iterator[RunningGateway]:
             "SLUICE_CONFIG_FILE": str(folder / name),
             "SLUICE_SPARK_MASTER": "local[2]",
             "SLUICE_SPARK_DRIVER_MEMORY": "1g",
-            # The pages show that filters are applied: a slow machine may take longer to find them.
+            # The pages show applied filters, which a slow machine may take longer to find.
             "SLUICE_CATALOG_FACTS_TIMEOUT_S": "60",
             "SLUICE_DYNAMIC_FILTERING_DETECTION_TIMEOUT_S": "60",
             "SLUICE_DYNAMIC_FILTERING_COLLECT_TIMEOUT_S": "200",
@@ -60,7 +60,7 @@ def running() -> Iterator[RunningGateway]:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_shows_what_is_answered(running: RunningGateway, tmp_path: Path, path: str) -> None:
+def test_the_samples_of_a_page_are_true(running: RunningGateway, tmp_path: Path, path: str) -> None:
     shown = page(path)
     assert shown.steps
     for name, content in shown.files.items():
@@ -72,10 +72,10 @@ def test_a_page_shows_what_is_answered(running: RunningGateway, tmp_path: Path, 
             _run(step, running)
 
 
-def test_every_page_is_tried() -> None:
+def test_every_page_has_samples() -> None:
     tried: list[Page] = [page(path) for path in PAGES]
     assert len(tried) > 5
-    assert sum(isinstance(step, Request) for each in tried for step in each.steps) > 15
+    assert sum(isinstance(step, Request) for shown in tried for step in shown.steps) > 15
 
 
 def _try(running: RunningGateway, request: Request, folder: Path) -> None:
@@ -88,7 +88,7 @@ def _try(running: RunningGateway, request: Request, folder: Path) -> None:
 
 
 def _final(client: httpx.Client, answer: httpx.Response) -> dict[str, Any]:
-    """The answer once a query or an ingest has ended: a slow machine may take longer than its wait."""
+    """Waits until the query or ingest has ended; on a slow machine, that may be after its first answer."""
     found: dict[str, Any] = answer.json()
     while answer.status_code == 202 and "maintenanceId" not in found:
         wait = {"waitTimeout": "50s"} if "queryId" in found else {}
@@ -110,5 +110,5 @@ def _run(script: str, running: RunningGateway) -> None:
 
 def _of_this_server(shown: str, uri: str) -> str:
     lines = [f"    uri: {uri}" if line.startswith("    uri:") else line for line in shown.splitlines()]
-    # The test's server has one warehouse, and no name for it.
+    # The test's server has one warehouse, without a name.
     return "\n".join(line for line in lines if not line.startswith("    warehouse:")) + "\n"
