@@ -20,11 +20,13 @@ from tests.integration.kafka.jars import kafka_class_path
 from tests.integration.kafka.server import LOGIN, PASSWORD, USER, KafkaServer, kafka_server
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2, ids, named
 from tests.integration.running import REPOSITORY, RunningGateway, until
+from tests.integration.scraping import numbers_when
 
 pytestmark = pytest.mark.integration
 
 WITHIN_S = 60
 MESSAGES, MESSAGES_PER_BATCH, BATCHES_BEFORE_KILL = 240, 30, 3
+MESSAGES_BEHIND = 20
 LOG_IN = {
     "kafka.security.protocol": "SASL_PLAINTEXT",
     "kafka.sasl.mechanism": "PLAIN",
@@ -165,6 +167,24 @@ def test_each_message_is_written_once_though_the_gateway_is_killed(
         assert_one_snapshot_a_batch(half, reported["checkpointId"])
         for file in half.inspect.files()["file_path"].to_pylist():
             assert pq.read_schema(file.removeprefix("file://")).names == written[kind]
+    lives.running.client.delete(link)
+
+
+def test_the_lag_of_a_stream_is_in_the_metrics(
+    kafka: KafkaServer, topics: KafkaClient, lives: Lives, topic: str, table: Table
+) -> None:
+    topics.send(topic, messages(range(MESSAGES_BEHIND)))
+    # Each message is one commit, so a scrape finds some that are not read.
+    link = lives.create(
+        table=named(table),
+        writeSchema=["id", "kind", "amount"],
+        source=source(kafka, topic, messagesPerBatch=1),
+    )
+    name = "sluice_stream_lag_messages"
+    behind = numbers_when(lives.running, lambda found: found[name] > 0, WITHIN_S)
+    assert behind[name] < MESSAGES_BEHIND
+    numbers_when(lives.running, lambda found: found[name] == 0, 3 * WITHIN_S)
+    assert lives.until_records(link, MESSAGES_BEHIND)["state"] == "RUNNING"
     lives.running.client.delete(link)
 
 

@@ -4,45 +4,22 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
+from pyiceberg.table import Table
 
 from tests.deploy.shown_metrics import shown_metrics
 from tests.deploy.strict_exposition import families
 from tests.integration.asking import ask
-from tests.integration.running import RunningGateway, until
+from tests.integration.log_tables import lines, named, put
+from tests.integration.running import RunningGateway
+from tests.integration.scraping import Numbers, numbers, numbers_when, text_of
 
 pytestmark = pytest.mark.integration
 
-Numbers = Mapping[str, float]
 SCRAPED_WITHIN_S = 5.0
 """This is for a busy machine; usually, some milliseconds are enough."""
-
-
-def text_of(gateway: RunningGateway) -> str:
-    return gateway.client.get("/metrics").raise_for_status().text
-
-
-def numbers(gateway: RunningGateway) -> Numbers:
-    """Returns each series by its name and label values."""
-    return {
-        " ".join((sample.name, *sample.labels.values())): sample.value
-        for family in families(text_of(gateway))
-        for sample in family.samples
-    }
-
-
-def numbers_when(gateway: RunningGateway, are_so: Callable[[Numbers], bool], within_s: float = 60) -> Numbers:
-    """Returns the first metrics that fulfill the condition."""
-
-    def found() -> Numbers | None:
-        now = numbers(gateway)
-        return now if are_so(now) else None
-
-    numbers_then = until(found, within_s)
-    assert numbers_then is not None
-    return numbers_then
 
 
 def is_sampled(found: Numbers) -> bool:
@@ -89,6 +66,34 @@ def test_a_query_is_counted_with_its_wait_and_its_request(running: RunningGatewa
     assert after["sluice_query_queue_seconds_count"] > before["sluice_query_queue_seconds_count"]
     posted = "sluice_http_requests_total POST /query 2xx"
     assert after[posted] > before.get(posted, 0)
+
+
+def test_the_lag_until_an_ingest_is_committed_is_counted(running: RunningGateway, log_table: Table) -> None:
+    before = numbers(running)
+    body = {"table": named(log_table), "writeSchema": ["id"], "records": [{"id": 1}, {"id": 2}]}
+    assert running.client.post("/ingest", json=body).is_success
+    name = "sluice_ingest_commit_lag_seconds_count"
+    after = numbers_when(running, lambda found: found[name] > before[name])
+    assert after["sluice_ingest_rows_total"] == before["sluice_ingest_rows_total"] + 2
+    numbers_when(running, lambda found: found["sluice_ingest_oldest_seconds"] == 0)
+
+
+def test_an_idle_stream_has_no_lag(running: RunningGateway, log_table: Table, inbox: Path) -> None:
+    put(inbox, "a.json", lines([{"id": 1}]))
+    before = numbers(running)["sluice_stream_batches_total"]
+    source = {"directory": inbox.as_uri()}
+    body = {"name": "metered", "table": named(log_table), "source": source, "interval": "100ms"}
+    link = running.client.post("/streams", json=body).raise_for_status().json()["links"]["self"]
+    try:
+        numbers_when(running, lambda found: found["sluice_stream_batches_total"] == before + 1)
+        numbers_when(running, lambda found: found["sluice_streams RUNNING"] >= 1)
+        assert numbers(running)["sluice_streams_run_here"] >= 1
+        # The lag grows until the next poll finds nothing more to read.
+        numbers_when(running, lambda found: found["sluice_stream_lag_seconds"] > 3)
+        then = numbers_when(running, lambda found: found["sluice_stream_lag_seconds"] < 3)
+        assert then["sluice_stream_batches_total"] == before + 1
+    finally:
+        running.client.delete(link)
 
 
 def test_the_numbers_are_there_while_the_jvm_hangs(running: RunningGateway) -> None:
