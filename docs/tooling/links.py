@@ -11,14 +11,17 @@ from pathlib import Path
 _CODE = re.compile(r"^([ \t]*)```.*?^\1```[^\n]*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]*)\)")
 _ROOMS = "api|bench|deploy|docs|helm|migrations|service|spark_session|tests"
-_NAMED = re.compile(rf"`((?:{_ROOMS})/[\w./-]+)`")
+_PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\|)")
+_IN_BACKTICKS = re.compile(r"`([^`\n]+)`")
+_PATH = re.compile(rf"(?:{_ROOMS})/[\w./-]+")
+_BRIEF_PATH = re.compile(r"[\w-]+(?:/[\w-]+)*(?:\.py|/)")
 MADE_BY_THEIR_READER = frozenset({"deploy/compose/secrets/sluice.yaml"})
 _HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 _ELSEWHERE = ("http://", "https://", "mailto:")
 
 
 def broken_links(page: Path) -> Iterator[str]:
-    """The targets that are not there."""
+    """Yields the targets of links that do not exist."""
     for target in _LINK.findall(_CODE.sub("", page.read_text(encoding="utf-8"))):
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
@@ -29,10 +32,20 @@ def broken_links(page: Path) -> Iterator[str]:
 
 
 def missing_files(page: Path, root: Path) -> Iterator[str]:
-    """Files and folders of the repository that the page names in backticks, and that are not there."""
-    for name in sorted(set(_NAMED.findall(page.read_text(encoding="utf-8")))):
-        if name not in MADE_BY_THEIR_READER and not (root / name).exists():
-            yield name
+    """Yields the files and folders of the repository that the page names in backticks, and that do not exist.
+
+    A paragraph or a row of a table may also name a file without its folder. It must then lie beside a file
+    whose whole path is there, in such a folder, or in a folder around it.
+    """
+    for paragraph in _PARAGRAPH.split(page.read_text(encoding="utf-8")):
+        named = _IN_BACKTICKS.findall(paragraph)
+        paths = [name for name in named if _PATH.fullmatch(name)]
+        yield from (name for name in paths if not (root / name).exists() and name not in MADE_BY_THEIR_READER)
+        around = {folder for name in paths for folder in (root / name, *(root / name).parents)}
+        for name in named:
+            is_brief = around and _BRIEF_PATH.fullmatch(name) and name not in paths
+            if is_brief and not any((folder / name).exists() for folder in around):
+                yield name
 
 
 @cache

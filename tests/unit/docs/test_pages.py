@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 import yaml
 
 from docs.tooling.check import GENERATED, ROOT, documents
-from docs.tooling.links import broken_links
+from docs.tooling.links import broken_links, missing_files
 from docs.tooling.prose import faults
 
 NAVIGATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
@@ -48,6 +49,25 @@ def test_generated_pages_are_there() -> None:
 
 def test_links_to_other_places_are_not_followed() -> None:
     assert list(broken_links(ROOT / "README.md")) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "missing"),
+    [
+        ("`service/pruning/detect.py`", []),
+        ("`service/pruning/no_such.py`", ["service/pruning/no_such.py"]),
+        ("`service/pruning/detect.py`, `filter_planner.py`", []),
+        ("`filter_planner.py` of `service/pruning/`", []),
+        ("`service/pruning/detect.py`, `no_such.py`, `rewrites/`", ["no_such.py"]),
+        ("`service/query/lifecycle/vet.py`, `query/filtering/`", []),
+        ("`no_such.py`, in no folder", []),
+        ("`SELECT a / b`, `service/pruning/`", []),
+    ],
+)
+def test_files_that_do_not_exist_are_found(line: str, missing: list[str], tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(line)
+    assert list(missing_files(page, ROOT)) == missing
 
 
 def test_every_page_is_in_the_navigation() -> None:
