@@ -16,7 +16,7 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class ChildSessions {
 
     private static final scala.collection.immutable.Seq OPTIMIZATIONS =
-        CollectionConverters.asScala(Arrays.asList(new Object[] {new BroadcastSides()})).toSeq();
+        CollectionConverters.asScala(Arrays.asList(new Object[] {new LostPruning(), new BroadcastSides()})).toSeq();
 
     private final List names = new CopyOnWriteArrayList();
     private CatalogManager rootManager;

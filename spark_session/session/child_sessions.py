@@ -34,7 +34,9 @@ class ChildSessions:
 
     def __init__(self, root: SparkSession, gateway: JavaGateway) -> None:
         self._root = root
-        self._java = java_instance(gateway, "ChildSessions", "MissingCatalog", "BroadcastSides")
+        self._java = java_instance(
+            gateway, "ChildSessions", "MissingCatalog", "BroadcastSides", "AllSpecs", "LostPruning"
+        )
         self._ready: queue.SimpleQueue[SparkSession] = queue.SimpleQueue()
         self._taken = threading.Semaphore(SPARE)
         self._closing = threading.Event()
