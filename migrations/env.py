@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
+from service.adapters.api_keys.key_tables import ApiKeyRow
 from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
 from service.adapters.postgres.maintenance.maintenance_tables import MaintenanceRow
 from service.adapters.postgres.query_records.replica_tables import ReplicaRow
@@ -11,7 +12,7 @@ from service.adapters.postgres.streams.stream_tables import StreamRow
 
 # One metadata for all tables; it knows those of the imported modules.
 TABLES = IngestRow.metadata
-assert TABLES is MaintenanceRow.metadata is StreamRow.metadata is ReplicaRow.metadata
+assert TABLES is MaintenanceRow.metadata is StreamRow.metadata is ReplicaRow.metadata is ApiKeyRow.metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=TABLES)
 context.run_migrations()

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from service.errors import ShuttingDown
+from service.authentication.manage_keys import ApiKeys
+from service.errors import AuthenticationDown, ShuttingDown
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.stream_service import StreamService
 from service.maintenance.maintenance_service import MaintenanceService
@@ -50,11 +51,13 @@ class Gateway:
         bounds: GatewayBounds,
         streams: StreamService | None = None,
         on_closed: Callable[[], None] = lambda: None,
+        api_keys: ApiKeys | None = None,
     ) -> None:
         self.queries = queries
         self.ingests = ingests
         self.maintenances = maintenances
         self._streams = streams
+        self._api_keys = api_keys
         self._metrics = metrics
         self._filter_cache = filter_cache
         self._bounds = bounds
@@ -79,6 +82,17 @@ class Gateway:
         if self._closing.is_set() or self._streams is None:
             raise ShuttingDown
         return self._streams
+
+    @property
+    def api_keys(self) -> ApiKeys:
+        """The administration of API keys.
+
+        Raises:
+            AuthenticationDown: this gateway has no store of API keys.
+        """
+        if self._api_keys is None:
+            raise AuthenticationDown
+        return self._api_keys
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """Every table, or those of one catalog or schema.

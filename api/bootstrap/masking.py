@@ -24,6 +24,8 @@ _SHORTEST_SECRET = 4
 _ASSIGNED = re.compile(
     rf"((?:{_SECRET})[\w.-]{{0,64}}=)(?:\"[^\"]{{1,512}}\"|'[^']{{1,512}}'|[^&;,\s\"']+)", re.IGNORECASE
 )
+_API_KEY = re.compile(r"(sluice_[0-9a-f]{16}_)[A-Za-z0-9_-]{43}")
+_ACCESS_TOKEN = re.compile(r"eyJ[A-Za-z0-9_-]{8,1024}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{0,1024}")
 _HEADER = re.compile(
     r"((?:authorization|cookie)[\"']?\s{0,8}[:=]\s{0,8}[\"']?)[^\r\n\"']{1,4096}", re.IGNORECASE
 )
@@ -77,7 +79,7 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def masked_text(value: str) -> str:
-    """Masks the passwords in the text's URLs, assignments and headers.
+    """Masks API keys, access tokens, and the passwords in URLs, assignments and headers of the text.
 
     >>> masked_text("postgresql://me:se@cret@host/db?sslpassword=x&a=b")
     'postgresql://me:**********@host/db?sslpassword=**********&a=b'
@@ -88,6 +90,8 @@ def masked_text(value: str) -> str:
         (_HEADER, rf"\g<1>{MASK}"),
         (_URL_PASSWORD, rf"\g<1>{MASK}\g<2>"),
         (_ASSIGNED, rf"\g<1>{MASK}"),
+        (_API_KEY, rf"\g<1>{MASK}"),
+        (_ACCESS_TOKEN, MASK),
     ):
         value = pattern.sub(shown, value)
     return value

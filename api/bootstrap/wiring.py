@@ -13,6 +13,7 @@ from pathlib import Path
 import migrations
 from api.bootstrap.components import Components
 from api.bootstrap.settings import Settings
+from api.bootstrap.wiring_authentication import build_api_keys
 from api.bootstrap.wiring_clocks import deletion_clock
 from api.bootstrap.wiring_ingests import build_ingests
 from api.bootstrap.wiring_jars import demo_jars, fetched_jars
@@ -199,6 +200,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         ),
         streams=streams,
         on_closed=components.stack.close,
+        api_keys=build_api_keys(components) if settings.api_keys else None,
     )
     watch_gateway(metrics, gateway, components)
     return gateway

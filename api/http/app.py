@@ -13,13 +13,15 @@ from fastapi_swagger import patch_fastapi
 from api.bootstrap.settings import Settings
 from api.bootstrap.version import version_of
 from api.http.app_context import AppContext
+from api.http.authentication.building import authenticator_of
+from api.http.authentication.middleware import Authentication
+from api.http.authentication.process_clock import ProcessClock
 from api.http.bodies.body_limit import BodyLimit
 from api.http.bodies.body_pace import BodyPace
 from api.http.bodies.bytes_in_flight import BodyAccount, BytesInFlight
 from api.http.bodies.decoded_body import DecodedBody
 from api.http.connections.caller_shares import CallerShares, FairShares
 from api.http.gateway_access import AccessBounds, GatewayAccess, GatewayFactory, OnFailedStart
-from api.http.middleware.callers import Authentication, Callers
 from api.http.middleware.hosts import KnownHosts
 from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.middleware.request_log import RequestLog
@@ -33,6 +35,7 @@ from api.http.routes import (
     health,
     ingest,
     ingest_history,
+    keys,
     maintenance,
     metrics,
     pruning,
@@ -42,13 +45,19 @@ from api.http.routes import (
     tables,
 )
 from api.http.waiting import Waiting
+from service.authentication_ports import TokenVerifier
 from service.errors import CannotStart
+from service.ports import Clock
 
 _log = structlog.stdlib.get_logger("api.app")
 
 
 def create_app(
-    settings: Settings, gateway_factory: GatewayFactory, on_failed_start: OnFailedStart | None = None
+    settings: Settings,
+    gateway_factory: GatewayFactory,
+    on_failed_start: OnFailedStart | None = None,
+    verifier: TokenVerifier | None = None,
+    clock: Clock | None = None,
 ) -> FastAPI:
     """Creates the app over the gateway that the factory builds.
 
@@ -58,6 +67,8 @@ def create_app(
             STARTING, and all that needs the gateway is a 503.
         on_failed_start: called on the event loop with the error if the factory fails; it has to end the
             process.
+        verifier: verifies the access tokens of `oidc_issuers`. Without it, all of them are refused.
+        clock: the time by which credentials expire. Without it, the machine's clock counts.
     """
     access = GatewayAccess(gateway_factory, on_failed_start or _log_failed_start, _door_bounds(settings))
     app = FastAPI(
@@ -72,7 +83,10 @@ def create_app(
     )
     metrics_of_process = ProcessMetrics()
     metrics_of_process.http.watch_lanes(access.lanes)
-    app.state.app_context = AppContext(settings, access, Waiting(), metrics_of_process)
+    authenticator = authenticator_of(settings, access, clock or ProcessClock(), verifier)
+    app.state.app_context = AppContext(
+        settings, access, Waiting(), metrics_of_process, authenticator.forget_key
+    )
     # Before the router for JSON, which takes every content type, and rejects all but JSON.
     app.include_router(ingest.records_router)
     # Routes are tried one after the other, and most requests are for these.
@@ -84,6 +98,8 @@ def create_app(
         *(pruning, tables, maintenance, filters, health, metrics),
     ):
         app.include_router(routes.router)
+    if settings.api_keys:
+        app.include_router(keys.router)
     # The package has its own copy of Swagger UI: FastAPI's page loads it from a CDN, which many users cannot
     # reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)
@@ -100,20 +116,24 @@ def create_app(
     app.add_middleware(
         BodyPace, idle_s=settings.body_idle_timeout_s, min_bytes_per_s=settings.body_min_bytes_per_s
     )
-    if settings.api_tokens:
+    if settings.has_authentication:
         shares = CallerShares(settings.max_connections, settings.max_connections_per_peer)
         app.add_middleware(FairShares, shares=shares)
-    app.add_middleware(Authentication, callers=Callers(settings.api_tokens))
+    app.add_middleware(
+        Authentication,
+        authenticator=authenticator,
+        metrics=metrics_of_process.authentication,
+    )
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)
     app.add_middleware(RequestMeter, http=metrics_of_process.http)
-    app.openapi = functools.partial(describe, app, bool(settings.api_tokens))  # type: ignore[method-assign]
+    app.openapi = functools.partial(describe, app, settings)  # type: ignore[method-assign]
     return app
 
 
 def _account(settings: Settings, max_bytes: int, max_body_bytes: int) -> BodyAccount:
-    # Without tokens, all callers count as one.
-    share = max(max_bytes // 2, max_body_bytes) if settings.api_tokens else max_bytes
+    # Without authentication, all callers count as one.
+    share = max(max_bytes // 2, max_body_bytes) if settings.has_authentication else max_bytes
     return BodyAccount(max_bytes, share)
 
 

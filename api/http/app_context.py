@@ -5,6 +5,7 @@ They never block, and are `async` for that reason: FastAPI runs plain functions 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.middleware.request_log import caller_in
 from api.http.problems.errors import UnsupportedMediaType
 from api.http.waiting import Waiting
+from service.model.authentication.principals import NOBODY, Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class AppContext:
     access: GatewayAccess
     waiting: Waiting
     process_metrics: ProcessMetrics
+    forget_key: Callable[[str], None] = lambda _key_id: None
+    """Called with the id of an API key that was changed here."""
 
 
 async def app_context_of(request: Request) -> AppContext:
@@ -39,6 +43,12 @@ async def app_context_of(request: Request) -> AppContext:
 async def caller_of(request: Request) -> str:
     """Returns the caller's name."""
     return caller_in(request.scope) or ANONYMOUS
+
+
+async def principal_of(request: Request) -> Principal:
+    """Returns the principal who sent the request."""
+    found: Principal = request.scope.get("state", {}).get("principal", NOBODY)
+    return found
 
 
 def media_type(request: Request) -> str:
@@ -66,3 +76,4 @@ async def gone(request: Request) -> None:
 
 EdgeOfApp = Annotated[AppContext, Depends(app_context_of)]
 Caller = Annotated[str, Depends(caller_of)]
+CallingPrincipal = Annotated[Principal, Depends(principal_of)]

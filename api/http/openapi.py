@@ -7,20 +7,20 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from api.bootstrap.settings import Settings
+from api.http.authentication.security_schemes import security_of, security_schemes
 from api.http.middleware.callers import OPEN_PATHS
 from api.http.schemas.problem import Problem
 
-_BEARER = {"type": "http", "scheme": "bearer", "description": "Needed when the operator has set tokens."}
 
-
-def describe(app: FastAPI, has_tokens: bool) -> dict[str, Any]:
+def describe(app: FastAPI, settings: Settings) -> dict[str, Any]:
     """Returns the description of all routes, built once per app."""
     if app.openapi_schema is None:
-        app.openapi_schema = _described(app, has_tokens)
+        app.openapi_schema = _described(app, settings)
     return app.openapi_schema
 
 
-def _described(app: FastAPI, has_tokens: bool) -> dict[str, Any]:
+def _described(app: FastAPI, settings: Settings) -> dict[str, Any]:
     schema = get_openapi(
         title=app.title, version=app.version, description=app.description, routes=app.routes, tags=None
     )
@@ -31,15 +31,8 @@ def _described(app: FastAPI, has_tokens: bool) -> dict[str, Any]:
     # FastAPI's own error shape is never sent.
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
-    components["securitySchemes"] = {"bearer": _BEARER}
+    components["securitySchemes"] = security_schemes(settings)
     for path, operations in schema["paths"].items():
         for operation in operations.values():
-            operation["security"] = _security(path, has_tokens)
+            operation["security"] = [] if path in OPEN_PATHS else security_of(settings)
     return schema
-
-
-def _security(path: str, has_tokens: bool) -> list[dict[str, list[str]]]:
-    if path in OPEN_PATHS:
-        return []
-    # Without tokens anyone may ask. A request with a token is answered in the same way.
-    return [{"bearer": []}] if has_tokens else [{}, {"bearer": []}]

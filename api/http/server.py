@@ -19,6 +19,7 @@ from fastapi import FastAPI
 
 from api.bootstrap.memory import give_back_large_blocks
 from api.bootstrap.settings import Settings
+from api.bootstrap.settings.tls import ClientCertificates
 from api.http.app import create_app
 from api.http.connections.bounds import bounds_of
 from api.http.connections.census import Census
@@ -27,6 +28,10 @@ from api.http.connections.protocol import BoundedProtocol
 from api.http.connections.unread_answers import UnreadAnswers
 from api.http.gateway_access import GatewayFactory
 from api.http.stopping_server import ANSWERING_S, Server
+from api.http.tls.certificate_files import CertificateFiles
+from api.http.tls.reloading_context import ReloadingContext
+from api.http.tls.tls_config import TlsConfig
+from service.authentication_ports import TokenVerifier
 from service.errors import CannotStart
 
 _SWITCH_INTERVAL_S = 0.001
@@ -43,6 +48,7 @@ def serve(
     gateway_factory: GatewayFactory,
     on_listening: Callable[[str], None] = lambda _: None,
     on_stopping: Callable[[], None] = lambda: None,
+    verifier: TokenVerifier | None = None,
 ) -> None:
     """Serves until SIGINT or SIGTERM, then waits for queries in progress, within the operator's bound.
 
@@ -54,9 +60,11 @@ def serve(
         gateway_factory: called once the address is bound, in a thread.
         on_listening: called with the server's URL as soon as it accepts connections.
         on_stopping: called as soon as the server begins to stop.
+        verifier: of the access tokens of `oidc_issuers`.
 
     Raises:
-        CannotStart: the address cannot be bound, or the factory raised this error.
+        CannotStart: the address cannot be bound, the files for TLS cannot be used, or the factory raised this
+            error.
     """
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     give_back_large_blocks()
@@ -68,19 +76,40 @@ def serve(
         failures.append(error)
         server.should_exit = True
 
-    app = create_app(settings, gateway_factory, on_failed_start=stop)
-    server = server_of(settings, app, on_stopping)
+    context = tls_context(settings)
+    app = create_app(settings, gateway_factory, on_failed_start=stop, verifier=verifier)
+    server = server_of(settings, app, on_stopping, context)
     with listening, signals_stop(server):
         if settings.listen_when_ready:
-            server.on_started = lambda: on_listening(url_of(listening))
+            server.on_started = lambda: on_listening(url_of(listening, settings))
         else:
-            on_listening(url_of(listening))
+            on_listening(url_of(listening, settings))
         server.run(sockets=[listening])
     if failures:
         raise failures[0]
 
 
-def server_of(settings: Settings, app: FastAPI, on_stopping: Callable[[], None] = lambda: None) -> Server:
+def tls_context(settings: Settings) -> ReloadingContext | None:
+    """Returns the context for TLS. None: the gateway serves plain HTTP.
+
+    Raises:
+        CannotStart: the files cannot be used.
+    """
+    if settings.tls_certificate_file is None or settings.tls_key_file is None:
+        return None
+    asks = settings.tls_client_certificates is not ClientCertificates.NONE
+    authorities = settings.tls_client_ca_file if asks else None
+    return ReloadingContext(
+        CertificateFiles(settings.tls_certificate_file, settings.tls_key_file, authorities)
+    )
+
+
+def server_of(
+    settings: Settings,
+    app: FastAPI,
+    on_stopping: Callable[[], None] = lambda: None,
+    context: ReloadingContext | None = None,
+) -> Server:
     """Returns the server of an app, with the settings' bounds on connections."""
     bounds = bounds_of(settings)
     max_connections = with_descriptors(bounds.max_connections)
@@ -92,8 +121,11 @@ def server_of(settings: Settings, app: FastAPI, on_stopping: Callable[[], None] 
         census=census,
         unread=UnreadAnswers(bounds.max_unread_bytes),
     )
-    config = uvicorn.Config(
+    app.state.app_context.process_metrics.tls.context = context
+    config = TlsConfig(
         app,
+        context=context,
+        handshake_timeout_s=settings.header_timeout_s,
         http=cast("type[asyncio.Protocol]", protocol),
         ws="none",
         log_config=None,
@@ -165,7 +197,8 @@ def _cure(error: OSError, host: str, port: int) -> str:
             return f"The gateway cannot listen on {host} ({error.strerror}): set SLUICE_HOST."
 
 
-def url_of(listening: socket.socket) -> str:
+def url_of(listening: socket.socket, settings: Settings | None = None) -> str:
     """Returns the address of the socket as a URL."""
+    scheme = "https" if settings is not None and settings.has_tls else "http"
     host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"

@@ -118,7 +118,7 @@ class Server(uvicorn.Server):
             each.close()
         loop = asyncio.get_running_loop()
         for connection in last:
-            await loop.connect_accepted_socket(self._protocol, connection)
+            await loop.connect_accepted_socket(self._protocol, connection, ssl=self.config.ssl)
 
     def _protocol(self) -> asyncio.Protocol:
         protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]

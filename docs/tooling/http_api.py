@@ -20,6 +20,7 @@ TITLES = {
     "streams": "Streams",
     "tables": "Tables and maintenance",
     "filters": "Filter cache",
+    "keys": "API keys",
     "pruning": "Pruning",
     "health": "Probes and metrics",
 }
@@ -33,7 +34,8 @@ gateway also shows it at `/docs`, as a page to try requests on.
 - Every error is `application/problem+json` with a stable `code`: see [Errors](errors.md).
 - Each route may answer with 400, 401, 408, 414, 421, 422, 431, 500 and 503.
   Other errors are listed with the route.
-- With `api_tokens`, every route except the probes needs `Authorization: Bearer <token>`.
+- If callers have to [authenticate](../operations/security-authentication.md), every route except the probes
+  needs `Authorization: Bearer <token>`, or a client certificate. `/keys` is served with `api_keys`.
 """
 _OF_EVERY_ROUTE = frozenset({"400", "401", "408", "414", "421", "422", "431", "500", "503"})
 
@@ -44,7 +46,9 @@ def http_api_page() -> str:
     def no_gateway() -> Any:
         raise NotImplementedError
 
-    api = describe(create_app(Settings(), no_gateway), has_tokens=True)
+    # With everything that a setting can open.
+    settings = Settings(api_keys=True)
+    api = describe(create_app(settings, no_gateway), settings)
     schemas = api["components"]["schemas"]
     routes = [
         (method.upper(), path, route)

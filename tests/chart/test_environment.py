@@ -47,7 +47,7 @@ def settings_of(container: Manifest, monkeypatch: pytest.MonkeyPatch) -> Setting
 
 def test_the_gateway_takes_its_environment(made: Rendered, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = settings_of(made.gateway, monkeypatch)
-    assert settings.api_tokens or settings.allow_unauthenticated
+    assert settings.has_authentication or settings.allow_unauthenticated
     assert "$(" not in settings.model_dump_json()
 
 

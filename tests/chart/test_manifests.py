@@ -132,10 +132,12 @@ def test_a_longer_drain_has_a_longer_grace() -> None:
 
 def test_probes_wait_for_the_answer(made: Rendered) -> None:
     gateway = made.gateway
+    named = {each["name"] for each in gateway["env"]}
+    scheme = {"scheme": "HTTPS"} if "SLUICE_TLS_CERTIFICATE_FILE" in named else {}
     for probe in (gateway["startupProbe"], gateway["readinessProbe"]):
-        assert probe["httpGet"] == {"path": "/readyz", "port": "http"}
+        assert probe["httpGet"] == {"path": "/readyz", "port": "http"} | scheme
         assert probe["timeoutSeconds"] > float(setting(made, "health_timeout_s"))
-    assert gateway["livenessProbe"]["httpGet"] == {"path": "/livez", "port": "http"}
+    assert gateway["livenessProbe"]["httpGet"] == {"path": "/livez", "port": "http"} | scheme
     assert gateway["startupProbe"]["periodSeconds"] * gateway["startupProbe"]["failureThreshold"] >= 600
 
 

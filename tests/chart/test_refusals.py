@@ -18,6 +18,10 @@ CLUSTER = {"spark_master": "k8s://https://kubernetes.default.svc"}
 
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "nobody was let in": ({}, "Who may ask?"),
+    "client certificates without authorities": (
+        {"settings": {"tls_client_certificates": "required"}, "tls": {"secretName": "tls"}},
+        "tls.clientCaSecretName",
+    ),
     "no gateways": ({"replicas": 0}, "minimum: got 0, want 1"),
     "a value that is none": ({"replica": 2}, "additional properties 'replica' not allowed"),
     "a setting that is none": ({"settings": {"query_worker": 2}}, "'query_worker' not allowed"),

@@ -15,10 +15,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
+from api.http.middleware.authentication_metrics import NO_KIND
 from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.problems.errors import STATUS
-from service.errors import GatewayError, PartDown
+from service.errors import CredentialFault, GatewayError, PartDown
 from service.ingest.committing.commit_round import Refusal
+from service.model.authentication.principals import PrincipalKind
 from service.model.filters.filtering import FilterSource, Reason
 from service.model.ingest.writing import Committable
 from service.model.operations.health import PartHealth, PartState, Vitals
@@ -69,7 +71,7 @@ def fullest_text() -> str:
 
 def fullest_process() -> ProcessMetrics:
     """Returns the process metrics of a gateway whose routes have all answered in every way."""
-    app = create_app(Settings(), FakeGateway)
+    app = create_app(Settings(api_keys=True), FakeGateway)
     metrics: ProcessMetrics = app.state.app_context.process_metrics
     scopes: list[dict[str, object]] = [{"method": "GET"}]
     for route in iter_route_contexts(app.routes):
@@ -77,6 +79,11 @@ def fullest_process() -> ProcessMetrics:
     for scope, status in product(scopes, (200, 300, 400, 500, None)):
         metrics.http.begun()
         metrics.http.ended(scope, status, 0.01)
+    for kind in PrincipalKind:
+        metrics.authentication.accepted(kind)
+    kinds = [NO_KIND, *(each.value for each in PrincipalKind if each is not PrincipalKind.ANONYMOUS)]
+    for kind_name, fault in product(kinds, CredentialFault):
+        metrics.authentication.failed(kind_name, fault, is_throttled=True)
     return metrics
 
 

@@ -20,6 +20,7 @@ from service.model.tables.tables import (
     TableListing,
     TableName,
 )
+from tests.fakes.api_keys import fake_api_keys
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
@@ -48,6 +49,7 @@ class FakeGateway(Gateway):
             FakeCatalogs(tables=[self.table(TABLE)]), FakeClock(NOON)
         )
         self.own_streams = FakeStreams()
+        self._api_keys = fake_api_keys()
 
     @property
     def streams(self) -> FakeStreams:

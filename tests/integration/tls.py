@@ -7,7 +7,7 @@ import socket
 import ssl
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -54,9 +54,12 @@ class Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         builder = self._builder(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)]), key)
         builder = builder.add_extension(x509.SubjectAlternativeName([_general_name(host)]), False)
+        return self._written(host, key, builder)
+
+    def _written(self, name: str, key: ec.EllipticCurvePrivateKey, builder: x509.CertificateBuilder) -> Path:
         issuer = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(self._identifier)
         signed = builder.add_extension(issuer, False).sign(self._key, hashes.SHA256())
-        path = self._folder / f"{host}.key-and-certificate.pem"
+        path = self._folder / f"{name}.key-and-certificate.pem"
         path.write_bytes(
             key.private_bytes(
                 serialization.Encoding.PEM,
@@ -66,6 +69,15 @@ class Authority:
             + signed.public_bytes(serialization.Encoding.PEM)
         )
         return path
+
+    def client(self, *common_names: str, names: Sequence[x509.GeneralName] = ()) -> Path:
+        """Returns a file with the key and the certificate of a client."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        attributes = [x509.NameAttribute(NameOID.COMMON_NAME, each) for each in common_names]
+        builder = self._builder(x509.Name(attributes), key)
+        if names:
+            builder = builder.add_extension(x509.SubjectAlternativeName(names), False)
+        return self._written(f"client-{x509.random_serial_number()}", key, builder)
 
     def _builder(self, name: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
         now = datetime.now(UTC)

@@ -12,6 +12,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
 import migrations
+from service.adapters.api_keys.key_tables import ApiKeyRow
 from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
 from service.adapters.postgres.query_records.replica_tables import ReplicaRow
 from service.adapters.postgres.streams.stream_tables import StreamRow
@@ -37,7 +38,7 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        assert StreamRow.metadata is IngestRow.metadata is ReplicaRow.metadata
+        assert StreamRow.metadata is IngestRow.metadata is ReplicaRow.metadata is ApiKeyRow.metadata
         return list(compare_metadata(context, StreamRow.metadata))
 
 
@@ -110,6 +111,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "streams",
         "replicas",
         "open_queries",
+        "api_keys",
     }
 
 

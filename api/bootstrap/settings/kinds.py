@@ -21,6 +21,13 @@ Name = Annotated[
     ),
 ]
 
+CallerName = Annotated[
+    str,
+    Spelled(
+        r"^[\x21-\x7e]{1,255}$", "a caller's name has printable ASCII characters without spaces, 255 at most"
+    ),
+]
+
 
 def _sha256(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"[0-9a-fA-F]{64}", value):

@@ -14,6 +14,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
+from api.bootstrap.settings.authentication import AuthenticationSettings
 from api.bootstrap.settings.catalogs import CatalogSettings
 from api.bootstrap.settings.filter_cache import FilterCacheSettings
 from api.bootstrap.settings.ingest import IngestSettings
@@ -24,7 +25,6 @@ from api.bootstrap.settings.pruning import PruningSettings
 from api.bootstrap.settings.queries import QuerySettings
 from api.bootstrap.settings.query_bounds import QueryBoundSettings
 from api.bootstrap.settings.records import RecordSettings
-from api.bootstrap.settings.serving import ServingSettings
 from api.bootstrap.settings.sources import SourceSettings
 from api.bootstrap.settings.spark import EngineSettings
 from api.bootstrap.settings.streams import StreamSettings
@@ -51,7 +51,7 @@ class Settings(
     FilterCacheSettings,
     RecordSettings,
     TraceSettings,
-    ServingSettings,
+    AuthenticationSettings,
     BaseSettings,
 ):
     """All settings. Read them with `load_settings`, which also rejects unknown names."""

@@ -11,6 +11,7 @@ from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.tracing import traced
 from api.bootstrap.wiring import build_gateway
+from api.bootstrap.wiring_authentication import build_verifier
 from api.cli.stop_deadline import STOPPED_WITHIN_S, StopDeadline
 from api.http.requests.stream_request import stream_definition
 from api.http.server import serve as serve_until_stopped
@@ -33,7 +34,11 @@ def serve() -> None:
 
     with traced(settings):
         serve_until_stopped(
-            settings, lambda: build_gateway(settings, stream_definition, stopping), _say_listening, begin_stop
+            settings,
+            lambda: build_gateway(settings, stream_definition, stopping),
+            _say_listening,
+            begin_stop,
+            build_verifier(settings),
         )
 
 

@@ -37,8 +37,8 @@ def _doubts(settings: Settings) -> Iterator[tuple[str, str]]:
             f"{warehouse} holds tables of the embedded catalog, which is not served.",
             "Set embedded_catalog to true to serve it.",
         )
-    if settings.allow_unauthenticated and not settings.api_tokens and not is_loopback(settings.host):
+    if settings.allow_unauthenticated and not settings.has_authentication and not is_loopback(settings.host):
         yield (
             f"Everyone who can reach {settings.host} may send any query.",
-            "Set api_tokens, unless only trusted callers reach this network.",
+            "Set api_tokens, api_keys or oidc_issuers, unless only trusted callers reach this network.",
         )

@@ -41,6 +41,10 @@ class Lingering:
         if self.has_begun or self._transport.is_closing():
             return
         self._timer = self._loop.call_later(LINGER_S, self._transport.abort)
+        if not self._transport.can_write_eof():
+            # TLS closes both directions at once, after all written bytes have been sent.
+            self._transport.close()
+            return
         with suppress(OSError, RuntimeError, NotImplementedError):
             self._transport.write_eof()
 

@@ -13,6 +13,7 @@ from uvicorn.server import ServerState
 
 from api.http.connections.bounds import ConnectionBounds
 from api.http.connections.census import Admission, Census
+from api.http.connections.client_certificate import EXTENSION
 from api.http.connections.counted_protocol import CountedProtocol
 from api.http.connections.deadline import Deadline
 from api.http.connections.lingering import Lingering, LingeringTransport
@@ -52,6 +53,7 @@ class BoundedProtocol(CountedProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop, bounds=bounds)
         self.peer = UNKNOWN
+        self._certificate: dict[object, object] | None = None
         self._census = census
         self._all_unread = unread
         self._deadline = Deadline(self.loop)
@@ -67,6 +69,7 @@ class BoundedProtocol(CountedProtocol):
         self._unread = UnreadAnswer(transport, self._bounds, self._all_unread, self.loop)
         self._lingering = Lingering(transport, self.loop)
         self.peer = peer_of(get_remote_addr(transport))
+        self._certificate = transport.get_extra_info("peercert") or None
         self._is_spare = self._census.enter(self) is Admission.FOR_PROBES
         if self._is_spare:
             self.app = OnlyProbes(self.app)
@@ -105,6 +108,12 @@ class BoundedProtocol(CountedProtocol):
             self._census.waits(self)
 
     # Called by the parser
+
+    def on_message_begin(self) -> None:
+        """Begins a request, and adds the certificate of its connection."""
+        super().on_message_begin()
+        if self._certificate is not None:
+            self.scope["extensions"] = {EXTENSION: self._certificate}
 
     def on_headers_complete(self) -> None:
         """Ends a request's head. The body may arrive while the request is served."""

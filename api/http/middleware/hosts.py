@@ -25,7 +25,7 @@ class KnownHosts:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        self._takes_any = bool(settings.api_tokens) or settings.allow_unauthenticated
+        self._takes_any = settings.has_authentication or settings.allow_unauthenticated
         self._known = _LOOPBACK | {_bracketed(settings.host.lower())}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

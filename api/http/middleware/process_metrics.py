@@ -14,7 +14,9 @@ from prometheus_client import (
 
 from api.bootstrap.container_memory import MemoryCollector
 from api.bootstrap.version import version_of
+from api.http.middleware.authentication_metrics import AuthenticationMetrics
 from api.http.middleware.http_metrics import HttpMetrics
+from api.http.middleware.tls_metrics import TlsMetrics
 
 
 class ProcessMetrics:
@@ -25,6 +27,9 @@ class ProcessMetrics:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
         self.http = HttpMetrics(self._registry)
+        self.tls = TlsMetrics()
+        self._registry.register(self.tls)
+        self.authentication = AuthenticationMetrics(self._registry)
         ProcessCollector(registry=self._registry)
         self._registry.register(MemoryCollector())
         self._is_ready = Gauge(

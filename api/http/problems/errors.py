@@ -93,7 +93,7 @@ class TooManyRequests(CallerError):
     code = "TOO_MANY_REQUESTS"
 
 
-class Unauthenticated(CallerError):
+class Unauthenticated(gateway.CredentialRefused):
     """Send a known token as `Authorization: Bearer <token>`."""
 
     code = "UNAUTHENTICATED"
@@ -168,6 +168,16 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.CommittableVersionUnknown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CommittableUnreadable: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.WrittenFileMissing: HTTPStatus.INTERNAL_SERVER_ERROR,
+        gateway.CredentialRefused: HTTPStatus.UNAUTHORIZED,
+        gateway.ApiKeyInvalid: HTTPStatus.UNAUTHORIZED,
+        gateway.ApiKeyExpired: HTTPStatus.UNAUTHORIZED,
+        gateway.ApiKeyRevoked: HTTPStatus.UNAUTHORIZED,
+        gateway.AccessTokenInvalid: HTTPStatus.UNAUTHORIZED,
+        gateway.AccessTokenExpired: HTTPStatus.UNAUTHORIZED,
+        gateway.CertificateInvalid: HTTPStatus.UNAUTHORIZED,
+        gateway.TooManyFailures: HTTPStatus.TOO_MANY_REQUESTS,
+        gateway.AdminRequired: HTTPStatus.FORBIDDEN,
+        gateway.ApiKeyNotFound: HTTPStatus.NOT_FOUND,
         gateway.QueryEnded: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.QueryFailed: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.QueryTimedOut: HTTPStatus.GATEWAY_TIMEOUT,
@@ -187,6 +197,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.ExecutorsFailed: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.VerificationFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.FilterCollectionTimedOut: HTTPStatus.INTERNAL_SERVER_ERROR,
+        gateway.AuthenticationDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.GatewayBusy: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.ShuttingDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CannotStart: HTTPStatus.INTERNAL_SERVER_ERROR,

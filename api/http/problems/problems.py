@@ -23,7 +23,6 @@ from api.http.problems.errors import (
     TooManyBodies,
     TooManyConnections,
     TooManyRequests,
-    Unauthenticated,
     status_of,
     status_of_code,
 )
@@ -33,6 +32,8 @@ from api.http.schemas.ingest_answer import FAILED_ALONE, LETTERS_APART, commit_a
 from service.errors import (
     CallerError,
     ColumnNotFound,
+    CredentialFault,
+    CredentialRefused,
     GatewayError,
     IngestInvalid,
     PartDown,
@@ -40,6 +41,7 @@ from service.errors import (
     SqlSyntaxError,
     TableNotFound,
     TableUnreadable,
+    TooManyFailures,
     TooManyIngests,
     TooManyQueries,
 )
@@ -126,7 +128,7 @@ def _evolutions(made: Sequence[object]) -> dict[str, object]:
 def headers_of(error: GatewayError) -> dict[str, str]:
     """The headers that an error asks for."""
     match error:
-        case TooManyQueries() | TooManyIngests() | QueryQuarantined():
+        case TooManyQueries() | TooManyIngests() | TooManyFailures() | QueryQuarantined():
             return {"Retry-After": str(error.retry_after_s)}
         case TooManyBodies() | TooManyRequests():
             return {"Retry-After": "1"}
@@ -139,10 +141,21 @@ def headers_of(error: GatewayError) -> dict[str, str]:
         case BodyTooSlow():
             # The rest of the body must not be read as the next request.
             return {"Connection": "close"}
-        case Unauthenticated():
-            return {"WWW-Authenticate": 'Bearer realm="sluice"'}
+        case CredentialRefused():
+            return {"WWW-Authenticate": challenge(error)}
         case _:
             return {}
+
+
+def challenge(error: CredentialRefused) -> str:
+    """Returns the challenge of RFC 6750. It names an error only if the request had credentials.
+
+    >>> challenge(CredentialRefused(reason=CredentialFault.MISSING))
+    'Bearer realm="sluice"'
+    """
+    return 'Bearer realm="sluice"' + (
+        "" if error.reason is CredentialFault.MISSING else ', error="invalid_token"'
+    )
 
 
 def _title(code: str) -> str:

@@ -2,8 +2,13 @@
 {{- define "sluice.checks" -}}
 {{- $values := .Values }}
 {{- $has_tokens := or $values.secretSettings.api_tokens $values.secretProperties.api_tokens }}
-{{- if and (not $has_tokens) (not $values.settings.allow_unauthenticated) }}
-{{- fail "Who may ask? Name a Secret in secretSettings.api_tokens, or set settings.allow_unauthenticated to true to let everyone in." }}
+{{- $has_certificates := has (default "none" $values.settings.tls_client_certificates) (list "optional" "required") }}
+{{- $asks_who := or $has_tokens $values.settings.api_keys $values.settings.oidc_issuers $has_certificates }}
+{{- if and (not $asks_who) (not $values.settings.allow_unauthenticated) }}
+{{- fail "Who may ask? Name a Secret in secretSettings.api_tokens, set settings.api_keys or settings.oidc_issuers, or set settings.allow_unauthenticated to true to let everyone in." }}
+{{- end }}
+{{- if and $has_certificates (not (and $values.tls.secretName $values.tls.clientCaSecretName)) }}
+{{- fail "Client certificates need tls.secretName and tls.clientCaSecretName." }}
 {{- end }}
 {{- $is_many := or (gt (int $values.replicas) 1) $values.autoscaling.enabled }}
 {{- if $is_many }}

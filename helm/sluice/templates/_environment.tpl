@@ -23,6 +23,12 @@ valueFrom:
 {{- include "sluice.spark-conf" .root }}
 {{- else if and (eq .name "metrics_store_url") .root.Values.postgresql.enabled }}
 {{- toJson (printf "postgresql+psycopg://sluice:$(POSTGRES_PASSWORD)@%s:5432/sluice" (include "trial.name" (list .root "postgresql"))) }}
+{{- else if and (eq .name "tls_certificate_file") .root.Values.tls.secretName }}
+{{- toJson "/etc/sluice-tls/tls.crt" }}
+{{- else if and (eq .name "tls_key_file") .root.Values.tls.secretName }}
+{{- toJson "/etc/sluice-tls/tls.key" }}
+{{- else if and (eq .name "tls_client_ca_file") .root.Values.tls.clientCaSecretName }}
+{{- toJson "/etc/sluice-client-ca/ca.crt" }}
 {{- else if and (eq .name "filter_cache_url") .root.Values.valkey.enabled }}
 {{- toJson (printf "redis://:$(VALKEY_PASSWORD)@%s:6379/0" (include "trial.name" (list .root "valkey"))) }}
 {{- end }}

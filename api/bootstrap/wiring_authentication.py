@@ -1,0 +1,64 @@
+"""Builds the parts of authentication from the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from api.bootstrap.components import Components
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings.issuers import OidcIssuer
+from service.adapters.api_keys.postgres_api_keys import PostgresApiKeys
+from service.adapters.clock import SystemClock
+from service.adapters.oidc.jwt_verifier import JwtVerifier
+from service.adapters.oidc.trusted_issuer import TrustedIssuer
+from service.authentication.last_uses import LastUses
+from service.authentication.manage_keys import ApiKeys
+from service.authentication_ports import TokenVerifier
+
+
+def build_api_keys(components: Components) -> ApiKeys:
+    """Returns the keys in the metrics store. Their last uses are written until the components are closed."""
+    store = PostgresApiKeys(components.migrated_store_url)
+    components.stack.callback(store.close)
+    uses = LastUses(store.note_uses)
+    components.stack.callback(uses.close)
+    uses.start()
+    return ApiKeys(store, SystemClock(), uses)
+
+
+@contextmanager
+def opened_api_keys(settings: Settings) -> Iterator[ApiKeys]:
+    """Opens the same for a command, which uses no key itself.
+
+    Raises:
+        CannotStart: this version cannot use the metrics store.
+    """
+    with ExitStack() as stack:
+        store = PostgresApiKeys(Components(settings, stack).migrated_store_url)
+        stack.callback(store.close)
+        yield ApiKeys(store, SystemClock(), LastUses(store.note_uses))
+
+
+def build_verifier(settings: Settings) -> TokenVerifier | None:
+    """Returns the verifier for the operator's issuers. None: there are no issuers."""
+    if not settings.oidc_issuers:
+        return None
+    issuers = [_trusted(name, each) for name, each in settings.oidc_issuers.items()]
+    return JwtVerifier(issuers, settings.oidc_max_token_bytes, settings.oidc_fetch_timeout_s)
+
+
+def _trusted(name: str, issuer: OidcIssuer) -> TrustedIssuer:
+    return TrustedIssuer(
+        name=name,
+        url=issuer.issuer,
+        audiences=issuer.audiences,
+        algorithms=issuer.algorithms,
+        required_claims=issuer.required_claims,
+        principal_claim=issuer.principal_claim,
+        principal_prefix=f"{name}:" if issuer.principal_prefix is None else issuer.principal_prefix,
+        roles_claim=issuer.roles_claim,
+        leeway_s=issuer.leeway_s,
+        keys_url=issuer.keys_url,
+        ca_file=issuer.ca_file,
+    )

@@ -1,0 +1,137 @@
+"""Finds the principal of a request: tries each way to authenticate in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from api.bootstrap.settings.tls import CertificateName
+from api.http.authentication.attempts import Attempts
+from api.http.authentication.bearer import bearer_of
+from api.http.authentication.certificate_names import principal_of
+from api.http.authentication.issuers import Issuers
+from api.http.authentication.key_lookups import KeyLookups
+from api.http.authentication.static_tokens import StaticTokens
+from api.http.middleware.authentication_metrics import NO_KIND
+from api.http.problems.errors import Unauthenticated
+from service.errors import CertificateInvalid, CredentialFault
+from service.model.authentication.api_keys import PREFIX, check_key, sent_key
+from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
+from service.model.operations.caller_classes import CallerClasses
+from service.ports import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class CertificatePolicy:
+    """How the operator uses client certificates."""
+
+    is_required: bool = False
+    name: CertificateName = CertificateName.CN
+    prefix: str = "certificate:"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The credentials of a request, and the address that it came from."""
+
+    peer: str
+    authorization: Sequence[str]
+    certificate: Mapping[str, Any] | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind that the credential looks like, for the log and the metrics."""
+        if not self.authorization:
+            return NO_KIND if self.certificate is None else PrincipalKind.CERTIFICATE.value
+        _, _, text = self.authorization[0].partition(" ")
+        return kind_of(text.strip()).value
+
+    @property
+    def key_id(self) -> str | None:
+        """The id of the API key that was sent, without its secret."""
+        _, _, text = self.authorization[0].partition(" ") if self.authorization else ("", "", "")
+        key = sent_key(text.strip())
+        return None if key is None else key.key_id
+
+
+def kind_of(text: str) -> PrincipalKind:
+    """Returns the kind that a credential looks like.
+
+    >>> [kind_of(each).value for each in ("sluice_1", "eyJh.eyJi.c", "my.secret", "word")]
+    ['key', 'oidc', 'token', 'token']
+    """
+    if text.startswith(PREFIX):
+        return PrincipalKind.KEY
+    return PrincipalKind.OIDC if text.startswith("eyJ") and text.count(".") == 2 else PrincipalKind.TOKEN
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticator:
+    """Finds principals in the ways that the operator has enabled.
+
+    A part that is None or empty is a way that is not enabled. `is_open` means that none is enabled, so that
+    every caller is anonymous. `note_use` gets the id of each API key that is used, and the time.
+    """
+
+    is_open: bool
+    tokens: StaticTokens
+    attempts: Attempts
+    clock: Clock
+    classes: CallerClasses
+    certificates: CertificatePolicy | None = None
+    keys: KeyLookups | None = None
+    issuers: Issuers | None = None
+    note_use: Callable[[str, datetime], None] = lambda _key_id, _at: None
+
+    async def principal(self, sent: Sent) -> Principal:
+        """Returns the principal who sent a request.
+
+        Raises:
+            CredentialRefused: there are no credentials, or they are not accepted.
+            PartDown: the store of keys, or the issuer, does not answer.
+        """
+        if self.is_open:
+            return NOBODY
+        found = await self._recognized(sent)
+        return replace(found, caller_class=self.classes.of(found.name))
+
+    def forget_key(self, key_id: str) -> None:
+        """Notes that an API key was changed here: its next use asks the store."""
+        if self.keys is not None:
+            self.keys.forget(key_id)
+
+    async def _recognized(self, sent: Sent) -> Principal:
+        policy = self.certificates
+        if policy is not None and policy.is_required and sent.certificate is None:
+            raise CertificateInvalid("This gateway asks for a client certificate.", CredentialFault.MISSING)
+        text = bearer_of(sent.authorization)
+        if text is not None:
+            return await self._by_text(text, sent.peer)
+        if policy is not None and sent.certificate is not None:
+            return principal_of(sent.certificate, policy.name, policy.prefix)
+        raise Unauthenticated(reason=CredentialFault.MISSING)
+
+    async def _by_text(self, text: str, peer: str) -> Principal:
+        if self.tokens and self.attempts.may_guess(peer, text):
+            caller = self.tokens.caller(text)
+            if caller is not None:
+                self.attempts.prove(text)
+                return Principal(caller, PrincipalKind.TOKEN)
+        kind = kind_of(text)
+        if kind is PrincipalKind.KEY and self.keys is not None:
+            return await self._by_key(text, self.keys)
+        if kind is PrincipalKind.OIDC and self.issuers is not None:
+            return await self.issuers.principal(text)
+        raise Unauthenticated(reason=CredentialFault.UNKNOWN)
+
+    async def _by_key(self, text: str, keys: KeyLookups) -> Principal:
+        sent = sent_key(text)
+        if sent is None:
+            raise Unauthenticated(reason=CredentialFault.MALFORMED)
+        known = await keys.find(sent.key_id)
+        now = self.clock.now()
+        key = check_key(sent, known.key, now)
+        self.note_use(key.key_id, now)
+        return Principal(key.name, PrincipalKind.KEY, key.roles, key_id=key.key_id)

@@ -1,0 +1,72 @@
+"""Builds the authenticator that the settings describe."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings.tls import ClientCertificates
+from api.http.authentication.attempts import Attempts
+from api.http.authentication.authenticator import Authenticator, CertificatePolicy
+from api.http.authentication.issuers import Issuers
+from api.http.authentication.key_lookups import KeyLookups
+from api.http.authentication.static_tokens import StaticTokens
+from api.http.gateway_access import GatewayAccess
+from service.authentication.failure_counts import FailureCounts
+from service.authentication.known_keys import KeyTimes, KnownKeys
+from service.authentication.signing_keys import SigningKeyTimes
+from service.authentication_ports import TokenVerifier
+from service.errors import PartDown
+from service.model.operations.caller_classes import CallerClasses
+from service.ports import Clock
+
+
+def authenticator_of(
+    settings: Settings, access: GatewayAccess, clock: Clock, verifier: TokenVerifier | None
+) -> Authenticator:
+    """Returns the authenticator for these settings. It looks API keys up once the gateway has started."""
+
+    def counts() -> FailureCounts:
+        return FailureCounts(clock, settings.auth_failures_per_minute)
+
+    def note_use(key_id: str, at: datetime) -> None:
+        # While the gateway closes, known keys still work.
+        with suppress(PartDown):
+            access.gateway.api_keys.uses.note(key_id, at)
+
+    return Authenticator(
+        is_open=not settings.has_authentication,
+        tokens=StaticTokens(settings.api_tokens),
+        attempts=Attempts(counts(), counts()),
+        clock=clock,
+        classes=CallerClasses(settings.caller_classes),
+        certificates=_certificates(settings),
+        keys=_keys(settings, access, clock) if settings.api_keys else None,
+        issuers=_issuers(settings, clock, verifier),
+        note_use=note_use,
+    )
+
+
+def _certificates(settings: Settings) -> CertificatePolicy | None:
+    if settings.tls_client_certificates is ClientCertificates.NONE:
+        return None
+    return CertificatePolicy(
+        is_required=settings.tls_client_certificates is ClientCertificates.REQUIRED,
+        name=settings.tls_principal,
+        prefix=settings.tls_principal_prefix,
+    )
+
+
+def _keys(settings: Settings, access: GatewayAccess, clock: Clock) -> KeyLookups:
+    times = KeyTimes(settings.api_key_cache_ttl_s, settings.api_key_outage_s)
+    return KeyLookups(KnownKeys(clock, times), lambda: access.gateway.api_keys.store.find)
+
+
+def _issuers(settings: Settings, clock: Clock, verifier: TokenVerifier | None) -> Issuers | None:
+    if verifier is None:
+        return None
+    times = SigningKeyTimes(
+        settings.oidc_keys_max_age_s, settings.oidc_keys_cooldown_s, settings.oidc_outage_s
+    )
+    return Issuers(settings.oidc_issuers, verifier, clock, times)

@@ -1,0 +1,82 @@
+"""Verifies access tokens of the operator's issuers with cached keys."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+
+from service.authentication.signing_keys import SigningKeys, SigningKeyTimes
+from service.authentication_ports import TokenVerifier
+from service.errors import AccessTokenInvalid, AuthenticationDown, CredentialFault
+from service.model.authentication.access_tokens import ReadToken, SigningKey
+from service.model.authentication.principals import Principal
+from service.ports import Clock
+
+FETCHED_AT_ONCE = 4
+_log = structlog.stdlib.get_logger("api.authentication")
+
+
+class Issuers:
+    """Verifies tokens, and fetches keys. Its methods must be called on the event loop's thread."""
+
+    def __init__(
+        self, names: Collection[str], verifier: TokenVerifier, clock: Clock, times: SigningKeyTimes
+    ) -> None:
+        self._verifier = verifier
+        self._keys = {name: SigningKeys(clock, times) for name in names}
+        self._fetching: dict[str, asyncio.Task[None]] = {}
+        self._threads = CapacityLimiter(FETCHED_AT_ONCE)
+
+    async def principal(self, token: str) -> Principal:
+        """Returns the principal of a token. Waits for the issuer only if it may have a key that is unknown.
+
+        Raises:
+            AccessTokenInvalid: the token does not come from these issuers, or is not valid.
+            AccessTokenExpired: the token is no longer valid.
+            AuthenticationDown: no key of the issuer is known, and the issuer does not answer.
+        """
+        read = self._verifier.read(token)
+        return self._verifier.verify(read, await self._key(read))
+
+    async def _key(self, token: ReadToken) -> SigningKey:
+        keys = self._keys[token.issuer]
+        found = keys.find(token.key_id, token.algorithm)
+        if found is not None:
+            if keys.is_due():
+                self._fetch(token.issuer)
+            return found
+        if token.issuer in self._fetching or keys.may_fetch():
+            # Requests that arrive during the fetch wait for it, too.
+            await asyncio.shield(self._fetch(token.issuer))
+            found = keys.find(token.key_id, token.algorithm)
+        if found is None and not keys.has_keys:
+            raise AuthenticationDown(
+                "The issuer of the access token does not answer. Send the request again."
+            )
+        if found is None:
+            raise AccessTokenInvalid(
+                "The access token is signed with a key that is not known.", CredentialFault.UNKNOWN_KEY
+            )
+        return found
+
+    def _fetch(self, issuer: str) -> asyncio.Task[None]:
+        task = self._fetching.get(issuer)
+        if task is None:
+            self._keys[issuer].begin_fetch()
+            task = self._fetching[issuer] = asyncio.create_task(self._fetched(issuer))
+        return task
+
+    async def _fetched(self, issuer: str) -> None:
+        try:
+            self._keys[issuer].take(
+                await to_thread.run_sync(self._verifier.fetch, issuer, limiter=self._threads)
+            )
+        except AuthenticationDown as down:
+            _log.warning("issuer_down", issuer=issuer, detail=down.detail)
+        except Exception:  # noqa: BLE001 — waiting requests need an answer, and the next fetch must be possible
+            _log.exception("issuer_not_asked", issuer=issuer)
+        finally:
+            del self._fetching[issuer]

@@ -1,0 +1,99 @@
+"""Looks API keys up in the store, and combines the lookups of requests that wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+
+from service.authentication.known_keys import Known, KnownKeys
+from service.errors import MetricsStoreDown
+from service.model.authentication.api_keys import ApiKey
+
+Find = Callable[[Collection[str]], Mapping[str, ApiKey]]
+ASKED_AT_ONCE = 1_000
+_log = structlog.stdlib.get_logger("api.authentication")
+
+
+class _Round:
+    def __init__(self) -> None:
+        self.key_ids: set[str] = set()
+        self.done = asyncio.Event()
+
+
+class KeyLookups:
+    """Sends the store one query at a time. Ids that arrive during a query are part of the next one.
+
+    So made-up ids cost the store at most one query at a time, and keys in use do not wait behind them.
+
+    Its methods must be called on the event loop's thread.
+
+    Args:
+        known: keeps the results.
+        store: returns the store's `find`, or raises PartDown while there is no store.
+    """
+
+    def __init__(self, known: KnownKeys, store: Callable[[], Find]) -> None:
+        self._known = known
+        self._store = store
+        self._next: _Round | None = None
+        self._asking: asyncio.Task[None] | None = None
+        # A thread of its own: all threads of requests may wait for other things.
+        self._threads = CapacityLimiter(1)
+
+    async def find(self, key_id: str) -> Known:
+        """Returns the store's answer for an id: a recent one, or a new one.
+
+        Raises:
+            PartDown: the store does not answer, or has not been opened yet.
+        """
+        known = self._known.find(key_id)
+        if known is None:
+            await self._ask(key_id)
+            return self._known.find_after_asking(key_id)
+        if self._known.is_probe_due():
+            self._begin(self._store())
+        return known
+
+    def forget(self, key_id: str) -> None:
+        """Notes that the key was changed here: its next use asks the store."""
+        self._known.forget(key_id)
+
+    async def _ask(self, key_id: str) -> None:
+        find = self._store()
+        if self._next is None or len(self._next.key_ids) >= ASKED_AT_ONCE:
+            self._next = _Round()
+        own = self._next
+        own.key_ids.add(key_id)
+        self._begin(find)
+        await own.done.wait()
+
+    def _begin(self, find: Find) -> None:
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._run(find))
+
+    async def _run(self, find: Find) -> None:
+        is_first = True
+        while is_first or self._next is not None:
+            is_first = False
+            current, self._next = self._next or _Round(), None
+            try:
+                await self._ask_store(find, current.key_ids)
+            finally:
+                current.done.set()
+
+    async def _ask_store(self, find: Find, key_ids: Collection[str]) -> None:
+        asked = self._known.to_ask(key_ids)
+        if not asked:
+            return
+        try:
+            found = await to_thread.run_sync(find, asked, limiter=self._threads)
+        except MetricsStoreDown:
+            self._known.fail()
+        except Exception:  # noqa: BLE001 — waiting requests need an answer, and the next query must be possible
+            _log.exception("api_keys_not_asked")
+            self._known.fail()
+        else:
+            self._known.confirm(asked, found)

@@ -1,0 +1,1 @@
+"""API keys in PostgreSQL, for all replicas."""

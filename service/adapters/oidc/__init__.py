@@ -1,0 +1,1 @@
+"""Access tokens of OIDC issuers: fetches the issuers' keys, and verifies tokens."""

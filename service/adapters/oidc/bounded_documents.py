@@ -1,0 +1,68 @@
+"""Fetches JSON documents from an issuer's server, with bounds on size and time, and without redirects."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import orjson
+
+from service.errors import AuthenticationDown
+from service.model.authentication.addresses import is_safe_address
+
+MAX_BYTES = 512 * 1024
+
+
+def fetch_document(url: str, timeout_s: float, tls: ssl.SSLContext) -> Mapping[str, Any]:
+    """Returns the JSON object at this address. Does not follow redirects.
+
+    Raises:
+        AuthenticationDown: there is no object, or it is too large, or takes too long.
+    """
+    check_address(url)
+    ends_s = time.monotonic() + timeout_s
+    try:
+        # A compressed answer could have any size once it is decompressed.
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        with (
+            httpx.Client(verify=tls, timeout=timeout_s, follow_redirects=False) as client,
+            client.stream("GET", url, headers=headers) as response,
+        ):
+            if response.status_code != httpx.codes.OK:
+                raise AuthenticationDown(
+                    f"The issuer answered {response.status_code} where its keys should be."
+                )
+            body = _body(response, ends_s)
+    except httpx.HTTPError as error:
+        raise AuthenticationDown(f"The issuer does not answer: {type(error).__name__}.") from error
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        document = None
+    if not isinstance(document, dict):
+        raise AuthenticationDown("The issuer's answer is not a JSON object.")
+    return document
+
+
+def check_address(url: str) -> None:
+    """Checks that nobody on the way can change answers from this address.
+
+    Raises:
+        AuthenticationDown: the address is not https, and not on this machine.
+    """
+    if not is_safe_address(url):
+        raise AuthenticationDown("The issuer's keys are at an address that is not https.")
+
+
+def _body(response: httpx.Response, ends_s: float) -> bytes:
+    body = b""
+    for piece in response.iter_raw():
+        body += piece
+        if len(body) > MAX_BYTES:
+            raise AuthenticationDown("The issuer's answer is too large.")
+        if time.monotonic() > ends_s:
+            raise AuthenticationDown("The issuer's answer comes too slowly.")
+    return body

@@ -1,0 +1,62 @@
+"""API keys in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from service.authentication.last_uses import LastUses
+from service.authentication.manage_keys import ApiKeys
+from service.errors import MetricsStoreDown
+from service.model.authentication.api_keys import ApiKey
+from service.ports import Clock
+from tests.fakes.clock import FakeClock
+
+
+class FakeApiKeyStore:
+    """The `ApiKeyStore` port. While `is_down`, it does not answer. `asked` has the ids of each `find`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._keys: dict[str, ApiKey] = {}
+        self.is_down = False
+        self.asked: list[frozenset[str]] = []
+
+    def add(self, key: ApiKey) -> None:
+        self._check()
+        self._keys[key.key_id] = key
+
+    def find(self, key_ids: Collection[str]) -> Mapping[str, ApiKey]:
+        self.asked.append(frozenset(key_ids))
+        self._check()
+        return {each: self._keys[each] for each in key_ids if each in self._keys}
+
+    def newest(self, limit: int) -> Sequence[ApiKey]:
+        self._check()
+        return sorted(self._keys.values(), key=lambda key: key.created_at, reverse=True)[:limit]
+
+    def revoke(self, key_id: str, by: str) -> ApiKey | None:
+        self._check()
+        key = self._keys.get(key_id)
+        if key is not None and key.revoked_at is None:
+            key = self._keys[key_id] = replace(key, revoked_at=self._clock.now(), revoked_by=by)
+        return key
+
+    def note_uses(self, uses: Mapping[str, datetime]) -> None:
+        self._check()
+        for key_id, used_at in uses.items():
+            key = self._keys.get(key_id)
+            if key is not None and (key.last_used_at is None or key.last_used_at < used_at):
+                self._keys[key_id] = replace(key, last_used_at=used_at)
+
+    def _check(self) -> None:
+        if self.is_down:
+            raise MetricsStoreDown
+
+
+def fake_api_keys(clock: Clock | None = None, store: FakeApiKeyStore | None = None) -> ApiKeys:
+    """Returns the administration of keys over a store in memory."""
+    clock = clock or FakeClock()
+    store = store or FakeApiKeyStore(clock)
+    return ApiKeys(store, clock, LastUses(store.note_uses))
