@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
 
 import structlog
@@ -38,7 +39,8 @@ class KeyLookups:
     def __init__(self, known: KnownKeys, store: Callable[[], Find]) -> None:
         self._known = known
         self._store = store
-        self._next: _Round | None = None
+        # More than one only if more ids wait than one query may have.
+        self._waiting: deque[_Round] = deque()
         self._asking: asyncio.Task[None] | None = None
         # A thread of its own: all threads of requests may wait for other things.
         self._threads = CapacityLimiter(1)
@@ -63,9 +65,9 @@ class KeyLookups:
 
     async def _ask(self, key_id: str) -> None:
         find = self._store()
-        if self._next is None or len(self._next.key_ids) >= ASKED_AT_ONCE:
-            self._next = _Round()
-        own = self._next
+        if not self._waiting or len(self._waiting[-1].key_ids) >= ASKED_AT_ONCE:
+            self._waiting.append(_Round())
+        own = self._waiting[-1]
         own.key_ids.add(key_id)
         self._begin(find)
         await own.done.wait()
@@ -76,9 +78,9 @@ class KeyLookups:
 
     async def _run(self, find: Find) -> None:
         is_first = True
-        while is_first or self._next is not None:
+        while is_first or self._waiting:
             is_first = False
-            current, self._next = self._next or _Round(), None
+            current = self._waiting.popleft() if self._waiting else _Round()
             try:
                 await self._ask_store(find, current.key_ids)
             finally:
