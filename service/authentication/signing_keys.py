@@ -14,7 +14,8 @@ class SigningKeyTimes:
     """How long an issuer's keys count.
 
     Args:
-        max_age_s: the age at which they are fetched again, in the background.
+        max_age_s: the age at which they are fetched again, in the background. At twice this age, requests
+            wait for the fetch.
         cooldown_s: the least time between two fetches, whatever key ids tokens have.
         outage_s: how long they count while the issuer is down, counted from its last answer.
     """
@@ -33,6 +34,7 @@ class SigningKeys:
         self._keys: Mapping[str, SigningKey] = {}
         self._fetched_ms: int | None = None
         self._tried_ms: int | None = None
+        self._has_failed = False
 
     def find(self, key_id: str, algorithm: str) -> SigningKey | None:
         """Returns the key. Without an id, it is the only key that fits the algorithm."""
@@ -56,6 +58,13 @@ class SigningKeys:
         """Whether the keys are old enough to be fetched again."""
         return self._is_older_than(self._fetched_ms, self._times.max_age_s) and self.may_fetch()
 
+    def is_stale(self) -> bool:
+        """Whether the keys are too old to be used without a fetch, as after a time without tokens.
+
+        A key may have been withdrawn since. While the issuer is down, old keys are used without waiting.
+        """
+        return not self._has_failed and self._is_older_than(self._fetched_ms, 2 * self._times.max_age_s)
+
     def begin_fetch(self) -> None:
         """Notes that a fetch begins: the next one has to wait."""
         self._tried_ms = self._clock.elapsed_ms()
@@ -64,6 +73,11 @@ class SigningKeys:
         """Replaces all keys by the current ones: a key that is no longer published does not count."""
         self._keys = dict(keys)
         self._fetched_ms = self._clock.elapsed_ms()
+        self._has_failed = False
+
+    def fail(self) -> None:
+        """Notes that the issuer did not answer."""
+        self._has_failed = True
 
     def _is_older_than(self, moment_ms: int | None, seconds: float) -> bool:
         return moment_ms is None or self._clock.elapsed_ms() - moment_ms >= seconds * 1000

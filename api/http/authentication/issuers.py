@@ -36,7 +36,7 @@ class Issuers:
         Raises:
             AccessTokenInvalid: the token does not come from these issuers, or is not valid.
             AccessTokenExpired: the token is no longer valid.
-            AuthenticationDown: no key of the issuer is known, and the issuer does not answer.
+            AuthenticationDown: no key of the issuer is known, because it does not answer or publishes none.
         """
         read = self._verifier.read(token)
         return self._verifier.verify(read, await self._key(read))
@@ -44,17 +44,18 @@ class Issuers:
     async def _key(self, token: ReadToken) -> SigningKey:
         keys = self._keys[token.issuer]
         found = keys.find(token.key_id, token.algorithm)
-        if found is not None:
+        is_fetching = token.issuer in self._fetching
+        if found is not None and not keys.is_stale():
             if keys.is_due():
                 self._fetch(token.issuer)
             return found
-        if token.issuer in self._fetching or keys.may_fetch():
+        if is_fetching or keys.may_fetch():
             # Requests that arrive during the fetch wait for it, too.
             await asyncio.shield(self._fetch(token.issuer))
             found = keys.find(token.key_id, token.algorithm)
         if found is None and not keys.has_keys:
             raise AuthenticationDown(
-                "The issuer of the access token does not answer. Send the request again."
+                "The keys of the access token's issuer are not available. Send the request again."
             )
         if found is None:
             raise AccessTokenInvalid(
@@ -75,8 +76,10 @@ class Issuers:
                 await to_thread.run_sync(self._verifier.fetch, issuer, limiter=self._threads)
             )
         except AuthenticationDown as down:
+            self._keys[issuer].fail()
             _log.warning("issuer_down", issuer=issuer, detail=down.detail)
         except Exception:  # noqa: BLE001 — waiting requests need an answer, and the next fetch must be possible
+            self._keys[issuer].fail()
             _log.exception("issuer_not_asked", issuer=issuer)
         finally:
             del self._fetching[issuer]

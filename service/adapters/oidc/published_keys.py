@@ -8,6 +8,7 @@ from typing import Any
 
 import jwt
 import structlog
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from service.adapters.oidc.bounded_documents import check_address, fetch_document
@@ -23,17 +24,19 @@ _log = structlog.get_logger(__name__)
 
 
 def published_keys(issuer: TrustedIssuer, timeout_s: float) -> Mapping[str, SigningKey]:
-    """Returns the issuer's public keys for signatures, by their ids.
+    """Returns the issuer's public keys for signatures, by their ids. There may be none: all were withdrawn.
 
     Raises:
-        AuthenticationDown: the issuer does not answer, or its answer has no such key.
+        AuthenticationDown: the issuer does not answer, or its answer is not a set of keys.
     """
     tls = _tls(issuer)
     url = issuer.keys_url or _discovered(issuer, timeout_s, tls)
     listed = fetch_document(url, timeout_s, tls).get("keys")
-    found = {each.key_id: each for each in _readable(listed, issuer)} if isinstance(listed, list) else {}
+    if not isinstance(listed, list):
+        raise AuthenticationDown("The issuer's answer is not a set of keys.")
+    found = {each.key_id: each for each in _readable(listed, issuer)}
     if not found:
-        raise AuthenticationDown("The issuer publishes no key that can verify its tokens.")
+        _log.warning("issuer_without_keys", issuer=issuer.name)
     return found
 
 
@@ -53,7 +56,7 @@ def _readable(listed: list[Any], issuer: TrustedIssuer) -> Iterator[SigningKey]:
     for number, each in enumerate(listed[:MAX_KEYS]):
         try:
             key = _signing_key(each, f"#{number}", issuer)
-        except (jwt.PyJWTError, ValueError, TypeError, KeyError) as error:
+        except (jwt.PyJWTError, UnsupportedAlgorithm, ValueError, TypeError, KeyError) as error:
             _log.warning("signing_key_not_readable", issuer=issuer.name, error=type(error).__name__)
             continue
         if key is not None:

@@ -35,6 +35,22 @@ def test_keys_are_fetched_anew_when_they_are_old_and_go_on_meanwhile() -> None:
     assert not keys.has_keys
 
 
+def test_old_keys_wait_for_a_fetch_unless_the_issuer_is_down() -> None:
+    clock = FakeClock()
+    keys = SigningKeys(clock, TIMES)
+    keys.take({"one": ONE})
+    clock.advance(timedelta(seconds=599))
+    assert not keys.is_stale()
+    clock.advance(timedelta(seconds=1))
+    assert keys.is_stale()
+    keys.fail()
+    assert not keys.is_stale()
+    assert keys.find("one", "RS256") is ONE
+    keys.take({"one": ONE})
+    clock.advance(timedelta(seconds=600))
+    assert keys.is_stale()
+
+
 def test_a_key_that_is_published_no_more_counts_no_more() -> None:
     keys = SigningKeys(FakeClock(), TIMES)
     keys.take({"one": ONE})

@@ -230,6 +230,12 @@ def test_only_keys_that_can_verify_are_taken() -> None:
         assert issuer.requests[before:] == [KEYS]
 
 
+def test_an_issuer_may_withdraw_all_its_keys() -> None:
+    with oidc_issuer() as issuer:
+        issuer.answers[KEYS] = (200, b'{"keys": []}', {})
+        assert fetched(issuer) == set()
+
+
 def test_what_an_issuer_answers_is_bounded_and_from_nowhere_else() -> None:
     with oidc_issuer() as issuer, oidc_issuer() as stranger:
         good = {"issuer": issuer.url, "jwks_uri": issuer.url + KEYS}
@@ -238,7 +244,6 @@ def test_what_an_issuer_answers_is_bounded_and_from_nowhere_else() -> None:
             (DISCOVERY, 301, b"", {"Location": stranger.url + DISCOVERY}),
             (KEYS, 200, b" " * 600_000, {}),
             (KEYS, 200, b"[]", {}),
-            (KEYS, 200, b'{"keys": []}', {}),
             (KEYS, 200, b'{"keys": {}}', {}),
             (KEYS, 200, b"not json", {}),
             (KEYS, 500, b"", {}),

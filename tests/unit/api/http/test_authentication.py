@@ -202,6 +202,26 @@ async def test_a_new_key_of_an_issuer_is_taken_at_once_and_an_old_one_while_it_i
         assert await code(client, old) == (401, "ACCESS_TOKEN_INVALID")
 
 
+async def test_a_key_that_was_withdrawn_while_no_token_came_is_refused_at_once(house: House) -> None:
+    async with house.client() as client:
+        stolen = house.issuer.token()
+        assert await code(client, stolen) == (200, "")
+        del house.issuer.keys["one"]
+        house.issuer.add_key("two")
+        house.clock.advance(timedelta(hours=2))
+        assert await code(client, stolen) == (401, "ACCESS_TOKEN_INVALID")
+        assert await code(client, house.issuer.token("two")) == (200, "")
+
+
+async def test_an_issuer_that_withdraws_all_its_keys_has_none(house: House) -> None:
+    async with house.client() as client:
+        stolen = house.issuer.token()
+        assert await code(client, stolen) == (200, "")
+        house.issuer.keys.clear()
+        house.clock.advance(timedelta(hours=2))
+        assert await code(client, stolen) == (503, "AUTHENTICATION_DOWN")
+
+
 async def test_an_issuer_that_is_down_locks_nobody_with_a_known_key_out(house: House) -> None:
     async with house.client(oidc_outage_s=3600) as client:
         assert await code(client, house.issuer.token()) == (200, "")
