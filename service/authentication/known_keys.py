@@ -53,6 +53,8 @@ class KnownKeys:
         self._keys: LRUCache[str, Known] = LRUCache(max_keys)
         self._none: LRUCache[str, Known] = LRUCache(max_keys)
         self._failed_ms: int | None = None
+        # Changed here while the store was asked: its answer may be older than the change.
+        self._changed: set[str] = set()
 
     def find(self, key_id: str) -> Known | None:
         """Returns the answer that still counts. None: the store has to be asked."""
@@ -80,6 +82,7 @@ class KnownKeys:
 
     def to_ask(self, key_ids: Collection[str]) -> frozenset[str]:
         """Returns these ids and those of used keys that are due; none for a moment after the store failed."""
+        self._changed.clear()
         if self._is_resting():
             return frozenset()
         now_ms = self._now_ms()
@@ -92,12 +95,14 @@ class KnownKeys:
         return frozenset(key_ids) | frozenset(due[:ASKED_TOGETHER])
 
     def confirm(self, asked: Collection[str], found: Mapping[str, ApiKey]) -> None:
-        """Caches the store's answer for these ids."""
+        """Caches the store's answer for these ids, except those that were changed here since it was asked."""
         self._failed_ms = None
         now_ms = self._now_ms()
         for key_id in asked:
             before = self._keys.pop(key_id, None)
             self._none.pop(key_id, None)
+            if key_id in self._changed:
+                continue
             key = found.get(key_id)
             room = self._none if key is None else self._keys
             room[key_id] = Known(key, now_ms, now_ms if before is None else before.asked_ms)
@@ -110,6 +115,7 @@ class KnownKeys:
         """Notes that the key was changed here: its next use asks the store."""
         self._keys.pop(key_id, None)
         self._none.pop(key_id, None)
+        self._changed.add(key_id)
 
     def _latest(self, key_id: str) -> Known | None:
         room = self._keys if key_id in self._keys else self._none

@@ -121,6 +121,18 @@ def test_made_up_ids_push_no_key_out() -> None:
     assert known.find("a") is not None
 
 
+def test_an_answer_from_before_a_revocation_here_does_not_count() -> None:
+    known = KnownKeys(FakeClock(), TIMES)
+    known.to_ask(["a", "b"])
+    known.forget("a")
+    known.confirm(["a", "b"], {"a": KEY, "b": KEY})
+    assert known.find("a") is None
+    assert known.find("b") is not None
+    known.to_ask(["a"])
+    known.confirm(["a"], {"a": KEY})
+    assert known.find("a") is not None
+
+
 def test_what_was_changed_here_is_asked_for_at_once() -> None:
     known = KnownKeys(FakeClock(), TIMES)
     known.confirm(["a"], {"a": KEY})
