@@ -103,6 +103,14 @@ class AuthenticationSettings(IssuerSettings, KeySettings, TlsSettings, ServingSe
         urls = [each.issuer for each in self.oidc_issuers.values()]
         if len(set(urls)) < len(urls):
             raise ValueError("oidc_issuers has an issuer twice")
+        prefixes = [f"{name}:" for name, each in self.oidc_issuers.items() if each.principal_prefix is None]
+        if self.tls_client_certificates is not ClientCertificates.NONE and (
+            self.tls_principal_prefix in prefixes
+        ):
+            raise ValueError(
+                f"an issuer in oidc_issuers could name the callers of client certificates, which begin with"
+                f" {self.tls_principal_prefix}: give the issuer another name"
+            )
         return self
 
     @property

@@ -57,6 +57,10 @@ class TlsSettings(BaseModel):
         if (self.tls_certificate_file is None) != (self.tls_key_file is None):
             raise ValueError("tls_certificate_file and tls_key_file go together")
         asks = self.tls_client_certificates is not ClientCertificates.NONE
+        if self.tls_client_ca_file and not asks:
+            raise ValueError(
+                "tls_client_ca_file has no effect: set tls_client_certificates to optional or required"
+            )
         if asks and not (self.has_tls and self.tls_client_ca_file):
             raise ValueError(
                 "tls_client_certificates needs tls_certificate_file, tls_key_file and tls_client_ca_file"

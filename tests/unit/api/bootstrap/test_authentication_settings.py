@@ -64,6 +64,8 @@ def test_without_any_the_start_is_refused_and_the_settings_are_named(more: dict[
         ({"oidc_issuers": {"corp": ISSUER | {"leeway_s": 3600}}}, "300"),
         ({"oidc_issuers": {"corp": ISSUER | {"audience": "x"}}}, "audience"),
         ({"oidc_issuers": {"corp": ISSUER, "same": ISSUER}}, "twice"),
+        (CLIENTS | {"oidc_issuers": {"certificate": ISSUER}}, "another name"),
+        (TLS | {"tls_client_ca_file": Path("c")}, "has no effect"),
         ({"caller_classes": {"ada": "people"}}, "no token"),
         ({"caller_classes": {"a b": "people"}, "api_keys": True}, "without spaces"),
     ],
