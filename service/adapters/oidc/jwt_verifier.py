@@ -139,6 +139,8 @@ def _check_required(claims: Mapping[str, Any], issuer: TrustedIssuer) -> None:
 
 def _roles(claims: Mapping[str, Any], issuer: TrustedIssuer) -> frozenset[str]:
     """Returns the roles that a claim lists, or the words of its text, as in `scope`."""
+    if not issuer.roles_claim:
+        return frozenset()
     # A claim's name may have dots itself: it can be a URL.
     found: Any = claims.get(issuer.roles_claim)
     if found is None and "." in issuer.roles_claim:

@@ -181,7 +181,7 @@ def test_claims_that_the_operator_wants_are_required(issuer: OidcIssuer) -> None
         ("https://x.example/roles", {"https://x.example/roles": ["a"]}, {"a"}),
         ("roles", {}, set()),
         ("roles", {"roles": {"a": 1}}, set()),
-        ("", {"roles": ["a"]}, set()),
+        ("", {"roles": ["a"], "": ["b"]}, set()),
     ],
 )
 def test_roles_come_from_a_claim(
