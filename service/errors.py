@@ -421,7 +421,7 @@ class AccessTokenExpired(CredentialRefused):
 
 
 class CertificateInvalid(CredentialRefused):
-    """The client certificate is missing, or it names no principal."""
+    """The client certificate is missing or has expired, or it names no principal."""
 
     code = "CERTIFICATE_INVALID"
     reason = CredentialFault.MISSING

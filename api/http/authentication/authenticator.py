@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -37,7 +37,7 @@ class Sent:
     """The credentials of a request, and the address that it came from."""
 
     peer: str
-    authorization: Sequence[str]
+    authorization: Sequence[str] = field(repr=False)
     certificate: Mapping[str, Any] | None = None
 
     @property
@@ -110,7 +110,7 @@ class Authenticator:
         if text is not None:
             return await self._by_text(text, sent.peer)
         if policy is not None and sent.certificate is not None:
-            return principal_of(sent.certificate, policy.name, policy.prefix)
+            return principal_of(sent.certificate, policy.name, policy.prefix, self.clock.now())
         raise Unauthenticated(reason=CredentialFault.MISSING)
 
     async def _by_text(self, text: str, peer: str) -> Principal:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from api.bootstrap.settings.tls import CertificateName
@@ -12,15 +14,23 @@ from service.model.authentication.principals import Principal, PrincipalKind, is
 _SAN = {CertificateName.DNS: "DNS", CertificateName.URI: "URI"}
 
 
-def principal_of(certificate: Mapping[str, Any], kind: CertificateName, prefix: str) -> Principal:
+def principal_of(
+    certificate: Mapping[str, Any], kind: CertificateName, prefix: str, now: datetime
+) -> Principal:
     """Returns the principal of a certificate that TLS has verified, in the form that `ssl` gives.
 
-    Raises:
-        CertificateInvalid: it has no name of this kind, or several.
+    TLS verifies it when a connection opens, and not when a session is resumed. So its end is checked here.
 
-    >>> principal_of({"subject": ((("commonName", "loader"),),)}, CertificateName.CN, "certificate:").name
+    Raises:
+        CertificateInvalid: it has no name of this kind, or several, or it has expired.
+
+    >>> certificate = {"subject": ((("commonName", "loader"),),)}
+    >>> principal_of(certificate, CertificateName.CN, "certificate:", datetime.now()).name
     'certificate:loader'
     """
+    expires = certificate.get("notAfter")
+    if expires is not None and ssl.cert_time_to_seconds(expires) <= now.timestamp():
+        raise CertificateInvalid("The client certificate has expired.", CredentialFault.EXPIRED)
     if kind is CertificateName.CN:
         names = [
             value for part in certificate.get("subject", ()) for name, value in part if name == "commonName"

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from api.http.tls.certificate_files import CertificateFiles
+from api.http.tls.certificate_files import CertificateFiles, Version
 from service.errors import CannotStart
 
 LOOKED_AT_EVERY_S = 1.0
@@ -27,6 +27,7 @@ class ReloadingContext(ssl.SSLContext):
     """
 
     _files: CertificateFiles
+    _version: Version | None
     _now_s: Callable[[], float]
 
     def __new__(cls, *_: Any, **__: Any) -> ReloadingContext:
@@ -41,8 +42,9 @@ class ReloadingContext(ssl.SSLContext):
         """
         self._files = files
         self._now_s = now_s
+        # Read first: files that change after it are read again.
+        self._version = _version_of(files)
         self._current = files.context()
-        self._version = files.version()
         self._looked_s = now_s()
         self.failures = 0
         self.expires_at: datetime | None = None
@@ -83,3 +85,10 @@ class ReloadingContext(ssl.SSLContext):
             self.expires_at = self._files.expires_at()
         except (OSError, ValueError):
             self.expires_at = None
+
+
+def _version_of(files: CertificateFiles) -> Version | None:
+    try:
+        return files.version()
+    except OSError:
+        return None

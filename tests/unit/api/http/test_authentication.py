@@ -17,6 +17,7 @@ from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import LogFormat, LogLevel, Settings
 from api.bootstrap.wiring_authentication import build_verifier
 from api.http.app import create_app
+from api.http.authentication.authenticator import Sent
 from service.authentication.manage_keys import KeyRequest
 from service.model.authentication.api_keys import ApiKey, MadeKey
 from tests.fakes.api_keys import FakeApiKeyStore, fake_api_keys
@@ -366,6 +367,10 @@ async def test_hostile_credentials_are_refused_and_never_shown(
             if len(secret) >= 8 and name != b"X-Forwarded-For":
                 assert not any(secret in text for text in (*shown, log))
     assert key.text.split("_", 2)[2] not in log
+
+
+def test_a_request_shows_no_credential_in_its_representation() -> None:
+    assert "tess's" not in repr(Sent("127.0.0.1", ["Bearer tess's"]))
 
 
 def test_a_key_has_no_hash_in_its_representation() -> None:

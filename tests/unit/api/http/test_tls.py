@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,13 @@ from api.http.authentication.certificate_names import principal_of
 from api.http.server import bind, server_of, tls_context, url_of
 from api.http.tls.certificate_files import CertificateFiles
 from api.http.tls.reloading_context import ReloadingContext
-from service.errors import CannotStart, CertificateInvalid
+from service.errors import CannotStart, CertificateInvalid, CredentialFault
 from tests.fakes.gateway import FakeGateway
 from tests.integration.running import until
 from tests.integration.tls import Authority
 
 HOST = "127.0.0.1"
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @dataclass
@@ -175,6 +177,24 @@ def test_files_that_do_not_fit_change_nothing_until_they_do(tmp_path: Path, mome
     assert (context._current is served_by, context.failures) == (True, 2)
 
 
+def test_files_that_change_while_they_are_read_are_read_again(tmp_path: Path, moment: Time) -> None:
+    authority = Authority(tmp_path)
+    path = tmp_path / "tls.pem"
+    shutil.copy(authority.certificate(HOST), path)
+    new = authority.certificate("other.example")
+
+    class Changing(CertificateFiles):
+        def context(self) -> ssl.SSLContext:
+            made = super().context()
+            shutil.copy(new, path)
+            return made
+
+    context = ReloadingContext(Changing(path, path), lambda: moment.now_s)
+    served_by = context._current
+    context.look()
+    assert context._current is not served_by
+
+
 def test_files_that_cannot_be_used_keep_the_gateway_from_starting(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     good = authority.certificate(HOST)
@@ -263,7 +283,19 @@ def test_a_certificate_with_no_name_or_several_names_nobody(
     certificate: dict[str, Any], kind: CertificateName
 ) -> None:
     with pytest.raises(CertificateInvalid):
-        principal_of(certificate, kind, "")
+        principal_of(certificate, kind, "", NOON)
+
+
+def test_a_certificate_that_has_ended_is_refused_on_a_connection_that_stays_open() -> None:
+    certificate = {
+        "subject": ((("commonName", "loader"),),),
+        "notAfter": "Jan  1 12:00:00 2026 GMT",
+    }
+    before = NOON - timedelta(seconds=1)
+    assert principal_of(certificate, CertificateName.CN, "", before).name == "loader"
+    with pytest.raises(CertificateInvalid) as caught:
+        principal_of(certificate, CertificateName.CN, "", NOON)
+    assert caught.value.reason is CredentialFault.EXPIRED
 
 
 def test_whoever_does_not_shake_hands_is_not_waited_for(tmp_path: Path) -> None:
