@@ -41,8 +41,7 @@ class LastUses:
     def note(self, key_id: str, at: datetime) -> None:
         """Notes that a key was used."""
         with self._lock:
-            if key_id in self._uses or len(self._uses) < MAX_KEYS:
-                self._uses[key_id] = at
+            self._note(key_id, at)
 
     def flush(self) -> None:
         """Writes all noted uses. If this fails, they wait for the next time."""
@@ -55,7 +54,13 @@ class LastUses:
         except MetricsStoreDown:
             _log.warning("api_key_uses_not_written", keys=len(uses))
             with self._lock:
-                self._uses = uses | self._uses
+                later, self._uses = self._uses, uses
+                for key_id, at in later.items():
+                    self._note(key_id, at)
+
+    def _note(self, key_id: str, at: datetime) -> None:
+        if key_id in self._uses or len(self._uses) < MAX_KEYS:
+            self._uses[key_id] = at
 
     def close(self) -> None:
         """Writes once more, and ends the thread."""

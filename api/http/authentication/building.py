@@ -69,4 +69,6 @@ def _issuers(settings: Settings, clock: Clock, verifier: TokenVerifier | None) -
     times = SigningKeyTimes(
         settings.oidc_keys_max_age_s, settings.oidc_keys_cooldown_s, settings.oidc_outage_s
     )
-    return Issuers(settings.oidc_issuers, verifier, clock, times)
+    # A fetch asks for two documents. Each read has a bound, but a server that sends byte by byte has many.
+    max_wait_s = 2 * settings.oidc_fetch_timeout_s
+    return Issuers(settings.oidc_issuers, verifier, clock, times, max_wait_s)

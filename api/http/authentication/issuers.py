@@ -23,10 +23,17 @@ class Issuers:
     """Verifies tokens, and fetches keys. Its methods must be called on the event loop's thread."""
 
     def __init__(
-        self, names: Collection[str], verifier: TokenVerifier, clock: Clock, times: SigningKeyTimes
+        self,
+        names: Collection[str],
+        verifier: TokenVerifier,
+        clock: Clock,
+        times: SigningKeyTimes,
+        max_wait_s: float,
     ) -> None:
+        """Takes the operator's names of the issuers. A request waits at most `max_wait_s` for a fetch."""
         self._verifier = verifier
         self._keys = {name: SigningKeys(clock, times) for name in names}
+        self._max_wait_s = max_wait_s
         self._fetching: dict[str, asyncio.Task[None]] = {}
         self._threads = CapacityLimiter(FETCHED_AT_ONCE)
 
@@ -51,7 +58,7 @@ class Issuers:
             return found
         if is_fetching or keys.may_fetch():
             # Requests that arrive during the fetch wait for it, too.
-            await asyncio.shield(self._fetch(token.issuer))
+            await asyncio.wait([self._fetch(token.issuer)], timeout=self._max_wait_s)
             found = keys.find(token.key_id, token.algorithm)
         if found is None and not keys.has_keys:
             raise AuthenticationDown(

@@ -52,6 +52,19 @@ def test_memory_is_bounded() -> None:
     assert len(written.uses[0]) == MAX_KEYS
 
 
+def test_memory_is_bounded_while_the_store_is_down() -> None:
+    written = Written()
+    written.is_down = True
+    uses = LastUses(written.write)
+    for batch in ("a", "b"):
+        for number in range(MAX_KEYS):
+            uses.note(f"{batch}{number}", NOON)
+        uses.flush()
+    written.is_down = False
+    uses.flush()
+    assert len(written.uses[0]) == MAX_KEYS
+
+
 def test_the_last_of_them_are_written_at_the_end() -> None:
     written = Written()
     uses = LastUses(written.write, every_s=60)
