@@ -24,6 +24,7 @@ from api.http.app import create_app
 from api.http.connections.bounds import bounds_of
 from api.http.connections.census import Census
 from api.http.connections.descriptors import with_descriptors
+from api.http.connections.handshakes import TlsServer
 from api.http.connections.protocol import BoundedProtocol
 from api.http.connections.unread_answers import UnreadAnswers
 from api.http.gateway_access import GatewayFactory
@@ -122,10 +123,19 @@ def server_of(
         unread=UnreadAnswers(bounds.max_unread_bytes),
     )
     app.state.app_context.process_metrics.tls.context = context
+
+    def listen(
+        protocol_factory: Callable[[], asyncio.Protocol], sock: socket.socket, backlog: int
+    ) -> TlsServer:
+        assert context is not None
+        listening = TlsServer(protocol_factory, sock, context, census, settings.header_timeout_s)
+        listening.listen(backlog)
+        return listening
+
     config = TlsConfig(
         app,
         context=context,
-        handshake_timeout_s=settings.header_timeout_s,
+        listen=listen,
         http=cast("type[asyncio.Protocol]", protocol),
         ws="none",
         log_config=None,

@@ -13,6 +13,7 @@ from types import FrameType
 import structlog
 import uvicorn
 
+from api.http.connections.handshakes import TlsServer
 from api.http.gateway_access import GatewayAccess
 
 ANSWERING_S = 5
@@ -117,8 +118,13 @@ class Server(uvicorn.Server):
         for each in self.servers:
             each.close()
         loop = asyncio.get_running_loop()
+        with_tls = next((each for each in self.servers if isinstance(each, TlsServer)), None)
         for connection in last:
-            await loop.connect_accepted_socket(self._protocol, connection, ssl=self.config.ssl)
+            if with_tls is None:
+                await loop.connect_accepted_socket(self._protocol, connection)
+            else:
+                # Does not wait: the client may never begin its handshake.
+                with_tls.begin(connection)
 
     def _protocol(self) -> asyncio.Protocol:
         protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]

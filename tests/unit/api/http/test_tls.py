@@ -18,6 +18,7 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -44,6 +45,8 @@ class Served:
     port: int
     gateway: FakeGateway
     context: ReloadingContext
+    server: uvicorn.Server
+    thread: threading.Thread
 
     def callers(self) -> list[str]:
         return [each.record.caller for each in self.gateway.queries.by_id.values()]
@@ -62,7 +65,7 @@ def served(**options: Any) -> Iterator[Served]:
         url = url_of(listening, settings)
         try:
             until(lambda: _is_ready(url))
-            yield Served(url, listening.getsockname()[1], gateway, context)
+            yield Served(url, listening.getsockname()[1], gateway, context, server, thread)
         finally:
             server.should_exit = True
             thread.join()
@@ -308,6 +311,39 @@ def test_whoever_does_not_shake_hands_is_not_waited_for(tmp_path: Path) -> None:
         began_s = time.monotonic()
         assert silent.recv(1) == b""
         # The event loop's own bound is a minute.
+        assert time.monotonic() - began_s < 20
+
+
+def test_silent_clients_make_room_for_those_who_shake_hands(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    given = files(
+        authority.certificate(HOST), header_timeout_s=600, max_connections=16, max_connections_per_peer=16
+    )
+    with served(**given) as running, ExitStack() as stack:
+        silent = [stack.enter_context(socket.create_connection((HOST, running.port))) for _ in range(100)]
+        for each in silent[:84]:
+            each.settimeout(60)
+            assert each.recv(1) == b""
+        silent[-1].settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            silent[-1].recv(1)
+        assert asked(running, trusting(authority)).status_code == 200
+
+
+def test_a_handshake_and_its_connection_count_once(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    with served(**files(authority.certificate(HOST), max_connections_per_peer=1)) as running:
+        assert asked(running, trusting(authority)).status_code == 200
+
+
+def test_a_stop_does_not_wait_for_whoever_connects_last_and_stays_silent(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    with served(**files(authority.certificate(HOST), header_timeout_s=1)) as running, ExitStack() as stack:
+        for _ in range(10):
+            stack.enter_context(socket.create_connection((HOST, running.port)))
+        began_s = time.monotonic()
+        running.server.should_exit = True
+        running.thread.join()
         assert time.monotonic() - began_s < 20
 
 
