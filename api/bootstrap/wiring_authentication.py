@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from api.bootstrap.components import Components
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.issuers import OidcIssuer
+from api.bootstrap.settings.oidc_issuers import OidcIssuer
 from service.adapters.api_keys.postgres_api_keys import PostgresApiKeys
 from service.adapters.clock import SystemClock
 from service.adapters.oidc.jwt_verifier import JwtVerifier

@@ -145,7 +145,7 @@ def create_key(
 ) -> None:
     """Creates a key, and prints it as the only line on standard output. It is shown only once."""
     with _one_sentence_errors():
-        from api.cli.commands.keys import create as run
+        from api.cli.commands.api_keys import create as run
 
         run(principal, roles, description, expires_in_days or None)
 
@@ -156,7 +156,7 @@ def list_keys(
 ) -> None:
     """Prints all keys with their last use, without their secrets."""
     with _one_sentence_errors():
-        from api.cli.commands.keys import list_keys as run
+        from api.cli.commands.api_keys import list_keys as run
 
         run(is_json=is_json)
 
@@ -165,7 +165,7 @@ def list_keys(
 def revoke_key(key_id: Annotated[str, typer.Argument(help="as `sluice keys list` shows it")]) -> None:
     """Revokes a key. Every gateway refuses it within seconds."""
     with _one_sentence_errors():
-        from api.cli.commands.keys import revoke as run
+        from api.cli.commands.api_keys import revoke as run
 
         run(key_id)
 

@@ -29,13 +29,13 @@ from api.http.middleware.request_meter import RequestMeter
 from api.http.openapi import describe
 from api.http.problems.problems import install_problems
 from api.http.routes import (
+    api_keys,
     chunks,
     explain,
     filters,
     health,
     ingest,
     ingest_history,
-    keys,
     maintenance,
     metrics,
     pruning,
@@ -99,7 +99,7 @@ def create_app(
     ):
         app.include_router(routes.router)
     if settings.api_keys:
-        app.include_router(keys.router)
+        app.include_router(api_keys.router)
     # The package has its own copy of Swagger UI: FastAPI's page loads it from a CDN, which many users cannot
     # reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)

@@ -6,8 +6,8 @@ from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from api.bootstrap.settings.issuers import OidcIssuer
 from api.bootstrap.settings.kinds import KIB, Name, Words
+from api.bootstrap.settings.oidc_issuers import OidcIssuer
 from api.bootstrap.settings.serving import ServingSettings, is_loopback
 from api.bootstrap.settings.tls import ClientCertificates, TlsSettings
 

@@ -18,7 +18,7 @@ from api.bootstrap.settings import LogFormat, LogLevel
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.spelling import words_of
 from api.bootstrap.wiring_authentication import opened_api_keys
-from api.http.schemas.keys import KeyBody, key_answer
+from api.http.schemas.api_keys import KeyBody, key_answer
 from service.errors import CannotStart
 from service.model.authentication.api_keys import ApiKey
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from api.http.app_context import AppContext, CallingPrincipal, EdgeOfApp, require_json
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.routes.documented import problems
-from api.http.schemas.keys import KeyAnswer, KeyBody, KeyList, MadeKeyAnswer, key_answer, made_key_answer
+from api.http.schemas.api_keys import KeyAnswer, KeyBody, KeyList, MadeKeyAnswer, key_answer, made_key_answer
 from api.http.schemas.wire import StrictModel
 from service.authentication.manage_keys import ApiKeys
 from service.errors import AdminRequired
