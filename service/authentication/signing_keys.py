@@ -34,7 +34,8 @@ class SigningKeys:
         self._keys: Mapping[str, SigningKey] = {}
         self._fetched_ms: int | None = None
         self._tried_ms: int | None = None
-        self._has_failed = False
+        self.has_failed = False
+        """Whether the last fetch failed."""
 
     def find(self, key_id: str, algorithm: str) -> SigningKey | None:
         """Returns the key. Without an id, it is the only key that fits the algorithm."""
@@ -63,7 +64,7 @@ class SigningKeys:
 
         A key may have been withdrawn since. While the issuer is down, old keys are used without waiting.
         """
-        return not self._has_failed and self._is_older_than(self._fetched_ms, 2 * self._times.max_age_s)
+        return not self.has_failed and self._is_older_than(self._fetched_ms, 2 * self._times.max_age_s)
 
     def begin_fetch(self) -> None:
         """Notes that a fetch begins: the next one has to wait."""
@@ -73,11 +74,11 @@ class SigningKeys:
         """Replaces all keys by the current ones: a key that is no longer published does not count."""
         self._keys = dict(keys)
         self._fetched_ms = self._clock.elapsed_ms()
-        self._has_failed = False
+        self.has_failed = False
 
     def fail(self) -> None:
         """Notes that the issuer did not answer."""
-        self._has_failed = True
+        self.has_failed = True
 
     def _is_older_than(self, moment_ms: int | None, seconds: float) -> bool:
         return moment_ms is None or self._clock.elapsed_ms() - moment_ms >= seconds * 1000

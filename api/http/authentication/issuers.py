@@ -16,6 +16,8 @@ from service.model.authentication.principals import Principal
 from service.ports import Clock
 
 FETCHED_AT_ONCE = 4
+WAIT_WHILE_DOWN_S = 1.0
+"""Shorter, so that requests with made-up tokens do not hold connections while an issuer is down."""
 _log = structlog.stdlib.get_logger("api.authentication")
 
 
@@ -43,7 +45,7 @@ class Issuers:
         Raises:
             AccessTokenInvalid: the token does not come from these issuers, or is not valid.
             AccessTokenExpired: the token is no longer valid.
-            AuthenticationDown: no key of the issuer is known, because it does not answer or publishes none.
+            AuthenticationDown: the key is unknown, and the issuer does not answer or publishes no keys.
         """
         read = self._verifier.read(token)
         return self._verifier.verify(read, await self._key(read))
@@ -58,9 +60,10 @@ class Issuers:
             return found
         if is_fetching or keys.may_fetch():
             # Requests that arrive during the fetch wait for it, too.
-            await asyncio.wait([self._fetch(token.issuer)], timeout=self._max_wait_s)
+            max_wait_s = min(self._max_wait_s, WAIT_WHILE_DOWN_S) if keys.has_failed else self._max_wait_s
+            await asyncio.wait([self._fetch(token.issuer)], timeout=max_wait_s)
             found = keys.find(token.key_id, token.algorithm)
-        if found is None and not keys.has_keys:
+        if found is None and (keys.has_failed or not keys.has_keys):
             raise AuthenticationDown(
                 "The keys of the access token's issuer are not available. Send the request again."
             )

@@ -231,6 +231,8 @@ async def test_an_issuer_that_is_down_locks_nobody_with_a_known_key_out(house: H
         for _ in range(3):
             assert await code(client, house.issuer.token()) == (200, "")
             house.clock.advance(timedelta(seconds=10))
+        unknown = house.issuer.token(headers={"kid": "unknown"})
+        assert await code(client, unknown) == (503, "AUTHENTICATION_DOWN")
         house.clock.advance(timedelta(hours=1))
         assert await code(client, house.issuer.token()) == (503, "AUTHENTICATION_DOWN")
         house.issuer.is_down = False

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Mapping
+from datetime import timedelta
 
 import pytest
 
@@ -22,6 +24,7 @@ class SlowIssuer:
 
     def __init__(self) -> None:
         self.may_answer = threading.Event()
+        self.is_down = False
 
     def read(self, token: str) -> ReadToken:
         return ReadToken(token, "corp", "one", "RS256")
@@ -31,6 +34,8 @@ class SlowIssuer:
         return Principal(token.text, PrincipalKind.OIDC)
 
     def fetch(self, issuer: str) -> Mapping[str, SigningKey]:
+        if self.is_down:
+            raise AuthenticationDown
         assert self.may_answer.wait(60)
         assert issuer == "corp"
         return {"one": KEY}
@@ -44,3 +49,17 @@ async def test_no_request_waits_longer_than_its_bound_for_an_issuer() -> None:
     verifier.may_answer.set()
     patient = Issuers(["corp"], verifier, FakeClock(), SigningKeyTimes(), max_wait_s=60)
     assert (await patient.principal("ada")).name == "ada"
+
+
+async def test_no_request_holds_its_connection_for_long_while_an_issuer_is_down() -> None:
+    verifier, clock = SlowIssuer(), FakeClock()
+    verifier.is_down = True
+    issuers = Issuers(["corp"], verifier, clock, SigningKeyTimes(), max_wait_s=600)
+    with pytest.raises(AuthenticationDown):
+        await issuers.principal("ada")
+    verifier.is_down = False
+    clock.advance(timedelta(seconds=5))
+    async with asyncio.timeout(60):
+        with pytest.raises(AuthenticationDown):
+            await issuers.principal("ada")
+    verifier.may_answer.set()
