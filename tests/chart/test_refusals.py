@@ -22,6 +22,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"settings": {"tls_client_certificates": "required"}, "tls": {"secretName": "tls"}},
         "tls.clientCaSecretName",
     ),
+    "authorities that ask nobody": (
+        {"settings": OPEN, "tls": {"secretName": "tls", "clientCaSecretName": "ca"}},
+        "tls.clientCaSecretName has no effect",
+    ),
     "no gateways": ({"replicas": 0}, "minimum: got 0, want 1"),
     "a value that is none": ({"replica": 2}, "additional properties 'replica' not allowed"),
     "a setting that is none": ({"settings": {"query_worker": 2}}, "'query_worker' not allowed"),

@@ -10,6 +10,9 @@
 {{- if and $has_certificates (not (and $values.tls.secretName $values.tls.clientCaSecretName)) }}
 {{- fail "Client certificates need tls.secretName and tls.clientCaSecretName." }}
 {{- end }}
+{{- if and $values.tls.clientCaSecretName (not $has_certificates) }}
+{{- fail "tls.clientCaSecretName has no effect: set settings.tls_client_certificates to optional or required." }}
+{{- end }}
 {{- $is_many := or (gt (int $values.replicas) 1) $values.autoscaling.enabled }}
 {{- if $is_many }}
 {{- if not (or $values.secretSettings.metrics_store_url $values.postgresql.enabled) }}
