@@ -17,6 +17,14 @@ Version = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Validity:
+    """The time in which a certificate is valid."""
+
+    begins_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class CertificateFiles:
     """The server's certificate and key, and the authorities of clients. None: clients need no certificate."""
 
@@ -54,15 +62,15 @@ class CertificateFiles:
             _verify_clients(context, self.client_ca)
         return context
 
-    def expires_at(self) -> datetime:
-        """Returns when the server's certificate expires.
+    def validity(self) -> Validity:
+        """Returns when the server's certificate begins to be valid, and when it expires.
 
         Raises:
             OSError: the file cannot be read.
             ValueError: it is not a certificate.
         """
         found = x509.load_pem_x509_certificate(self.certificate.read_bytes())
-        return found.not_valid_after_utc.astimezone(UTC)
+        return Validity(found.not_valid_before_utc.astimezone(UTC), found.not_valid_after_utc.astimezone(UTC))
 
     def _marks(self) -> Iterator[tuple[int, int, int]]:
         for path in (self.certificate, self.key, self.client_ca):

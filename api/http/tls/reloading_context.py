@@ -5,12 +5,11 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 import structlog
 
-from api.http.tls.certificate_files import CertificateFiles, Version
+from api.http.tls.certificate_files import CertificateFiles, Validity, Version
 from service.errors import CannotStart
 
 LOOKED_AT_EVERY_S = 1.0
@@ -47,8 +46,8 @@ class ReloadingContext(ssl.SSLContext):
         self._current = files.context()
         self._looked_s = now_s()
         self.failures = 0
-        self.expires_at: datetime | None = None
-        self._note_expiry()
+        self.validity: Validity | None = None
+        self._note_validity()
 
     def wrap_bio(self, *args: Any, **kwargs: Any) -> ssl.SSLObject:
         """Calls the same method of the current context."""
@@ -73,18 +72,19 @@ class ReloadingContext(ssl.SSLContext):
         except CannotStart as error:
             self._complain(error.detail)
             return
-        self._note_expiry()
-        _log.info("tls_reloaded", expires_at=None if self.expires_at is None else self.expires_at.isoformat())
+        self._note_validity()
+        expires_at = None if self.validity is None else self.validity.expires_at.isoformat()
+        _log.info("tls_reloaded", expires_at=expires_at)
 
     def _complain(self, detail: str) -> None:
         self.failures += 1
         _log.error("tls_not_reloaded", detail=detail)
 
-    def _note_expiry(self) -> None:
+    def _note_validity(self) -> None:
         try:
-            self.expires_at = self._files.expires_at()
+            self.validity = self._files.validity()
         except (OSError, ValueError):
-            self.expires_at = None
+            self.validity = None
 
 
 def _version_of(files: CertificateFiles) -> Version | None:

@@ -157,7 +157,7 @@ def test_files_that_do_not_fit_change_nothing_until_they_do(tmp_path: Path, mome
     shutil.copy(good, certificate)
     shutil.copy(good, key)
     context = ReloadingContext(CertificateFiles(certificate, key), lambda: moment.now_s)
-    first = context.expires_at
+    first = context.validity
     assert first is not None
     served_by = context._current
 
@@ -351,6 +351,8 @@ def test_numbers_of_tls_are_shown(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     with served(**files(authority.certificate(HOST))) as running:
         text = httpx.get(f"{running.url}/metrics", verify=trusting(authority), trust_env=False).text
-    [line] = [each for each in text.splitlines() if each.startswith("sluice_tls_certificate_expires")]
-    assert float(line.split()[1]) > time.time()
+    begins_s, expires_s = (
+        float(each.split()[1]) for each in text.splitlines() if each.startswith("sluice_tls_certificate_")
+    )
+    assert begins_s < time.time() < expires_s
     assert "sluice_tls_reload_failures_total 0.0" in text
