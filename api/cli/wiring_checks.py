@@ -11,8 +11,9 @@ import migrations
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring_jars import jars_path, unfetched
 from api.cli.checks import WITHIN_S, Check, Finding, Found, State, tried
+from api.cli.doctor.certificates import certificates
 from api.cli.doctor.folders import GIB, folder, permissions
-from api.http.server import bind
+from api.http.server import bind, certificate_files
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
 from service.adapters.catalogs.store_region import with_region
@@ -46,6 +47,7 @@ def machine_checks(settings: Settings) -> list[Check]:
         Check("jars", partial(_jars, settings)),
         Check("spark", partial(_spark, settings)),
         Check("address", partial(_address, settings)),
+        *_tls_checks(settings),
         Check("data folder", partial(_data_folder, settings)),
     ]
 
@@ -110,6 +112,13 @@ def _jars(settings: Settings) -> Found:
 
 def _spark(settings: Settings) -> str:
     return f"Spark {version('pyspark')} on {settings.spark_master}, time zone {settings.session_time_zone}"
+
+
+def _tls_checks(settings: Settings) -> list[Check]:
+    files = certificate_files(settings)
+    if files is None:
+        return []
+    return [Check("TLS", lambda: certificates(files, SystemClock().now()))]
 
 
 def _address(settings: Settings) -> str:

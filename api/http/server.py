@@ -96,13 +96,17 @@ def tls_context(settings: Settings) -> ReloadingContext | None:
     Raises:
         CannotStart: the files cannot be used.
     """
+    files = certificate_files(settings)
+    return None if files is None else ReloadingContext(files)
+
+
+def certificate_files(settings: Settings) -> CertificateFiles | None:
+    """Returns the files for TLS. None: the gateway serves plain HTTP."""
     if settings.tls_certificate_file is None or settings.tls_key_file is None:
         return None
     asks = settings.tls_client_certificates is not ClientCertificates.NONE
     authorities = settings.tls_client_ca_file if asks else None
-    return ReloadingContext(
-        CertificateFiles(settings.tls_certificate_file, settings.tls_key_file, authorities)
-    )
+    return CertificateFiles(settings.tls_certificate_file, settings.tls_key_file, authorities)
 
 
 def server_of(

@@ -22,11 +22,12 @@ _GSS_REQUEST = 80877104
 
 
 class Authority:
-    """An authority that signs certificates; clients trust the file `ca`."""
+    """An authority that signs certificates, valid for `days`; clients trust the file `ca`."""
 
-    def __init__(self, folder: Path, name: str = "authority") -> None:
+    def __init__(self, folder: Path, name: str = "authority", days: float = 1) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self._life = timedelta(days=days)
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         limit = x509.BasicConstraints(ca=True, path_length=0)
@@ -88,7 +89,7 @@ class Authority:
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - timedelta(hours=1))
-            .not_valid_after(now + timedelta(days=1))
+            .not_valid_after(now + self._life)
         )
 
 
