@@ -11,11 +11,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import httpx
 import pytest
 
+from service.tracing import TraceContext
+from tests.collector import Collector, collector
 from tests.fakes.oidc_issuer import AUDIENCE, OidcIssuer, oidc_issuer
 from tests.integration.running import RunningGateway, run_sluice, until
 from tests.integration.servers import Postgres, postgres
@@ -36,6 +39,7 @@ class House:
     issuer: OidcIssuer
     store: Postgres
     trusted: ssl.SSLContext
+    traces: Collector
 
     def sluice(self, *words: str) -> str:
         """Runs a command, and returns its output."""
@@ -79,7 +83,10 @@ def house(folder: Path) -> Iterator[House]:
     with ExitStack() as stack:
         store = stack.enter_context(postgres(folder / "store", "metrics"))
         issuer = stack.enter_context(oidc_issuer())
+        traces = stack.enter_context(collector())
         settings = {
+            "SLUICE_TRACES_ENDPOINT": traces.url,
+            "SLUICE_TRACES_SQL": "true",
             "SLUICE_METRICS_STORE_URL": store.url("metrics"),
             "SLUICE_API_TOKENS": json.dumps({"tess": hashlib.sha256(TOKEN.encode()).hexdigest()}),
             "SLUICE_API_KEYS": "true",
@@ -97,7 +104,7 @@ def house(folder: Path) -> Iterator[House]:
         assert migrated.returncode == 0, migrated.stderr
         running = Secure.start(folder / "data", settings)
         stack.callback(running.stop)
-        yield House(running, settings, folder, authority, issuer, store, trusted)
+        yield House(running, settings, folder, authority, issuer, store, trusted, traces)
 
 
 def test_every_way_to_say_who_calls_names_a_caller_of_its_own(house: House) -> None:
@@ -203,9 +210,11 @@ def test_no_secret_is_anywhere(house: House) -> None:
     good, stale = house.issuer.token(), house.issuer.token(exp=1)
     sent = [TOKEN, admin, key, tampered, good, stale, "guess-at-a-token-77aa"]
     shown: list[str] = []
-    for text in sent:
+    traces = [TraceContext(token_hex(16), token_hex(8), is_sampled=True) for _ in sent]
+    for text, trace in zip(sent, traces, strict=True):
         with house.client(text) as client:
-            answer = client.post("/query", json={"sql": "SELECT 1 AS one, nowhere"})
+            traced = {"traceparent": trace.traceparent}
+            answer = client.post("/query", json={"sql": "SELECT 1 AS one, nowhere"}, headers=traced)
             shown.append(str(answer.headers))
             if answer.status_code == 401:
                 shown.append(answer.text)
@@ -223,6 +232,8 @@ def test_no_secret_is_anywhere(house: House) -> None:
         each["event"] for each in house.running.log_lines()
     }
     assert {each["reason"] for each in events} >= {"wrong", "expired", "unknown"}
+    until(lambda: {each.trace_id for each in house.traces.spans} >= {each.trace_id for each in traces})
+    spans = [each.text for each in house.traces.spans]
     for secret in secrets:
-        for text in (*shown, stored, log):
+        for text in (*shown, stored, log, *spans):
             assert secret not in text
