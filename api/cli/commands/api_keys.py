@@ -72,6 +72,9 @@ def list_keys(*, is_json: bool) -> None:
         typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     table = Table(*_COLUMNS, box=None, pad_edge=False)
+    for column in table.columns:
+        # `keys revoke` needs the whole id.
+        column.overflow, column.no_wrap = "fold", column.header == "id"
     for each in found:
         cells = (each.key_id, each.name, " ".join(sorted(each.roles)), _state(each, now))
         moments = (_day(each.expires_at), _day(each.last_used_at))
