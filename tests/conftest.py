@@ -24,6 +24,7 @@ TOGETHER = {
 OF_THEIR_OWN = frozenset(
     f"test_{each}.py"
     for each in (
+        "authentication",
         "data_files",
         "demo",
         "demo_data",

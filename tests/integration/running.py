@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -28,6 +29,9 @@ PATIENT = {
     # There is no balancer that must notice the end of a gateway.
     "SLUICE_SHUTDOWN_DELAY_S": "0",
 }
+
+# An API key, or a token that is signed.
+_CREDENTIAL = r"sluice_[0-9a-f]{16}_[\w-]{43}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"
 
 # This takes a core for hours. Spark's range checks for cancellation once per batch.
 ENDLESS = "SELECT sum(hash(id)) AS s FROM range(0, 1000000000000, 1, 1)"
@@ -75,6 +79,7 @@ class RunningGateway:
         self.log_path = log_path
         self.url = ""
         self.client = httpx.Client()
+        self._tokens: set[str] = set()
 
     @classmethod
     def start(
@@ -125,6 +130,8 @@ class RunningGateway:
 
     def client_with(self, token: str | None = None) -> httpx.Client:
         """Makes a client with this bearer token, if given; close it after use."""
+        if token is not None:
+            self._tokens.add(token)
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         return httpx.Client(base_url=self.url, headers=headers, timeout=90, trust_env=False)
 
@@ -180,6 +187,15 @@ class RunningGateway:
             self.client.close()
             if self.process.poll() is not None and self.process.stdout is not None:
                 self.process.stdout.close()
+            shown = self.credentials_in_log()
+            assert not shown, f"the log shows {len(shown)} credentials of callers, the first at {shown[0]}"
+
+    def credentials_in_log(self) -> list[int]:
+        """Returns the places of callers' credentials in the log: of those that were sent, and of any key."""
+        # A gateway may be stopped again after its folder was deleted.
+        log = self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+        patterns = (_CREDENTIAL, *map(re.escape, self._tokens))
+        return [found.start() for pattern in patterns for found in re.finditer(pattern, log)]
 
 
 def share_jars(data_dir: Path) -> None:
