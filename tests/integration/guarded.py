@@ -94,6 +94,8 @@ def _settings(store: Postgres, cache: Valkey, catalogs: dict[str, dict[str, str]
         "SLUICE_FILTER_CACHE_URL": cache.url,
         "SLUICE_CATALOGS": json.dumps(catalogs),
         "SLUICE_API_TOKENS": json.dumps(hashes),
+        # All callers of the tests have one address, and some of them send many wrong tokens.
+        "SLUICE_AUTH_FAILURES_PER_MINUTE": "1000",
         "SLUICE_SPARK_MASTER": "local[4]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_QUERY_WORKERS": str(WORKERS),
