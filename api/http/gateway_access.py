@@ -25,6 +25,7 @@ from service.errors import (
 )
 from service.gateway import Gateway
 from service.model.operations.health import Liveness, PartHealth, PartState, Readiness
+from service.single_flight import SingleFlight
 
 GatewayFactory = Callable[[], Gateway]
 IsCanceled = Callable[[], bool]
@@ -64,9 +65,8 @@ class GatewayAccess:
         self._long_ones = Lane(bounds.long_calls, bounds.long_wait_s, _too_many_long_ones, spare_places=1)
         # One at a time: each blocks the interpreter for a while, and the event loop runs in between.
         self._readers = Lane(1, bounds.wait_s, GatewayBusy)
-        self._probing: asyncio.Future[Readiness] | None = None
-        # Separate from the others, so that probes are answered while every thread waits for a catalog.
-        self._probes = CapacityLimiter(1)
+        # In threads of their own, so that they are answered while every other thread waits for a catalog.
+        self._probes: SingleFlight[str, Readiness] = SingleFlight()
         self._builders = CapacityLimiter(1)
 
     @property
@@ -137,12 +137,9 @@ class GatewayAccess:
             return _engine_is(PartState.DOWN, "The gateway is shutting down.")
         if self._gateway is None:
             return _engine_is(PartState.STARTING, "The engine is starting.")
-        if self._probing is None or self._probing.done():
-            # Requests that come during a probe share its answer, so that a part that hangs does not build a
-            # queue.
-            asking = to_thread.run_sync(self._gateway.readiness, limiter=self._probes)
-            self._probing = asyncio.ensure_future(asking)
-        return await asyncio.shield(self._probing)
+        # Requests that come during a probe share its answer: a part that hangs does not build a queue.
+        probe = self._probes.start("readiness", self._gateway.readiness)
+        return await asyncio.shield(asyncio.wrap_future(probe))
 
     def open(self) -> None:
         """Begins to build the gateway in a thread."""

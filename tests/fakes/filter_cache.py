@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from service.adapters.filters.sampled_keys import sampled_keys, stored_form
-from service.adapters.filters.shared_calls import SharedCalls
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
 from service.model.filters.filtering import (
     CachedFilter,
@@ -17,6 +16,7 @@ from service.model.filters.filtering import (
 )
 from service.model.operations.health import PartHealth, PartState
 from service.ports import Clock
+from service.single_flight import SingleFlight
 from tests.fakes.clock import FakeClock
 
 KEY_BYTES = 8
@@ -30,8 +30,8 @@ class FakeFilterCache:
         self.stored: dict[str, tuple[CachedFilter, DynamicFilteringData]] = {}
         self._clock: Clock = clock or FakeClock()
         self._time_to_live = time_to_live
-        self._calls: SharedCalls[ObtainedKeys] = SharedCalls(
-            (QueryCanceled, QueryTimedOut, FilterCollectionTimedOut)
+        self._calls: SingleFlight[str, ObtainedKeys] = SingleFlight(
+            (QueryCanceled, QueryTimedOut, FilterCollectionTimedOut), FilterCollectionTimedOut
         )
 
     def obtain(

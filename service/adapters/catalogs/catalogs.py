@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import wait
 from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
+import structlog
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchIdentifierError, NoSuchNamespaceError, NoSuchTableError
 from pyiceberg.typedef import Identifier
@@ -18,15 +20,17 @@ from service.adapters.catalogs.open_catalog import check_installed
 from service.adapters.catalogs.opened_tables import OpenedTable, OpenedTables
 from service.adapters.catalogs.spark_catalog_properties import check_catalog
 from service.adapters.concurrency.bounded_calls import BoundedCalls
-from service.adapters.concurrency.single_flight import SingleFlight
 from service.adapters.disk.synced_files import Sync, sync_files
 from service.errors import CatalogDown, TableAmbiguous, TableNotFound, TableUnreadable
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import CacheUse
 from service.model.tables.tables import TableAt, TableFacts, TableListing, TableName
 from service.ports import Clock
+from service.single_flight import SingleFlight
 
 T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
 _LISTING_KEPT_MS = 5_000
@@ -70,8 +74,8 @@ class PyIcebergCatalogs:
             name: CatalogConnection(name, properties, timeout_s, sync)
             for name, properties in catalogs.items()
         }
-        self._checks = SingleFlight(self._is_up, (CatalogDown,))
-        self._listings = SingleFlight(self._full_names, (CatalogDown,))
+        self._checks: SingleFlight[str, bool] = SingleFlight()
+        self._listings: SingleFlight[str, tuple[str, ...]] = SingleFlight()
         self._kept: dict[str, tuple[int, tuple[str, ...]]] = {}
 
     @property
@@ -140,10 +144,11 @@ class PyIcebergCatalogs:
         """
         now_ms = self._clock.elapsed_ms()
         due = [name for name in self._connections if self._is_due(name, now_ms)]
-        for name, listing in self._listings.answers(due, self._health_timeout_s):
+        listed = _answers(self._listings, self._full_names, due, self._health_timeout_s)
+        for name in due:
             # If a catalog does not answer, its last listing is better than nothing.
             _, before = self._kept.get(name, (0, ()))
-            self._kept[name] = (now_ms, before if listing is None else listing)
+            self._kept[name] = (now_ms, listed.get(name, before))
         return nearest_names(dotted, (each for _, names in list(self._kept.values()) for each in names))
 
     def health(self) -> Sequence[PartHealth]:
@@ -152,8 +157,8 @@ class PyIcebergCatalogs:
         A catalog is up if both the gateway and its engine can use it: the gateway writes, the engine reads.
         """
         in_engine = self._engine_faults()
-        answers = self._checks.answers(self._connections, self._health_timeout_s)
-        return [self._health_of(name, in_engine.get(name), is_up=is_up or False) for name, is_up in answers]
+        up = _answers(self._checks, self._is_up, self._connections, self._health_timeout_s)
+        return [self._health_of(each, in_engine.get(each), is_up=each in up) for each in self._connections]
 
     def pyiceberg(self, name: str) -> Catalog:
         """Returns a configured catalog, opened, for callers that write to it.
@@ -249,6 +254,19 @@ class PyIcebergCatalogs:
 
     def _is_due(self, name: str, now_ms: int) -> bool:
         return name not in self._kept or now_ms - self._kept[name][0] >= _LISTING_KEPT_MS
+
+
+def _answers(
+    calls: SingleFlight[str, T], ask: Callable[[str], T], names: Iterable[str], within_s: float
+) -> dict[str, T]:
+    """Asks all of them at once, and returns the answers that come in time."""
+    asked = {name: calls.start(name, partial(ask, name)) for name in names}
+    answered, _ = wait(asked.values(), timeout=within_s)
+    failures = {name: each.exception() for name, each in asked.items() if each in answered}
+    for name, failure in failures.items():
+        if failure is not None and not isinstance(failure, CatalogDown):
+            log.error("catalog_not_asked", catalog=name, exc_info=failure)
+    return {name: asked[name].result() for name, failure in failures.items() if failure is None}
 
 
 def _listing_lane(name: str) -> str:

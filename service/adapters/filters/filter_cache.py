@@ -12,7 +12,6 @@ from service.adapters.filters.cache_server import FilterServer
 from service.adapters.filters.codec import HEAD_BYTES, StoredKeys, decode_head
 from service.adapters.filters.entry_head import Rubbish
 from service.adapters.filters.local_layer import LocalLayer
-from service.adapters.filters.shared_calls import SharedCalls
 from service.adapters.filters.shared_keys import FoundKeys, SharedKeys
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
 from service.model.filters.filtering import (
@@ -25,6 +24,7 @@ from service.model.filters.filtering import (
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import CacheUse
 from service.ports import Clock
+from service.single_flight import SingleFlight
 
 NAME = "filterCache"
 
@@ -47,7 +47,7 @@ class RedisFilterCache:
         self._shared = SharedKeys(self._server, clock, bounds.time_to_live, bounds.value_bytes)
         # Such an end of one query says nothing about the keys that another query waits for.
         personal = (QueryCanceled, QueryTimedOut, FilterCollectionTimedOut)
-        self._calls: SharedCalls[FoundKeys] = SharedCalls(personal)
+        self._calls: SingleFlight[str, FoundKeys] = SingleFlight(personal, FilterCollectionTimedOut)
 
     @property
     def failures(self) -> Mapping[str, int]:

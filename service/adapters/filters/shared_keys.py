@@ -47,7 +47,11 @@ class _Turn:
 
 
 class SharedKeys:
-    """Stores collected keys, unless they are too large. A failing server only leaves a note."""
+    """Stores collected keys, unless they are too large. A failing server only leaves a note.
+
+    It is not a `SingleFlight`, which shares outcomes in one process: here replicas share only stored keys,
+    poll for them, and take over from a collector whose lease has expired.
+    """
 
     def __init__(self, server: FilterServer, clock: Clock, time_to_live: timedelta, value_bytes: int) -> None:
         self._server = server

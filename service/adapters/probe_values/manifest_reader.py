@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from pyiceberg.manifest import ManifestFile
@@ -21,6 +21,7 @@ from service.adapters.probe_values.manifest_intervals import (
 from service.adapters.probe_values.partition_values import PartitionValues, partition_values
 from service.bounded_lru import BoundedLru
 from service.model.tables.tables import TableName
+from service.single_flight import SingleFlight
 
 # Measured: two values, and a slot in two dictionaries, or in two sorted lists with their sums.
 INTERVAL_BYTES = 320
@@ -51,7 +52,9 @@ class ManifestReader:
         self._lists: BoundedLru[str, list[ManifestFile]] = BoundedLru(_LISTS_AT_MOST, kept_bytes // 8)
         self._wanted: BoundedLru[TableName, tuple[str, ...]] = BoundedLru(_TABLES_AT_MOST, _TABLES_AT_MOST)
         self._lock = threading.Lock()
-        self._turns: dict[str, threading.Lock] = {}
+        # After a failure, each thread that waited tries for itself.
+        self._listing: SingleFlight[str, list[ManifestFile]] = SingleFlight(personal=(Exception,))
+        self._reading: SingleFlight[str, Mapping[_Field, CachedIntervals]] = SingleFlight((Exception,))
 
     def want(self, table: TableName, column: str) -> None:
         """From now on, each manifest of the table is also read for this column."""
@@ -65,36 +68,41 @@ class ManifestReader:
 
     def manifests(self, table: Table, snapshot: Snapshot) -> list[ManifestFile]:
         """Returns the manifests of the snapshot's data files."""
-        kept = self._lists.get(snapshot.manifest_list)
-        if kept is None:
-            with self._turn(snapshot.manifest_list):
-                kept = self._lists.get(snapshot.manifest_list)
-                if kept is None:
-                    kept = data_manifests(table, snapshot)
-                    self._lists.put(snapshot.manifest_list, kept, _MANIFEST_BYTES * (len(kept) + 1))
-        return kept
+        found, _ = self._listing.join(snapshot.manifest_list, partial(self._listed, table, snapshot))
+        return found
 
     def intervals(
         self, table: Table, manifest: ManifestFile, field: NestedField, others: Sequence[NestedField]
     ) -> CachedIntervals:
         """The column's intervals in the manifest's files. If it must be read, it is read for `others` too."""
         key = (_manifest(manifest), _field(field))
-        kept = self._read.get(key)
-        if kept is None:
-            with self._turn(manifest.manifest_path):
-                kept = self._read.get(key)
-                if kept is None:
-                    kept = self._read_now(table, manifest, (field, *others))[_field(field)]
+        read = partial(self._read_now, table, manifest, (field, *others))
+        while (kept := self._read.get(key)) is None:
+            # Whoever reads it at this moment may read it for other columns.
+            found, _ = self._reading.join(manifest.manifest_path, read)
+            if key[1] in found:
+                return found[key[1]]
         return kept
 
     def partitions(self, manifest: ManifestFile) -> PartitionValues | None:
         """The partition values of the manifest's files, if it was read and they are still cached."""
         return self._partitions.get(_manifest(manifest))
 
+    def _listed(self, table: Table, snapshot: Snapshot) -> list[ManifestFile]:
+        kept = self._lists.get(snapshot.manifest_list)
+        if kept is None:
+            kept = data_manifests(table, snapshot)
+            self._lists.put(snapshot.manifest_list, kept, _MANIFEST_BYTES * (len(kept) + 1))
+        return kept
+
     def _read_now(
         self, table: Table, manifest: ManifestFile, fields: Sequence[NestedField]
     ) -> Mapping[_Field, CachedIntervals]:
         wanted = list({_field(each): each for each in fields}.values())
+        known = self._read.get((_manifest(manifest), _field(wanted[0])))
+        if known is not None:
+            # The call that ended just before this one has read it.
+            return {_field(wanted[0]): known}
         files = data_files(table, manifest)
         intervals = intervals_of_files(table, manifest, files, wanted)
         found = dict(zip(map(_field, wanted), intervals, strict=True))
@@ -105,15 +113,6 @@ class ManifestReader:
         byte_count = TUPLE_BYTES * (len(partitions.tuples) + 1) * (len(partitions.source_ids) + 1)
         self._partitions.put(_manifest(manifest), partitions, byte_count)
         return found
-
-    @contextmanager
-    def _turn(self, path: str) -> Iterator[None]:
-        with self._lock:
-            turn = self._turns.setdefault(path, threading.Lock())
-        with turn:
-            yield
-        with self._lock:
-            self._turns.pop(path, None)
 
 
 def _manifest(manifest: ManifestFile) -> _Manifest:

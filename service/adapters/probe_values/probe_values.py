@@ -5,11 +5,11 @@ Queries wait only a little for them.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, Future, wait
-from dataclasses import dataclass, replace
+from concurrent.futures import Executor, wait
+from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 import structlog
@@ -34,6 +34,7 @@ from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.operations.usage import CacheUse
 from service.model.tables.tables import TableName
+from service.single_flight import Flight, SingleFlight
 
 log = structlog.get_logger(__name__)
 
@@ -45,14 +46,6 @@ _SAMPLED_SHARE = 8
 
 _Column: TypeAlias = tuple[TableName, int, str]
 _Found: TypeAlias = ColumnValues | NotKnown
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """A search that runs, or waits for a thread."""
-
-    future: Future[_Found]
-    began_s: float
 
 
 class ManifestProbeValues:
@@ -82,8 +75,7 @@ class ManifestProbeValues:
         )
         self._took_s: BoundedLru[TableName, float] = BoundedLru(_KEPT_AT_MOST, _KEPT_AT_MOST)
         self._reader = ManifestReader(kept_bytes // 2)
-        self._lock = threading.Lock()
-        self._searches: dict[_Column, _Search] = {}
+        self._searches: SingleFlight[_Column, _Found] = SingleFlight()
 
     @property
     def kept(self) -> CacheUse:
@@ -110,8 +102,7 @@ class ManifestProbeValues:
         answer = self._answers.get(asked)
         if answer is None:
             self._reader.want(table, column)
-            search = self._search(asked)
-            answer = NotKnown.PENDING if search is None else self._awaited(search, table, within_s)
+            answer = self._awaited(self._search(asked), table, within_s)
         if answer is NotKnown.PENDING:
             return self._earlier.get((table, column)) or answer
         return answer
@@ -123,28 +114,24 @@ class ManifestProbeValues:
         known = None if snapshot_id is None else self._partitions.get((table, snapshot_id))
         return None if known is None else known.of(columns)
 
-    def _awaited(self, search: _Search, table: TableName, within_s: float) -> _Found:
+    def _awaited(self, search: Flight[_Found], table: TableName, within_s: float) -> _Found:
         """Waits until `within_s` after the search began; not at all if the table's last one took longer."""
         left_s = within_s - (time.monotonic() - search.began_s)
         if left_s > 0 and (self._took_s.get(table) or 0.0) <= within_s:
-            wait([search.future], timeout=left_s)
-        is_there = search.future.done() and not search.future.cancelled()
-        return search.future.result() if is_there else NotKnown.PENDING
+            wait([search], timeout=left_s)
+        is_there = search.done() and search.exception() is None
+        return search.result() if is_there else NotKnown.PENDING
 
-    def _search(self, asked: _Column) -> _Search | None:
-        """Returns the running search, or a new one; None if there is no room for it."""
-        with self._lock:
-            running = self._searches.get(asked)
-            if running is not None or len(self._searches) >= _PENDING_AT_MOST:
-                return running
-            try:
-                # It cannot end before it is recorded, because ending needs the lock.
-                future = self._executor_of(asked[0].catalog).submit(self._find, asked)
-            except RuntimeError:
-                # The gateway is being stopped.
-                return None
-            search = self._searches[asked] = _Search(future, time.monotonic())
-            return search
+    def _search(self, asked: _Column) -> Flight[_Found]:
+        """Returns the running search, or a new one; it fails at once if there is no room for it."""
+        return self._searches.start(
+            asked, partial(self._find, asked), partial(self._submit, asked[0].catalog)
+        )
+
+    def _submit(self, catalog: str, search: Callable[[], None]) -> None:
+        if len(self._searches) > _PENDING_AT_MOST:
+            raise RuntimeError("too many searches wait")
+        self._executor_of(catalog).submit(search)
 
     def _find(self, asked: _Column) -> _Found:
         table, _, column = asked
@@ -162,8 +149,6 @@ class ManifestProbeValues:
             self._answers.put(asked, found, INTERVAL_BYTES * (_kept_count(found) + 1))
         if isinstance(found, ColumnValues):
             self._earlier.put((table, column), _as_of_earlier(found), 1)
-        with self._lock:
-            self._searches.pop(asked, None)
         return found
 
     def _values(self, asked: _Column) -> _Found:

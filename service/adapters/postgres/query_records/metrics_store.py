@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from uuid import UUID
 
@@ -22,6 +21,7 @@ from service.errors import MetricsStoreDown
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import PoolUse
 from service.model.query.query import QueryRecord
+from service.single_flight import SingleFlight
 
 NAME = "metricsStore"
 HEALTH_WITHIN_S = 0.9
@@ -34,8 +34,7 @@ class PostgresQueryStore:
 
     def __init__(self, url: str) -> None:
         self._engine = store_engine(url, CONNECTION, pool_size=4, max_overflow=4, pool_timeout=3)
-        self._prober = ThreadPoolExecutor(max_workers=1, thread_name_prefix="metrics-store-health")
-        self._probe: Future[None] | None = None
+        self._probes: SingleFlight[str, None] = SingleFlight()
 
     @property
     def pool(self) -> PoolUse:
@@ -105,12 +104,10 @@ class PostgresQueryStore:
 
     def health(self) -> PartHealth:
         """Checks within a second whether the store answers."""
-        # A connection to a dead address may hang for longer than a second; the prober's thread waits for it
+        # A connection to a dead address may hang for longer than a second; another thread waits for it
         # instead of the caller.
-        if self._probe is None or self._probe.done():
-            self._probe = self._prober.submit(self._ping)
         try:
-            self._probe.result(timeout=HEALTH_WITHIN_S)
+            self._probes.start(NAME, self._ping).result(timeout=HEALTH_WITHIN_S)
         except MetricsStoreDown as error:
             return PartHealth(NAME, PartState.DOWN, error.detail)
         except TimeoutError:
@@ -119,7 +116,6 @@ class PostgresQueryStore:
 
     def close(self) -> None:
         """Closes all connections."""
-        self._prober.shutdown(wait=False, cancel_futures=True)
         self._engine.dispose()
 
     def _find_one(self, condition: ColumnElement[bool]) -> QueryRecord | None:
