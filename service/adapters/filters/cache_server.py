@@ -13,10 +13,10 @@ import redis
 from redis.exceptions import ClusterDownError, LockError, RedisClusterException
 
 from service.adapters.filters.cache_client import cache_client, close, ping
-from service.adapters.filters.circuit import Circuit
 from service.adapters.filters.failure_count import FailureCount, FailureKind
 from service.adapters.filters.lease import LEASE_S, Lease
 from service.adapters.filters.newest import NewestValues, is_of_another_type
+from service.circuit import Circuit
 from service.errors import FilterCacheDown
 from service.ports import Clock
 
@@ -26,6 +26,7 @@ LEASES = "sluice:filter-lease:1:"
 GENERATION = "sluice:filter-generation:1"
 
 ANSWER_WITHIN_S = 0.4
+REST_MS = 1_000
 SCANNED_AT_ONCE = 1000
 
 # Errors that the client raises if the other side speaks another protocol.
@@ -40,7 +41,7 @@ class FilterServer:
 
     def __init__(self, url: str, clock: Clock) -> None:
         self.failures = FailureCount()
-        self._circuit = Circuit(clock)
+        self._circuit = Circuit(clock, REST_MS)
         self._last_failure = FilterCacheDown().detail
         self._url = url
         self._opening = threading.Lock()

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import structlog
 
+from service.circuit import Circuit
 from service.errors import MetricsStoreDown, QueryCanceled, QueryEnded, ReplicaLost
 from service.model.query.query import QueryState
 from service.model.query.replicas import OpenQuery
@@ -75,7 +76,7 @@ class Presence:
         self._lock = threading.Lock()
         self._reported: dict[UUID, _Reported] = {}
         self._watched: dict[UUID, Future[None]] = {}
-        self._rests_until_ms = 0
+        self._circuit = Circuit(clock, REST_MS)
         self._beaten_ms: int | None = None
         self._store_ms = 0
         self._judges_from_ms = 0
@@ -93,14 +94,8 @@ class Presence:
 
         Does nothing if the store does not answer: no query waits for it.
         """
-        if query.query_id in self._reported or self._clock.elapsed_ms() < self._rests_until_ms:
-            return
-        if query.record.state.is_final:
-            return
-        try:
-            self._beat({query.query_id: query}, {}, ())
-        except MetricsStoreDown:
-            self._rests_until_ms = self._clock.elapsed_ms() + REST_MS
+        if query.query_id not in self._reported and not query.record.state.is_final:
+            self._circuit.ask(lambda: self._beat({query.query_id: query}, {}, ()), MetricsStoreDown)
 
     def find(self, query_id: UUID) -> OpenQuery | None:
         """Returns a query that is open at any replica.

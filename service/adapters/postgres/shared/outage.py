@@ -27,7 +27,7 @@ class Outage:
     """Repeats calls while the server is away, for `wait_s` from its start; then every call fails at once.
 
     Use it only for calls that may be done twice: if an answer was lost, nothing says whether the call was
-    done.
+    done. It is not a `Circuit`: every call is made at least once, because it may not be given up unasked.
     """
 
     def __init__(self, wait_s: float, clock: Clock, sleep: Callable[[float], None] = time.sleep) -> None:
