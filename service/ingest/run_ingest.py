@@ -9,7 +9,8 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
-from service.errors import GatewayError, IngestInvalid, RequestIdReused, WriteNotAllowed
+from service.errors import GatewayError, IngestInvalid, WriteNotAllowed
+from service.idempotency import same_request, sent_before
 from service.ingest.dead_letters.dead_letters import DeadLetters
 from service.ingest.dead_letters.letters_apart import check_dead_letters_apart
 from service.ingest.dead_letters.sort_out import SortedOut
@@ -112,7 +113,7 @@ def run_ingest(
         MetricsStoreDown: it may or may not be accepted; sending the same requestId again settles it.
     """
     began_ms = ports.clock.elapsed_ms()
-    before = _sent_before(request, caller, ports)
+    before = sent_before(ports.log.find_request, caller, request.request_id, request.fingerprint)
     if before is not None:
         return before
     check_room()
@@ -152,7 +153,7 @@ def _accepted(
     if accepted.ingest_id != record.ingest_id:
         # The same request was sent twice at once, and the other one was accepted first.
         _discard(written.tables, results, ports.data_files)
-        return _same(accepted, request)
+        return same_request(accepted, request.fingerprint)
     ports.metrics.accepted(accepted)
     ports.lineage.ingest_accepted(accepted, request.read_from)
     return accepted
@@ -249,19 +250,6 @@ def _took_too_long(took: timedelta) -> IngestInvalid:
         f"Writing it took {took}. Files of that age may be removed as orphans, so nothing of it is"
         " kept. Send it in several parts."
     )
-
-
-def _sent_before(request: IngestRequest, caller: str, ports: IngestPorts) -> IngestRecord | None:
-    if request.request_id is None:
-        return None
-    found = ports.log.find_request(caller, request.request_id)
-    return None if found is None else _same(found, request)
-
-
-def _same(record: IngestRecord, request: IngestRequest) -> IngestRecord:
-    if record.fingerprint != request.fingerprint:
-        raise RequestIdReused
-    return record
 
 
 def _discard(

@@ -17,10 +17,10 @@ from service.errors import (
     MetricsStoreDown,
     QueryCanceled,
     QueryNotFound,
-    RequestIdReused,
     ResultExpired,
     ShuttingDown,
 )
+from service.idempotency import sent_before
 from service.model.operations.health import PartHealth
 from service.model.operations.usage import PoolUse
 from service.model.query.explanation import Explanation
@@ -112,7 +112,9 @@ class QueryService:
         self._check_taking()
         clock = self.ports.clock
         query = QueryHandle(uuid4(), request, caller, clock.now(), clock.elapsed_ms())
-        before = self.registry.sent_before(query) or self._recorded_before(query)
+        before = self.registry.sent_before(query) or sent_before(
+            self._known_requests.find, caller, request.request_id, query.fingerprint
+        )
         if before is not None:
             return Submission(before.query_id, is_reused=True)
         held = self.registry.add(query)
@@ -340,12 +342,3 @@ class QueryService:
 
     def _stir(self, _: object = None) -> None:
         self._stirred_ms = self.ports.clock.elapsed_ms()
-
-    def _recorded_before(self, query: QueryHandle) -> QueryRecord | None:
-        request_id = query.request.request_id
-        if request_id is None:
-            return None
-        found = self._known_requests.find(query.caller, request_id)
-        if found is not None and found.fingerprint != query.record.fingerprint:
-            raise RequestIdReused
-        return found

@@ -18,7 +18,6 @@ import structlog
 from service.errors import (
     GatewayError,
     PartDown,
-    RequestIdReused,
     ShuttingDown,
     StreamFailed,
     StreamInvalid,
@@ -26,6 +25,7 @@ from service.errors import (
     TableChanged,
     TooManyIngests,
 )
+from service.idempotency import same_request, sent_before
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.stream_lags import StreamLags
 from service.ingest.streaming.stream_run import StreamRun
@@ -118,9 +118,9 @@ class StreamService:
             GatewayError: its tables cannot be written as requested.
         """
         fingerprint = _fingerprint(name, body)
-        before = self._sent_before(request_id, caller)
+        before = sent_before(self._find_request, caller, request_id, fingerprint)
         if before is not None:
-            return _same(before, fingerprint)
+            return before
         definition = self.read_body(body)
         if any(each.is_inferred for each in definition.writes):
             raise StreamInvalid("The columns of a stream cannot be inferred: name them in writeSchema.")
@@ -128,10 +128,10 @@ class StreamService:
         self._ports.queries.check(definition.source)
         if self._is_full():
             # The last place may have gone to the same request, sent to another replica in the meantime.
-            before = self._sent_before(request_id, caller)
-            if before is not None:
-                return _same(before, fingerprint)
-            raise self._too_many()
+            before = sent_before(self._find_request, caller, request_id, fingerprint)
+            if before is None:
+                raise self._too_many()
+            return before
         # This check comes last, because it may create tables.
         self._ingests.check(
             IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route)
@@ -147,7 +147,7 @@ class StreamService:
         )
         added = self._ports.store.add(record)
         self._worker.wake()
-        return _same(added, fingerprint)
+        return same_request(added, fingerprint)
 
     def list(self, caller: str) -> Sequence[StreamRecord]:
         """Returns the caller's streams, the newest first.
@@ -209,9 +209,7 @@ class StreamService:
             f"{self._pace.running_at_most} streams run already, which is what stream_max_running allows."
         )
 
-    def _sent_before(self, request_id: UUID | None, caller: str) -> StreamRecord | None:
-        if request_id is None:
-            return None
+    def _find_request(self, caller: str, request_id: UUID) -> StreamRecord | None:
         return next((each for each in self.list(caller) if each.request_id == request_id), None)
 
     def _supervise(self) -> None:
@@ -366,9 +364,3 @@ class StreamService:
 def _fingerprint(name: str, body: Mapping[str, Any]) -> str:
     """Returns a text that is the same for the same body."""
     return hashlib.sha256(json.dumps([name, body], sort_keys=True).encode()).hexdigest()
-
-
-def _same(record: StreamRecord, fingerprint: str) -> StreamRecord:
-    if record.fingerprint != fingerprint:
-        raise RequestIdReused
-    return record

@@ -76,6 +76,11 @@ class QueryHandle:
         return self._record
 
     @property
+    def fingerprint(self) -> str:
+        """A text that is the same for the same request."""
+        return self._record.fingerprint
+
+    @property
     def pruned(self) -> PrunedQuery:
         """Returns the text to run, and the outcome of its filters."""
         return self._pruned

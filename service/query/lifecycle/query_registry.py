@@ -9,7 +9,8 @@ from functools import partial
 from itertools import islice, takewhile
 from uuid import UUID
 
-from service.errors import RequestIdReused, TooManyQueries
+from service.errors import TooManyQueries
+from service.idempotency import sent_before
 from service.model.query.query import QueryState
 from service.query.lifecycle.query_handle import QueryHandle
 
@@ -124,9 +125,9 @@ class QueryRegistry:
         return [each.query_id for each in forgotten]
 
     def _sent_before(self, query: QueryHandle) -> QueryHandle | None:
-        if query.request.request_id is None:
-            return None
-        before = self._by_request.get((query.caller, query.request.request_id))
-        if before is not None and before.record.fingerprint != query.record.fingerprint:
-            raise RequestIdReused
-        return before
+        return sent_before(
+            lambda *request: self._by_request.get(request),
+            query.caller,
+            query.request.request_id,
+            query.fingerprint,
+        )
