@@ -48,7 +48,7 @@ class Projected:
         stack.callback(catalogs.close)
         self._name = TableName(*table.split("."))
         self._tables = PyIcebergWritableTables(catalogs)
-        self._files = ParquetDataFiles(WriteBounds(64 << 20, 16))
+        self._files = ParquetDataFiles(WriteBounds(buffered_bytes=64 << 20, open_files=16))
         self._commits = PyIcebergTableCommits(catalogs, data_file)
 
     def write(self, batches: Batches) -> None:

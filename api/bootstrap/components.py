@@ -49,7 +49,7 @@ _log = structlog.get_logger(__name__)
 MANIFEST_READERS = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Components:
     """Starts each part on first use; the stack stops the parts in reverse order."""
 

@@ -79,7 +79,7 @@ def build_gateway(
     await_given_stores(settings, stopping or threading.Event())
     stack = ExitStack()
     try:
-        gateway = _gateway(settings, Components(settings, stack), read_stream)
+        gateway = _gateway(settings, Components(settings=settings, stack=stack), read_stream)
         # These objects live as long as the process, so the garbage collector need not look at them again.
         gc.collect()
         gc.freeze()
@@ -104,7 +104,7 @@ def load_demo_data(
     """
     java = check_java()
     with ExitStack() as stack:
-        components = Components(settings, stack)
+        components = Components(settings=settings, stack=stack)
         jars = demo_jars(components.jars_folder)
         catalog = components.catalogs.pyiceberg(settings.default_catalog)
         wanted = tables or tuple(table_schemas())
@@ -118,7 +118,9 @@ def make_demo_log(settings: Settings, name: str) -> None:
         CannotStart: the catalog cannot start.
     """
     with ExitStack() as stack:
-        make_log_table(Components(settings, stack).catalogs.pyiceberg(settings.default_catalog), name)
+        make_log_table(
+            Components(settings=settings, stack=stack).catalogs.pyiceberg(settings.default_catalog), name
+        )
 
 
 def fetch_jars(settings: Settings, *, is_all: bool) -> tuple[Path, ...]:
@@ -128,7 +130,7 @@ def fetch_jars(settings: Settings, *, is_all: bool) -> tuple[Path, ...]:
         CannotStart: a jar cannot be fetched or stored.
     """
     with ExitStack() as stack:
-        return fetched_jars(settings, Components(settings, stack).jars_folder, is_all=is_all)
+        return fetched_jars(settings, Components(settings=settings, stack=stack).jars_folder, is_all=is_all)
 
 
 def migrate(settings: Settings, revision: str | None = None) -> None:
@@ -140,7 +142,7 @@ def migrate(settings: Settings, revision: str | None = None) -> None:
     """
     await_metrics_store(settings)
     with ExitStack() as stack:
-        url = Components(settings, stack).metrics_store_url
+        url = Components(settings=settings, stack=stack).metrics_store_url
         if revision is None:
             migrations.upgrade(url)
         else:
@@ -213,7 +215,9 @@ def _queries(
         workers=settings.query_workers,
         max_queued=settings.max_queued_queries,
         result_ttl_ms=settings.result_ttl_s * 1000,
-        presence=PresenceBounds(settings.replica_heartbeat_interval_s, settings.replica_lost_after_s),
+        presence=PresenceBounds(
+            interval_s=settings.replica_heartbeat_interval_s, lost_after_s=settings.replica_lost_after_s
+        ),
     )
     ports = _query_ports(settings, components, clock, metrics, lineage)
     return QueryService(
@@ -284,7 +288,8 @@ def _pruner(settings: Settings, components: Components, clock: Clock, calls: Bou
         executor,
         clock,
         CollectBounds(
-            settings.dynamic_filtering_collect_timeout_s, settings.dynamic_filtering_max_collection_s
+            wait_s=settings.dynamic_filtering_collect_timeout_s,
+            collect_s=settings.dynamic_filtering_max_collection_s,
         ),
     )
     # Separate from the collectors' threads: queries wait for keys, but not for these.
@@ -310,7 +315,9 @@ def _pruner(settings: Settings, components: Components, clock: Clock, calls: Bou
         LocalRelations(
             EngineRelations(components.engine),
             fetchers,
-            RelationBounds(settings.local_relation_max_rows, settings.local_relation_max_bytes),
+            RelationBounds(
+                max_rows=settings.local_relation_max_rows, max_bytes=settings.local_relation_max_bytes
+            ),
         ),
         PruningBounds(
             is_enabled=settings.dynamic_filtering_enabled,
@@ -324,6 +331,6 @@ def _pruner(settings: Settings, components: Components, clock: Clock, calls: Bou
                 max_parts=settings.dynamic_filtering_max_tuple_alternatives,
                 max_values=settings.dynamic_filtering_max_tuple_values,
             ),
-            rewrites=RewriteBounds(frozenset(settings.rewrites), components.engine.slots),
+            rewrites=RewriteBounds(kinds=frozenset(settings.rewrites), slots=components.engine.slots),
         ),
     )

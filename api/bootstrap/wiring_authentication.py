@@ -35,7 +35,7 @@ def opened_api_keys(settings: Settings) -> Iterator[ApiKeys]:
         CannotStart: this version cannot use the metrics store.
     """
     with ExitStack() as stack:
-        store = PostgresApiKeys(Components(settings, stack).migrated_store_url)
+        store = PostgresApiKeys(Components(settings=settings, stack=stack).migrated_store_url)
         stack.callback(store.close)
         yield ApiKeys(store, SystemClock(), LastUses(store.note_uses))
 

@@ -71,13 +71,13 @@ def build_ingests(
     spools = SpoolDirectory(spool_folder, settings.ingest_max_spooled_bytes)
     stack.callback(spools.close)
     ports = IngestPorts(
-        tables,
-        data_files,
-        PyIcebergDeadLetterTables(catalogs, TableSchema(0, DEAD_LETTER_FIELDS)),
-        log,
-        clock,
-        settings.ingest_tables,
-        body_bounds(settings),
+        tables=tables,
+        data_files=data_files,
+        dead_letters=PyIcebergDeadLetterTables(catalogs, TableSchema(0, DEAD_LETTER_FIELDS)),
+        log=log,
+        clock=clock,
+        writable_names=settings.ingest_tables,
+        bounds=body_bounds(settings),
         large=large,
         metrics=metrics.ingests,
         turn=Turns(settings.ingest_turns, settings.ingest_max_wait_s).turn,
@@ -130,11 +130,11 @@ def _sync(settings: Settings) -> Sync:
 
 def _data_files(settings: Settings) -> ParquetDataFiles:
     bounds = WriteBounds(
-        settings.ingest_buffered_bytes,
-        settings.ingest_open_files,
-        settings.ingest_upsert_bytes,
-        settings.ingest_max_files,
-        settings.ingest_writers,
+        buffered_bytes=settings.ingest_buffered_bytes,
+        open_files=settings.ingest_open_files,
+        upsert_bytes=settings.ingest_upsert_bytes,
+        files=settings.ingest_max_files,
+        writers=settings.ingest_writers,
     )
     return ParquetDataFiles(bounds, _sync(settings))
 

@@ -31,7 +31,7 @@ def build_lineage(
         _transport(settings, url),
         metrics,
         clock,
-        EmitterBounds(settings.lineage_queue_events, settings.lineage_timeout_s),
+        EmitterBounds(queue_events=settings.lineage_queue_events, timeout_s=settings.lineage_timeout_s),
     )
     components.stack.callback(emitter.close)
     return emitter

@@ -32,15 +32,15 @@ def build_maintenances(
     stack.callback(log.close)
     metrics.pools.add("maintenance", lambda: log.pool)
     ports = MaintenancePorts(
-        table_maintenance,
-        log,
-        log,
-        log,
-        catalogs,
-        store_clock(store_url, clock, stack),
-        deletion_clock(store_url, clock, stack),
-        lineage,
-        metrics.maintenances,
+        table_maintenance=table_maintenance,
+        log=log,
+        turns=log,
+        waiting=log,
+        catalogs=catalogs,
+        clock=store_clock(store_url, clock, stack),
+        deletion_clock=deletion_clock(store_url, clock, stack),
+        lineage=lineage,
+        metrics=metrics.maintenances,
     )
     made = MaintenanceService(ports, _plan(settings))
     stack.callback(made.close, 0)
@@ -53,9 +53,9 @@ def _plan(settings: Settings) -> MaintenancePlan:
         timedelta(seconds=settings.maintenance_interval_s),
         settings.maintenance_operations,
         MaintenanceBounds(
-            timedelta(hours=settings.maintenance_snapshot_age_h),
-            settings.maintenance_snapshots_kept,
-            timedelta(hours=settings.maintenance_orphan_age_h),
+            snapshot_age=timedelta(hours=settings.maintenance_snapshot_age_h),
+            snapshots_kept=settings.maintenance_snapshots_kept,
+            orphan_age=timedelta(hours=settings.maintenance_orphan_age_h),
         ),
         settings.ingest_tables,
         timedelta(days=settings.metrics_retention_days),

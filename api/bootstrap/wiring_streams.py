@@ -43,24 +43,33 @@ def large_inputs(settings: Settings, engine: SparkEngine) -> LargeInputs:
     """Builds the parts that write sources and large bodies."""
     access = _access(settings)
     bounds = LargeBounds(
-        settings.ingest_split_bytes,
-        settings.ingest_executed_body_bytes,
-        settings.ingest_upsert_bytes,
+        split_bytes=settings.ingest_split_bytes,
+        body_bytes=settings.ingest_executed_body_bytes,
+        upsert_bytes=settings.ingest_upsert_bytes,
         # Finding where a page begins in a remote file would take a request for each page.
-        replace(body_bounds(settings), body_bytes=settings.ingest_source_max_bytes, has_pages_checked=False),
-        body_bounds(settings),
+        source_reading=replace(
+            body_bounds(settings), body_bytes=settings.ingest_source_max_bytes, has_pages_checked=False
+        ),
+        body_reading=body_bounds(settings),
     )
     bodies = StagedBodies(sees_disk=is_local(settings.spark_master))
     executors = SparkExecutors(lambda: engine.session)
-    return LargeInputs(executors, _sources(settings), SplitsOfStorage(access), bodies, TaskSpools(), bounds)
+    return LargeInputs(
+        executors=executors,
+        sources=_sources(settings),
+        open_split=SplitsOfStorage(access),
+        bodies=bodies,
+        spools=TaskSpools(),
+        bounds=bounds,
+    )
 
 
 def body_bounds(settings: Settings) -> ReadBounds:
     """Returns the bounds on decompressed bodies, for all their readers."""
     return ReadBounds(
-        settings.ingest_max_decompressed_bytes,
-        settings.ingest_max_batch_bytes,
-        settings.ingest_max_line_bytes,
+        body_bytes=settings.ingest_max_decompressed_bytes,
+        batch_bytes=settings.ingest_max_batch_bytes,
+        line_bytes=settings.ingest_max_line_bytes,
     )
 
 
@@ -86,7 +95,7 @@ def build_streams(
     topics = AllowedTopics(settings.stream_kafka_servers, settings.stream_kafka_topics)
     sources = AllowedStreamSources(_sources(settings), _access(settings), topics)
     streams = StreamService(
-        StreamPorts(store, queries, sources, clock, metrics.streams),
+        StreamPorts(store=store, queries=queries, sources=sources, clock=clock, metrics=metrics.streams),
         ingests,
         lambda kept: read_stream(kept, schema_from_json),
         StreamPace(running_at_most=settings.stream_max_running),

@@ -30,7 +30,7 @@ def doctor_parts(settings: Settings, stack: ExitStack) -> DoctorParts:
     """Returns parts with a folder of their own, which the stack removes."""
     scratch = Path(_scratch_below(settings.data_dir.expanduser().absolute()))
     stack.callback(_remove, scratch)
-    return DoctorParts(_modest(settings), stack, scratch)
+    return DoctorParts(settings=_modest(settings), stack=stack, scratch=scratch)
 
 
 def _remove(scratch: Path) -> None:
@@ -50,7 +50,7 @@ def _names(process: psutil.Process, folder: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DoctorParts(Components):
     """Parts that leave a running gateway alone: its servers are asked, but its folders are not written to.
 

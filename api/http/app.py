@@ -85,7 +85,11 @@ def create_app(
     metrics_of_process.http.watch_lanes(access.lanes)
     authenticator = authenticator_of(settings, access, clock or ProcessClock(), verifier)
     app.state.app_context = AppContext(
-        settings, access, Waiting(), metrics_of_process, authenticator.forget_key
+        settings=settings,
+        access=access,
+        waiting=Waiting(),
+        process_metrics=metrics_of_process,
+        forget_key=authenticator.forget_key,
     )
     # Before the router for JSON, which takes every content type, and rejects all but JSON.
     app.include_router(ingest.records_router)

@@ -22,7 +22,7 @@ from api.http.waiting import Waiting
 from service.model.authentication.principals import NOBODY, Principal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AppContext:
     """The settings, the gateway's door, the waiting clients, and the metrics of the process."""
 

@@ -61,7 +61,7 @@ from service.tracing import current, step
 _ACCEPTED_WITHIN = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IngestPorts:
     """The ports and settings that an ingest is run with."""
 
@@ -79,11 +79,11 @@ class IngestPorts:
     metrics: IngestMetrics = field(default_factory=Unmetered)
     turn: Callable[[], AbstractContextManager[None]] = nullcontext
     """Held while the records of a small ingest are read and written; it waits for this ingest's turn."""
-    changes: TableChanges = field(kw_only=True)
-    spools: Spools = field(kw_only=True)
+    changes: TableChanges
+    spools: Spools
     """The place of bodies, and of their decompressed content."""
-    lineage: Lineage = field(default_factory=NoLineage, kw_only=True)
-    change_rules: ChangeRules = field(default=NOTHING_FORBIDDEN, kw_only=True)
+    lineage: Lineage = field(default_factory=NoLineage)
+    change_rules: ChangeRules = NOTHING_FORBIDDEN
 
     def canceled_by(self, is_canceled: Callable[[], bool]) -> IngestPorts:
         """Returns the same ports for one ingest, whose search for files stops once `is_canceled` says so."""
@@ -206,7 +206,7 @@ class _Written:
 def _written(request: IngestRequest, ingest_id: UUID, prepared: Destinations, ports: IngestPorts) -> _Written:
     destinations = prepared.destinations
     if ports.large is not None and is_executed(request, ports.large):
-        files = WritePorts(ports.data_files, ports.dead_letters, ports.clock)
+        files = WritePorts(data_files=ports.data_files, dead_letters=ports.dead_letters, clock=ports.clock)
         executed = ExecutedWrite(request, ingest_id, destinations, files, ports.large, prepared.files)
         executed.run()
         return _Written(executed.results, executed.rejected, executed.tables, executed.validation_schema)

@@ -29,7 +29,7 @@ from service.ports import Catalogs, Clock
 ATTEMPTS = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenancePorts:
     """The ports and clocks of a maintenance.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryBounds:
     """The bounds of one statement. Each is a maximum, unless its name says otherwise.
 

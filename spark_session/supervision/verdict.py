@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from service.model.operations.engine_signs import EngineLoss
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EngineBounds:
     """How long a state may last before the engine counts as down, or is replaced. Seconds.
 

@@ -165,7 +165,7 @@ def test_what_records_were_read_as_is_known_as_it_was(log: IngestLog) -> None:
         Field(6, "m", MapOf(Field(7, "key", Primitive("date (as timestamp)")), Field(8, "value", place))),
     )
     rule = PartitionRule("city", ("place", "city"), "string", "truncate[9]", is_required=True)
-    bounds = (FolderBounds(255, 900), FolderBounds(None, 900), None)
+    bounds = (FolderBounds(each=255, together=900), FolderBounds(each=None, together=900), None)
     with_rules = tuple(ReadAs(nested, PartitionRules((rule,), each)) for each in bounds)
     unreadable = (UnreadableFile("file:///a/b c.csv", "no\x00 reason \ud800"),)
     known = (JudgedBy((ReadAs(nested), ReadAs())), JudgedBy(with_rules, unreadable), JudgedBy(), None)

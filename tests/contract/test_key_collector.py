@@ -162,7 +162,9 @@ def test_rows_come_with_the_keys_also_those_without_one(builds: Builds) -> None:
     assert found.rows.to_pydict() == expected
 
 
-@pytest.mark.parametrize("bounds", [RelationBounds(3, 10_000), RelationBounds(10, 20)])
+@pytest.mark.parametrize(
+    "bounds", [RelationBounds(max_rows=3, max_bytes=10_000), RelationBounds(max_rows=10, max_bytes=20)]
+)
 def test_of_rows_that_are_not_few_the_keys_are_left(builds: Builds, bounds: RelationBounds) -> None:
     rows: dict[str, list[Any]] = {"name": ["b", "a", "a", "c"], "k": [3, 1, 1, None]}
     found = builds.with_rows("`t0`.`year` = 2000", rows, bounds)
@@ -171,7 +173,9 @@ def test_of_rows_that_are_not_few_the_keys_are_left(builds: Builds, bounds: Rela
 
 def test_of_too_many_keys_there_are_no_rows(builds: Builds) -> None:
     numbers = list(range(1000, 1100))
-    found = builds.with_rows("`t0`.`year` = 1999", {"k": numbers}, RelationBounds(1_000, 100_000))
+    found = builds.with_rows(
+        "`t0`.`year` = 1999", {"k": numbers}, RelationBounds(max_rows=1_000, max_bytes=100_000)
+    )
     assert found == KeysAndRows(DynamicFilteringData.not_filtering(exceeds_threshold=True), None)
 
 

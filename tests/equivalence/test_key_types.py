@@ -163,12 +163,14 @@ def _with_bounds(
     gateway: Gateway, harness: Harness, max_filter_bytes: int, session: dict[str, str]
 ) -> Iterator[Harness]:
     ports = harness._ports
-    looked_for = DetectionBounds(5_000_000, frozenset({"lake"}), session)
+    looked_for = DetectionBounds(max_build_rows=5_000_000, catalog_names=frozenset({"lake"}), session=session)
     keys = EngineKeys(ports.engine, max_filter_bytes, max_ranges=3)
     values, relations = ports.pruner._detections._probe_values, ports.pruner._relations
     with ThreadPoolExecutor(2) as executor:
         reader, cache = FakeKeyCollector(), FakeFilterCache()
-        collector = Collector(reader, keys, cache, executor, ports.clock, CollectBounds(60, 120))
+        collector = Collector(
+            reader, keys, cache, executor, ports.clock, CollectBounds(wait_s=60, collect_s=120)
+        )
         detections = Detections(ports.catalogs, FakeViews(), values, ports.clock, looked_for)
         other = Harness(gateway)
         pruner = Pruner(detections, collector, relations, ports.pruner._bounds)

@@ -282,7 +282,9 @@ def test_it_can_be_switched_off(kind: RewriteKind, made: Made, harness: Harness,
     assert not kinds(checked.pruned) & {RewriteKind.ONE_READING, RewriteKind.LOCAL_RELATION}
 
 
-@pytest.mark.parametrize("bounds", [RelationBounds(3, 8 << 20), RelationBounds(30_000, 100)])
+@pytest.mark.parametrize(
+    "bounds", [RelationBounds(max_rows=3, max_bytes=8 << 20), RelationBounds(max_rows=30_000, max_bytes=100)]
+)
 @pytest.mark.parametrize("condition", ["d.k > 0", "length(d.said) >= 0"])
 def test_rows_that_are_not_few_are_read_from_their_files(
     condition: str, bounds: RelationBounds, made: Made, harness: Harness, pruner: Pruner

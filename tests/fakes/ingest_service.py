@@ -60,24 +60,24 @@ class FakeIngests(IngestService):
         self.executors = FakeExecutors()
         access = SourceAccess((sources_folder.as_uri(),))
         self.sources = FoundSources(access, SourceBounds())
-        bounds = LargeBounds(512, body_bytes=4096, source_reading=reading, body_reading=reading)
+        bounds = LargeBounds(split_bytes=512, body_bytes=4096, source_reading=reading, body_reading=reading)
         self.metrics = FakeIngestMeters()
         self.lineage = FakeLineage()
         ports = IngestPorts(
-            self.tables,
-            self.files,
-            self.dead_letters,
-            self.log,
-            clock,
-            writable_names,
-            reading,
+            tables=self.tables,
+            data_files=self.files,
+            dead_letters=self.dead_letters,
+            log=self.log,
+            clock=clock,
+            writable_names=writable_names,
+            bounds=reading,
             large=LargeInputs(
-                self.executors,
-                self.sources,
-                SplitsOfStorage(access),
-                StagedBodies(sees_disk=False),
-                TaskSpools(),
-                bounds,
+                executors=self.executors,
+                sources=self.sources,
+                open_split=SplitsOfStorage(access),
+                bodies=StagedBodies(sees_disk=False),
+                spools=TaskSpools(),
+                bounds=bounds,
             ),
             changes=self.changes,
             spools=self.spools,

@@ -23,7 +23,7 @@ from service.model.operations.maintenance import (
 from service.model.tables.tables import TableName
 from service.ports import Catalogs, Clock
 
-BOUNDS = MaintenanceBounds(timedelta(days=5), 1, timedelta(days=3))
+BOUNDS = MaintenanceBounds(snapshot_age=timedelta(days=5), snapshots_kept=1, orphan_age=timedelta(days=3))
 PLAN = MaintenancePlan(timedelta(hours=1), (MaintenanceOperation.COMPACT,), BOUNDS)
 
 
@@ -170,13 +170,13 @@ class FakeMaintenances(MaintenanceService):
         self.table_maintenance = FakeTableMaintenance()
         counting = metrics or UnmeteredMaintenance()
         ports = MaintenancePorts(
-            self.table_maintenance,
-            self.log,
-            self.log,
-            self.log,
-            catalogs,
-            clock,
-            deletion_clock or clock,
+            table_maintenance=self.table_maintenance,
+            log=self.log,
+            turns=self.log,
+            waiting=self.log,
+            catalogs=catalogs,
+            clock=clock,
+            deletion_clock=deletion_clock or clock,
             metrics=counting,
         )
         super().__init__(ports, plan)

@@ -41,16 +41,18 @@ def pruner(
         cache,
         executor or ThreadPoolExecutor(1),
         clock,
-        CollectBounds(collect_timeout_s, 120),
+        CollectBounds(wait_s=collect_timeout_s, collect_s=120),
     )
     held = FakeProbeValues()
     looked_for = DetectionBounds(max_build_rows=1_000_000, catalog_names=frozenset({"lake"}), session={})
     bounds = PruningBounds(
         is_enabled=is_enabled,
         min_table_bytes=0,
-        form=FormBounds(200, 32, max_listed=2000),
-        rewrites=RewriteBounds(rewrites, slots=2),
+        form=FormBounds(max_in_list=200, max_ranges=32, max_listed=2000),
+        rewrites=RewriteBounds(kinds=rewrites, slots=2),
     )
-    relations = LocalRelations(FakeRelations(), ThreadPoolExecutor(1), RelationBounds(100, 10_000))
+    relations = LocalRelations(
+        FakeRelations(), ThreadPoolExecutor(1), RelationBounds(max_rows=100, max_bytes=10_000)
+    )
     detections = Detections(catalogs, views or FakeViews(), held, clock, looked_for)
     return Pruner(detections, collector, relations, bounds)

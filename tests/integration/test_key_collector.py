@@ -110,7 +110,7 @@ class Collectors:
 
     def rows_by_arrow(self, asked: DynamicFilter) -> tuple[object, Rows] | None:
         """Returns the keys, and the rows that came with them."""
-        bounds = RelationBounds(10_000, 10**7)
+        bounds = RelationBounds(max_rows=10_000, max_bytes=10**7)
         found = self._arrow.collect_with_rows(asked, _relation(asked), bounds, (), lambda: False)
         if found is None:
             return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from api.bootstrap.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionBounds:
     """The operator's bounds on connections."""
 

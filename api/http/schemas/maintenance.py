@@ -124,9 +124,9 @@ def maintenance_request(
         TableKey(table, body.branch),
         tuple(dict.fromkeys(body.operations)),
         MaintenanceBounds(
-            _hours(body.snapshots_older_than_hours, default.snapshot_age),
-            default.snapshots_kept if body.retain_last is None else body.retain_last,
-            _hours(body.orphans_older_than_hours, default.orphan_age),
+            snapshot_age=_hours(body.snapshots_older_than_hours, default.snapshot_age),
+            snapshots_kept=default.snapshots_kept if body.retain_last is None else body.retain_last,
+            orphan_age=_hours(body.orphans_older_than_hours, default.orphan_age),
         ),
     )
 

@@ -29,7 +29,7 @@ from service.single_flight import SingleFlight
 NAME = "filterCache"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FilterCacheBounds:
     """How long keys are stored, how large a value may be, and how many bytes of keys this process caches."""
 

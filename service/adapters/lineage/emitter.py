@@ -45,7 +45,7 @@ class LineageMetrics(Protocol):
         """Counts events that could not be delivered."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmitterBounds:
     """The size of the queue, how long an event is retried, and how long closing may take."""
 

@@ -23,7 +23,7 @@ _OPENING_BYTES = 4 * 1024**2
 _UNPACKED = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LargeBounds:
     """The bounds of large inputs.
 
@@ -40,7 +40,7 @@ class LargeBounds:
     body_reading: ReadBounds = DEFAULT_BOUNDS
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LargeInputs:
     """The ports and bounds for large inputs; `spools` are on the executors, and picklable."""
 

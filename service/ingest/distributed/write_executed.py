@@ -57,7 +57,7 @@ Regrouped = Callable[[KeyedTask], Sequence[Sequence[SplitOutcome]]]
 """Runs a task whose rows are grouped by their keys, and returns its outcomes: a list for each part."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WritePorts:
     """The ports for writing files."""
 

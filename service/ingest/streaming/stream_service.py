@@ -49,7 +49,7 @@ ReadBody = Callable[[Mapping[str, Any]], StreamDefinition]
 """A function that reads a stream from its original body; raises IngestInvalid if this version cannot."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPace:
     """The number of streams that one replica runs, and its polling times in milliseconds."""
 
@@ -61,7 +61,7 @@ class StreamPace:
     """How often all streams are counted, and those that run here are asked for their progress."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPorts:
     """The ports that streams are run with."""
 

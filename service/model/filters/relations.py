@@ -30,7 +30,7 @@ class CachedRelation:
     byte_count: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RelationBounds:
     """The greatest size of a cached relation."""
 

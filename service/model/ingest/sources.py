@@ -55,7 +55,7 @@ class SourceSplit:
     end: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceBounds:
     """Bounds of one source; `entries` are names that are examined, whether or not they match.
 

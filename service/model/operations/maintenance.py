@@ -39,7 +39,7 @@ class MaintenanceState(StrEnum):
     FAILED = "FAILED"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceBounds:
     """The bounds on what maintenance may remove.
 

@@ -26,7 +26,7 @@ _Part = tuple[tuple[KeyValue, ...], ...]
 """A list of values for each column. Every combination of them is a tuple."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TupleBounds:
     """The bounds of predicates on several columns: alternatives, and values in all of them together."""
 
@@ -54,10 +54,11 @@ def composite_predicate(
     >>> from service.model.tables.tables import TableName
     >>> probe = Probe(TableName("c", "s", "t"), ("a", "b"), ("int", "int"), 1)
     >>> keys = [(1, 7), (2, 7), (3, 8), (3, 9)]
-    >>> formed = composite_predicate(probe, keys, [None, None], TupleBounds(32, 200))
+    >>> formed = composite_predicate(probe, keys, [None, None], TupleBounds(max_parts=32, max_values=200))
     >>> formed.condition.sql("spark")
     '((`a` IN (1, 2) AND `b` IN (7)) OR (`a` IN (3) AND `b` IN (8, 9)))'
-    >>> formed = composite_predicate(probe, [*keys, (9, 1)], [None, None], TupleBounds(2, 200))
+    >>> bounds = TupleBounds(max_parts=2, max_values=200)
+    >>> formed = composite_predicate(probe, [*keys, (9, 1)], [None, None], bounds)
     >>> formed.condition.sql("spark")
     '((`a` BETWEEN 1 AND 2 AND `b` = 7) OR (`a` BETWEEN 3 AND 9 AND `b` BETWEEN 1 AND 9))'
     """

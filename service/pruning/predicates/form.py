@@ -30,7 +30,7 @@ from service.pruning.predicates.relevant_keys import relevant_keys
 from service.pruning.predicates.relevant_ranges import relevant_ranges
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FormBounds:
     """How long predicates may become.
 

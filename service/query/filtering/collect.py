@@ -25,7 +25,7 @@ from service.tracing import Span, carried, step
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectBounds:
     """In seconds: how long a query waits for its filters, and how long one collection runs for all."""
 

@@ -44,7 +44,7 @@ log = structlog.get_logger(__name__)
 UNBOUNDED = sys.maxsize
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DetectionBounds:
     """Where to look for filters. `session` has the settings that change a set of keys, such as the time zone.
 

@@ -12,7 +12,7 @@ from service.pruning.predicates.form import FormBounds
 from service.query.filtering.rewrite import RewriteBounds
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PruningBounds:
     """The operator's bounds, or those of one query. `max_filter_bytes` None: as many as are collected."""
 

@@ -30,7 +30,7 @@ from service.query.filtering.unpinned import UnpinnedTables, unpinned
 from service.query.filtering.unpinned_references import unpinned_references
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteBounds:
     """Which rewrites are made besides filters, and for how many parallel tasks scans are split.
 

@@ -33,7 +33,7 @@ WATCH_S = 0.5
 ENDED_WITHIN_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PresenceBounds:
     """How often a replica reports that it is alive, and after which silence its queries count as lost."""
 

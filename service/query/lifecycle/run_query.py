@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 MAX_PLAN_CHARACTERS = 200_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryPorts:
     """The external parts that a query needs, and its bounds."""
 

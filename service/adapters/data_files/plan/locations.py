@@ -75,7 +75,7 @@ def folder_bounds(state: WriterState) -> FolderBounds | None:
     if _has_hashes(state) and not _is_true(state, "write.object-storage.partitioned-paths", "true"):
         return None
     is_on_disk = urlsplit(state.location).scheme in _WITH_FOLDERS
-    return FolderBounds(_LONGEST_FOLDER if is_on_disk else None, _LONGEST_PATH)
+    return FolderBounds(each=_LONGEST_FOLDER if is_on_disk else None, together=_LONGEST_PATH)
 
 
 def _check_length(folder: str, bounds: FolderBounds) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 _MIB = 1024**2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteBounds:
     """Bounds of a write: it takes about three times `buffered_bytes`, plus what `open_files` hold back.
 

@@ -38,7 +38,7 @@ _KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keep
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoundBounds:
     """The most that one round has in memory: ingests, and the bytes that describe their files.
 

@@ -76,7 +76,9 @@ def _request(row: MaintenanceRow) -> MaintenanceRequest:
         TableKey(TableName(row.catalog, row.schema, row.table_name), row.branch),
         tuple(MaintenanceOperation(each) for each in row.operations),
         MaintenanceBounds(
-            timedelta(seconds=row.snapshot_age_s), row.snapshots_kept, timedelta(seconds=row.orphan_age_s)
+            snapshot_age=timedelta(seconds=row.snapshot_age_s),
+            snapshots_kept=row.snapshots_kept,
+            orphan_age=timedelta(seconds=row.orphan_age_s),
         ),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from service.errors import IngestInvalid
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadBounds:
     """The bounds of one body.
 

@@ -267,7 +267,7 @@ def test_a_round_that_was_refused_has_written_nothing() -> None:
 
 
 def maintenance(*operations: MaintenanceOperation, **changes: Any) -> MaintenanceRecord:
-    bounds = MaintenanceBounds(timedelta(1), 1, timedelta(1))
+    bounds = MaintenanceBounds(snapshot_age=timedelta(1), snapshots_kept=1, orphan_age=timedelta(1))
     request = MaintenanceRequest(TableKey(SALES), operations, bounds)
     record = MaintenanceRecord(uuid4(), request, "ann", NOW, MaintenanceState.SUCCEEDED, 1, NOW, NOW)
     return replace(record, **changes)

@@ -27,7 +27,7 @@ def test_a_start_takes_what_was_fetched_before(tmp_path: Path, install_java: Ins
     fetched = fetch_jars(settings, is_all=False)
     before = starts(tmp_path)
     with ExitStack() as stack:
-        folder = Components(settings, stack).jars_folder
+        folder = Components(settings=settings, stack=stack).jars_folder
         assert engine_jars(settings, (), folder, is_reading_kafka=False) == fetched
     assert starts(tmp_path) == before
     assert {jar.name for jar in fetched} == {"one.jar", "two.jar"}
@@ -36,7 +36,7 @@ def test_a_start_takes_what_was_fetched_before(tmp_path: Path, install_java: Ins
 
 def test_without_a_folder_of_their_own_they_lie_with_the_data(tmp_path: Path) -> None:
     with ExitStack() as stack:
-        parts = Components(settings_for(tmp_path, jars_dir=None), stack)
+        parts = Components(settings=settings_for(tmp_path, jars_dir=None), stack=stack)
         assert parts.jars_folder == tmp_path / "data" / "jars"
 
 

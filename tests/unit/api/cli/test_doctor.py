@@ -464,7 +464,7 @@ def test_jars_that_can_not_be_kept_fail(tmp_path: Path) -> None:
 def test_only_data_of_the_gateway_are_used_where_they_are(tmp_path: Path) -> None:
     data, scratch = tmp_path / "data", tmp_path / "scratch"
     with ExitStack() as stack:
-        parts = DoctorParts(settings_of(data_dir=data), stack, scratch)
+        parts = DoctorParts(settings=settings_of(data_dir=data), stack=stack, scratch=scratch)
         assert parts.folder("postgres") == scratch / "postgres"
         (data / "postgres" / "data").mkdir(parents=True)
         assert parts.folder("postgres") == data / "postgres"

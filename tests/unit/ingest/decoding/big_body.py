@@ -56,7 +56,9 @@ def write(folder: Path, body: Path) -> int:
                 assert isinstance(each, TargetRows)
                 yield destination, each.rows
 
-    return sum(each.record_count for each in write_fan(rows(), WriteBounds(8 * MIB, 4)))
+    return sum(
+        each.record_count for each in write_fan(rows(), WriteBounds(buffered_bytes=8 * MIB, open_files=4))
+    )
 
 
 def main(folder: Path, size_mib: int, room_mib: int) -> None:

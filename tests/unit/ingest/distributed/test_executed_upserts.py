@@ -83,10 +83,17 @@ class Executed:
         sources = FoundSources(access, SourceBounds())
         bodies = StagedBodies(sees_disk=True)
         large = LargeInputs(
-            self.executors, sources, SplitsOfStorage(access), bodies, TaskSpools(), self.bounds
+            executors=self.executors,
+            sources=sources,
+            open_split=SplitsOfStorage(access),
+            bodies=bodies,
+            spools=TaskSpools(),
+            bounds=self.bounds,
         )
         data_files = ParquetDataFiles(WriteBounds(upsert_bytes=self.bounds.upsert_bytes))
-        ports = WritePorts(data_files, DeadLetterSink(self.folder), SystemClock())
+        ports = WritePorts(
+            data_files=data_files, dead_letters=DeadLetterSink(self.folder), clock=SystemClock()
+        )
         executed = ExecutedWrite(request, uuid4(), (self.target, *more), ports, large)
         executed.run()
         return executed

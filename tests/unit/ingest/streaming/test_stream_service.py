@@ -105,7 +105,9 @@ class Running:
         )
         self.metrics = FakeStreamMeters()
         self.clock = SettableClock()
-        ports = StreamPorts(store, self.queries, sources, self.clock, self.metrics)
+        ports = StreamPorts(
+            store=store, queries=self.queries, sources=sources, clock=self.clock, metrics=self.metrics
+        )
         self.streams = StreamService(ports, ingests, self.definition, PACE)
         self.folder = folder
         self.streams.start()

@@ -15,7 +15,7 @@ from service.model.tables.tables import TableName
 from service.pruning.predicates.composite_predicate import TupleBounds, composite_predicate
 
 VALUES = range(5)
-BOUNDS = st.builds(TupleBounds, st.integers(0, 12), st.integers(0, 40))
+BOUNDS = st.builds(TupleBounds, max_parts=st.integers(0, 12), max_values=st.integers(0, 40))
 
 
 def probe(width: int) -> Probe:
@@ -50,7 +50,9 @@ def test_what_the_probe_cannot_hold_is_left_out(
 ) -> None:
     width, keys = given_tuples
     held = ColumnValues(tuple(sorted(first)), min(first), max(first), is_clustered=True)
-    formed = composite_predicate(probe(width), keys, [held, *[None] * (width - 1)], TupleBounds(50, 500))
+    formed = composite_predicate(
+        probe(width), keys, [held, *[None] * (width - 1)], TupleBounds(max_parts=50, max_values=500)
+    )
     assert not isinstance(formed, Reason)
     found = {each for each in product(VALUES, repeat=width) if is_true(formed.condition, each)}
     assert found == {each for each in keys if each[0] in first}

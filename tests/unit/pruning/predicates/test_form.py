@@ -318,7 +318,9 @@ def test_ranges_are_not_cut_to_what_was_listed() -> None:
 
 def test_tuples_are_kept_that_were_not_listed() -> None:
     probe = Probe(SALES, ("a", "b"), ("int", "int"), None)
-    found = composite_predicate(probe, [(100, 7), (7, 100)], [LISTED, LISTED], TupleBounds(32, 200))
+    found = composite_predicate(
+        probe, [(100, 7), (7, 100)], [LISTED, LISTED], TupleBounds(max_parts=32, max_values=200)
+    )
     assert text(found) == "((`a` IN (7) AND `b` IN (100)) OR (`a` IN (100) AND `b` IN (7)))"
 
 

@@ -111,7 +111,9 @@ def detections(calls: BoundedCalls) -> Detections:
         )
         for table in ("t", "d")
     ]
-    bounds = DetectionBounds(1_000, frozenset({"lake"}), {"timeZone": "UTC"})
+    bounds = DetectionBounds(
+        max_build_rows=1_000, catalog_names=frozenset({"lake"}), session={"timeZone": "UTC"}
+    )
     return Detections(FakeCatalogs(tables=tables), FakeViews(), FakeProbeValues(), FakeClock(), bounds, calls)
 
 

@@ -14,7 +14,7 @@ OPERATORS = PruningBounds(
     is_enabled=True,
     min_table_bytes=1000,
     form=FormBounds(max_in_list=200, max_ranges=32, max_listed=2000),
-    rewrites=RewriteBounds(frozenset({RewriteKind.READ_OPTIONS, RewriteKind.JOIN_DROPPED}), slots=2),
+    rewrites=RewriteBounds(kinds=frozenset({RewriteKind.READ_OPTIONS, RewriteKind.JOIN_DROPPED}), slots=2),
     tuples=TupleBounds(max_parts=100, max_values=1000),
 )
 

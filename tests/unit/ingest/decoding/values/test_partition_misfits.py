@@ -28,7 +28,7 @@ from tests.fakes.spools import FakeSpools
 from tests.unit.ingest.decoding.json.test_rows_at_once import sent
 
 ID, NAME = Field(1, "id", Primitive("int")), Field(2, "name", Primitive("string"))
-ON_DISK = FolderBounds(255, 900)
+ON_DISK = FolderBounds(each=255, together=900)
 BY_NAME = PartitionRules((PartitionRule("name", ("name",), "string", "identity"),), ON_DISK)
 TARGET = ReadTarget((ID, NAME), partition=BY_NAME)
 LONG = "é" * 90
@@ -91,7 +91,9 @@ def test_a_bucket_has_a_short_name_however_long_its_values_are() -> None:
 def test_in_an_object_store_all_folders_together_are_bounded() -> None:
     both = tuple(PartitionRule(each, (each,), "string", "identity") for each in ("a", "b"))
     batch = pa.record_batch({"a": ["x" * 500, "x" * 895, None], "b": ["y" * 500, None, "y" * 891]})
-    assert invalid_partition_values(batch, PartitionRules(both, FolderBounds(None, 900))).keys() == {0, 1}
+    assert invalid_partition_values(
+        batch, PartitionRules(both, FolderBounds(each=None, together=900))
+    ).keys() == {0, 1}
     assert invalid_partition_values(batch, PartitionRules(both, None)) == {}
 
 

@@ -75,7 +75,7 @@ def test_a_stream_of_many_batches_is_bounded_as_a_whole() -> None:
     body = stream(zeros(16 * MIB), "zstd", rows_at_once=MIB // 2)
     with pytest.raises(IngestInvalid, match="more than 67108864 bytes"):
         rows_of(body)
-    assert rows_of(body, ReadBounds(256 * MIB, 8 * MIB)) == 16 * MIB
+    assert rows_of(body, ReadBounds(body_bytes=256 * MIB, batch_bytes=8 * MIB)) == 16 * MIB
 
 
 def test_bytes_that_are_several_buffers_count_as_often() -> None:
@@ -96,7 +96,9 @@ def test_dictionaries_count_for_as_long_as_they_are_held() -> None:
         for number in range(12)
     ]
     with pytest.raises(IngestInvalid, match="with its dictionaries"):
-        rows_of(stream(pa.table({"a": pa.chunked_array(held)})), ReadBounds(2**40, 8 * MIB))
+        rows_of(
+            stream(pa.table({"a": pa.chunked_array(held)})), ReadBounds(body_bytes=2**40, batch_bytes=8 * MIB)
+        )
 
 
 LONG = "x" * (MIB // 2)
@@ -123,7 +125,7 @@ def test_values_that_stand_in_many_rows_count_as_often(kind: str) -> None:
     batch = pa.record_batch({"a": FOLDED[kind]})
     with pytest.raises(IngestInvalid, match="more than 67108864 bytes"):
         list(unfolded_parts(batch, Room(SMALL)))
-    parts = list(unfolded_parts(batch, Room(ReadBounds(1024 * MIB, 8 * MIB))))
+    parts = list(unfolded_parts(batch, Room(ReadBounds(body_bytes=1024 * MIB, batch_bytes=8 * MIB))))
     assert sum(each.num_rows for each in parts) == 1000
     assert max(each.num_rows for each in parts) <= 8
     assert pa.Table.from_batches(parts).to_pylist()[-1] == batch.slice(999).to_pylist()[0]
@@ -176,7 +178,7 @@ def test_rows_that_take_a_page_each_are_read_few_at_once() -> None:
     rows = pa.table({"a": ["x" * MIB] * 20})
     body = parquet(rows, compression="zstd", use_dictionary=False, data_page_size=1, write_batch_size=1)
     assert len(body) < MIB
-    batches = list(parquet_batches(io.BytesIO(body), ReadBounds(64 * MIB, 4 * MIB)))
+    batches = list(parquet_batches(io.BytesIO(body), ReadBounds(body_bytes=64 * MIB, batch_bytes=4 * MIB)))
     assert sum(each.num_rows for each in batches) == 20
     assert max(each.num_rows for each in batches) <= 4
 
@@ -184,22 +186,22 @@ def test_rows_that_take_a_page_each_are_read_few_at_once() -> None:
 def test_words_of_a_dictionary_are_not_written_out_before_they_are_measured() -> None:
     rows = pa.table({"a": pa.array([LONG] * 100).dictionary_encode().cast(pa.string())})
     body = parquet(rows, compression="zstd")
-    bounds = ReadBounds(1024 * MIB, 8 * MIB)
+    bounds = ReadBounds(body_bytes=1024 * MIB, batch_bytes=8 * MIB)
     batches = list(parquet_batches(io.BytesIO(body), bounds))
     assert sum(each.num_rows for each in batches) == 100
     assert max(each.num_rows for each in batches) <= 8
     with pytest.raises(IngestInvalid, match="more than"):
-        rows_of(body, ReadBounds(16 * MIB, 8 * MIB))
+        rows_of(body, ReadBounds(body_bytes=16 * MIB, batch_bytes=8 * MIB))
 
 
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "PLAIN"])
 def test_words_with_a_common_beginning_are_read_few_at_once(encoding: str) -> None:
     words = [LONG + f"{number:06}" for number in range(100)]
     body = parquet(pa.table({"a": words}), use_dictionary=False, column_encoding={"a": encoding})
-    batches = list(parquet_batches(io.BytesIO(body), ReadBounds(1024 * MIB, 64 * MIB)))
+    batches = list(parquet_batches(io.BytesIO(body), ReadBounds(body_bytes=1024 * MIB, batch_bytes=64 * MIB)))
     assert [each for batch in batches for each in batch["a"].to_pylist()] == words
     with pytest.raises(IngestInvalid, match="more than"):
-        rows_of(body, ReadBounds(16 * MIB, 64 * MIB))
+        rows_of(body, ReadBounds(body_bytes=16 * MIB, batch_bytes=64 * MIB))
 
 
 def test_rows_of_lists_that_are_all_alike_are_refused_by_their_number() -> None:
