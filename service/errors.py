@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import ClassVar
 
 from service.faults import Faulty
+from service.model.query.query import EngineRun
+from service.model.tables.schema_changes import TableEvolution
 
 SEND_ALONE_AGAIN = "Send only the records for it again, under a new requestId."
 """The cure when no part of the request was written to one table: other tables may have taken theirs."""
@@ -20,8 +22,8 @@ class GatewayError(Exception):
     """The gateway met an unexpected error."""
 
     code: ClassVar[str] = "INTERNAL"
-    evolutions: Sequence[object] = ()
-    """Tables created or changed before the error, which stay so: `TableEvolution`s, of a layer above."""
+    evolutions: Sequence[TableEvolution] = ()
+    """Tables created or changed before the error, which stay so."""
 
     def __init__(self, detail: str | None = None) -> None:
         # The rest of a docstring is for the code that raises it.
@@ -456,11 +458,8 @@ class QueryEnded(GatewayError):
     """The query ended without a result."""
 
     code = "QUERY_FAILED"
-    run: object = None
-    """The engine's report on a query that started to run: an `EngineRun`.
-
-    That type lies in `service.model.query.query`, above this layer; read it with `engine_run` there.
-    """
+    run: EngineRun | None = None
+    """The engine's report on a query that started to run."""
 
 
 class QueryFailed(QueryEnded):

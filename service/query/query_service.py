@@ -25,7 +25,7 @@ from service.model.operations.health import PartHealth
 from service.model.operations.usage import PoolUse
 from service.model.query.explanation import Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary
-from service.model.query.query import QueryRecord, QueryRequest, QueryState, QueryStatus
+from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Chunk, Manifest, ResultFormat
 from service.ports import QueryHistory, QueryStore, Replicas
 from service.query.explaining.explain import explain
@@ -37,6 +37,7 @@ from service.query.lifecycle.open_queries import open_queries
 from service.query.lifecycle.presence import Presence, PresenceBounds
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
+from service.query.lifecycle.query_status import QueryStatus
 from service.query.lifecycle.run_query import QueryPorts
 from service.query.lifecycle.workers import QueryWorkers
 

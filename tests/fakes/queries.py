@@ -23,13 +23,14 @@ from service.errors import (
 from service.model.query.explanation import PLANNED, Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary, summary_of
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
-from service.model.query.query import QueryError, QueryRecord, QueryRequest, QueryState, QueryStatus
+from service.model.query.query import QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Chunk, Column, Manifest
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.verification import Verification
 from service.query.explaining.explain import explain
 from service.query.explaining.planning_service import Planning
 from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.query_status import QueryStatus
 from service.query.query_service import QueryService, ResultChunk, Submission
 from service.tracing import current
 from tests.fakes.metrics_store import FakeMetricsStore

@@ -21,7 +21,6 @@ from service.errors import (
     TableNotFound,
 )
 from service.model.query.pruning import PruningMetrics, Selection
-from service.model.query.query import engine_run
 from service.ports import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.engine_terms import in_engine_terms
@@ -195,7 +194,7 @@ def test_a_query_that_fails_while_it_runs_says_what_it_had_read(engine: SparkEng
     )
     with pytest.raises(QueryFailed, match="Division by zero") as raised:
         run(engine, "SELECT k / 0 FROM lake.s.some")
-    so_far = engine_run(raised.value)
+    so_far = raised.value.run
     assert so_far is not None
     assert [scan.table for scan in so_far.scans] == ["lake.s.some"]
     assert "== Physical Plan ==" in so_far.plan_text

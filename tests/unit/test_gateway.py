@@ -28,10 +28,11 @@ from service.errors import (
 from service.gateway import ENDING_S, Gateway, GatewayBounds
 from service.model.operations.health import PartHealth, PartState
 from service.model.query.history import QueryListing
-from service.model.query.query import QueryRecord, QueryRequest, QueryState, QueryStatus
+from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.tables.tables import TableName
 from service.query.lifecycle.known_requests import STORE_REST_MS
 from service.query.lifecycle.presence import PresenceBounds
+from service.query.lifecycle.query_status import QueryStatus
 from service.query.lifecycle.run_query import QueryPorts
 from service.query.lifecycle.sweep import forget_old_queries
 from service.query.query_service import QueryBounds, QueryService

@@ -26,8 +26,9 @@ from service.errors import ResultExpired
 from service.gateway import Gateway
 from service.model.filters.filtering import FilterSource
 from service.model.query.pruning import Selection
-from service.model.query.query import QueryRecord, QueryStatus
+from service.model.query.query import QueryRecord
 from service.model.query.results import Manifest, ResultFormat
+from service.query.lifecycle.query_status import QueryStatus
 from service.query.query_service import ResultChunk
 
 

@@ -16,8 +16,9 @@ from api.http.authentication.key_lookups import KeyLookups
 from api.http.authentication.static_tokens import StaticTokens
 from api.http.middleware.authentication_metrics import NO_KIND
 from api.http.problems.errors import Unauthenticated
+from service.authentication.check_key import check_key
 from service.errors import CertificateInvalid, CredentialFault
-from service.model.authentication.api_keys import PREFIX, check_key, sent_key
+from service.model.authentication.api_keys import PREFIX, sent_key
 from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
 from service.model.operations.caller_classes import CallerClasses
 from service.ports import Clock

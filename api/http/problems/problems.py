@@ -119,9 +119,9 @@ def _parts(record: IngestRecord) -> dict[str, object]:
     return {"commits": commits, "note": note}
 
 
-def _evolutions(made: Sequence[object]) -> dict[str, object]:
+def _evolutions(made: Sequence[TableEvolution]) -> dict[str, object]:
     """Lists the table changes that were committed before the error, as the ingest's answer shows them."""
-    reported = [evolution_answer(each) for each in made if isinstance(each, TableEvolution)]
+    reported = [evolution_answer(each) for each in made]
     return {"evolutions": [each.model_dump(by_alias=True) for each in reported]} if reported else {}
 
 

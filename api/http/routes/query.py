@@ -19,7 +19,8 @@ from api.http.schemas.query_answer import QueryAnswer
 from api.http.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery
 from service.errors import ResultExpired
 from service.gateway import Gateway
-from service.model.query.query import QueryRequest, QueryState, QueryStatus
+from service.model.query.query import QueryRequest, QueryState
+from service.query.lifecycle.query_status import QueryStatus
 from service.query.query_service import Submission
 
 router = APIRouter(tags=["query"], route_class=StrictJsonRoute)

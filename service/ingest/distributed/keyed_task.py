@@ -8,6 +8,7 @@ from itertools import count
 
 import pyarrow as pa
 
+from service.committables import write_results_to_bytes
 from service.errors import CallerError
 from service.ingest.dead_letters.dead_letters import FIELDS, DeadLetters
 from service.ingest.decoding.streams.plan import ReadPlan
@@ -19,7 +20,6 @@ from service.ingest.distributed.split_reader import Split, SplitReader
 from service.ingest.distributed.split_task import Pairs, SplitTask, unreadable
 from service.ingest.distributed.unreadable_files import Unreadable
 from service.ingest.write_schema.written_fields import written_fields
-from service.model.ingest.committables import write_results_to_bytes
 from service.model.ingest.micro_batches import Message
 from service.model.ingest.writing import Destination, WriteTarget
 

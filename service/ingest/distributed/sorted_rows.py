@@ -27,7 +27,7 @@ TOLD_AT_MOST = 100
 class SplitOutcome:
     """The outcome of one task.
 
-    `results` are write results, spelled as in `service.model.ingest.committables`. With a `failure`, or with
+    `results` are write results, spelled as in `service.committables`. With a `failure`, or with
     `unreadable` files, there are no results and no files. `bad` are the first records that did not fit.
     """
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from service.committables import write_results_to_bytes
 from service.errors import CallerError
 from service.ingest.dead_letters.dead_letters import DeadLetterSink
 from service.ingest.decoding.read_rows import read_rows
@@ -19,7 +20,6 @@ from service.ingest.distributed.sorted_rows import SortedRows, SplitOutcome
 from service.ingest.distributed.split_reader import Split, SplitReader, place_of
 from service.ingest.distributed.unreadable_files import Unreadable, readable_rows, unreadable_files
 from service.ingest_ports import DataFiles
-from service.model.ingest.committables import write_results_to_bytes
 from service.model.ingest.micro_batches import Message
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.writing import Destination, TableKey, WritableTable

@@ -9,6 +9,7 @@ from functools import partial
 from io import SEEK_END
 from uuid import UUID
 
+from service.committables import write_results_from_bytes, write_results_to_bytes
 from service.errors import GatewayError, IngestInvalid, RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters.dead_letters import (
     DeadLetters,
@@ -33,7 +34,6 @@ from service.ingest.joined_routes import joined_routes
 from service.ingest.read_target import read_target
 from service.ingest.write_schema.written_fields import written_fields
 from service.ingest_ports import DataFiles, DeadLetterTables
-from service.model.ingest.committables import write_results_from_bytes, write_results_to_bytes
 from service.model.ingest.ingest import (
     BadRecord,
     IngestRequest,

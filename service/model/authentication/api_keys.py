@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import re
 import secrets
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from service.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked
-
 PREFIX = "sluice_"
 ID_BYTES, SECRET_BYTES = 8, 32
 _KEY = re.compile(r"sluice_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
-_NO_HASH = bytes(32)
-"""Compared with the secret of a key that does not exist. No text has this hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +60,10 @@ def sent_key(text: str) -> SentKey | None:
 def made_key(unsecret: ApiKey) -> MadeKey:
     """Returns the key with a new id and a new secret."""
     key_id, secret = secrets.token_hex(ID_BYTES), secrets.token_urlsafe(SECRET_BYTES)
-    key = replace(unsecret, key_id=key_id, secret_sha256=_hash(secret))
+    key = replace(unsecret, key_id=key_id, secret_sha256=hash_of(secret))
     return MadeKey(key, f"{PREFIX}{key_id}_{secret}")
 
 
-def check_key(sent: SentKey, key: ApiKey | None, now: datetime) -> ApiKey:
-    """Returns the key if its secret is right and it is valid. A missing key takes as long as a wrong secret.
-
-    Raises:
-        ApiKeyInvalid: there is no key, or the secret is wrong.
-        ApiKeyExpired: the key has expired.
-        ApiKeyRevoked: the key was revoked.
-    """
-    is_right = hmac.compare_digest(_hash(sent.secret), _NO_HASH if key is None else key.secret_sha256)
-    if key is None or not is_right:
-        raise ApiKeyInvalid
-    # Only a caller with the right secret learns more.
-    if key.revoked_at is not None:
-        raise ApiKeyRevoked
-    if key.expires_at is not None and key.expires_at <= now:
-        raise ApiKeyExpired
-    return key
-
-
-def _hash(secret: str) -> bytes:
+def hash_of(secret: str) -> bytes:
+    """Returns what is stored of a secret."""
     return hashlib.sha256(secret.encode()).digest()

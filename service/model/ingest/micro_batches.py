@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 from uuid import UUID
 
-from service.errors import CallerError
 from service.model.ingest.sources import SourceFile, SourceRecords
 from service.model.ingest.validation_schema import UnreadableFile, ValidationSchema
 from service.model.ingest.writing import TableKey
@@ -81,7 +80,7 @@ class UnfoundFile:
     """A file that is missing, or has an impossible name; `failure` is for callers that need the file."""
 
     file: UnreadableFile
-    failure: CallerError
+    failure: Exception
 
 
 @dataclass(frozen=True, slots=True)

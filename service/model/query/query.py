@@ -10,11 +10,10 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from service.errors import GatewayError, QueryEnded
 from service.model.filters.filtering import FilterRecord
 from service.model.query.lineage import ResultLineage
 from service.model.query.pruning import ScanRecord
-from service.model.query.results import Manifest, ResultFormat
+from service.model.query.results import ResultFormat
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.verification import Verification
 from service.tracing import TraceContext
@@ -141,12 +140,6 @@ class EngineRun:
     plan_text: str
 
 
-def engine_run(failure: GatewayError) -> EngineRun | None:
-    """Returns the engine's report in `QueryEnded.run`, if there is one."""
-    run = failure.run if isinstance(failure, QueryEnded) else None
-    return run if isinstance(run, EngineRun) else None
-
-
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
     """The record of a query, whatever its end; the metrics store keeps it.
@@ -186,18 +179,3 @@ class QueryRecord:
     verification: Verification | None = None
     lineage: ResultLineage | None = None
     trace: TraceContext | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class QueryStatus:
-    """A query as it stands now.
-
-    `manifest` is set while the result exists. `failure` is the error that ended the query, with all its
-    facts. `format` is the one that its caller asked for.
-    """
-
-    record: QueryRecord
-    elapsed_ms: int
-    manifest: Manifest | None = None
-    failure: GatewayError | None = None
-    format: ResultFormat = ResultFormat.JSON

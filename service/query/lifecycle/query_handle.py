@@ -12,18 +12,12 @@ from uuid import UUID
 from service.errors import EngineLost, GatewayError, PartDown, QueryCanceled, QueryEnded
 from service.model.filters.filtering import FilterRecord
 from service.model.query.pruning import ScanRecord
-from service.model.query.query import (
-    QueryError,
-    QueryRecord,
-    QueryRequest,
-    QueryState,
-    QueryStatus,
-    engine_run,
-)
+from service.model.query.query import EngineRun, QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Manifest
 from service.ports import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.unfiltered_scans import unfiltered_scans
+from service.query.lifecycle.query_status import QueryStatus
 from service.query.lifecycle.run_outcome import RunOutcome
 from service.tracing import current
 
@@ -244,6 +238,11 @@ def _planning_ms(failure: GatewayError, pruning_ms: int, worked_ms: int) -> int:
         return min(pruning_ms + run.planning_ms, worked_ms)
     # A lost engine cannot report its progress; any other failure without a report means that nothing ran.
     return min(pruning_ms, worked_ms) if isinstance(failure, EngineLost) else worked_ms
+
+
+def engine_run(failure: GatewayError) -> EngineRun | None:
+    """Returns the engine's report, if the query had started to run."""
+    return failure.run if isinstance(failure, QueryEnded) else None
 
 
 def _cut(failure: GatewayError) -> None:

@@ -9,14 +9,14 @@ import structlog
 from service.errors import GatewayError, QueryEnded, TableNotFound
 from service.lineage_ports import Lineage, NoLineage
 from service.model.query.lineage import ResultLineage
-from service.model.query.query import EngineRun, engine_run
+from service.model.query.query import EngineRun
 from service.model.query.results import Manifest
 from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
 from service.pruning.sql_text.nesting import MAX_NESTING
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.prune import Pruner
 from service.query.lifecycle.check_parameters import check_parameters
-from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.query_handle import QueryHandle, engine_run
 from service.query.lifecycle.run_pruned import run_pruned
 from service.query.lifecycle.vet import validate
 from service.tracing import step

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from service.authentication.check_key import check_key
 from service.authentication.known_keys import KeyTimes, KnownKeys
 from service.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked, AuthenticationDown
-from service.model.authentication.api_keys import ApiKey, check_key, made_key, sent_key
+from service.model.authentication.api_keys import ApiKey, made_key, sent_key
 from tests.fakes.clock import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -24,9 +24,9 @@ from service.adapters.postgres.ingest_log.open_round import OpenRound, is_in_rou
 from service.adapters.postgres.shared.advisory_lock import advisory_lock
 from service.adapters.postgres.shared.connecting import DURABLE, store_engine
 from service.adapters.postgres.shared.pool_use import pool_use
+from service.committables import write_results_from_bytes
 from service.errors import CommittableUnreadable, MetricsStoreDown
 from service.ingest_ports import OnRefused
-from service.model.ingest.committables import write_results_from_bytes
 from service.model.ingest.ingest import PendingRound, RevisedRound, RoundPart, RoundRevision
 from service.model.ingest.writing import Committable, TableKey
 from service.model.operations.usage import PoolUse

@@ -8,7 +8,7 @@ from datetime import UTC
 from service.adapters.postgres.ingest_log.evolution_values import evolution_values, evolutions_of
 from service.adapters.postgres.ingest_log.ingest_tables import IngestCommitRow, IngestRow
 from service.adapters.postgres.shared.storable import storable
-from service.model.ingest.committables import write_results_to_bytes
+from service.committables import write_results_to_bytes
 from service.model.ingest.ingest import (
     BadRecord,
     IngestCommit,

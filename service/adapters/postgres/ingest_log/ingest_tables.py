@@ -45,7 +45,7 @@ class IngestRow(Base):
 class IngestCommitRow(Base):
     """One ingest's part for a table and branch; it waits while it has neither a snapshot nor an error.
 
-    `results` are the write results as `service.model.ingest.committables` encodes them, until it has a
+    `results` are the write results as `service.committables` encodes them, until it has a
     snapshot. Rejected parts keep them, so that their rows can be found. `error_detail` without a code says
     why it waits. Rows of one `layout` were written for the same table, schema and partition spec.
     """

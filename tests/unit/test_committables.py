@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.committables import write_results_from_bytes, write_results_to_bytes
 from service.errors import CommittableUnreadable, CommittableVersionUnknown
-from service.model.ingest.committables import write_results_from_bytes, write_results_to_bytes
 from service.model.ingest.writing import TableKey, WriteResult, WriteTarget
 from service.model.tables.tables import TableName
 
