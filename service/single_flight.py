@@ -45,6 +45,10 @@ class SingleFlight(Generic[K, T]):
         """How many calls run."""
         return len(self._running)
 
+    def __contains__(self, key: K) -> bool:
+        """Whether a call of this key runs."""
+        return key in self._running
+
     def join(self, key: K, call: Callable[[], T], within_s: float | None = None) -> tuple[T, bool]:
         """Returns the call's result, and whether this caller made the call; only others wait `within_s`.
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from service.errors import GatewayError, PartDown
 from service.model.operations.fault_text import fault_text
+from service.single_flight import SingleFlight
 
 WITHIN_S = 15.0
 
@@ -105,7 +104,8 @@ def _skipped(check: Check, states: dict[str, State]) -> Finding | None:
 
 def _tried(check: Check, within_s: float) -> Finding:
     began_s = time.monotonic()
-    outcome = _started(check)
+    # In a thread of its own, since a part that hangs must not keep the process from ending.
+    outcome = SingleFlight[str, str | Found]().start(check.part, check.attempt)
     try:
         answer = outcome.result(within_s)
         found = Found(answer) if isinstance(answer, str) else answer
@@ -125,17 +125,3 @@ def _said(failure: GatewayError) -> str:
     if not isinstance(failure, PartDown) or cause is None:
         return failure.detail
     return f"{failure.detail} {words_of(cause)}"
-
-
-def _started(check: Check) -> Future[str | Found]:
-    outcome: Future[str | Found] = Future()
-
-    def run() -> None:
-        try:
-            outcome.set_result(check.attempt())
-        except BaseException as failure:  # noqa: BLE001 -- the edge of the thread: whoever waits gets it
-            outcome.set_exception(failure)
-
-    # A daemon thread, since a part that hangs must not keep the process from ending.
-    threading.Thread(target=run, name=f"check-{check.part}", daemon=True).start()
-    return outcome

@@ -148,7 +148,7 @@ class Harness:
 
     def _wait_for_relations(self) -> None:
         """Waits until the rows that the query has requested are in memory."""
-        wait(list(self._ports.pruner._relations._pending.values()), PATIENCE_S)
+        wait(list(self._ports.pruner._relations._fetches._running.values()), PATIENCE_S)
 
     def run(self, sql: str, parameters: Parameters = (), pruned: PrunedQuery | None = None) -> EngineResult:
         statement = Statement(

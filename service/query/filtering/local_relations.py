@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor, Future
-from contextlib import suppress
+from concurrent.futures import Executor
+from functools import partial
 
 import structlog
 from cachetools import LRUCache
@@ -14,6 +14,7 @@ from service.errors import GatewayError
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.query.query import Parameters
 from service.ports import KeysAndRows, Relations
+from service.single_flight import SingleFlight
 from service.tracing import carried
 
 log = structlog.get_logger(__name__)
@@ -33,7 +34,7 @@ class LocalRelations:
         self._executor = executor
         self._lock = threading.Lock()
         self._asked: LRUCache[str, int] = LRUCache(REMEMBERED)
-        self._pending: dict[str, Future[None]] = {}
+        self._fetches: SingleFlight[str, None] = SingleFlight()
         self._too_large: LRUCache[str, None] = LRUCache(REMEMBERED)
         self._disabled: frozenset[str] = frozenset()
 
@@ -51,7 +52,8 @@ class LocalRelations:
             if held is not None:
                 found[each.fingerprint] = held
             elif self._is_due(each.fingerprint):
-                self._start(each, parameters)
+                fetch = carried(partial(self._fetch, each, parameters))
+                self._fetches.start(each.fingerprint, fetch, self._executor.submit)
         return found
 
     @property
@@ -92,19 +94,10 @@ class LocalRelations:
 
     def _is_due(self, fingerprint: str) -> bool:
         with self._lock:
-            if fingerprint in self._pending or fingerprint in self._too_large:
+            if fingerprint in self._fetches or fingerprint in self._too_large:
                 return False
             self._asked[fingerprint] = count = self._asked.get(fingerprint, 0) + 1
-            return count >= ASKED_BEFORE_FETCHED and len(self._pending) < PENDING_AT_MOST
-
-    def _start(self, wanted: RelationQuery, parameters: Parameters) -> None:
-        with self._lock:
-            if wanted.fingerprint in self._pending:
-                return
-            # The gateway may be shutting down.
-            with suppress(RuntimeError):
-                fetching = self._executor.submit(carried(self._fetch), wanted, parameters)
-                self._pending[wanted.fingerprint] = fetching
+            return count >= ASKED_BEFORE_FETCHED and len(self._fetches) < PENDING_AT_MOST
 
     def _fetch(self, wanted: RelationQuery, parameters: Parameters) -> None:
         try:
@@ -120,7 +113,6 @@ class LocalRelations:
         finally:
             with self._lock:
                 self._asked.pop(wanted.fingerprint, None)
-                self._pending.pop(wanted.fingerprint, None)
 
     def _refuse(self, fingerprint: str) -> None:
         with self._lock:
