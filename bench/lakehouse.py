@@ -31,8 +31,8 @@ class Lake:
 
 def clean_environment(data_dir: Path) -> dict[str, str]:
     """Returns this process's environment without gateway settings, so that the defaults are measured."""
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("SLUICE_")}
-    return kept | {"SLUICE_DATA_DIR": str(data_dir), "SLUICE_PORT": "0"}
+    inherited = {name: value for name, value in os.environ.items() if not name.upper().startswith("SLUICE_")}
+    return inherited | {"SLUICE_DATA_DIR": str(data_dir), "SLUICE_PORT": "0"}
 
 
 @contextmanager

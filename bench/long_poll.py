@@ -114,12 +114,12 @@ def _rows(
     over = max(each[1] for each in samples) - idle[1]
     threads = max(each[2] for each in samples) - idle[2]
     answered = Counter(state for state, _ in answers)["SUCCEEDED"]
-    held = max((each[1] for each in waiting), default=idle[1]) - idle[1]
+    added = max((each[1] for each in waiting), default=idle[1]) - idle[1]
     return [
         Row("resident memory, idle", idle[1], "MB"),
-        Row("over idle, while all wait", held, "MB"),
+        Row("over idle, while all wait", added, "MB"),
         Row("over idle, at most (answers included)", over, "MB", target="< 300 MB", is_met=over < TARGET_MB),
-        Row("per waiting client", held * 1024 / count, "kB"),
+        Row("per waiting client", added * 1024 / count, "kB"),
         Row("threads, idle", idle[2], ""),
         Row("threads more, at most", threads, "", target="not one per client", is_met=threads < count / 10),
         Row("clients that got the answer", answered, "", target=f"all {count}", is_met=answered == count),

@@ -48,7 +48,7 @@ def measure(lake: Lake) -> Measurement:
             for way in (SPARK, CACHED) if number % 2 else (CACHED, SPARK):
                 asked = _ask(client, period, way)
                 if number >= WARM_UP:
-                    _keep(samples.setdefault(way.label, {}), asked)
+                    _record(samples.setdefault(way.label, {}), asked)
     return Measurement(_rows(samples), samples, REMARKS)
 
 
@@ -69,7 +69,7 @@ def _ask(client: Client, period: int, way: Way) -> Asked:
     return ask(client, body | {"dynamicFiltering": way.dynamic_filtering})
 
 
-def _keep(kinds: dict[str, list[float]], asked: Asked) -> None:
+def _record(kinds: dict[str, list[float]], asked: Asked) -> None:
     scans = [each for each in asked.explanation["scans"] if each["table"].endswith(EVENTS)]
     values = (
         asked.took_ms,

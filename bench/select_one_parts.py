@@ -11,7 +11,7 @@ _RUN = "spark_session.engine.run_statement"
 
 WHOLE = "client"
 TAKE_IN, VET, CHECK, ENGINE = "take in", "vet", "check parameters", "engine"
-KEEP, ANSWER = "keep the result", "write the answer"
+STORE, ANSWER = "keep the result", "write the answer"
 
 PARTS = (
     Part(TAKE_IN, "service.gateway:Gateway.submit"),
@@ -27,7 +27,7 @@ PARTS = (
     Part("run and collect", "spark_session.results.row_collector:RowCollector.collect", 1),
     Part("columns", f"{_RUN}:result_columns", 1),
     Part("scan metrics", "spark_session.results.scan_metrics:ScanReader.read", 1),
-    Part(KEEP, "service.adapters.disk.result_store:LocalResultStore.put"),
+    Part(STORE, "service.adapters.disk.result_store:LocalResultStore.put"),
     Part(ANSWER, "api.http.routes.query:answer"),
     Part("after the answer: plan as text", f"{_RUN}:plan_text"),
 )
@@ -35,7 +35,7 @@ PARTS = (
 BETWEEN = (
     ("HTTP in, validation", (WHOLE, "began"), (TAKE_IN, "began")),
     ("from event loop to worker", (TAKE_IN, "ended"), (VET, "began")),
-    ("from worker to event loop to thread", (KEEP, "ended"), (ANSWER, "began")),
+    ("from worker to event loop to thread", (STORE, "ended"), (ANSWER, "began")),
     ("HTTP out", (ANSWER, "ended"), (WHOLE, "ended")),
 )
 """Times outside of these functions, by the moments at which they begin and end."""

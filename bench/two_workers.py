@@ -140,7 +140,7 @@ def _written(url: str, body: bytes, table: Table) -> Written:
         took_s,
         sum(each.record_count for each in added),
         sum(each.file_size_in_bytes for each in added),
-        Counter(map(_what_it_holds, added)),
+        Counter(map(_content_of, added)),
     )
 
 
@@ -148,7 +148,7 @@ def _files(table: Table, snapshot_id: int) -> list[DataFile]:
     return [each.file for each in table.scan(snapshot_id=snapshot_id).plan_files()]
 
 
-def _what_it_holds(file: DataFile) -> str:
+def _content_of(file: DataFile) -> str:
     metrics: list[Any] = [
         sorted(each.items())
         for each in (file.value_counts, file.null_value_counts, file.lower_bounds, file.upper_bounds)

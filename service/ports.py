@@ -127,7 +127,7 @@ class KeysAndRows:
 class Relations(Protocol):
     """Rows of small tables that the engine keeps in memory."""
 
-    def held(self, fingerprint: str) -> CachedRelation | None:
+    def cached(self, fingerprint: str) -> CachedRelation | None:
         """Returns the relation at once, if the engine has it now."""
 
     def fetch(
@@ -193,8 +193,8 @@ class SessionTables(Protocol):
             CatalogDown: the engine, or its metastore, does not answer.
         """
 
-    def facts(self, name: TableName, kept_ms: int) -> TableFacts | None:
-        """Returns the table, its current columns and files at most `kept_ms` old; None if missing.
+    def facts(self, name: TableName, max_age_ms: int) -> TableFacts | None:
+        """Returns the table, its current columns and files at most `max_age_ms` old; None if missing.
 
         Raises:
             CatalogDown: the engine, or its metastore, does not answer.
@@ -327,12 +327,14 @@ class Replicas(Protocol):
     Only the store's clock counts: clocks of machines may differ.
     """
 
-    def beat(self, opened: Sequence[OpenQuery], held: Collection[UUID], closed: Collection[UUID]) -> Decided:
+    def beat(
+        self, opened: Sequence[OpenQuery], reported: Collection[UUID], closed: Collection[UUID]
+    ) -> Decided:
         """Reports that this replica is alive, and the states of its queries; all of it or nothing.
 
         Args:
             opened: queries to write down, or to update with another state; not those that count as lost.
-            held: queries that this replica has written down and not closed. The result has what others
+            reported: queries that this replica has written down and not closed. The result has what others
                 decided about them.
             closed: queries that have their record, and are forgotten here.
 
@@ -453,7 +455,7 @@ class FilterCache(Protocol):
             FilterCollectionTimedOut: another call collects, and was not done in time.
         """
 
-    def held(self, fingerprint: str) -> ObtainedKeys | None:
+    def in_memory(self, fingerprint: str) -> ObtainedKeys | None:
         """Returns the keys at once if this process has them; no other process is asked."""
 
     def cached(self, wanted: DynamicFilter) -> ObtainedKeys:

@@ -23,7 +23,7 @@ class Line:
 
     delay_s: float = 0.0
     bytes_per_s: float | None = None
-    is_held: bool = False
+    is_stalled: bool = False
     """If true, connections stay open and new ones are accepted, but no bytes are forwarded."""
 
 
@@ -108,7 +108,7 @@ class TcpProxy:
         with contextlib.suppress(OSError):
             while piece := await source.read(PIECE_BYTES):
                 line = self.line
-                while line.is_held:
+                while line.is_stalled:
                     await asyncio.sleep(0.05)
                 pace_s = len(piece) / line.bytes_per_s if line.bytes_per_s else 0
                 await asyncio.sleep(line.delay_s + pace_s)

@@ -127,7 +127,7 @@ class Components:
             self.catalog_settings,
             SystemClock(),
             facts_timeout_s=self.settings.catalog_facts_timeout_s,
-            kept_bytes=self.settings.catalog_cache_max_bytes,
+            max_cached_bytes=self.settings.catalog_cache_max_bytes,
             sync=sync_files if self.settings.ingest_fsync else not_synced,
             engine_faults=lambda: self.engine.catalog_faults(),
         )
@@ -161,7 +161,7 @@ class Components:
             catalogs.opened,
             readers.__getitem__,
             max_files=self.settings.dynamic_filtering_max_listed_files,
-            kept_bytes=self.settings.dynamic_filtering_listing_max_bytes - self._listed_bytes,
+            max_cached_bytes=self.settings.dynamic_filtering_listing_max_bytes - self._listed_bytes,
         )
 
     @property

@@ -58,7 +58,7 @@ from service.query.lifecycle.run_query import QueryPorts
 from service.query.query_service import QueryBounds, QueryService
 from spark_session.engine.engine_relations import EngineRelations
 from spark_session.engine.row_deltas import SparkRowDeltas
-from spark_session.engine.table_upkeep import SparkTableMaintenance
+from spark_session.engine.table_maintenance import SparkTableMaintenance
 from spark_session.engine.views import SparkViews
 from spark_session.jars.jars import check_java
 

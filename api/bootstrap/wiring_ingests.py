@@ -143,8 +143,8 @@ def _history(settings: Settings, store_url: str, clock: Clock, stack: ExitStack)
     """Builds the history, and begins to delete what is older than the retention."""
     history = PostgresIngestHistory(store_url)
     stack.callback(history.close)
-    kept = timedelta(days=settings.ingest_retention_days)
-    retention = IngestRetention(history, deletion_clock(store_url, clock, stack), kept)
+    retained_for = timedelta(days=settings.ingest_retention_days)
+    retention = IngestRetention(history, deletion_clock(store_url, clock, stack), retained_for)
     stack.callback(retention.close)
     retention.start()
     return history

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from api.bootstrap.settings import Settings
 from service.adapters.catalogs.store_region import with_region
-from spark_session.jars.jars import kept_jars, resolve
+from spark_session.jars.jars import cached_jars, resolve
 from spark_session.jars.kafka_jars import KAFKA_JARS, names_connector
 from spark_session.jars.object_store_jars import is_pinned, missing_bundle, object_store_jars
 from spark_session.jars.pinned_jars import pinned_jars
@@ -52,7 +52,7 @@ def unfetched(
     return tuple(
         each
         for coordinates, is_whole in sets
-        if coordinates and kept_jars(coordinates, into, with_dependencies=is_whole) is None
+        if coordinates and cached_jars(coordinates, into, with_dependencies=is_whole) is None
         for each in coordinates
     )
 

@@ -97,7 +97,7 @@ def build_streams(
     streams = StreamService(
         StreamPorts(store=store, queries=queries, sources=sources, clock=clock, metrics=metrics.streams),
         ingests,
-        lambda kept: read_stream(kept, schema_from_json),
+        lambda body: read_stream(body, schema_from_json),
         StreamPace(running_at_most=settings.stream_max_running),
     )
     stack.callback(streams.close, 0)

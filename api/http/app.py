@@ -109,11 +109,11 @@ def create_app(
     patch_fastapi(app, redirect_from_root_to_docs=False)
     install_problems(app)
     # The middleware added last is the outermost.
-    held = _account(settings, settings.max_held_body_bytes, settings.max_body_bytes)
+    in_memory = _account(settings, settings.max_held_body_bytes, settings.max_body_bytes)
     spooled = _account(settings, settings.ingest_max_spooled_bytes, settings.ingest_max_body_bytes)
-    app.add_middleware(BytesInFlight, held=held, spooled=spooled, is_within_decoding=True)
+    app.add_middleware(BytesInFlight, in_memory=in_memory, spooled=spooled, is_within_decoding=True)
     app.add_middleware(DecodedBody, max_bytes=settings.max_body_bytes)
-    app.add_middleware(BytesInFlight, held=held, spooled=spooled)
+    app.add_middleware(BytesInFlight, in_memory=in_memory, spooled=spooled)
     app.add_middleware(
         BodyLimit, max_bytes=settings.max_body_bytes, max_records_bytes=settings.ingest_max_body_bytes
     )

@@ -146,12 +146,12 @@ def _without_other_machines(jar: Path) -> None:
         return
     with zipfile.ZipFile(jar) as whole:
         entries = whole.infolist()
-        kept = [each for each in entries if not is_of_another_machine(each.filename, machine)]
-        if len(kept) == len(entries):
+        remaining = [each for each in entries if not is_of_another_machine(each.filename, machine)]
+        if len(remaining) == len(entries):
             return
         slim = jar.with_suffix(".slim")
         with zipfile.ZipFile(slim, "w", zipfile.ZIP_DEFLATED) as smaller:
-            for entry in kept:
+            for entry in remaining:
                 smaller.writestr(entry, whole.read(entry))
     slim.replace(jar)
 

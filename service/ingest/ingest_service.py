@@ -132,8 +132,8 @@ class IngestService:
         """
         beginning = since or self._ports.clock.now() - SUMMARY_OF
         found = self._history.tables(beginning, table)
-        letters = found if table is None else self._history.tables(beginning, f"{table}{SUFFIX}")
-        return IngestSummary(beginning, with_rejected_counts(found, letters))
+        dead_letters = found if table is None else self._history.tables(beginning, f"{table}{SUFFIX}")
+        return IngestSummary(beginning, with_rejected_counts(found, dead_letters))
 
     def count_backlog(self) -> None:
         """Reports what waits now to the metrics."""

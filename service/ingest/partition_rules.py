@@ -12,7 +12,7 @@ from service.model.tables.partition_rules import NO_RULES, FolderBounds, Partiti
 from service.model.tables.schemas import Field, Primitive, TableSchema, fields_with_paths
 from service.model.tables.tables import PartitionField
 
-_KEPT = 256
+_MAX_CACHED = 256
 _FLOATING = ("float", "double")
 _WHOLE = ("int", "long")
 _TEXT = ("string", "binary")
@@ -25,7 +25,7 @@ def partition_rules(table: WritableTable) -> PartitionRules:
     return _rules(Identity(table.schema), table.partition_fields, table.folder_bounds)
 
 
-@lru_cache(_KEPT)
+@lru_cache(_MAX_CACHED)
 def _rules(
     schema: Identity[TableSchema], fields: tuple[PartitionField, ...], folders: FolderBounds | None
 ) -> PartitionRules:

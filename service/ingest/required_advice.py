@@ -22,12 +22,12 @@ def required_advice(writes: Iterable[Write]) -> Iterator[None]:
     try:
         yield
     except RecordsInvalid as error:
-        if not (any(map(_keeps_required, writes)) and any(map(_is_missing, error.violations))):
+        if not (any(map(_retains_required, writes)) and any(map(_is_missing, error.violations))):
             raise
         raise RecordsInvalid(f"{error.detail} {_ADVICE}", error.violations, error.bad_count) from error
 
 
-def _keeps_required(write: Write) -> bool:
+def _retains_required(write: Write) -> bool:
     asked = write.schema
     return asked is not None and asked.evolves and not asked.drops_required
 

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from service.errors import GatewayError, IngestInvalid, WriteNotAllowed
 from service.idempotency import same_request, sent_before
 from service.ingest.dead_letters.dead_letters import DeadLetters
-from service.ingest.dead_letters.letters_apart import check_dead_letters_apart
+from service.ingest.dead_letters.separate_dead_letters import check_separate_dead_letters
 from service.ingest.dead_letters.sort_out import SortedOut
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.distributed.large_parts import LargeInputs
@@ -27,7 +27,7 @@ from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, Change
 from service.ingest.schema_changes.evolutions import reporting
 from service.ingest.schema_changes.match_tables import match_tables
 from service.ingest.unmetered_ingests import Unmetered
-from service.ingest.write_schema.kept import kept_written_fields
+from service.ingest.write_schema.cached_write_schemas import cached_written_fields
 from service.ingest.write_schema.resolve_targets import resolve_targets
 from service.ingest_ports import (
     DataFiles,
@@ -179,7 +179,7 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     """
     keys = dict.fromkeys(each.key for each in request.writes)
     _check_allowed(keys, ports.writable_names)
-    check_dead_letters_apart(request)
+    check_separate_dead_letters(request)
     present = PresentColumns(request, ports.bounds, ports.spools, ports.large)
 
     def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> tuple[Destination, ...]:
@@ -228,15 +228,15 @@ def _sorted_out(
 ) -> SortedOut:
     targets = [
         read_target(
-            write, each.table, kept_written_fields(each.table.schema, each.target.write_schema_column_ids)
+            write, each.table, cached_written_fields(each.table.schema, each.target.write_schema_column_ids)
         )
         for write, each in zip(request.writes, destinations, strict=True)
     ]
-    letters = None
+    dead_letters = None
     if request.on_error is OnError.DEAD_LETTER:
-        letters = DeadLetters(ingest_id, ports.clock.now(), request, ports.dead_letters)
+        dead_letters = DeadLetters(ingest_id, ports.clock.now(), request, ports.dead_letters)
     joined = replace(request, route=joined_routes(request.route, destinations, targets))
-    return SortedOut(request_rows(joined, targets, ports.bounds, ports.spools), destinations, letters)
+    return SortedOut(request_rows(joined, targets, ports.bounds, ports.spools), destinations, dead_letters)
 
 
 def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:

@@ -46,14 +46,14 @@ class MaintenancePlan:
 
     `operations` run `interval` after upserts. A table that has got `appended_files` is compacted as often.
     `idle` after a commit, every operation runs that has not run since. An ended maintenance is reported for
-    as long as it is `kept`.
+    as long as it is `retention`.
     """
 
     interval: timedelta
     operations: tuple[MaintenanceOperation, ...]
     bounds: MaintenanceBounds
     writable_names: tuple[str, ...] = ("*",)
-    kept: timedelta = timedelta(days=30)
+    retention: timedelta = timedelta(days=30)
     poll_interval_s: float = LOOK_AROUND_S
     appended_files: int = 0
     """0: appended files do not count."""
@@ -136,7 +136,7 @@ class MaintenanceService:
         if now_ms >= self._next_housekeeping_ms:
             interval_ms = int(self.plan.interval.total_seconds() * 1000) or HOUSEKEEPING_MS
             self._next_housekeeping_ms = now_ms + min(HOUSEKEEPING_MS, interval_ms)
-            self._ports.log.forget(self._ports.deletion_clock.now() - self.plan.kept)
+            self._ports.log.forget(self._ports.deletion_clock.now() - self.plan.retention)
             self._ask_for_what_is_due()
         for record in self._ports.turns.open():
             if self._worker.is_closing:

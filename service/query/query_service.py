@@ -118,11 +118,11 @@ class QueryService:
         )
         if before is not None:
             return Submission(before.query_id, is_reused=True)
-        held = self.registry.add(query)
-        if held is query:
+        registered = self.registry.add(query)
+        if registered is query:
             query.finished.add_done_callback(self._stir)
             self._workers.hand_over(query)
-        return Submission(held.query_id, is_reused=held is not query)
+        return Submission(registered.query_id, is_reused=registered is not query)
 
     def finished(self, query_id: UUID) -> Future[None]:
         """Returns a future that resolves when the query has ended, at any replica.
@@ -146,7 +146,7 @@ class QueryService:
             ShuttingDown: this replica does not hold it, and drains: another one may have its result.
             MetricsStoreDown: this replica does not hold it, and its record cannot be read now.
         """
-        query = self._held(query_id, caller)
+        query = self._registered(query_id, caller)
         if query is not None:
             status = query.status(self.ports.clock.elapsed_ms())
             if self._presence is not None and not status.record.state.is_final:
@@ -182,7 +182,7 @@ class QueryService:
         Raises:
             QueryNotFound: this caller has no such query.
         """
-        query = self._held(query_id, caller)
+        query = self._registered(query_id, caller)
         if query is None:
             is_final = self._record(query_id, caller).state.is_final
             if self._presence is not None and not is_final:
@@ -197,7 +197,7 @@ class QueryService:
             QueryNotFound: this caller has no such query.
             MetricsStoreDown: its record cannot be read now.
         """
-        query = self._held(query_id, caller)
+        query = self._registered(query_id, caller)
         if query is None:
             return explain(self._record(query_id, caller), self.ports.calls)
         if query.record.state.is_final:
@@ -292,7 +292,7 @@ class QueryService:
                 self.registry.lose_result(query)
             raise
 
-    def _held(self, query_id: UUID, caller: str) -> QueryHandle | None:
+    def _registered(self, query_id: UUID, caller: str) -> QueryHandle | None:
         query = self.registry.find(query_id)
         if query is not None and query.caller != caller:
             raise QueryNotFound

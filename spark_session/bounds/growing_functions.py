@@ -40,7 +40,7 @@ def _repeat(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     if times is None or not arguments:
         return UNKNOWN
     # A column is assumed to hold a text of one character; the analyzed plan has an estimate of its real size.
-    width = 1.0 if arguments[0].byte_count is None else arguments[0].held
+    width = 1.0 if arguments[0].byte_count is None else arguments[0].known_bytes
     return Sized(byte_count=width * max(times, 0))
 
 
@@ -58,7 +58,9 @@ def _array_repeat(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     count = _high(arguments, 1)
     if count is None:
         return UNKNOWN
-    return Sized(byte_count=max(count, 0) * max(arguments[0].held, ELEMENT_BYTES), elements=max(count, 0))
+    return Sized(
+        byte_count=max(count, 0) * max(arguments[0].known_bytes, ELEMENT_BYTES), elements=max(count, 0)
+    )
 
 
 def _array_insert(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
@@ -67,7 +69,7 @@ def _array_insert(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     if place.high is None or place.low is None:
         return UNKNOWN
     filled = max(place.high, -place.low, 0) + (arguments[0].elements or 0)
-    return Sized(byte_count=filled * ELEMENT_BYTES + arguments[0].held, elements=filled)
+    return Sized(byte_count=filled * ELEMENT_BYTES + arguments[0].known_bytes, elements=filled)
 
 
 def _sequence(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
@@ -99,23 +101,23 @@ def _joined(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     if all(each.byte_count is None for each in arguments):
         return UNKNOWN
     elements = sum(each.elements or 0 for each in arguments)
-    return Sized(byte_count=sum(each.held for each in arguments), elements=elements)
+    return Sized(byte_count=sum(each.known_bytes for each in arguments), elements=elements)
 
 
 def _array_join(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     if arguments[0].byte_count is None:
         return UNKNOWN
-    glue = arguments[1].held if len(arguments) > 1 else 0.0
-    return Sized(byte_count=arguments[0].held + (arguments[0].elements or 0) * glue)
+    glue = arguments[1].known_bytes if len(arguments) > 1 else 0.0
+    return Sized(byte_count=arguments[0].known_bytes + (arguments[0].elements or 0) * glue)
 
 
 def _replaced(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
     """Each character, or each text that is searched for, may become the new text."""
     if arguments[0].byte_count is None:
         return UNKNOWN
-    new = arguments[2].held if len(arguments) > 2 else 0.0
-    found = max(arguments[1].held, 1.0) if name == "replace" and len(arguments) > 1 else 1.0
-    return Sized(byte_count=arguments[0].held * max(new / found, 1.0) + new)
+    new = arguments[2].known_bytes if len(arguments) > 2 else 0.0
+    found = max(arguments[1].known_bytes, 1.0) if name == "replace" and len(arguments) > 1 else 1.0
+    return Sized(byte_count=arguments[0].known_bytes * max(new / found, 1.0) + new)
 
 
 def _times(factor: float) -> Rule:
@@ -124,7 +126,7 @@ def _times(factor: float) -> Rule:
     def rule(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
         if not arguments or arguments[0].byte_count is None:
             return UNKNOWN
-        return Sized(byte_count=arguments[0].held * factor, elements=arguments[0].elements)
+        return Sized(byte_count=arguments[0].known_bytes * factor, elements=arguments[0].elements)
 
     return rule
 
@@ -134,7 +136,7 @@ def _mapped(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     many = max((each.elements or 0 for each in arguments[:-1]), default=0.0)
     if not many:
         return UNKNOWN
-    return Sized(byte_count=many * max(arguments[-1].held, ELEMENT_BYTES), elements=many)
+    return Sized(byte_count=many * max(arguments[-1].known_bytes, ELEMENT_BYTES), elements=many)
 
 
 def _format(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
@@ -142,8 +144,8 @@ def _format(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
     if wide is not None:
         raise QueryTooLarge(f"{name} takes widths of up to 999 characters, not {wide[0][:12]}.")
     # The same argument may occur in it many times: `%1$s%1$s`.
-    places = arguments[0].held / 2 if arguments else 0.0
-    return Sized(byte_count=places * max((each.held for each in arguments[1:]), default=0.0))
+    places = arguments[0].known_bytes / 2 if arguments else 0.0
+    return Sized(byte_count=places * max((each.known_bytes for each in arguments[1:]), default=0.0))
 
 
 def _digits(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
@@ -216,7 +218,7 @@ def _theta(name: str, arguments: Sequence[Sized], bounds: QueryBounds) -> Sized:
 
 
 def _levenshtein(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
-    if len(arguments) > 1 and arguments[0].held * arguments[1].held > MAX_STEPS:
+    if len(arguments) > 1 and arguments[0].known_bytes * arguments[1].known_bytes > MAX_STEPS:
         raise QueryTooLarge(f"{name} of texts as long as these takes more than {MAX_STEPS:,} steps.")
     return UNKNOWN
 

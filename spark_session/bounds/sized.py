@@ -21,7 +21,7 @@ class Sized:
     text: str | None = None
 
     @property
-    def held(self) -> float:
+    def known_bytes(self) -> float:
         """The known bytes; those in a column existed before."""
         return self.byte_count or 0.0
 

@@ -47,7 +47,7 @@ class ValueSizes:
         """
         self._is_strict = is_strict
         made = [self.of(call) for call in calls]
-        if (total := sum(each.held for each in made)) > self._bounds.value_bytes:
+        if (total := sum(each.known_bytes for each in made)) > self._bounds.value_bytes:
             raise QueryTooLarge(
                 f"The values that functions of this query make would have {total:,.0f} bytes together; "
                 f"{self._bounds.value_bytes:,} are allowed (setting max_value_bytes)."
@@ -87,9 +87,9 @@ class ValueSizes:
                 f"{name} stands where it is evaluated ahead of the query, and the size of what it makes is "
                 "not known: give its arguments as plain values."
             )
-        if made.held > self._bounds.value_bytes:
+        if made.known_bytes > self._bounds.value_bytes:
             raise QueryTooLarge(
-                f"{name} would make a value of {made.held:,.0f} bytes; "
+                f"{name} would make a value of {made.known_bytes:,.0f} bytes; "
                 f"{self._bounds.value_bytes:,} are allowed (setting max_value_bytes)."
             )
         return made
@@ -101,15 +101,15 @@ class ValueSizes:
         many = array.elements or 0.0
         if growth >= DOUBLED and not 0 < many * log2(growth) < log2(self._bounds.value_bytes):
             raise QueryTooLarge(f"{name} would make its value {growth:,.0f} times as large at each element.")
-        made = max(start.held, 1.0) * (growth**many if growth >= DOUBLED else 1.0)
-        return Sized(byte_count=max(made, array.held), elements=array.elements)
+        made = max(start.known_bytes, 1.0) * (growth**many if growth >= DOUBLED else 1.0)
+        return Sized(byte_count=max(made, array.known_bytes), elements=array.elements)
 
     def _growth(self, merge: Node) -> float:
         names = merge.get("l", [""])
         before = self._variables
         self._variables = {**before, names[0]: Sized(byte_count=ACCUMULATED)}
         try:
-            return self.of(merge).held / ACCUMULATED
+            return self.of(merge).known_bytes / ACCUMULATED
         finally:
             self._variables = before
 
@@ -130,7 +130,7 @@ def _largest(arguments: Sequence[Sized]) -> Sized:
     """Returns the bounds of whichever value the query chooses. A condition among them does no harm."""
     numbers = [each for each in arguments if each.low is not None and each.high is not None]
     return Sized(
-        byte_count=max((each.held for each in arguments), default=None),
+        byte_count=max((each.known_bytes for each in arguments), default=None),
         elements=max((each.elements or 0 for each in arguments), default=None),
         low=min((each.low for each in numbers if each.low is not None), default=None),
         high=max((each.high for each in numbers if each.high is not None), default=None),
@@ -142,4 +142,4 @@ def _sum(arguments: Sequence[Sized]) -> Sized:
     if all(each.byte_count is None for each in arguments):
         return UNKNOWN
     elements = max((each.elements or 0 for each in arguments), default=0)
-    return Sized(byte_count=sum(each.held for each in arguments), elements=elements)
+    return Sized(byte_count=sum(each.known_bytes for each in arguments), elements=elements)

@@ -59,7 +59,7 @@ class SparkEngine:
         self._has_failed_start = False
         self._changed = threading.Condition()
         self._closing = threading.Event()
-        self._watcher = threading.Thread(target=self._keep_alive, name="spark-watch", daemon=True)
+        self._watcher = threading.Thread(target=self._watch_engine, name="spark-watch", daemon=True)
 
     def start(self) -> None:
         """Returns once the session is warm.
@@ -260,7 +260,7 @@ class SparkEngine:
             watch.stop()
             watch.session.stop()
 
-    def _keep_alive(self) -> None:
+    def _watch_engine(self) -> None:
         pause_s = FIRST_RETRY_S
         while not self._closing.is_set():
             try:

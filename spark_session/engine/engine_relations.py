@@ -20,10 +20,10 @@ class EngineRelations:
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
 
-    def held(self, fingerprint: str) -> CachedRelation | None:
+    def cached(self, fingerprint: str) -> CachedRelation | None:
         """See `service.ports.Relations`."""
         session = self._engine.session
-        return None if session is None else session.relations.held(fingerprint)
+        return None if session is None else session.relations.cached(fingerprint)
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds

@@ -114,13 +114,13 @@ def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
     At least one row is kept: an empty answer would hide that there is one.
     """
     # A slice of a table without columns has as many rows as it is asked for.
-    kept = rows.slice(0, min(statement.row_limit, rows.num_rows))
-    if kept.nbytes > statement.byte_limit:
+    cut = rows.slice(0, min(statement.row_limit, rows.num_rows))
+    if cut.nbytes > statement.byte_limit:
         # Rows differ in size, so their number says nothing; but the size of the first n only grows with n.
-        counts = range(1, kept.num_rows + 1)
-        fitting = bisect_right(counts, statement.byte_limit, key=lambda count: kept.slice(0, count).nbytes)
-        kept = kept.slice(0, max(1, fitting))
-    return kept, kept.num_rows < rows.num_rows
+        counts = range(1, cut.num_rows + 1)
+        fitting = bisect_right(counts, statement.byte_limit, key=lambda count: cut.slice(0, count).nbytes)
+        cut = cut.slice(0, max(1, fitting))
+    return cut, cut.num_rows < rows.num_rows
 
 
 def plan_text(frame: DataFrame) -> str:

@@ -57,10 +57,10 @@ class SparkSessionTables:
             found = json.loads(reader.tables())
         return [TableName(CATALOG, schema, table) for schema, table in found]
 
-    def facts(self, name: TableName, kept_ms: int) -> TableFacts | None:
+    def facts(self, name: TableName, max_age_ms: int) -> TableFacts | None:
         """See `service.ports.SessionTables`."""
         with self._asked() as reader:
-            reported = reader.table(name, kept_ms, self._max_partitions)
+            reported = reader.table(name, max_age_ms, self._max_partitions)
         found = json.loads(reported)
         if found is None:
             return None

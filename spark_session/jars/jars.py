@@ -49,14 +49,14 @@ def resolve(
     """
     wanted = sorted(set(coordinates))
     target = _target(wanted, into, with_dependencies=with_dependencies)
-    kept = _kept(target)
-    if kept is not None:
-        return kept
+    cached = _cached(target)
+    if cached is not None:
+        return cached
     java = check_java()
     try:
         into.mkdir(parents=True, exist_ok=True)
         with _locked(into / ".lock"):
-            return _kept(target) or _resolve(
+            return _cached(target) or _resolve(
                 java, wanted, target, ivy_settings, with_dependencies=with_dependencies
             )
     except OSError as error:
@@ -67,11 +67,11 @@ def resolve(
         ) from error
 
 
-def kept_jars(
+def cached_jars(
     coordinates: Sequence[str], into: Path, *, with_dependencies: bool = True
 ) -> tuple[Path, ...] | None:
     """Returns the answer of `resolve` if no registry is needed for it; None if it would have to fetch."""
-    return _kept(_target(coordinates, into, with_dependencies=with_dependencies))
+    return _cached(_target(coordinates, into, with_dependencies=with_dependencies))
 
 
 def check_java() -> Path:
@@ -120,7 +120,7 @@ def _target(coordinates: Sequence[str], into: Path, *, with_dependencies: bool) 
     return into / hashlib.sha256("\n".join(named).encode()).hexdigest()[:16]
 
 
-def _kept(target: Path) -> tuple[Path, ...] | None:
+def _cached(target: Path) -> tuple[Path, ...] | None:
     """Returns the jars of an earlier run, if all of them are still there at their full size."""
     try:
         sizes: dict[str, int] = json.loads((target / _MANIFEST).read_text())["bytes"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CATALOG = "spark_catalog"
 # For totals of a metastore's table; tables whose folders are listed for each query report their own.
-TOTALS_KEPT_MS = 30_000
+TOTALS_MAX_AGE_MS = 30_000
 
 
 class SessionTableReader:
@@ -41,17 +41,17 @@ class SessionTableReader:
         """Returns all tables, in the JSON of `SessionTables.java`."""
         return str(self._java.tables(self._root._jsparkSession))
 
-    def table(self, name: TableName, kept_ms: int, max_partitions: int) -> str:
-        """Returns one table, in the JSON of `SessionTables.java`, with files listed at most `kept_ms` ago."""
+    def table(self, name: TableName, max_age_ms: int, max_partitions: int) -> str:
+        """Returns one table, in the JSON of `SessionTables.java`, with a listing at most `max_age_ms` old."""
         session = self._root._jsparkSession
-        return str(self._java.table(session, name.schema, name.table, kept_ms, max_partitions))
+        return str(self._java.table(session, name.schema, name.table, max_age_ms, max_partitions))
 
     def scans(self, frame: DataFrame, has_run: bool) -> tuple[ScanRecord, ...]:
         """Returns the scans of such tables in a frame that was planned, or has run."""
         if not self._has_tables:
             return ()
         execution = frame._jdf.queryExecution()
-        rows = self._java.scans(self._root._jsparkSession, execution, TOTALS_KEPT_MS)
+        rows = self._java.scans(self._root._jsparkSession, execution, TOTALS_MAX_AGE_MS)
         return file_scan_records(rows, has_run)
 
     def with_total(self, scan: ScanRecord) -> ScanRecord:
@@ -59,7 +59,7 @@ class SessionTableReader:
         name = TableName.of(scan.table)
         if not self._has_tables or name.catalog != CATALOG or scan.metrics.data_files.total == 0:
             return scan
-        reported = json.loads(self.table(name, TOTALS_KEPT_MS, 0))
+        reported = json.loads(self.table(name, TOTALS_MAX_AGE_MS, 0))
         listing = None if reported is None else reported["listing"]
         partitions = Selection(0 if listing is None else listing[0], 0)
         return replace(scan, metrics=replace(scan.metrics, partitions=partitions))

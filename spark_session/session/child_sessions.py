@@ -40,7 +40,7 @@ class ChildSessions:
         self._ready: queue.SimpleQueue[SparkSession] = queue.SimpleQueue()
         self._taken = threading.Semaphore(SPARE)
         self._closing = threading.Event()
-        self._opener = threading.Thread(target=self._keep_ready, name="child-sessions", daemon=True)
+        self._opener = threading.Thread(target=self._refill, name="child-sessions", daemon=True)
 
     def open_catalog(self, name: str) -> None:
         """Opens the catalog for all sessions, unless it is open. Until that succeeds, only its tables fail.
@@ -99,7 +99,7 @@ class ChildSessions:
     def _open(self) -> SparkSession:
         return SparkSession(self._root.sparkContext, self._java.open(self._root._jsparkSession))
 
-    def _keep_ready(self) -> None:
+    def _refill(self) -> None:
         opened = 0
         try:
             while not self._closing.is_set():

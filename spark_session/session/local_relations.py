@@ -33,8 +33,8 @@ ROW_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    held: CachedRelation
+class _Entry:
+    cached_relation: CachedRelation
     plan: JavaObject
 
 
@@ -54,17 +54,19 @@ class LocalRelationStore:
         self._rows = rows
         self._guard = guard
         self._lock = threading.Lock()
-        self._kept: LRUCache[str, _Kept] = LRUCache(max_bytes, lambda kept: kept.held.byte_count)
+        self._cached: LRUCache[str, _Entry] = LRUCache(
+            max_bytes, lambda entry: entry.cached_relation.byte_count
+        )
 
     @property
     def use(self) -> CacheUse:
         """Returns the current use. Takes no lock: an eviction may call into a JVM that hangs."""
-        return CacheUse(len(self._kept), int(self._kept.currsize), int(self._kept.maxsize))
+        return CacheUse(len(self._cached), int(self._cached.currsize), int(self._cached.maxsize))
 
-    def held(self, fingerprint: str) -> CachedRelation | None:
+    def cached(self, fingerprint: str) -> CachedRelation | None:
         """Returns the relation, if it is cached."""
-        kept = self._get(fingerprint)
-        return None if kept is None else kept.held
+        entry = self._get(fingerprint)
+        return None if entry is None else entry.cached_relation
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, tag: str = JOB_TAG
@@ -80,10 +82,10 @@ class LocalRelationStore:
             frame = child.sql(query.sql, spark_arguments(parameters)).limit(bounds.max_rows + 1)
             rows = self._rows.objects(frame)
             byte_count = self._java.sizeOf(rows) + ROW_BYTES * len(rows)
-            if len(rows) > bounds.max_rows or byte_count > min(bounds.max_bytes, self._kept.maxsize):
+            if len(rows) > bounds.max_rows or byte_count > min(bounds.max_bytes, self._cached.maxsize):
                 return None
             plan = self._java.relation(rows, frame._jdf.schema())
-            return self._keep(CachedRelation(query.fingerprint, len(rows), byte_count), plan)
+            return self._cache(CachedRelation(query.fingerprint, len(rows), byte_count), plan)
 
     def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> CachedRelation | None:
         """Caches rows that were read elsewhere; None if they are too many or too large. Runs no job.
@@ -91,19 +93,19 @@ class LocalRelationStore:
         Raises:
             Py4JJavaError: the engine has no such type, or no memory for them.
         """
-        max_bytes = min(bounds.max_bytes, self._kept.maxsize)
+        max_bytes = min(bounds.max_bytes, self._cached.maxsize)
         if rows.num_rows > bounds.max_rows or rows.nbytes > max_bytes:
             return None
         plan = self._java.ofArrow(_stream(rows), max_bytes, ROW_BYTES)
         if plan is None:
             return None
         byte_count = self._java.sizeOfRelation(plan) + ROW_BYTES * rows.num_rows
-        return self._keep(CachedRelation(query.fingerprint, rows.num_rows, byte_count), plan)
+        return self._cache(CachedRelation(query.fingerprint, rows.num_rows, byte_count), plan)
 
-    def _keep(self, held: CachedRelation, plan: JavaObject) -> CachedRelation:
+    def _cache(self, cached_relation: CachedRelation, plan: JavaObject) -> CachedRelation:
         with self._lock:
-            self._kept[held.fingerprint] = _Kept(held, plan)
-        return held
+            self._cached[cached_relation.fingerprint] = _Entry(cached_relation, plan)
+        return cached_relation
 
     def bind(self, child: SparkSession, relations: Mapping[str, str]) -> None:
         """Lets the session read these relations, each by its name.
@@ -112,15 +114,15 @@ class LocalRelationStore:
             QueryFailed: one of them is no longer cached.
         """
         for name, fingerprint in relations.items():
-            kept = self._get(fingerprint)
-            if kept is None:
+            entry = self._get(fingerprint)
+            if entry is None:
                 raise QueryFailed("Rows that this query reads from memory no longer exist.")
-            self._java.bind(child._jsparkSession, name, kept.plan)
+            self._java.bind(child._jsparkSession, name, entry.plan)
 
-    def _get(self, fingerprint: str) -> _Kept | None:
+    def _get(self, fingerprint: str) -> _Entry | None:
         with self._lock:
-            kept: _Kept | None = self._kept.get(fingerprint)
-            return kept
+            entry: _Entry | None = self._cached.get(fingerprint)
+            return entry
 
 
 def _stream(rows: pa.Table) -> bytes:

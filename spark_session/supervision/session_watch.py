@@ -45,7 +45,7 @@ class SessionWatch:
         self._heartbeat = Heartbeat(self._beat, bounds.probe_interval_s, bounds.collection_window_s)
         self._cancels = Cancels(session.context.cancelJobsWithTag)
         self._housekeeping = PeriodicWorker(
-            "engine-upkeep", self._keep_up, HOUSEKEEPING_INTERVAL_S, waits_first=True
+            "engine-housekeeping", self._maintain, HOUSEKEEPING_INTERVAL_S, waits_first=True
         )
 
     @classmethod
@@ -121,7 +121,7 @@ class SessionWatch:
         self._sample = sample = JvmSample(*map(int, str(self._java.sample()).split()))
         return sample.collection_ms
 
-    def _keep_up(self) -> None:
+    def _maintain(self) -> None:
         self._session.release_reader_memory()
         try:
             self._session.tables.register()

@@ -28,12 +28,12 @@ class KubernetesApi:
     def put(self, path: str, manifest: Manifest) -> Manifest:
         """Stores an object, as if it had existed before."""
         name = manifest["metadata"]["name"]
-        kept = manifest | {
+        stored = manifest | {
             "metadata": manifest["metadata"] | {"uid": f"uid-of-{name}", "resourceVersion": "1"}
         }
         with self._lock:
-            self._objects[f"{path}/{name}"] = kept
-        return kept
+            self._objects[f"{path}/{name}"] = stored
+        return stored
 
     def find(self, path: str) -> Manifest | None:
         """Returns the object at this path."""
@@ -54,9 +54,9 @@ class KubernetesApi:
         if not path.endswith("/pods"):
             return self.put(path, manifest)
         status = {"phase": "Running", "podIP": "127.0.0.1", "containerStatuses": []}
-        kept = self.put(path, manifest | {"status": status})
-        self._start_pod(kept)
-        return kept
+        stored = self.put(path, manifest | {"status": status})
+        self._start_pod(stored)
+        return stored
 
     def delete(self, path: str, selector: str | None) -> None:
         """Deletes one object, or all below a path that have the labels."""

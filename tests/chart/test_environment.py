@@ -23,13 +23,13 @@ WHOLE = {
     "SLUICE_CATALOGS": json.dumps({"sales": {"type": "rest", "uri": "https://catalog.example"}}),
     "SLUICE_STREAM_KAFKA_OPTIONS": json.dumps({"kafka.security.protocol": "SASL_SSL"}),
 }
-LETTERS = "a-secret-of-letters"
+SECRET = "a-secret-of-letters"
 
 
 def secret_of(variable: str) -> str:
     if variable.startswith("SECRET_API_TOKENS"):
         return hashlib.sha256(variable.encode()).hexdigest()
-    return WHOLE.get(variable, LETTERS)
+    return WHOLE.get(variable, SECRET)
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_values_arrive_as_they_were_given(monkeypatch: pytest.MonkeyPatch) -> No
     assert settings.max_byte_limit == 4 * 1024**3
     assert settings.health_timeout_s == 2.5
     assert [each.value for each in settings.rewrites] == ["READ_OPTIONS", "LOCAL_RELATION", "VIEW_OPENED"]
-    assert settings.catalogs["lake"]["credential"] == LETTERS
+    assert settings.catalogs["lake"]["credential"] == SECRET
     assert settings.catalogs["lake"]["warehouse"] == "prod"
     assert settings.spark_conf == {"spark.sql.shuffle.partitions": "32"}
 
@@ -81,9 +81,9 @@ def test_values_arrive_as_they_were_given(monkeypatch: pytest.MonkeyPatch) -> No
 def test_single_entries_come_from_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = settings_of(rendered("existing-secrets").gateway, monkeypatch)
     assert set(settings.api_tokens) == {"dashboards", "loader"}
-    assert settings.spark_conf["spark.hadoop.fs.s3a.secret.key"] == LETTERS
+    assert settings.spark_conf["spark.hadoop.fs.s3a.secret.key"] == SECRET
     assert settings.spark_conf["spark.hadoop.fs.s3a.endpoint"] == "https://objects.internal"
-    assert settings.ingest_source_properties["s3.access-key-id"] == LETTERS
+    assert settings.ingest_source_properties["s3.access-key-id"] == SECRET
 
 
 def test_a_catalogs_entry_may_have_any_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_catalogs_entry_may_have_any_name(monkeypatch: pytest.MonkeyPatch, tmp
     values = tmp_path / "values.json"
     values.write_text(json.dumps(given))
     settings = settings_of(render("--values", str(values)).gateway, monkeypatch)
-    assert settings.catalogs == {"lake": {"key": LETTERS, "name": LETTERS}}
+    assert settings.catalogs == {"lake": {"key": SECRET, "name": SECRET}}
 
 
 def test_dollars_are_no_references(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_the_trial_servers_are_the_gateways(monkeypatch: pytest.MonkeyPatch) -> 
     assert settings.filter_cache_url is not None
     addresses = {settings.metrics_store_url.get_secret_value(), settings.filter_cache_url.get_secret_value()}
     assert addresses == {
-        f"postgresql+psycopg://sluice:{LETTERS}@trial-postgresql:5432/sluice",
-        f"redis://:{LETTERS}@trial-valkey:6379/0",
+        f"postgresql+psycopg://sluice:{SECRET}@trial-postgresql:5432/sluice",
+        f"redis://:{SECRET}@trial-valkey:6379/0",
     }
     assert {"trial-postgresql", "trial-valkey"} <= services

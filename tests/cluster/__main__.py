@@ -35,7 +35,7 @@ def main() -> int:
             console.print(f"\nBoth gateways are behind {place.balancer.name}, {place.balancer.url}\n")
             found = _found(place, console)
             if os.environ.get("SLUICE_CLUSTER_KEEP"):
-                _keep(place, console)
+                _stay_up(place, console)
     except KeyboardInterrupt:
         console.print("All parts have ended.")
         return INTERRUPTED
@@ -80,7 +80,7 @@ def _show(found: Iterable[Finding], console: Console) -> None:
     console.print(table)
 
 
-def _keep(place: Place, console: Console) -> None:
+def _stay_up(place: Place, console: Console) -> None:
     token = next(iter(place.tokens.values()))
     pages = [f"gateway-{number}  {each.url}" for number, each in enumerate(place.gateways, 1)]
     for line in (*pages, f"one process {place.alone.url}", f"files {place.folder}", f"token {token}"):

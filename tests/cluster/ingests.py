@@ -104,10 +104,10 @@ def _said(what: str, answer: dict[str, Any], expected: dict[str, Any]) -> Findin
 def _files(table: Table) -> Counter[str]:
     """Counts files by their contents."""
     entries = table.refresh().inspect.files().to_pylist()
-    return Counter(map(_what_it_holds, entries))
+    return Counter(map(_content_of, entries))
 
 
-def _what_it_holds(entry: dict[str, Any]) -> str:
+def _content_of(entry: dict[str, Any]) -> str:
     path = Path(entry["file_path"].removeprefix("file://"))
     metrics = [entry[name] for name in ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds")]
     rows = pq.ParquetFile(path).read().to_pylist()

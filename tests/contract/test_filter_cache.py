@@ -113,13 +113,13 @@ def test_who_asks_for_what_is_there_collects_nothing(cache: FilterCache) -> None
 
 def test_what_was_collected_here_is_here(cache: FilterCache) -> None:
     wanted = date_filter()
-    assert cache.held(wanted.fingerprint) is None
+    assert cache.in_memory(wanted.fingerprint) is None
     obtained = cache.obtain(wanted, Collecting(), 1)
-    held = cache.held(wanted.fingerprint)
-    assert held is not None
-    assert (held.data, held.source) == (obtained.data, FilterSource.CACHED)
+    in_memory = cache.in_memory(wanted.fingerprint)
+    assert in_memory is not None
+    assert (in_memory.data, in_memory.source) == (obtained.data, FilterSource.CACHED)
     cache.forget(wanted.fingerprint)
-    assert cache.held(wanted.fingerprint) is None
+    assert cache.in_memory(wanted.fingerprint) is None
 
 
 def test_keys_past_their_time_are_not_there(cache: FilterCache, clock: FakeClock) -> None:
@@ -271,14 +271,14 @@ def test_the_newest_entries_come_first_and_no_more_than_were_asked_for(
 
 
 def test_one_entry_is_forgotten_and_the_others_stay(cache: FilterCache) -> None:
-    gone, kept = date_filter(), date_filter()
-    for each in (gone, kept):
+    gone, remaining = date_filter(), date_filter()
+    for each in (gone, remaining):
         cache.obtain(each, Collecting(), 1)
     assert cache.forget(gone.fingerprint) == 1
     assert cache.forget(gone.fingerprint) == 0
-    assert [each.fingerprint for each in cache.entries(10)] == [kept.fingerprint]
+    assert [each.fingerprint for each in cache.entries(10)] == [remaining.fingerprint]
     assert cache.obtain(gone, Collecting(), 1).source is FilterSource.COLLECTED
-    assert cache.obtain(kept, Collecting(), 1).source is FilterSource.CACHED
+    assert cache.obtain(remaining, Collecting(), 1).source is FilterSource.CACHED
 
 
 def test_all_entries_are_forgotten(cache: FilterCache) -> None:

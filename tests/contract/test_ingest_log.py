@@ -323,13 +323,13 @@ def test_a_revision_takes_the_place_of_what_was_accepted(log: IngestLog) -> None
     again = (write_result(files=3, spec_id=1), write_result(spec_id=1, column_ids=(1,)))
     with log.round(LOGS, MANY) as pending:
         assert pending is not None
-        kept = pending.parts[1]
+        last = pending.parts[1]
         revised = pending.revise([RoundRevision(first.ingest_id, again)], "TABLE_CHANGED")
         assert revised.taken == {first.ingest_id}
         assert revised.pending is not None
         committable = revised.pending.committable
     assert committable.round_id == pending.committable.round_id
-    assert committable.write_results == (*again, *kept.write_results)
+    assert committable.write_results == (*again, *last.write_results)
     with log.round(LOGS, MANY) as pending:
         assert pending is not None
         assert pending.committable == committable

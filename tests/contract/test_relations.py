@@ -54,36 +54,36 @@ def rows(key: str, count: int | str) -> RelationQuery:
 
 
 def test_what_was_not_fetched_is_not_held(relations: Relations) -> None:
-    assert relations.held("never") is None
+    assert relations.cached("never") is None
 
 
 def test_fetched_rows_are_held_and_counted(relations: Relations) -> None:
-    held = relations.fetch(rows("small", 3), {}, BOUNDS)
-    assert held is not None
-    assert (held.fingerprint, held.row_count) == ("small", 3)
-    assert 0 < held.byte_count <= BOUNDS.max_bytes
-    assert relations.held("small") == held
+    cached = relations.fetch(rows("small", 3), {}, BOUNDS)
+    assert cached is not None
+    assert (cached.fingerprint, cached.row_count) == ("small", 3)
+    assert 0 < cached.byte_count <= BOUNDS.max_bytes
+    assert relations.cached("small") == cached
 
 
 @pytest.mark.parametrize("bounds", [BOUNDS, RelationBounds(max_rows=100, max_bytes=100)])
 def test_too_many_rows_or_bytes_are_not_held(relations: Relations, bounds: RelationBounds) -> None:
     assert relations.fetch(rows("large", 11), {}, bounds) is None
-    assert relations.held("large") is None
+    assert relations.cached("large") is None
 
 
 def test_parameters_are_bound(relations: Relations) -> None:
     query = RelationQuery(NOTHING, "SELECT id FROM range(10) WHERE id < :n", "given", frozenset({"n"}))
-    held = relations.fetch(query, {"n": Parameter(2)}, BOUNDS)
-    assert held is not None
-    assert held.row_count == 2
+    cached = relations.fetch(query, {"n": Parameter(2)}, BOUNDS)
+    assert cached is not None
+    assert cached.row_count == 2
 
 
 def test_what_was_not_read_for_the_longest_makes_room(relations: Relations) -> None:
     for number in range(3):
         relations.fetch(rows(f"r{number}", 10), {}, BOUNDS)
-    assert relations.held("r0") is not None
+    assert relations.cached("r0") is not None
     relations.fetch(rows("r3", 10), {}, BOUNDS)
-    assert [relations.held(f"r{number}") is not None for number in range(4)] == [True, False, True, True]
+    assert [relations.cached(f"r{number}") is not None for number in range(4)] == [True, False, True, True]
 
 
 def table(count: int) -> pa.Table:
@@ -92,11 +92,11 @@ def table(count: int) -> pa.Table:
 
 @pytest.mark.parametrize("count", [0, 3])
 def test_rows_that_were_read_elsewhere_are_held_like_fetched_ones(relations: Relations, count: int) -> None:
-    held = relations.put(rows("given", count), table(count), BOUNDS)
-    assert held is not None
-    assert (held.fingerprint, held.row_count) == ("given", count)
-    assert 0 <= held.byte_count <= BOUNDS.max_bytes
-    assert relations.held("given") == held
+    cached = relations.put(rows("given", count), table(count), BOUNDS)
+    assert cached is not None
+    assert (cached.fingerprint, cached.row_count) == ("given", count)
+    assert 0 <= cached.byte_count <= BOUNDS.max_bytes
+    assert relations.cached("given") == cached
 
 
 @pytest.mark.parametrize("bounds", [BOUNDS, RelationBounds(max_rows=100, max_bytes=1_000)])
@@ -104,7 +104,7 @@ def test_too_many_rows_or_bytes_from_elsewhere_are_not_held(
     relations: Relations, bounds: RelationBounds
 ) -> None:
     assert relations.put(rows("too large", 11), table(11), bounds) is None
-    assert relations.held("too large") is None
+    assert relations.cached("too large") is None
 
 
 @pytest.mark.integration

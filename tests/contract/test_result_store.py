@@ -136,10 +136,10 @@ def test_the_oldest_results_make_room(make: MakeStore) -> None:
 
 def test_a_result_larger_than_the_store_is_refused_and_nothing_else_is_lost(make: MakeStore) -> None:
     store = make(total_bytes=20_000)
-    kept = put(store, numbers(1))
+    stored = put(store, numbers(1))
     with pytest.raises(ResultTooLarge):
         put(store, numbers(3_000))
-    assert store.chunk(kept, 0) == numbers(1)
+    assert store.chunk(stored, 0) == numbers(1)
 
 
 # ---- the store on the disk ------------------------------------------------------------------------

@@ -51,9 +51,9 @@ def test_a_stop_takes_less_than_containers_are_given(settings: Settings) -> None
 
 
 def test_the_gateway_keeps_connections_longer_than_nginx(settings: Settings, nginx: str) -> None:
-    kept = re.findall(r"keepalive_timeout (\d+)s;", nginx)
-    assert kept
-    assert all(int(each) < settings.keep_alive_timeout_s for each in kept)
+    timeouts = re.findall(r"keepalive_timeout (\d+)s;", nginx)
+    assert timeouts
+    assert all(int(each) < settings.keep_alive_timeout_s for each in timeouts)
 
 
 def test_secrets_are_made_once_and_are_random(secrets: Path, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_each_thing_that_is_dropped_is_there_to_be_dropped(slim: ModuleType) -> 
 
 def test_spark_keeps_the_jars_of_every_master_and_of_a_metastore(slim: ModuleType) -> None:
     jars = [f"pyspark/jars/{each.name}" for each in Path(pyspark.__file__).parent.glob("jars/*.jar")]
-    kept = [jar for jar in jars if not any(fnmatch(jar, each) for each in slim.DROPPED)]
+    remaining = [jar for jar in jars if not any(fnmatch(jar, each) for each in slim.DROPPED)]
     for needed in (
         "spark-kubernetes_",
         "kubernetes-client-",
@@ -95,7 +95,7 @@ def test_spark_keeps_the_jars_of_every_master_and_of_a_metastore(slim: ModuleTyp
         "hive-metastore-",
         "spark-hive_2",
     ):
-        assert any(jar.startswith(f"pyspark/jars/{needed}") for jar in kept), needed
+        assert any(jar.startswith(f"pyspark/jars/{needed}") for jar in remaining), needed
 
 
 @pytest.mark.parametrize(

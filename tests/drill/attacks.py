@@ -15,7 +15,7 @@ import httpx
 
 from tests.drill.hostile import Attack, Hostile
 
-HOLDS_S = 12.0
+ATTACK_S = 12.0
 PATIENCE_S = 60.0
 PART_BYTES = 64 * 1024
 JSON = {"Content-Type": "application/json"}
@@ -98,7 +98,7 @@ def opened(
                             connection.sendall(each)
 
             at_once([work] * at_a_time)
-            threading.Event().wait(HOLDS_S)
+            threading.Event().wait(ATTACK_S)
 
     return attack
 

@@ -73,9 +73,9 @@ def test_another_caller_is_answered_or_told_that_the_gateway_is_not_ready(place:
     assert alive_s <= allowed_s
     assert footprint.grown_mib <= GROWS_BY_MIB
     sent = set(bystander.accepted)
-    until(lambda: sent <= _kept(place), 60)
+    until(lambda: sent <= _stored(place), 60)
 
 
-def _kept(place: Place) -> set[int]:
+def _stored(place: Place) -> set[int]:
     text = "SELECT return_id FROM lake.drill.returns WHERE reason = 'drill'"
     return {number for (number,) in rows(place.bystander, text, rowLimit=1_000_000)}

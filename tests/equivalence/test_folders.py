@@ -110,11 +110,11 @@ def test_a_view_or_a_table_of_another_system_says_why_it_takes_none(table: str, 
 def test_files_that_must_be_pruned_are_not_opened(harness: Harness, folders: Path) -> None:
     query = joined("partly_gone", "k")
     before = rows_of(harness.run(query).rows)
-    kept = set(harness.run(ONLY.format(key="k")).rows.column(0).to_pylist())
+    stored = set(harness.run(ONLY.format(key="k")).rows.column(0).to_pylist())
     pruned = harness.prune(query)
     for folder in (folders / "partly_gone").iterdir():
         value = folder.name.partition("=")[2]
-        if not value.lstrip("-").isdecimal() or int(value) not in kept:
+        if not value.lstrip("-").isdecimal() or int(value) not in stored:
             # The file is still listed, but is not a Parquet file any more.
             for file in folder.iterdir():
                 file.write_bytes(b"gone")

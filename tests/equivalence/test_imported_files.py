@@ -39,14 +39,14 @@ def imported(gateway: Gateway, lake: SqlCatalog, data_dir: Path) -> None:
         created(lake, "moments", {**MOMENTS, "n": IntegerType()}, Layout()),
         [{**row, "n": row["id"]} for row in moments(numbers).to_pylist()],
     )
-    for table, held, shift in (("by_folder", "b", 0), ("said_otherwise", "k", 100)):
+    for table, stored, shift in (("by_folder", "b", 0), ("said_otherwise", "k", 100)):
         spark(
             f"CREATE TABLE lake.shop.{table} (id BIGINT, b BIGINT, k BIGINT) USING iceberg PARTITIONED BY (k)"
         )
         spark(f"ALTER TABLE lake.shop.{table} WRITE ORDERED BY b")
         for key in range(FILES):
             path = data_dir / "imports" / table / f"k={key}" / "1.parquet"
-            write(path, pa.table({"id": [key], held: [key + shift]}))
+            write(path, pa.table({"id": [key], stored: [key + shift]}))
     for table in ("by_millisecond", "by_folder", "said_otherwise"):
         add_files(spark, table, data_dir / "imports" / table)
 

@@ -116,11 +116,11 @@ def test_a_partition_that_comes_where_none_was_adds_no_row(numbers: Harness, fol
 def test_a_listing_tells_the_values_that_rows_have(table: str, column: str, numbers: Harness) -> None:
     name = TableName("spark_catalog", "files", table)
     numbers._ports.catalogs.facts(name)
-    held = numbers._ports.pruner._detections._probe_values.of(name, None, column)
+    column_values = numbers._ports.pruner._detections._probe_values.of(name, None, column)
     rows = numbers.run(f"SELECT DISTINCT {column} FROM {name} WHERE {column} IS NOT NULL").rows
-    assert isinstance(held, ColumnValues)
-    assert not held.is_pinned
-    assert held.values == tuple(sorted(rows.column(0).to_pylist()))
+    assert isinstance(column_values, ColumnValues)
+    assert not column_values.is_pinned
+    assert column_values.values == tuple(sorted(rows.column(0).to_pylist()))
 
 
 def test_no_values_are_told_of_moments_and_decimals(numbers: Harness) -> None:

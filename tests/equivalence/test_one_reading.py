@@ -266,7 +266,7 @@ def test_keys_that_are_cached_are_not_collected_again_for_the_rows(
     engine = gateway.queries.ports.engine
     assert isinstance(engine, SparkEngine)
     assert engine.session is not None
-    engine.session.relations._kept.clear()
+    engine.session.relations._cached.clear()
     forgotten = harness.prune(sql)
     [found] = [each for each in forgotten.filters if each.is_applied]
     assert found.source is FilterSource.CACHED

@@ -122,11 +122,11 @@ def _row_groups(path: Path, column: str) -> Iterator[RowGroup]:
 def gone(groups: Iterable[RowGroup]) -> Iterator[None]:
     """Overwrites the row groups with zeros until the block ends."""
     paths = {each.path for each in groups}
-    kept = {each: each.read_bytes() for each in paths}
+    contents = {each: each.read_bytes() for each in paths}
     for path in paths:
         # Otherwise, the checksum file would also fail reads of the row groups beside these.
         path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
-        content = bytearray(kept[path])
+        content = bytearray(contents[path])
         for each in groups:
             if each.path == path:
                 content[each.first_byte : each.first_byte + each.byte_count] = bytes(each.byte_count)
@@ -134,7 +134,7 @@ def gone(groups: Iterable[RowGroup]) -> Iterator[None]:
     try:
         yield
     finally:
-        for path, before in kept.items():
+        for path, before in contents.items():
             path.write_bytes(before)
 
 

@@ -47,7 +47,7 @@ class FakeEngine:
         self.missed_cancels = 0
         self.is_closed = False
         self.down_s = 0.0
-        self._is_held = False
+        self._is_paused = False
         self._canceled: set[UUID] = set()
         self._changed = threading.Condition()
 
@@ -93,16 +93,16 @@ class FakeEngine:
             self._changed.notify_all()
 
     @contextmanager
-    def holding(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Keeps the runs that start inside the block from ending before it ends, unless they are canceled."""
-        self._hold(True)
+        self._pause(True)
         try:
             yield
         finally:
             self.release()
 
     def release(self) -> None:
-        self._hold(False)
+        self._pause(False)
 
     def wait_for_runs(self, count: int) -> None:
         with self._changed:
@@ -116,10 +116,10 @@ class FakeEngine:
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.cancels) >= count, PATIENCE_S)
 
-    def _hold(self, is_held: bool) -> None:
+    def _pause(self, is_paused: bool) -> None:
         with self._changed:
-            self._is_held = is_held
+            self._is_paused = is_paused
             self._changed.notify_all()
 
     def _may_go_on(self, statement: Statement) -> bool:
-        return not self._is_held or self.is_closed or statement.query_id in self._canceled
+        return not self._is_paused or self.is_closed or statement.query_id in self._canceled

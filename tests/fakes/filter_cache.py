@@ -41,7 +41,7 @@ class FakeFilterCache:
         source = keys.source if is_ours else FilterSource.CACHED
         return ObtainedKeys(keys.data, source, keys.byte_count, keys.note)
 
-    def held(self, fingerprint: str) -> ObtainedKeys | None:
+    def in_memory(self, fingerprint: str) -> ObtainedKeys | None:
         if fingerprint not in self.stored:
             return None
         shown, data = self.stored[fingerprint]
@@ -50,7 +50,7 @@ class FakeFilterCache:
         return ObtainedKeys(data, FilterSource.CACHED, shown.byte_count)
 
     def cached(self, wanted: DynamicFilter) -> ObtainedKeys:
-        return self.held(wanted.fingerprint) or ObtainedKeys.none(self._note)
+        return self.in_memory(wanted.fingerprint) or ObtainedKeys.none(self._note)
 
     def forget(self, fingerprint: str | None) -> int:
         self._check()
@@ -77,7 +77,7 @@ class FakeFilterCache:
         return FilterCacheDown().detail if self.is_down else ""
 
     def _find(self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData]) -> ObtainedKeys:
-        found = self.held(wanted.fingerprint)
+        found = self.in_memory(wanted.fingerprint)
         if found is not None:
             return found
         data = collect(self._note)

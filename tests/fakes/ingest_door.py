@@ -29,7 +29,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 class FakeIngestDoor(IngestService):
-    """Accepts every ingest unless there is a `refusal`, and commits it at once unless it `holds_commits`.
+    """Accepts every ingest unless there is a `refusal`, and commits it at once unless it `delays_commits`.
 
     It waits while `may_go_on` is not set. Commits that it holds are made when it is closed. Nothing is found
     while its log `is_down`. With a `commit_error`, which is a code and its detail, every table's commit
@@ -38,16 +38,16 @@ class FakeIngestDoor(IngestService):
 
     def __init__(self) -> None:
         self.refusal: Exception | None = None
-        self.holds_commits = False
+        self.delays_commits = False
         self.is_down = False
         self.commit_error: tuple[str, str] | None = None
         self.refusing_table: TableName | None = None
         self.records: dict[UUID, IngestRecord] = {}
-        self.held: dict[UUID, Future[None]] = {}
+        self.delayed: dict[UUID, Future[None]] = {}
         self.requests: list[IngestRequest] = []
         self.bodies: list[bytes] = []
         self.has_begun = threading.Event()
-        self.is_held = threading.Event()
+        self.has_delayed = threading.Event()
         self.may_go_on = threading.Event()
         self.may_go_on.set()
         self.was_canceled = threading.Event()
@@ -79,16 +79,16 @@ class FakeIngestDoor(IngestService):
             self.bodies.append(request.shared.open().read())
         self.records[record.ingest_id] = record
         settled: Future[None] = Future()
-        self.held[record.ingest_id] = settled
-        self.is_held.set()
-        if not self.holds_commits:
-            self.commit_held()
+        self.delayed[record.ingest_id] = settled
+        self.has_delayed.set()
+        if not self.delays_commits:
+            self.commit_delayed()
         return Accepted(record, settled)
 
-    def commit_held(self) -> None:
+    def commit_delayed(self) -> None:
         """Commits every ingest that is held."""
-        for ingest_id in list(self.held):
-            settled = self.held.pop(ingest_id, None)
+        for ingest_id in list(self.delayed):
+            settled = self.delayed.pop(ingest_id, None)
             if settled is not None:
                 record = self.records[ingest_id]
                 self.records[ingest_id] = replace(record, commits=tuple(map(self._done, record.commits)))
@@ -144,4 +144,4 @@ class FakeIngestDoor(IngestService):
         pass
 
     def close(self, timeout_s: float) -> None:  # noqa: ARG002
-        self.commit_held()
+        self.commit_delayed()

@@ -17,7 +17,7 @@ class LateExecutor(Executor):
         self._late = late
         self._queued = queued
         self._count = 0
-        self._held: list[Callable[[], None]] = []
+        self._waiting: list[Callable[[], None]] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -33,7 +33,7 @@ class LateExecutor(Executor):
         if self._count in self._late:
             if not self._queued:
                 future.set_running_or_notify_cancel()
-            self._held.append(call)
+            self._waiting.append(call)
         else:
             call()
         self._count += 1
@@ -41,5 +41,5 @@ class LateExecutor(Executor):
 
     def catch_up(self) -> None:
         """Makes the delayed calls."""
-        while self._held:
-            self._held.pop(0)()
+        while self._waiting:
+            self._waiting.pop(0)()

@@ -69,13 +69,13 @@ class Query:
 
 
 class FakeQueries(QueryService):
-    """Every query succeeds with `rows` at once, unless its SQL is in `failures` or `held`."""
+    """Every query succeeds with `rows` at once, unless its SQL is in `failures` or `unfinished`."""
 
     def __init__(self, rows: pa.Table = ROWS, chunk_rows: int = 2) -> None:
         self.rows = rows
         self.chunk_rows = chunk_rows
         self.failures: dict[str, GatewayError] = {}
-        self.held: set[str] = set()
+        self.unfinished: set[str] = set()
         self.by_id: dict[UUID, Query] = {}
         self.refusal: Exception | None = None
         self.waits_asked_for = 0
@@ -105,7 +105,7 @@ class FakeQueries(QueryService):
         trace = current().context
         record = QueryRecord(query_id, caller, request.sql, QueryState.RUNNING, NOON, trace=trace)
         self.by_id[query_id] = Query(request, record)
-        if request.sql not in self.held:
+        if request.sql not in self.unfinished:
             self.finish(query_id)
         return Submission(query_id, is_reused=False)
 
@@ -171,11 +171,11 @@ class FakeQueries(QueryService):
         return explain(self._query(query_id, caller).record)
 
     def plan(self, request: QueryRequest, caller: str) -> Planning:
-        """Returns a planning that has ended, unless the SQL is in `held`."""
+        """Returns a planning that has ended, unless the SQL is in `unfinished`."""
         if self.refusal is not None:
             raise self.refusal
         planning = Planning(QueryHandle(uuid4(), request, caller, NOON, 0))
-        if request.sql not in self.held:
+        if request.sql not in self.unfinished:
             planning.end(self.failures.get(request.sql) or self._plan(planning.query))
         return planning
 

@@ -18,35 +18,35 @@ class FakeRelations:
         self.row_counts: dict[str, int] = {}
         self.fetches: list[tuple[RelationQuery, Parameters]] = []
         self.puts: list[RelationQuery] = []
-        self._held: dict[str, CachedRelation] = {}
+        self._cached: dict[str, CachedRelation] = {}
 
-    def held(self, fingerprint: str) -> CachedRelation | None:
-        held = self._held.pop(fingerprint, None)
-        if held is not None:
-            self._held[fingerprint] = held
-        return held
+    def cached(self, fingerprint: str) -> CachedRelation | None:
+        cached = self._cached.pop(fingerprint, None)
+        if cached is not None:
+            self._cached[fingerprint] = cached
+        return cached
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
     ) -> CachedRelation | None:
         self.fetches.append((query, parameters))
-        return self._keep(query, bounds)
+        return self._cache(query, bounds)
 
-    def _keep(self, query: RelationQuery, bounds: RelationBounds) -> CachedRelation | None:
+    def _cache(self, query: RelationQuery, bounds: RelationBounds) -> CachedRelation | None:
         count = self.row_counts.get(query.fingerprint, 1)
         if count > bounds.max_rows or count * BYTES_PER_ROW > bounds.max_bytes:
             return None
-        held = CachedRelation(query.fingerprint, count, count * BYTES_PER_ROW)
-        self._held[query.fingerprint] = held
-        while sum(each.byte_count for each in self._held.values()) > self.max_bytes:
-            del self._held[next(iter(self._held))]
-        return held
+        cached = CachedRelation(query.fingerprint, count, count * BYTES_PER_ROW)
+        self._cached[query.fingerprint] = cached
+        while sum(each.byte_count for each in self._cached.values()) > self.max_bytes:
+            del self._cached[next(iter(self._cached))]
+        return cached
 
     def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> CachedRelation | None:
         self.puts.append(query)
         self.row_counts[query.fingerprint] = rows.num_rows
-        return self._keep(query, bounds)
+        return self._cache(query, bounds)
 
     def lose(self) -> None:
         """Empties the cache, as the loss of the engine does."""
-        self._held.clear()
+        self._cached.clear()

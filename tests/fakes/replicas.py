@@ -58,13 +58,15 @@ class FakeReplicas:
         self.replica = replica
         self.beats = 0
 
-    def beat(self, opened: Sequence[OpenQuery], held: Collection[UUID], closed: Collection[UUID]) -> Decided:
+    def beat(
+        self, opened: Sequence[OpenQuery], reported: Collection[UUID], closed: Collection[UUID]
+    ) -> Decided:
         with self.place.lock:
             rows = self.place.open_rows()
             own, now_ms = self.replica.replica_id, self.place.now_ms()
             self.beats += 1
             self.place.seen_ms[own] = now_ms
-            known = {*held, *(each.record.query_id for each in opened)}
+            known = {*reported, *(each.record.query_id for each in opened)}
             lost = frozenset(
                 each.query_id
                 for each in self.place.store.records

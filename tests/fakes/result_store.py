@@ -58,4 +58,4 @@ class FakeResultStore:
 
     def sweep(self) -> None:
         now = self._clock.elapsed_ms()
-        self._results = {key: kept for key, kept in self._results.items() if now < kept[0]}
+        self._results = {key: stored for key, stored in self._results.items() if now < stored[0]}

@@ -9,11 +9,11 @@ from service.model.tables.tables import TableFacts, TableName
 
 
 class FakeSessionTables:
-    """Lists in `kept` how old a cached file list each question accepts, in milliseconds."""
+    """Lists in `max_ages_ms` how old a cached file list each question accepts, in milliseconds."""
 
     def __init__(self, *tables: TableFacts) -> None:
         self._tables = {each.name: each for each in tables}
-        self.kept: list[int] = []
+        self.max_ages_ms: list[int] = []
         self.is_down = False
 
     def put(self, facts: TableFacts) -> None:
@@ -23,9 +23,9 @@ class FakeSessionTables:
         self.check()
         return list(self._tables)
 
-    def facts(self, name: TableName, kept_ms: int) -> TableFacts | None:
+    def facts(self, name: TableName, max_age_ms: int) -> TableFacts | None:
         self.check()
-        self.kept.append(kept_ms)
+        self.max_ages_ms.append(max_age_ms)
         return self._tables.get(name)
 
     def check(self) -> None:

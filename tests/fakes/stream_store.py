@@ -16,17 +16,17 @@ class FakeLease:
         self._stream_id = stream_id
 
     def is_held(self) -> bool:
-        return self._store.held.get(self._stream_id) is self
+        return self._store.leases.get(self._stream_id) is self
 
     def release(self) -> None:
         if self.is_held():
-            del self._store.held[self._stream_id]
+            del self._store.leases[self._stream_id]
 
 
 class FakeStreamStore:
     def __init__(self) -> None:
         self.records: dict[UUID, StreamRecord] = {}
-        self.held: dict[UUID, FakeLease] = {}
+        self.leases: dict[UUID, FakeLease] = {}
         self.is_down = False
 
     def add(self, record: StreamRecord) -> StreamRecord:
@@ -77,10 +77,10 @@ class FakeStreamStore:
 
     def lease(self, stream_id: UUID) -> FakeLease | None:
         self._check()
-        if stream_id in self.held:
+        if stream_id in self.leases:
             return None
-        self.held[stream_id] = FakeLease(self, stream_id)
-        return self.held[stream_id]
+        self.leases[stream_id] = FakeLease(self, stream_id)
+        return self.leases[stream_id]
 
     def _check(self) -> None:
         if self.is_down:

@@ -24,7 +24,7 @@ POOLS = (
     *("ingest_log", "commit_rounds", "ingest_history", "streams", "maintenance"),
 )
 CACHES = ("filter_keys", "tables", "column_values")
-KEPT = ("local_relations", "results", "spooled_bodies")
+STORES = ("local_relations", "results", "spooled_bodies")
 SIGNS = EngineSigns(
     dict.fromkeys(EngineLoss, 0),
     0.5,
@@ -48,6 +48,6 @@ def watched_meters(classes: CallerClasses | None = None, signs: EngineSigns = SI
         metrics.pools.add(each, lambda: PoolUse(1, 8))
     for each in CACHES:
         metrics.caches.add(each, lambda: CacheUse(1, 100, 1_000, 3, 1))
-    for each in KEPT:
+    for each in STORES:
         metrics.caches.add(each, lambda: CacheUse(1, 100, 1_000))
     return metrics

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tests.faults.place import FaultPlace, stopped
 
-HELD_S = float(os.environ.get("SLUICE_FAULTS_SECONDS", "20"))
+FAULT_S = float(os.environ.get("SLUICE_FAULTS_SECONDS", "20"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +24,20 @@ class Fault:
     waits_s: float = 40
 
 
-def held() -> None:
+def persist() -> None:
     """Lets the fault last."""
-    threading.Event().wait(HELD_S)
+    threading.Event().wait(FAULT_S)
 
 
 def _stop_database(place: FaultPlace) -> None:
     with stopped(place.of_database()):
-        held()
+        persist()
 
 
 def _stop_cache(place: FaultPlace) -> None:
     place.cache.pause()
     try:
-        held()
+        persist()
     finally:
         place.cache.resume()
 
@@ -46,18 +46,18 @@ def _stop_jvm(place: FaultPlace) -> None:
     jvm = place.gateway.jvm()
     assert jvm is not None
     with stopped([jvm]):
-        held()
+        persist()
 
 
 def _stop_readers(place: FaultPlace) -> None:
     with stopped(place.readers()):
-        held()
+        persist()
 
 
 def _stop_gateway(place: FaultPlace) -> None:
     place.gateway.process.send_signal(signal.SIGSTOP)
     try:
-        held()
+        persist()
     finally:
         place.gateway.process.send_signal(signal.SIGCONT)
 
@@ -68,22 +68,22 @@ def _lines(place: FaultPlace) -> Iterator[None]:
         yield
     finally:
         for each in (place.to_database, place.to_cache):
-            each.line.delay_s, each.line.bytes_per_s, each.line.is_held = 0.0, None, False
+            each.line.delay_s, each.line.bytes_per_s, each.line.is_stalled = 0.0, None, False
 
 
 def _slow_lines(place: FaultPlace) -> None:
     with _lines(place):
         for each in (place.to_database, place.to_cache):
             each.line.delay_s, each.line.bytes_per_s = 0.05, 200_000
-        held()
+        persist()
 
 
 def _half_open(place: FaultPlace) -> None:
     """Simulates the loss of the other machine: data is lost silently, and later everything is reset."""
     with _lines(place):
         for each in (place.to_database, place.to_cache):
-            each.line.is_held = True
-        held()
+            each.line.is_stalled = True
+        persist()
         for each in (place.to_database, place.to_cache):
             each.cut()
 
@@ -98,9 +98,9 @@ ALONE = frozenset({"livez", "select 1"})
 FAULTS: Mapping[str, Fault] = {
     "PostgreSQL is stopped": Fault(_stop_database, STORES, ALONE),
     "Valkey is stopped": Fault(_stop_cache, frozenset({"filterCache"}), ALONE | {"table", "ingest"}, 10),
-    "Spark's JVM is stopped": Fault(_stop_jvm, frozenset({"engine"}), waits_s=HELD_S + 70),
+    "Spark's JVM is stopped": Fault(_stop_jvm, frozenset({"engine"}), waits_s=FAULT_S + 70),
     "the readers of texts are stopped": Fault(_stop_readers, spared=ALONE | {"table", "ingest"}, waits_s=10),
-    "the gateway itself is stopped": Fault(_stop_gateway, spared=frozenset(), waits_s=HELD_S + 10),
+    "the gateway itself is stopped": Fault(_stop_gateway, spared=frozenset(), waits_s=FAULT_S + 10),
     "slow lines to both stores": Fault(_slow_lines, spared=ALONE | {"table", "ingest"}, waits_s=15),
     "half-open lines to both stores": Fault(_half_open, STORES | {"filterCache"}, ALONE),
     "all connections to both stores are cut": Fault(_cut, spared=ALONE, waits_s=10),

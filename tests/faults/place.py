@@ -52,7 +52,7 @@ class FaultPlace:
         of_jvm = [] if jvm is None else [jvm, *jvm.children(recursive=True)]
         return [each for each in self.gateway.children() if each not in of_jvm]
 
-    def kept(self) -> list[int]:
+    def stored(self) -> list[int]:
         """Returns the numbers of all records in the table, read from its files."""
         found: list[int] = self.lake.load_table(TABLE).scan().to_arrow()["return_id"].to_pylist()
         return found

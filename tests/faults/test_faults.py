@@ -75,8 +75,8 @@ def test_callers_are_answered_or_refused_and_nothing_that_was_accepted_is_lost(
     assert longest.took_s <= fault.waits_s, longest
     assert told_s <= TOLD_WITHIN_S
     assert again_s - mended_s <= RECOVERS_WITHIN_S
-    until(lambda: set(watch.accepted) <= set(place.kept()), 60)
-    numbers = place.kept()
+    until(lambda: set(watch.accepted) <= set(place.stored()), 60)
+    numbers = place.stored()
     assert len(numbers) == len(set(numbers)), "a record is there twice"
 
 

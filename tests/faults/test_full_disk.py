@@ -121,8 +121,8 @@ def test_a_full_disk_is_told_by_codes_and_forgotten_when_there_is_room(
     assert not any(each.kind in ("livez", "readyz") for each in watch.since(began_s) if not each.is_right)
     assert problem(body, 503, "STORAGE_DOWN")
     assert problem(result, 503, "STORAGE_DOWN")
-    until(lambda: set(watch.accepted) <= set(place.kept()), 60)
-    numbers = place.kept()
+    until(lambda: set(watch.accepted) <= set(place.stored()), 60)
+    numbers = place.stored()
     assert len(numbers) == len(set(numbers)), "a record is there twice"
 
 

@@ -79,7 +79,7 @@ def assert_read_alike_without_spark(table: Table, expected: Iterable[Row]) -> No
         assert in_files.keys().isdisjoint(found)
         in_files |= found
         assert_ids_are_told(table, file)
-        assert_metrics_hold(table, file, list(found.values()))
+        assert_metrics_match(table, file, list(found.values()))
     assert in_files.keys() == rows.keys()
     for key, row in in_files.items():
         assert _filled(row, rows[key]) == rows[key]
@@ -92,7 +92,7 @@ def assert_ids_are_told(table: Table, file: DataFile) -> None:
         assert table.schema().find_column_name(reported) == field.name
 
 
-def assert_metrics_hold(table: Table, file: DataFile, rows: list[Row]) -> None:
+def assert_metrics_match(table: Table, file: DataFile, rows: list[Row]) -> None:
     """Asserts that a skipped column counts as NULL in every row, and that other metrics match the values."""
     assert file.record_count == len(rows)
     for field in table.schema().fields:

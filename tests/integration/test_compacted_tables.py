@@ -16,8 +16,8 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import DateType, IntegerType, ListType, LongType, NestedField, StringType, StructType
 
+from tests.integration.maintenance_calls import compact
 from tests.integration.readers import Row, assert_read_alike, by_id, by_pyiceberg, by_spark, named
-from tests.integration.upkeep import compact
 
 pytestmark = pytest.mark.integration
 

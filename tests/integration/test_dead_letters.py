@@ -42,9 +42,9 @@ RECORDS: list[dict[str, Any]] = [
 @pytest.fixture
 def table(lake: SqlCatalog, log_table: Table) -> Iterator[Table]:
     yield log_table
-    letters = f"{'.'.join(log_table.name())}__dead_letter"
-    if lake.table_exists(letters):
-        lake.drop_table(letters)
+    dead_letters = f"{'.'.join(log_table.name())}__dead_letter"
+    if lake.table_exists(dead_letters):
+        lake.drop_table(dead_letters)
 
 
 def as_arrow_table() -> pa.Table:
@@ -101,9 +101,9 @@ def test_letters_of_every_form_are_mended_and_sent_again(
     )
     assert response.status_code == 200, response.text
     assert response.json()["rejected"]["count"] == len(BAD)
-    kept = dead_letters_of(gateway, table)
-    assert {each for each, _ in kept} == {"CSV" if form == "CSV" else "NDJSON"}
-    for each, payload in kept:
+    stored = dead_letters_of(gateway, table)
+    assert {each for each, _ in stored} == {"CSV" if form == "CSV" else "NDJSON"}
+    for each, payload in stored:
         assert str(TOO_LARGE) in payload
         mended = payload.replace(str(TOO_LARGE), str(MENDED))
         again = (
@@ -121,7 +121,7 @@ def test_letters_of_every_form_are_mended_and_sent_again(
             for each in RECORDS
         ],
     )
-    assert dead_letters_of(gateway, table) == kept
+    assert dead_letters_of(gateway, table) == stored
 
 
 def test_a_letter_that_is_not_mended_becomes_one_again(gateway: httpx.Client, table: Table) -> None:
@@ -169,18 +169,18 @@ def test_letters_with_days_and_moments_of_far_years_are_sent_again(
         count: int = response.json()["rejected"]["count"]
         return count
 
-    def letters() -> list[str]:
+    def payloads() -> list[str]:
         return [each for [each] in rows(gateway, f"SELECT payload FROM lake.{days_table}__dead_letter")]
 
     assert send("PARQUET", sink.getvalue()) == 2
-    kept = sorted(letters(), key=lambda payload: str(json.loads(payload)["id"]))
-    assert [json.loads(each) for each in kept] == [
+    stored = sorted(payloads(), key=lambda payload: str(json.loads(payload)["id"]))
+    assert [json.loads(each) for each in stored] == [
         {"id": 2, "d": far_day, "z": "1970-01-01T00:00:00.000001+00:00"},
         {"id": 3, "d": "0001-01-01", "z": far_moment},
     ]
-    content = "\n".join(kept)
+    content = "\n".join(stored)
     assert send("NDJSON", content.encode()) == 2
-    assert sorted(letters()) == sorted([*kept, *kept])
+    assert sorted(payloads()) == sorted([*stored, *stored])
     mended = content.replace(far_day, "2026-01-01").replace(far_moment, "2023-11-14T22:13:20+00:00")
     assert send("NDJSON", mended.encode()) == 0
     assert rows(gateway, f"SELECT * FROM lake.{days_table} ORDER BY id") == [

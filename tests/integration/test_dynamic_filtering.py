@@ -83,9 +83,9 @@ def test_files_that_must_be_pruned_may_be_gone(
     table = make(lake, new_name, SALES, BY_DAY)
     table.append(lake.load_table("shop.sales").scan().to_arrow())
     first = FIRST_DAY + DAYS_PER_MONTH
-    kept = {f"day_key={day}" for day in range(first, first + DAYS_PER_MONTH)}
+    folders = {f"day_key={day}" for day in range(first, first + DAYS_PER_MONTH)}
     for each in files_of(table):
-        if Path(each.path).parent.name not in kept:
+        if Path(each.path).parent.name not in folders:
             shutil.rmtree(Path(each.path).parent)
 
     answer, explanation = answered(gateway, star(2, new_name), **ALWAYS)

@@ -240,8 +240,11 @@ def test_what_is_damaged_or_wrong_is_told_and_leaves_nothing(
 ) -> None:
     for kind, packed, body in damaged():
         response = send(gateway, events, body, kind, packed, onError=on_error)
-        is_kept = on_error == "DEAD_LETTER" and response.status_code == 200
-        assert is_kept or response.json()["code"] in ("INGEST_INVALID", "RECORDS_INVALID"), (kind, body[:80])
+        is_stored = on_error == "DEAD_LETTER" and response.status_code == 200
+        assert is_stored or response.json()["code"] in ("INGEST_INVALID", "RECORDS_INVALID"), (
+            kind,
+            body[:80],
+        )
     events.refresh()
     assert events.current_snapshot() is None
     spooled = [each for each in (running.data_dir / "spool").rglob("*") if each.is_file()]
@@ -256,9 +259,9 @@ def test_dead_letters_are_kept_read_and_sent_again(gateway: httpx.Client, events
     assert answer["rejected"]["count"] == 3
     assert [each["line"] for each in answer["rejected"]["samples"]] == [2, 3, 4]
     assert gateway.get(answer["links"]["self"]).json() == answer
-    letters = f"{named(events)}__dead_letter"
-    assert [each["table"] for each in answer["commits"]] == [named(events), letters]
-    sql = f"SELECT payload, position, ingest_id, table_name FROM {letters} ORDER BY position"
+    dead_letters = f"{named(events)}__dead_letter"
+    assert [each["table"] for each in answer["commits"]] == [named(events), dead_letters]
+    sql = f"SELECT payload, position, ingest_id, table_name FROM {dead_letters} ORDER BY position"
     found = rows(gateway, sql)
     assert [each[0] for each in found] == lines[1:4]
     assert {tuple(each[2:]) for each in found} == {(answer["ingestId"], named(events))}

@@ -250,9 +250,9 @@ def test_messages_that_are_no_records_are_told_and_those_that_were_given_up_are_
     )
     assert ids(table) == [1, 2, 3]
     *schema, name = table.name()
-    letters = lives.lake.load_table((*schema, f"{name}__dead_letter")).scan().to_arrow()
+    dead_letters = lives.lake.load_table((*schema, f"{name}__dead_letter")).scan().to_arrow()
     # The offsets before are two aborted messages, their marker, and two records that fit.
-    assert sorted(letters["position"].to_pylist()) == [f"partition 1, offset {n}" for n in range(5, 10)]
+    assert sorted(dead_letters["position"].to_pylist()) == [f"partition 1, offset {n}" for n in range(5, 10)]
     lives.running.client.delete(link)
 
 

@@ -18,8 +18,8 @@ from tests.integration.asking import JsonObject, ask, cancel, post, rows, starte
 from tests.integration.conftest import embedded_catalog
 from tests.integration.lakehouse import make_star
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2, named
+from tests.integration.maintenance_calls import compact
 from tests.integration.running import ENDLESS, RunningGateway, until
-from tests.integration.upkeep import compact
 from tests.openlineage.checked import check
 from tests.openlineage.receiver import Receiver, receiver
 

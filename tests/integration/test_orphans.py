@@ -87,9 +87,9 @@ def test_files_stay_while_their_ingest_waits_and_go_when_it_was_refused(
     sent = gateway.post("/ingest", json={"table": name, "records": [{"id": 1}], "writeSchema": ["id"]})
     assert sent.status_code == 200, sent.text
     committed = files_of(events)
-    with ExitStack() as held:
+    with ExitStack() as rounds:
         # The gateway cannot take the round, so the ingest keeps waiting.
-        held.enter_context(log.round(key, 1))
+        rounds.enter_context(log.round(key, 1))
         record = accepted(lake, log, key)
         [waiting] = files_of(events) - committed
         for each in (*committed, waiting):

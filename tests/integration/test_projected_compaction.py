@@ -18,8 +18,8 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import BucketTransform, IdentityTransform
 from pyiceberg.types import DoubleType, LongType, NestedField, StringType, StructType
 
+from tests.integration.maintenance_calls import compact
 from tests.integration.readers import Row, by_id, by_pyiceberg, by_spark, data_files, named, path_of
-from tests.integration.upkeep import compact
 
 pytestmark = pytest.mark.integration
 
@@ -95,12 +95,12 @@ def test_files_of_each_write_schema_are_joined_by_themselves(gateway: httpx.Clie
     assert_nothing_but_fewer_files(gateway, table, before, had)
     assert Counter(columns_of(table)) == dict.fromkeys(had, 1)
     for file in data_files(table):
-        kept = pq.read_table(path_of(file))
+        compacted = pq.read_table(path_of(file))
         order = table.metadata.sort_order_by_id(file.sort_order_id or 0)
-        if "url" in kept.column_names:
+        if "url" in compacted.column_names:
             assert order is not None
             assert [each.source_id for each in order.fields] == [3]
-            urls = kept["url"].to_pylist()
+            urls = compacted["url"].to_pylist()
             assert all(first >= second for first, second in pairwise(urls))
         else:
             assert file.sort_order_id == 0

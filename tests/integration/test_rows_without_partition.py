@@ -90,8 +90,8 @@ def test_they_become_dead_letters_and_the_others_are_committed(
     assert answer.status_code == 200, answer.text
     assert answer.json()["rejected"]["count"] == len(REASONS)
     assert ids(table) == [1, 5]
-    letters = rows(gateway, f"SELECT payload, reason FROM {named(table)}__dead_letter ORDER BY payload")
-    for (payload, reason), (number, start) in zip(letters, REASONS.items(), strict=True):
+    dead_letters = rows(gateway, f"SELECT payload, reason FROM {named(table)}__dead_letter ORDER BY payload")
+    for (payload, reason), (number, start) in zip(dead_letters, REASONS.items(), strict=True):
         assert f'"id": {number}' in payload
         assert start in reason
 

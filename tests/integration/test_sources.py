@@ -82,8 +82,8 @@ def test_bad_records_become_dead_letters(gateway: httpx.Client, log_table: Table
     assert answer.status_code == 200, answer.text
     assert answer.json()["rejected"]["count"] == 1
     assert rows(gateway, f"SELECT count(*) FROM {named(log_table)}") == [[2]]
-    letters = rows(gateway, f"SELECT payload, position FROM {named(log_table)}__dead_letter")
-    assert letters == [['{"id": "x"}', f"{inbox.as_uri()}/some.json, line 2"]]
+    dead_letters = rows(gateway, f"SELECT payload, position FROM {named(log_table)}__dead_letter")
+    assert dead_letters == [['{"id": "x"}', f"{inbox.as_uri()}/some.json, line 2"]]
 
 
 def test_what_is_not_allowed_is_not_read(gateway: httpx.Client, log_table: Table, tmp_path: Path) -> None:

@@ -136,12 +136,12 @@ def test_a_predicate_on_a_column_without_partitions_reads_the_files_whose_bounds
 ) -> None:
     answer = ask(gateway, "SELECT count(*) FROM returns WHERE return_id BETWEEN 60 AND 80")
 
-    def holds_some(path: Path) -> bool:
+    def has_some(path: Path) -> bool:
         found = pq.read_table(path, columns=["return_id"]).column(0).to_pylist()
         return bool(max(found) >= 60 and min(found) <= 80)
 
     returns = lake.load_table("shop.returns")
-    wanted = files_of(returns, holds_some)
+    wanted = files_of(returns, has_some)
     scan = scan_of(explain(gateway, answer["queryId"]), "lake.shop.returns")
     assert answer["result"]["rows"] == [[21]]
     assert scan["dataFiles"] == selection(RETURN_FILES, len(wanted)) == selection(RETURN_FILES, 2)

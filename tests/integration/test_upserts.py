@@ -23,9 +23,9 @@ from sqlalchemy import URL, create_engine
 
 from service.adapters.postgres.shared.advisory_lock import advisory_lock
 from tests.integration.asking import JsonObject, ask, explain, rows
+from tests.integration.maintenance_calls import compact
 from tests.integration.running import READY_WITHIN_S, RunningGateway, until
 from tests.integration.test_dynamic_filtering import ALWAYS
-from tests.integration.upkeep import compact
 
 pytestmark = pytest.mark.integration
 
@@ -131,7 +131,7 @@ def test_whoever_upserts_at_once_each_key_is_there_once(gateway: httpx.Client, i
 
 
 @contextmanager
-def committer_held(running: RunningGateway, table: Table) -> Iterator[None]:
+def paused_committer(running: RunningGateway, table: Table) -> Iterator[None]:
     """Holds the table's round, as another replica would, so that nothing is committed to it."""
     server = running.data_dir / "postgres"
     port, password = int((server / "port").read_text()), (server / "password").read_text()
@@ -168,7 +168,7 @@ def test_six_upserts_at_once_are_one_snapshot(
         {"records": [row(6, 3), row(2, note="six")], "equalityFields": ["id"], "writeSchema": "infer"},
         {"records": [row(6, 4, note="last")], "equalityFields": ["id"]},
     ]
-    with committer_held(running, flat):
+    with paused_committer(running, flat):
         accepted = [
             send_accepted(gateway, flat, mode="upsert", requestId=str(uuid4()), **each)
             for each in upserts[:5]

@@ -33,8 +33,8 @@ from pyiceberg.types import (
 )
 
 from service.model.ingest.ingest import WriteRule
+from tests.integration.maintenance_calls import compact
 from tests.integration.readers import Row, assert_read_alike, by_duckdb, by_spark, data_files, named, path_of
-from tests.integration.upkeep import compact
 
 pytestmark = pytest.mark.integration
 
@@ -103,7 +103,7 @@ class Case:
     rule: WriteRule
     breaks: Any
     faults: list[str]
-    keeps: Any
+    conforms: Any
     record: Row
     row: Row
     columns: list[str]
@@ -246,7 +246,7 @@ def test_what_breaks_a_rule_is_refused_and_what_keeps_it_is_read_alike_by_all(
     assert reported == [(each, case.rule.value) for each in case.faults]
     assert table.refresh().current_snapshot() is None
 
-    accepted = send(gateway, table, case.record, writeSchema=case.keeps, **case.more)
+    accepted = send(gateway, table, case.record, writeSchema=case.conforms, **case.more)
     assert accepted.status_code == 200, accepted.text
     assert_read_alike(gateway, table, [case.row])
     [file] = data_files(table)
@@ -287,7 +287,7 @@ UPSERTS: dict[str, tuple[WriteRule, Row, str, Row]] = {
 def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_its_row(
     gateway: httpx.Client, new_table: NewTable, name: str
 ) -> None:
-    rule, breaks, fault, keeps = UPSERTS[name]
+    rule, breaks, fault, conforms = UPSERTS[name]
     table = new_table()
     old: list[Row] = [FIRST | {"note": "old"}, FIRST | {"id": 2, "note": "old"}]
     assert send(gateway, table, *old, writeSchema=["id", "day", "note"]).status_code == 200
@@ -297,7 +297,7 @@ def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_
     assert [(each["field"], each["rule"]) for each in refused.json()["errors"]] == [(fault, rule.value)]
     assert len(table.refresh().snapshots()) == 1
 
-    accepted = send(gateway, table, new, mode="upsert", **keeps)
+    accepted = send(gateway, table, new, mode="upsert", **conforms)
     assert accepted.status_code == 200, accepted.text
     found = by_spark(gateway, f"SELECT * FROM {named(table)} ORDER BY id")
     assert found == [TOLD | {"note": "new"}, TOLD | {"id": 2, "note": "old"}]
@@ -306,12 +306,14 @@ def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_
     paths = {
         content: [each["file_path"][7:] for each in files if each["content"] == content] for content in (0, 2)
     }
-    columns = keeps["writeSchema"]
+    columns = conforms["writeSchema"]
     assert [{**TOLD, "note": "new"}[each] for each in columns] in [
         list(row.values()) for path in paths[0] for row in by_duckdb(path) if list(row) == columns
     ]
     [deletes] = paths[2]
-    assert by_duckdb(deletes) == [{each: TOLD[each] for each in columns if each in keeps["equalityFields"]}]
+    assert by_duckdb(deletes) == [
+        {each: TOLD[each] for each in columns if each in conforms["equalityFields"]}
+    ]
     compact(gateway, table)
     assert_read_alike(gateway, table, found)
 

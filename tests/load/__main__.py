@@ -72,7 +72,7 @@ def main(locust: str) -> int:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     _show(outcome, console)
-    _keep(outcome)
+    _save(outcome)
     console.print(f"The picture is {RESULTS / 'load.png'}.", highlight=False)
     return 1 if outcome.faults else 0
 
@@ -181,7 +181,7 @@ def _counted(refusals: Mapping[str, int]) -> str:
     return ", ".join(f"{count} × {what}" for what, count in sorted(refusals.items())) or "none"
 
 
-def _keep(outcome: Outcome) -> None:
+def _save(outcome: Outcome) -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     memory = outcome.memory
     content = {

@@ -51,8 +51,8 @@ def recorded() -> Iterator[None]:
 def statements_of(revision: str) -> list[str]:
     """Returns the statements of the version with this newest revision, or nothing if none were recorded."""
     path = FOLDER / f"{revision}.json"
-    kept: list[str] = json.loads(path.read_text()) if path.exists() else []
-    return kept
+    statements: list[str] = json.loads(path.read_text()) if path.exists() else []
+    return statements
 
 
 def with_numbers(statement: str) -> str:

@@ -34,10 +34,10 @@ def check(event: Mapping[str, Any]) -> None:
 
 def facets(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yields all facets of an event with their names."""
-    holders = [event["run"], event["job"], *event.get("inputs", ()), *event.get("outputs", ())]
-    for holder in holders:
+    owners = [event["run"], event["job"], *event.get("inputs", ()), *event.get("outputs", ())]
+    for owner in owners:
         for kind in ("facets", "inputFacets", "outputFacets"):
-            yield from holder.get(kind, {}).items()
+            yield from owner.get(kind, {}).items()
 
 
 @cache

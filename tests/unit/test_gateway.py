@@ -241,7 +241,7 @@ def test_a_fault_in_rendering_the_plan_leaves_the_answer_and_a_record(build: Bui
 
 def test_the_same_request_id_gives_the_same_query_and_one_run(house: House) -> None:
     request = QueryRequest("SELECT 1", request_id=uuid4())
-    with house.engine.holding():
+    with house.engine.paused():
         first = house.gateway.queries.submit(request, "ann")
         second = house.gateway.queries.submit(request, "ann")
     house.ended(first.query_id)
@@ -268,7 +268,7 @@ def test_many_at_once_with_one_request_id_are_one_query(build: Build) -> None:
 
 def test_a_request_id_with_another_body_is_refused_in_memory_and_from_the_store(house: House) -> None:
     request_id = uuid4()
-    with house.engine.holding():
+    with house.engine.paused():
         query_id = house.submit("SELECT 1", request_id)
         with pytest.raises(RequestIdReused):
             house.submit("SELECT 2", request_id)
@@ -316,7 +316,7 @@ def test_a_metrics_store_that_is_down_costs_one_wait_and_is_asked_again_after_a_
     house.forget()
     asked = house.store.lookups
     house.store.is_down = True
-    with house.engine.holding():
+    with house.engine.paused():
         for _ in range(3):
             house.submit(request_id=uuid4())
         assert house.store.lookups == asked + 1
@@ -334,7 +334,7 @@ def test_a_metrics_store_that_is_down_costs_one_wait_and_is_asked_again_after_a_
 def test_without_the_metrics_store_a_request_id_is_known_from_memory(build: Build) -> None:
     house = build()
     request_id = uuid4()
-    with house.engine.holding():
+    with house.engine.paused():
         house.store.is_down = True
         assert house.submit(request_id=request_id) == house.submit(request_id=request_id)
         house.store.is_down = False
@@ -345,7 +345,7 @@ def test_without_the_metrics_store_a_request_id_is_known_from_memory(build: Buil
 
 def test_too_many_that_wait_are_refused_and_leave_nothing_behind(build: Build) -> None:
     house = build(max_queued=1)
-    with house.engine.holding():
+    with house.engine.paused():
         running = house.submit()
         house.engine.wait_for_runs(1)
         waiting = house.submit()
@@ -358,7 +358,7 @@ def test_too_many_that_wait_are_refused_and_leave_nothing_behind(build: Build) -
 
 def test_one_caller_cannot_keep_the_query_of_another_one_from_running_or_waiting(build: Build) -> None:
     house = build(workers=2, max_queued=300)
-    with house.engine.holding():
+    with house.engine.paused():
         for _ in range(302):
             house.submit()
         house.engine.wait_for_runs(2)
@@ -373,7 +373,7 @@ def test_one_caller_cannot_keep_the_query_of_another_one_from_running_or_waiting
 
 
 def test_what_is_canceled_while_it_waits_never_runs_but_is_recorded(house: House) -> None:
-    with house.engine.holding():
+    with house.engine.paused():
         running = house.submit()
         house.engine.wait_for_runs(1)
         waiting = house.submit()
@@ -389,7 +389,7 @@ def test_what_is_canceled_while_it_waits_never_runs_but_is_recorded(house: House
 
 
 def test_what_is_canceled_while_it_runs_is_stopped_at_the_engine(house: House) -> None:
-    with house.engine.holding():
+    with house.engine.paused():
         query_id = house.submit()
         house.engine.wait_for_runs(1)
         assert house.state(query_id) is QueryState.RUNNING
@@ -404,7 +404,7 @@ def test_what_is_canceled_while_it_runs_is_stopped_at_the_engine(house: House) -
 
 def test_an_engine_that_missed_a_cancellation_hears_it_again(house: House) -> None:
     house.engine.missed_cancels = 2
-    with house.engine.holding():
+    with house.engine.paused():
         query_id = house.submit()
         house.engine.wait_for_runs(1)
         house.gateway.queries.cancel(query_id, "ann")
@@ -423,7 +423,7 @@ def test_canceling_what_has_ended_does_nothing_even_after_it_was_forgotten(house
 
 
 def test_a_timeout_ends_what_runs_and_what_waits(house: House) -> None:
-    with house.engine.holding():
+    with house.engine.paused():
         running, waiting = house.submit(timeout_ms=1000), house.submit(timeout_ms=1000)
         house.engine.wait_for_runs(1)
         house.clock.advance(timedelta(seconds=1))
@@ -435,7 +435,7 @@ def test_a_timeout_ends_what_runs_and_what_waits(house: House) -> None:
 
 def test_chunks_of_what_has_no_result_are_not_found(build: Build) -> None:
     house = build(FakeEngine(engine_result(), QueryFailed()))
-    with house.engine.holding():
+    with house.engine.paused():
         succeeding, failing = house.submit(), house.submit()
         house.engine.wait_for_runs(1)
         with pytest.raises(ChunkNotFound):
@@ -468,7 +468,7 @@ def test_another_caller_sees_nothing(house: House, is_forgotten: bool) -> None:
 
 
 def test_another_caller_cannot_cancel_what_runs(house: House) -> None:
-    with house.engine.holding():
+    with house.engine.paused():
         query_id = house.submit()
         house.engine.wait_for_runs(1)
         with pytest.raises(QueryNotFound):
@@ -509,7 +509,7 @@ def test_an_explanation_waits_for_the_record_that_follows_the_answer(build: Buil
 
 
 def test_what_still_runs_is_explained_as_it_stands(house: House) -> None:
-    with house.engine.holding():
+    with house.engine.paused():
         query_id = house.submit("SELECT n FROM t")
         house.engine.wait_for_runs(1)
         explanation = house.gateway.queries.explain(query_id, "ann")
@@ -546,7 +546,7 @@ def test_a_result_whose_time_is_over_is_gone_but_the_query_is_known(house: House
 
 def test_a_query_has_taken_as_long_after_it_was_forgotten_as_before(build: Build) -> None:
     house = build(FakeEngine(engine_result(), QueryFailed()))
-    with house.engine.holding():
+    with house.engine.paused():
         queries = [house.submit(), house.submit()]
         house.engine.wait_for_runs(1)
         house.clock.advance(timedelta(milliseconds=700))
@@ -629,7 +629,7 @@ def test_the_parts_are_asked_at_once(build: Build) -> None:
 
 
 def test_closing_waits_for_what_runs_and_what_waits(house: House) -> None:
-    with ThreadPoolExecutor(1) as callers, house.engine.holding():
+    with ThreadPoolExecutor(1) as callers, house.engine.paused():
         queries = [house.submit(), house.submit()]
         house.engine.wait_for_runs(1)
         closing = callers.submit(house.gateway.close)
@@ -647,7 +647,7 @@ def test_closing_waits_for_what_runs_and_what_waits(house: House) -> None:
 
 def test_closing_cancels_what_is_late_and_records_it(build: Build) -> None:
     house = build(shutdown_timeout_s=0.0)
-    with house.engine.holding():
+    with house.engine.paused():
         running = house.submit()
         house.engine.wait_for_runs(1)
         waiting = house.submit()
@@ -725,7 +725,7 @@ def test_a_submit_that_a_close_overtakes_is_refused_and_leaves_nobody_waiting(bu
 def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House) -> None:
     ended = house.submit("SELECT 1")
     house.ended(ended)
-    with house.engine.holding():
+    with house.engine.paused():
         house.clock.advance(timedelta(seconds=1))
         running = house.submit("SELECT 2")
         house.engine.wait_for_runs(2)

@@ -78,7 +78,7 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "A query's life asks",
         ),
         (
-            "service/ingest/write_schema/kept.py",
+            "service/ingest/write_schema/cached_write_schemas.py",
             "import service.ingest.run_ingest",
             "An ingest goes from its bytes",
         ),

@@ -39,7 +39,7 @@ def both() -> Iterator[tuple[House, House]]:
 
 def test_any_replica_answers_for_a_query_that_is_open(both: tuple[House, House]) -> None:
     here, there = both
-    with here.engine.holding():
+    with here.engine.paused():
         query_id = here.submit()
         here.engine.wait_for_runs(1)
         with pytest.raises(QueryNotFound):
@@ -61,7 +61,7 @@ def test_any_replica_answers_for_a_query_that_is_open(both: tuple[House, House])
 
 def test_any_replica_cancels(both: tuple[House, House]) -> None:
     here, there = both
-    with here.engine.holding():
+    with here.engine.paused():
         query_id = here.submit()
         here.engine.wait_for_runs(1)
         here.status(query_id)
@@ -80,7 +80,7 @@ def test_a_drain_takes_no_queries_and_ends_when_results_had_time_to_be_read(
     there.ended(elsewhere)
     assert here.state(elsewhere) is QueryState.SUCCEEDED
     assert here.gateway.is_drained()
-    with here.engine.holding():
+    with here.engine.paused():
         query_id = here.submit()
         here.gateway.begin_drain()
         with pytest.raises(ShuttingDown):

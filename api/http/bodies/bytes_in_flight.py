@@ -58,10 +58,10 @@ class BytesInFlight:
     """
 
     def __init__(
-        self, app: ASGIApp, held: BodyAccount, spooled: BodyAccount, is_within_decoding: bool = False
+        self, app: ASGIApp, in_memory: BodyAccount, spooled: BodyAccount, is_within_decoding: bool = False
     ) -> None:
         self._app = app
-        self._held = held
+        self._in_memory = in_memory
         self._spooled = spooled
         self._is_within_decoding = is_within_decoding
 
@@ -70,7 +70,7 @@ class BytesInFlight:
         if scope["type"] != "http" or (self._is_within_decoding and not _is_decoded(scope)):
             await self._app(scope, receive, send)
             return
-        account = self._held if record_format(scope) is None else self._spooled
+        account = self._in_memory if record_format(scope) is None else self._spooled
         entry = _Entry(account, caller_in(scope) or ANONYMOUS, receive)
         announced = Headers(scope=scope).get("Content-Length", "0")
         if not account.has_room(entry.caller, int(announced) if announced.isdecimal() else 0):

@@ -45,7 +45,7 @@ async def spooled_body(
     """
     digest = None if prefix is None else hashlib.sha256(prefix)
 
-    def keep(part: bytearray) -> None:
+    def append(part: bytearray) -> None:
         if digest is not None:
             digest.update(part)
         spool.write(part)
@@ -55,9 +55,9 @@ async def spooled_body(
         async for chunk in request.stream():
             part += chunk
             if len(part) >= _PART_BYTES:
-                await in_thread(keep, part)
+                await in_thread(append, part)
                 part = bytearray()
-        await in_thread(keep, part)
+        await in_thread(append, part)
         yield SpooledBody(spool, "" if digest is None else digest.hexdigest())
     except ClientDisconnect:
         raise ClientGone from None

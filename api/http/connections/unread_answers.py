@@ -29,9 +29,9 @@ class UnreadAnswers:
     def add(self, transport: asyncio.Transport) -> None:
         """Adds a connection. If all together hold too many bytes, those added first are aborted."""
         self._transports[transport] = None
-        held = {each: each.get_write_buffer_size() for each in self._transports}
-        total = sum(held.values())
-        for each, byte_count in held.items():
+        buffered = {each: each.get_write_buffer_size() for each in self._transports}
+        total = sum(buffered.values())
+        for each, byte_count in buffered.items():
             if total <= self._max_bytes or each is transport:
                 return
             total -= byte_count
@@ -74,12 +74,12 @@ class UnreadAnswer:
 
     def _look_again(self) -> None:
         # Nothing is written while so much is unread, so the buffer shrinks only by what the client reads.
-        held = self._transport.get_write_buffer_size()
-        self._timer = self._loop.call_later(self._interval_s, self._look, held)
+        buffered = self._transport.get_write_buffer_size()
+        self._timer = self._loop.call_later(self._interval_s, self._look, buffered)
 
-    def _look(self, held_before: int) -> None:
-        held = self._transport.get_write_buffer_size()
-        if held_before - held < self._least_bytes:
+    def _look(self, buffered_before: int) -> None:
+        buffered = self._transport.get_write_buffer_size()
+        if buffered_before - buffered < self._least_bytes:
             self.end()
             reset(self._transport)
         else:

@@ -28,7 +28,7 @@ from api.http.problems.errors import (
 )
 from api.http.problems.validation_faults import faults_of
 from api.http.schemas.evolutions import evolution_answer
-from api.http.schemas.ingest_answer import FAILED_ALONE, LETTERS_APART, commit_answer
+from api.http.schemas.ingest_answer import DEAD_LETTERS_APART, FAILED_ALONE, commit_answer
 from service.errors import (
     CallerError,
     ColumnNotFound,
@@ -115,7 +115,7 @@ def _parts(record: IngestRecord) -> dict[str, object]:
         return {}
     # A caller who sends the whole failed request again would write these parts twice.
     commits = [commit_answer(each).model_dump(by_alias=True) for each in record.commits]
-    note = f"{FAILED_ALONE} {LETTERS_APART}" if record.rejected.count else FAILED_ALONE
+    note = f"{FAILED_ALONE} {DEAD_LETTERS_APART}" if record.rejected.count else FAILED_ALONE
     return {"commits": commits, "note": note}
 
 

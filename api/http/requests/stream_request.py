@@ -17,18 +17,18 @@ from service.faults import Fault
 from service.ingest.ingest_service import ReadSchema
 from service.model.ingest.ingest import IngestRequest
 from service.model.ingest.streams import DirectorySource, KafkaSource, StreamDefinition, StreamSource
-from service.model.kept_texts import faulty_texts
+from service.model.storable_texts import faulty_texts
 
 
-def kept_body(body: StreamBody) -> dict[str, Any]:
+def stored_body(body: StreamBody) -> dict[str, Any]:
     """Returns the body as it is stored and shown.
 
     Raises:
         InvalidRequest: it has texts that cannot be stored.
     """
     # The other mode could not even encode them.
-    kept: dict[str, Any] = STREAM_BODY.dump_python(body, mode="python", by_alias=True, exclude_none=True)
-    if faults := [Fault(fault, pointer(steps)) for steps, fault in faulty_texts(kept)]:
+    stored: dict[str, Any] = STREAM_BODY.dump_python(body, mode="python", by_alias=True, exclude_none=True)
+    if faults := [Fault(fault, pointer(steps)) for steps, fault in faulty_texts(stored)]:
         raise InvalidRequest(faults)
     in_json: dict[str, Any] = STREAM_BODY.dump_python(
         body, mode="json", by_alias=True, exclude_none=True, exclude={"request_id"}
@@ -36,7 +36,7 @@ def kept_body(body: StreamBody) -> dict[str, Any]:
     return in_json
 
 
-def stream_definition(kept: Mapping[str, Any], read_schema: ReadSchema) -> StreamDefinition:
+def stream_definition(stored: Mapping[str, Any], read_schema: ReadSchema) -> StreamDefinition:
     """Returns the stream that a stored body defines, perhaps of an earlier version.
 
     Raises:
@@ -45,7 +45,7 @@ def stream_definition(kept: Mapping[str, Any], read_schema: ReadSchema) -> Strea
         IngestInvalid: a schema in it is not valid.
     """
     try:
-        body = STREAM_BODY.validate_python(dict(kept))
+        body = STREAM_BODY.validate_python(dict(stored))
     except ValidationError as error:
         raise StreamInvalid(f"This version cannot run it: {words_of(error.errors()[0])}.") from None
     request = _request(body, read_schema)

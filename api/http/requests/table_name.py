@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.http.problems.errors import InvalidRequest
 from service.faults import Fault
-from service.model.kept_texts import text_fault
+from service.model.storable_texts import text_fault
 from service.model.tables.tables import TableName
 
 FULL_NAME = r"^[^.\x00]+(\.[^.\x00]+){2,}$"

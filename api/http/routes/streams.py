@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query
 
 from api.http.app_context import Caller, EdgeOfApp, require_json
 from api.http.bodies.json_request import StrictJsonRoute
-from api.http.requests.stream_request import kept_body
+from api.http.requests.stream_request import stored_body
 from api.http.routes.documented import problems
 from api.http.schemas.streams import StreamAnswer, StreamBody, StreamList, stream_answer
 from api.http.schemas.tables import NoQuery
@@ -31,7 +31,7 @@ async def create_stream(body: StreamBody, app_context: EdgeOfApp, caller: Caller
     answer, send the request again with the same `requestId`: without one, there would be a second stream.
     """
     streams = app_context.access.gateway.streams
-    asked = body.name, kept_body(body), caller, body.request_id
+    asked = body.name, stored_body(body), caller, body.request_id
     return stream_answer(await app_context.access.call(streams.create, *asked))
 
 

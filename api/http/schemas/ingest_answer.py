@@ -18,7 +18,7 @@ FAILED_ALONE = (
     f"{NOT_TOGETHER} Send only the records for those with an error again, under a new requestId: all other"
     " records of the request would be written twice."
 )
-LETTERS_APART = (
+DEAD_LETTERS_APART = (
     "Records that did not fit belong to the commit of the dead letters, not to that of the table that they"
     " were sent to: send them again only if the commit of the dead letters has the error."
 )

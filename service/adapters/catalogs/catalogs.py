@@ -33,7 +33,7 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
-_LISTING_KEPT_MS = 5_000
+_LISTING_MAX_AGE_MS = 5_000
 _CALLS_AT_MOST = 32
 _MIB = 1024**2
 
@@ -55,8 +55,8 @@ class PyIcebergCatalogs:
         timeout_s: float = 10.0,
         health_timeout_s: float = 1.0,
         facts_timeout_s: float = 1.0,
-        kept_tables: int = 10_000,
-        kept_bytes: int = 128 * _MIB,
+        max_cached_tables: int = 10_000,
+        max_cached_bytes: int = 128 * _MIB,
         sync: Sync = sync_files,
         engine_faults: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
@@ -68,7 +68,7 @@ class PyIcebergCatalogs:
         self._engine_faults = engine_faults
         self._health_timeout_s = health_timeout_s
         self._facts_timeout_s = facts_timeout_s
-        self._tables = OpenedTables(kept_tables, kept_bytes)
+        self._tables = OpenedTables(max_cached_tables, max_cached_bytes)
         self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown, TableUnreadable, *_NOT_THERE))
         self._connections = {
             name: CatalogConnection(name, properties, timeout_s, sync)
@@ -76,10 +76,10 @@ class PyIcebergCatalogs:
         }
         self._checks: SingleFlight[str, bool] = SingleFlight()
         self._listings: SingleFlight[str, tuple[str, ...]] = SingleFlight()
-        self._kept: dict[str, tuple[int, tuple[str, ...]]] = {}
+        self._cached_listings: dict[str, tuple[int, tuple[str, ...]]] = {}
 
     @property
-    def kept(self) -> CacheUse:
+    def cache_use(self) -> CacheUse:
         """The memory used by cached metadata of tables."""
         return self._tables.use
 
@@ -147,9 +147,11 @@ class PyIcebergCatalogs:
         listed = _answers(self._listings, self._full_names, due, self._health_timeout_s)
         for name in due:
             # If a catalog does not answer, its last listing is better than nothing.
-            _, before = self._kept.get(name, (0, ()))
-            self._kept[name] = (now_ms, listed.get(name, before))
-        return nearest_names(dotted, (each for _, names in list(self._kept.values()) for each in names))
+            _, before = self._cached_listings.get(name, (0, ()))
+            self._cached_listings[name] = (now_ms, listed.get(name, before))
+        return nearest_names(
+            dotted, (each for _, names in list(self._cached_listings.values()) for each in names)
+        )
 
     def health(self) -> Sequence[PartHealth]:
         """One entry per catalog, named `catalog:<name>`, within about a second even if some hang.
@@ -253,7 +255,10 @@ class PyIcebergCatalogs:
         return PartHealth(part, PartState.UP)
 
     def _is_due(self, name: str, now_ms: int) -> bool:
-        return name not in self._kept or now_ms - self._kept[name][0] >= _LISTING_KEPT_MS
+        return (
+            name not in self._cached_listings
+            or now_ms - self._cached_listings[name][0] >= _LISTING_MAX_AGE_MS
+        )
 
 
 def _answers(

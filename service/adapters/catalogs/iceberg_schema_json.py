@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from service.errors import IngestInvalid
 from service.faults import Fault
-from service.model.kept_texts import text_fault
+from service.model.storable_texts import text_fault
 from service.model.tables.schemas import (
     Field,
     FieldType,

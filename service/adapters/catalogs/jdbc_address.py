@@ -56,10 +56,12 @@ def _postgresql(name: str, url: URL) -> dict[str, str]:
         )
     port = url.port or options.get("port", "5432")
     database = quote(url.database or options.get("dbname", ""), safe="")
-    kept = {_POSTGRESQL_OPTIONS[key]: value for key, value in options.items() if key in _POSTGRESQL_OPTIONS}
+    parameters = {
+        _POSTGRESQL_OPTIONS[key]: value for key, value in options.items() if key in _POSTGRESQL_OPTIONS
+    }
     address = f"jdbc:postgresql://{_bracketed(host)}:{port}/{database}"
     given = {
-        "uri": f"{address}?{urlencode(kept, safe='/')}" if kept else address,
+        "uri": f"{address}?{urlencode(parameters, safe='/')}" if parameters else address,
         "jdbc.user": url.username or options.get("user"),
         "jdbc.password": url.password or options.get("password"),
     }

@@ -15,8 +15,8 @@ from pyiceberg.table.snapshots import Snapshot
 
 from service.model.identity import Identity
 
-_SCHEMAS_KEPT = 256
-_SNAPSHOTS_KEPT = 20_000
+_MAX_CACHED_SCHEMAS = 256
+_MAX_CACHED_SNAPSHOTS = 20_000
 
 
 def metadata_json(metadata: TableMetadata) -> str | None:
@@ -35,7 +35,7 @@ def schema_json(schema: Schema) -> str:
     return _schema(Identity(schema))
 
 
-@lru_cache(_SCHEMAS_KEPT)
+@lru_cache(_MAX_CACHED_SCHEMAS)
 def _schema(schema: Identity[Schema]) -> str:
     return schema.value.model_dump_json()
 
@@ -45,6 +45,6 @@ def _snapshot_key(snapshot: Snapshot) -> tuple[object, ...]:
     return snapshot.snapshot_id, snapshot.manifest_list, snapshot.sequence_number, snapshot.timestamp_ms
 
 
-@cached(LRUCache(_SNAPSHOTS_KEPT), key=_snapshot_key, lock=Lock())
+@cached(LRUCache(_MAX_CACHED_SNAPSHOTS), key=_snapshot_key, lock=Lock())
 def _snapshot_json(snapshot: Snapshot) -> str:
     return snapshot.model_dump_json()

@@ -22,7 +22,7 @@ from requests.adapters import HTTPAdapter
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
-from service.adapters.catalogs.keeping_sql_catalog import KEPT_BYTES, KeepingSqlCatalog
+from service.adapters.catalogs.caching_sql_catalog import MAX_CACHED_BYTES, CachingSqlCatalog
 from service.adapters.disk.synced_files import Sync
 from service.errors import CannotStart
 
@@ -56,8 +56,8 @@ def open_catalog(name: str, properties: Mapping[str, str], timeout_s: float, syn
     """
     match properties["type"]:
         case "sql":
-            return KeepingSqlCatalog(
-                name, sync, kept_bytes=KEPT_BYTES, **_sql_properties(properties, timeout_s)
+            return CachingSqlCatalog(
+                name, sync, max_cached_bytes=MAX_CACHED_BYTES, **_sql_properties(properties, timeout_s)
             )
         case "rest":
             return _BoundedRestCatalog(name, timeout_s, **properties)

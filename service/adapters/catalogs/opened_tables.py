@@ -9,7 +9,7 @@ from pyiceberg.catalog import Catalog
 from pyiceberg.table import Table
 from pyiceberg.typedef import Identifier
 
-from service.adapters.catalogs.keeping_sql_catalog import KeepingSqlCatalog
+from service.adapters.catalogs.caching_sql_catalog import CachingSqlCatalog
 from service.adapters.catalogs.table_facts import facts_at, table_facts
 from service.bounded_lru import BoundedLru
 from service.model.operations.usage import CacheUse
@@ -45,13 +45,13 @@ class OpenedTables:
     """
 
     def __init__(self, max_entries: int, max_bytes: int) -> None:
-        self._kept: BoundedLru[TableName, OpenedTable] = BoundedLru(max_entries, max_bytes)
+        self._cached: BoundedLru[TableName, OpenedTable] = BoundedLru(max_entries, max_bytes)
         self._past: BoundedLru[TableAt, _Past] = BoundedLru(max_entries, max_bytes // 8)
 
     @property
     def use(self) -> CacheUse:
         """The use of the cache of current tables."""
-        return self._kept.use
+        return self._cached.use
 
     def opened(self, catalog: Catalog, name: TableName) -> OpenedTable:
         """Returns the table as its catalog has it now.
@@ -60,13 +60,13 @@ class OpenedTables:
             Exception: what PyIceberg raises if the table does not exist, or cannot be read.
         """
         table = None
-        if isinstance(catalog, KeepingSqlCatalog):
+        if isinstance(catalog, CachingSqlCatalog):
             location = catalog.location(*_place(name))
-            opened = self._kept_at(name, location) if location else None
+            opened = self._cached_at(name, location) if location else None
             if opened is not None:
                 return opened
-            table = catalog.kept(identifier_of(name), location) if location else None
-        return self._kept_or_new(name, table or catalog.load_table(identifier_of(name)))
+            table = catalog.cached(identifier_of(name), location) if location else None
+        return self._cached_or_new(name, table or catalog.load_table(identifier_of(name)))
 
     def known(
         self, catalog: Catalog, names: Iterable[TableName]
@@ -76,42 +76,42 @@ class OpenedTables:
         Tables that do not exist are in neither. Only a SQL catalog reports the metadata's location without
         reading the metadata; in other catalogs all tables must be opened.
         """
-        if not isinstance(catalog, KeepingSqlCatalog):
+        if not isinstance(catalog, CachingSqlCatalog):
             return {}, frozenset(names)
         asked = {_place(each): each for each in names}
         locations = catalog.locations(asked)
-        kept = {asked[place]: self._kept_at(asked[place], each) for place, each in locations.items()}
-        known = {name: opened for name, opened in kept.items() if opened is not None}
-        return known, frozenset(kept.keys() - known.keys())
+        cached = {asked[place]: self._cached_at(asked[place], each) for place, each in locations.items()}
+        known = {name: opened for name, opened in cached.items() if opened is not None}
+        return known, frozenset(cached.keys() - known.keys())
 
     def facts_at(self, opened: OpenedTable, asked: TableAt) -> TableFacts | None:
         """Returns an opened table as it was at a version; None if that is uncertain."""
         if asked.version == NOW:
             return opened.facts
         location = opened.table.metadata_location
-        kept = self._past.get(asked, lambda past: past.location == location) if location else None
-        if kept is None:
-            kept = _Past(facts_at(opened.table, asked), location)
+        cached = self._past.get(asked, lambda past: past.location == location) if location else None
+        if cached is None:
+            cached = _Past(facts_at(opened.table, asked), location)
             if location:
-                fields = len(kept.facts.columns) if kept.facts is not None else 0
-                self._past.put(asked, kept, _FIXED_BYTES + _FIELD_BYTES * fields)
-        return kept.facts
+                fields = len(cached.facts.columns) if cached.facts is not None else 0
+                self._past.put(asked, cached, _FIXED_BYTES + _FIELD_BYTES * fields)
+        return cached.facts
 
-    def _kept_at(self, name: TableName, location: str) -> OpenedTable | None:
-        return self._kept.get(name, lambda opened: opened.table.metadata_location == location)
+    def _cached_at(self, name: TableName, location: str) -> OpenedTable | None:
+        return self._cached.get(name, lambda opened: opened.table.metadata_location == location)
 
-    def _kept_or_new(self, name: TableName, table: Table) -> OpenedTable:
+    def _cached_or_new(self, name: TableName, table: Table) -> OpenedTable:
         # A REST catalog need not report the metadata's location; without it, nothing shows whether the
         # metadata is the same.
-        kept = self._kept_at(name, table.metadata_location) if table.metadata_location else None
-        if kept is None:
+        cached = self._cached_at(name, table.metadata_location) if table.metadata_location else None
+        if cached is None:
             opened = OpenedTable(table, table_facts(name, table))
             if table.metadata_location:
-                self._kept.put(name, opened, _byte_count(table))
+                self._cached.put(name, opened, _byte_count(table))
             return opened
         # The catalog's credentials for the files may have changed since, so only the facts come from the
         # cache.
-        return OpenedTable(table, kept.facts)
+        return OpenedTable(table, cached.facts)
 
 
 def identifier_of(name: TableName) -> Identifier:

@@ -28,12 +28,12 @@ class CatalogsWithSession:
         others: Catalogs,
         session_tables: SessionTables,
         timeout_s: float = 1.0,
-        listing_kept_ms: int = 30_000,
+        listing_max_age_ms: int = 30_000,
     ) -> None:
         self._others = others
         self._session_tables = session_tables
         self._timeout_s = timeout_s
-        self._listing_kept_ms = listing_kept_ms
+        self._listing_max_age_ms = listing_max_age_ms
         self._calls = BoundedCalls(_CALLS_AT_MOST, (CatalogDown,))
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
@@ -52,7 +52,7 @@ class CatalogsWithSession:
         """See the port."""
         if name.catalog != CATALOG:
             return self._others.facts(name)
-        found = self._session_tables.facts(name, kept_ms=0)
+        found = self._session_tables.facts(name, max_age_ms=0)
         if found is None:
             raise TableNotFound(str(name), self.nearest(str(name)))
         return found
@@ -64,7 +64,7 @@ class CatalogsWithSession:
         found = dict(self._others.facts_of(rest)) if rest or not own else {}
         # Its tables have no versions.
         calls = {
-            each: partial(self._session_tables.facts, each.name, self._listing_kept_ms)
+            each: partial(self._session_tables.facts, each.name, self._listing_max_age_ms)
             for each in own
             if each.version == NOW
         }

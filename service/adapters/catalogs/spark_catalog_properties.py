@@ -14,7 +14,7 @@ from service.errors import CannotStart
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Manifests never change: they are read once, and cached in the driver within Iceberg's own bounds.
-_KEPT: Mapping[str, str] = {"io.manifest.cache-enabled": "true"}
+_CACHE_PROPERTIES: Mapping[str, str] = {"io.manifest.cache-enabled": "true"}
 _RESERVED = frozenset({"spark_catalog", "system"})
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "sql": ("uri", "warehouse"),
@@ -36,7 +36,7 @@ def spark_catalog_properties(name: str, properties: Mapping[str, str]) -> dict[s
     """
     check_catalog(name, properties)
     prefix = f"spark.sql.catalog.{name}"
-    inner = dict(_KEPT) | _address(name, properties) | file_io_properties(name, properties)
+    inner = dict(_CACHE_PROPERTIES) | _address(name, properties) | file_io_properties(name, properties)
     if warehouse := properties.get("warehouse"):
         inner["warehouse"] = warehouse
     # The next query must see a commit that was made outside.

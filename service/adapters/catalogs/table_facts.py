@@ -28,7 +28,7 @@ from service.model.tables.tables import (
 _SNAPSHOTS_AT_MOST = 100
 # Parquet stores decimals with more digits as bytes.
 _DIGITS_OF_INT64 = 18
-_SCHEMAS_KEPT = 128
+_MAX_CACHED_SCHEMAS = 128
 _BLOOM_FILTER_PREFIX = "write.parquet.bloom-filter-enabled.column."
 
 
@@ -77,7 +77,7 @@ def has_imported_files(table: Table) -> bool:
     return TableProperties.DEFAULT_NAME_MAPPING in table.properties
 
 
-@lru_cache(_SCHEMAS_KEPT)
+@lru_cache(_MAX_CACHED_SCHEMAS)
 def _columns(schema: Identity[Schema]) -> tuple[TableColumn, ...]:
     # A commit changes a table, but not its schema.
     return tuple(

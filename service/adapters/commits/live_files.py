@@ -17,8 +17,8 @@ from pyiceberg.types import NestedField
 from service.adapters.commits.cached_values import CachedValues
 from service.bounded_lru import BoundedLru
 
-_MANIFESTS_KEPT = 10_000
-_KEPT_BYTES = 16 << 20
+_MAX_CACHED_MANIFESTS = 10_000
+_MAX_CACHED_BYTES = 16 << 20
 # Rough measurements: a file's partition, and two bounds of a column.
 _FILE_BYTES = 300
 _COLUMN_BYTES = 300
@@ -44,7 +44,9 @@ class LiveFiles:
 
     def __init__(self, files_at_most: int) -> None:
         self._files_at_most = files_at_most
-        self._kept: BoundedLru[tuple[object, ...], list[LiveFile]] = BoundedLru(_MANIFESTS_KEPT, _KEPT_BYTES)
+        self._cached: BoundedLru[tuple[object, ...], list[LiveFile]] = BoundedLru(
+            _MAX_CACHED_MANIFESTS, _MAX_CACHED_BYTES
+        )
 
     def of(self, table: Table, branch: str, fields: Sequence[NestedField]) -> list[LiveFile] | None:
         """The data files that a commit to the branch finds. None: they are too many, or cannot be read."""
@@ -68,11 +70,11 @@ class LiveFiles:
     def _files(self, table: Table, manifest: ManifestFile, fields: Sequence[NestedField]) -> list[LiveFile]:
         asked = tuple((each.field_id, str(each.field_type), each.initial_default) for each in fields)
         key = (manifest.manifest_path, manifest.manifest_length, asked)
-        kept = self._kept.get(key)
-        if kept is None:
-            kept = _read(table.io, manifest, table.specs()[manifest.partition_spec_id], fields)
-            self._kept.put(key, kept, (len(kept) + 1) * (_FILE_BYTES + _COLUMN_BYTES * len(fields)))
-        return kept
+        cached = self._cached.get(key)
+        if cached is None:
+            cached = _read(table.io, manifest, table.specs()[manifest.partition_spec_id], fields)
+            self._cached.put(key, cached, (len(cached) + 1) * (_FILE_BYTES + _COLUMN_BYTES * len(fields)))
+        return cached
 
 
 def data_manifests(table: Table, branch: str) -> list[ManifestFile]:

@@ -19,8 +19,8 @@ from service.adapters.disk.synced_files import Sync, sync_files
 from service.bounded_lru import BoundedLru
 from service.model.operations.usage import CacheUse
 
-_KEPT_LISTS = 256
-_KEPT_BYTES = 32 << 20
+_MAX_CACHED_LISTS = 256
+_MAX_CACHED_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class ManifestLists:
 
     def __init__(self, sync: Sync = sync_files) -> None:
         self._sync = sync
-        self._kept: BoundedLru[str, _Entries] = BoundedLru(_KEPT_LISTS, _KEPT_BYTES)
+        self._cached: BoundedLru[str, _Entries] = BoundedLru(_MAX_CACHED_LISTS, _MAX_CACHED_BYTES)
 
     @property
     def use(self) -> CacheUse:
         """The use of the cache."""
-        return self._kept.use
+        return self._cached.use
 
     def write(
         self,
@@ -66,13 +66,13 @@ class ManifestLists:
         self._sync([*(each.manifest_path for each in added), location])
         if before is not None:
             # The next commit reads the new list, which has all entries of this one.
-            self._kept.drop(before.manifest_list)
-        self._kept.put(location, whole, len(whole.content))
+            self._cached.drop(before.manifest_list)
+        self._cached.put(location, whole, len(whole.content))
 
     def _entries(self, writer: ManifestListWriter, files: FileIO, snapshot: Snapshot) -> _Entries:
-        kept = self._kept.get(snapshot.manifest_list)
-        if kept is not None and kept.format_version == writer._format_version:
-            return kept
+        cached = self._cached.get(snapshot.manifest_list)
+        if cached is not None and cached.format_version == writer._format_version:
+            return cached
         return _encoded(writer, filter(_is_alive, snapshot.manifests(files)))
 
 

@@ -57,7 +57,7 @@ def _deletes_any(table: Table, text: str, fields: Sequence[NestedField], live: I
 
 
 def _may_have(file: LiveFile, keys: Sequence[CachedValues]) -> bool:
-    return all(held.may_share(key) for held, key in zip(file.columns, keys, strict=True))
+    return all(column.may_share(key) for column, key in zip(file.columns, keys, strict=True))
 
 
 def _reaches(delete: DataFile, spec: PartitionSpec, file: LiveFile) -> bool:

@@ -47,21 +47,21 @@ def prepare_row_delta(
     """
     branch, results = committable.key.branch, committable.write_results
     sent = [file for each in results for file in each.delete_files]
-    kept = needed.of(table, branch, sent)
-    left_out = _without(sent, kept)
+    sent_needed = needed.of(table, branch, sent)
+    left_out = _without(sent, sent_needed)
     own: list[str] = []
     try:
         for each in earlier_deletes(table, results, _specs_out_of_reach(table, branch)):
             own.append(each)
-        own_kept = needed.of(table, branch, own)
-        delete_files(table.io, locations_of(_without(own, own_kept)))
-        if sent and not kept and not own_kept:
+        own_needed = needed.of(table, branch, own)
+        delete_files(table.io, locations_of(_without(own, own_needed)))
+        if sent and not sent_needed and not own_needed:
             return prepare_append().leaving_out(left_out)
         delta = RowDelta(
             committable.key,
             table.metadata_location,
             tuple(file for each in results for file in each.data_files),
-            (*kept, *own_kept),
+            (*sent_needed, *own_needed),
             round_summary(committable),
         )
         text = row_deltas.prepare(delta)
@@ -72,8 +72,10 @@ def prepare_row_delta(
         raise
     snapshot = Snapshot.model_validate_json(text)
     if path_on_disk(snapshot.manifest_list) is not None:
-        sync([*locations_of(own_kept), *_written(table.io, snapshot)])
-    prepared = SnapshotAppend.of(table, committable, snapshot, lambda: _delete(table.io, snapshot, own_kept))
+        sync([*locations_of(own_needed), *_written(table.io, snapshot)])
+    prepared = SnapshotAppend.of(
+        table, committable, snapshot, lambda: _delete(table.io, snapshot, own_needed)
+    )
     return prepared.leaving_out(left_out)
 
 

@@ -25,8 +25,8 @@ _STORAGE_NAMES = frozenset({"py-io-impl"})
 # If the catalog signs each S3 request, the writer has to reach it.
 _SIGNER = "s3.signer"
 _SIGNER_NAMES = frozenset({"uri", "token", "credential"})
-_KEPT_TABLES = 1_000
-_KEPT_BYTES = 64 << 20
+_MAX_CACHED_TABLES = 1_000
+_MAX_CACHED_BYTES = 64 << 20
 _FIELD_BYTES = 2_000
 
 
@@ -49,7 +49,7 @@ class PyIcebergWritableTables:
 
     def __init__(self, catalogs: PyIcebergCatalogs) -> None:
         self._catalogs = catalogs
-        self._described: BoundedLru[TableName, _Described] = BoundedLru(_KEPT_TABLES, _KEPT_BYTES)
+        self._described: BoundedLru[TableName, _Described] = BoundedLru(_MAX_CACHED_TABLES, _MAX_CACHED_BYTES)
 
     def writable(self, name: TableName, branch: str) -> WritableTable:
         """Returns the table as it is now. The first commit to a branch creates it.
@@ -79,9 +79,9 @@ class PyIcebergWritableTables:
         )
 
     def _describe(self, name: TableName, state: WriterState) -> _Described:
-        kept = self._described.get(name)
-        if kept is not None and _is_same(kept.state, state):
-            return kept
+        cached = self._described.get(name)
+        if cached is not None and _is_same(cached.state, state):
+            return cached
         orders = tuple(known_sort_orders(state.schema, state.sort_orders))
         described = _Described(state, table_schema(state.schema), state.encoded(), orders)
         self._described.put(name, described, len(described.encoded) + _FIELD_BYTES * len(state.schema.fields))

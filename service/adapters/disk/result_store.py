@@ -32,7 +32,7 @@ NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _StoredResult:
     path: Path
     byte_count: int
     expires_at_ms: int
@@ -69,7 +69,7 @@ class LocalResultStore:
         self._total_bytes = total_bytes
         self._chunk_rows = chunk_rows
         self._chunk_bytes = chunk_bytes
-        self._kept: dict[UUID, _Kept] = {}
+        self._stored: dict[UUID, _StoredResult] = {}
         self._reserved_bytes = 0
         self._lock = Lock()
 
@@ -77,8 +77,8 @@ class LocalResultStore:
     def use(self) -> CacheUse:
         """The disk space that results take now."""
         with self._lock:
-            byte_count = sum(each.byte_count for each in self._kept.values())
-            return CacheUse(len(self._kept), byte_count, self._total_bytes)
+            byte_count = sum(each.byte_count for each in self._stored.values())
+            return CacheUse(len(self._stored), byte_count, self._total_bytes)
 
     def put(
         self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool
@@ -94,10 +94,10 @@ class LocalResultStore:
         cuts = self._cuts(rows)
         self._reserve(rows.nbytes)
         try:
-            kept = self._write(rows, cuts)
+            stored = self._write(rows, cuts)
         finally:
             self._unreserve(rows.nbytes)
-        self._keep(query_id, kept)
+        self._add(query_id, stored)
         chunks = tuple(Chunk(index, start, end - start) for index, (start, end) in enumerate(cuts))
         return Manifest(columns, rows.num_rows, rows.nbytes, chunks, is_truncated)
 
@@ -109,11 +109,11 @@ class LocalResultStore:
             ChunkNotFound: the result has no such chunk.
         """
         with self._lock:
-            kept = self._kept.get(query_id)
-        if kept is None or kept.expires_at_ms <= self._clock.elapsed_ms():
+            stored = self._stored.get(query_id)
+        if stored is None or stored.expires_at_ms <= self._clock.elapsed_ms():
             raise ResultExpired()
         try:
-            reader = pa.ipc.open_file(pa.memory_map(str(kept.path)))
+            reader = pa.ipc.open_file(pa.memory_map(str(stored.path)))
         except FileNotFoundError as error:
             # Dropped since the check.
             raise ResultExpired() from error
@@ -124,22 +124,22 @@ class LocalResultStore:
     def drop(self, query_id: UUID) -> None:
         """Removes a result, if it is there. A reader keeps what it has already read."""
         with self._lock:
-            kept = self._kept.pop(query_id, None)
-        if kept:
-            kept.path.unlink(missing_ok=True)
+            stored = self._stored.pop(query_id, None)
+        if stored:
+            stored.path.unlink(missing_ok=True)
 
     def sweep(self) -> None:
         """Removes the results whose time to live has ended."""
         now = self._clock.elapsed_ms()
         with self._lock:
-            expired = [query_id for query_id, kept in self._kept.items() if kept.expires_at_ms <= now]
+            expired = [query_id for query_id, stored in self._stored.items() if stored.expires_at_ms <= now]
         for query_id in expired:
             self.drop(query_id)
 
     def close(self) -> None:
         """Removes all results."""
         with self._lock:
-            self._kept.clear()
+            self._stored.clear()
         self._scratch.remove()
 
     def _cuts(self, rows: pa.Table) -> list[tuple[int, int]]:
@@ -159,25 +159,25 @@ class LocalResultStore:
         with self._lock:
             self._reserved_bytes -= byte_count
 
-    def _keep(self, query_id: UUID, kept: _Kept) -> None:
+    def _add(self, query_id: UUID, stored: _StoredResult) -> None:
         self.drop(query_id)
         with self._lock:
-            self._kept[query_id] = kept
+            self._stored[query_id] = stored
         self._make_room()
 
     def _make_room(self) -> None:
         with self._lock:
-            taken = self._reserved_bytes + sum(each.byte_count for each in self._kept.values())
+            taken = self._reserved_bytes + sum(each.byte_count for each in self._stored.values())
             oldest = []
-            for query_id, kept in self._kept.items():
+            for query_id, stored in self._stored.items():
                 if taken <= self._total_bytes:
                     break
-                taken -= kept.byte_count
+                taken -= stored.byte_count
                 oldest.append(query_id)
         for query_id in oldest:
             self.drop(query_id)
 
-    def _write(self, rows: pa.Table, cuts: list[tuple[int, int]]) -> _Kept:
+    def _write(self, rows: pa.Table, cuts: list[tuple[int, int]]) -> _StoredResult:
         path = self._scratch.path / f"{uuid4()}.arrow"
         # One dictionary for the whole file: the file format does not allow a new one in each batch.
         unified = rows.unify_dictionaries()
@@ -191,7 +191,7 @@ class LocalResultStore:
                 log.warning("no_room_for_result", bytes=rows.nbytes)
                 raise NoRoomForResult from error
             raise QueryFailed("The result could not be kept: its directory cannot be written.") from error
-        return _Kept(path, path.stat().st_size, self._clock.elapsed_ms() + self._time_to_live_ms)
+        return _StoredResult(path, path.stat().st_size, self._clock.elapsed_ms() + self._time_to_live_ms)
 
 
 def _batch(rows: pa.Table) -> pa.RecordBatch:

@@ -21,7 +21,7 @@ _FEW = 8
 _OLD_S = 3600
 # The next entry may come within the same tick of the file system's clock, and then does not change the time.
 _TICK_S = 3
-_FOLDERS_KEPT = 4096
+_MAX_CACHED_FOLDERS = 4096
 
 
 Fsync = Callable[[int], None]
@@ -82,7 +82,7 @@ def _changed_folders(paths: Iterable[Path]) -> Mapping[Path, os.stat_result]:
     return found
 
 
-@lru_cache(_FOLDERS_KEPT)
+@lru_cache(_MAX_CACHED_FOLDERS)
 def _sync_folder_once(folder: Path, _device: int, _inode: int, _changed_ns: int, fsync: Fsync) -> None:
     # The cache records only that the sync succeeded: the folder has not changed since.
     _sync_folder(folder, fsync)

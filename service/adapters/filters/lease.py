@@ -24,7 +24,7 @@ class Lease:
         self._asking = asking
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def renewed(self) -> Iterator[None]:
         """Holds the lease during the block, and releases it at the end."""
         done = threading.Event()
         threading.Thread(target=self._renew, args=(done,), name="filter-lease", daemon=True).start()

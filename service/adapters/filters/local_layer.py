@@ -39,8 +39,8 @@ class LocalLayer:
     def get(self, fingerprint: str) -> StoredKeys | None:
         """Returns the keys if they are cached and have not expired."""
         self._follow_the_server()
-        kept = self._shelf.entries.get(fingerprint)
-        return kept if kept is not None and kept.expires_at > self._clock.now() else None
+        stored = self._shelf.entries.get(fingerprint)
+        return stored if stored is not None and stored.expires_at > self._clock.now() else None
 
     def shelf(self) -> _Shelf:
         """Returns the store for keys read from now on; a `forget` in between makes it unused."""
@@ -79,14 +79,14 @@ class _Shelf:
         self._max_bytes = max_bytes
         self.entries: BoundedLru[str, StoredKeys] = BoundedLru(MAX_ENTRIES, max_bytes)
 
-    def put(self, fingerprint: str, kept: StoredKeys) -> None:
+    def put(self, fingerprint: str, stored: StoredKeys) -> None:
         """Caches the keys, unless they alone are larger than the whole layer."""
-        byte_count = _memory(kept.data)
+        byte_count = _memory(stored.data)
         if byte_count <= self._max_bytes:
-            self.entries.put(fingerprint, kept, byte_count)
+            self.entries.put(fingerprint, stored, byte_count)
 
 
 def _memory(data: DynamicFilteringData) -> int:
-    kept = (*data.values, *data.ranges)
-    keys = sum(sys.getsizeof(key) + sum(map(sys.getsizeof, key)) for key in kept)
-    return _ENTRY_BYTES + sys.getsizeof(kept) + keys
+    stored = (*data.values, *data.ranges)
+    keys = sum(sys.getsizeof(key) + sum(map(sys.getsizeof, key)) for key in stored)
+    return _ENTRY_BYTES + sys.getsizeof(stored) + keys

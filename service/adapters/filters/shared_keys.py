@@ -80,7 +80,7 @@ class SharedKeys:
         found = self._stored_or_turn(wanted, within_s)
         if isinstance(found, StoredKeys):
             return FoundKeys(found)
-        with found.lease.held() if found.lease else nullcontext():
+        with found.lease.renewed() if found.lease else nullcontext():
             return self._store(wanted, collect(found.note), found)
 
     def _stored_or_turn(self, wanted: DynamicFilter, within_s: float) -> StoredKeys | _Turn:

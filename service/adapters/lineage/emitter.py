@@ -104,8 +104,8 @@ class LineageEmitter:
         """See `service.lineage_ports.Lineage`."""
         now = self._clock.now()
         # Drops the fields that events do not use, which would take the most memory.
-        kept = replace(record, spark_plan="", rewritten_sql=None, rewrites=())
-        self._put(lambda: [self._queries.ended(kept, now)], len(record.sql))
+        trimmed = replace(record, spark_plan="", rewritten_sql=None, rewrites=())
+        self._put(lambda: [self._queries.ended(trimmed, now)], len(record.sql))
 
     def ingest_accepted(self, record: IngestRecord, read_from: str) -> None:
         """See `service.lineage_ports.Lineage`."""

@@ -21,8 +21,8 @@ from service.ports import Catalogs
 Read = tuple[TableName, int | None]
 """A table, and the snapshot that was read or made."""
 
-_KEPT_S = 60.0
-_KEPT_COLUMNS = 100_000
+_TTL_S = 60.0
+_MAX_CACHED_COLUMNS = 100_000
 _COLUMNS_OF_AN_ENTRY = 10
 
 
@@ -39,16 +39,16 @@ class KnownTables:
 
     def __init__(self, catalogs: Catalogs) -> None:
         self._catalogs = catalogs
-        self._kept: TTLCache[Read, KnownTable] = TTLCache(_KEPT_COLUMNS, _KEPT_S, getsizeof=_size)
+        self._cached: TTLCache[Read, KnownTable] = TTLCache(_MAX_CACHED_COLUMNS, _TTL_S, getsizeof=_size)
 
     def of(self, reads: Iterable[Read]) -> Mapping[Read, KnownTable]:
         """Returns the tables for which the catalogs answer in time."""
         asked = list(dict.fromkeys(reads))
-        known = {each: kept for each in asked if (kept := self._kept.get(each)) is not None}
+        known = {each: cached for each in asked if (cached := self._cached.get(each)) is not None}
         found = self._asked([each for each in asked if each not in known])
         for read, table in found.items():
-            if _size(table) <= self._kept.maxsize:
-                self._kept[read] = table
+            if _size(table) <= self._cached.maxsize:
+                self._cached[read] = table
         return known | found
 
     def _asked(self, reads: list[Read]) -> dict[Read, KnownTable]:

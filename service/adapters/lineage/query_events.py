@@ -114,7 +114,7 @@ class QueryEvents:
             return {}
         tables = {str(each): self.names.of(each) for each in read}
         # The engine's names for local relations are in lower case.
-        tables |= {alias.lower(): tables[table] for alias, table in lineage.held_tables if table in tables}
+        tables |= {alias.lower(): tables[table] for alias, table in lineage.cached_tables if table in tables}
         fields: dict[str, list[Source]] = defaultdict(list)
         for column in lineage.origins.columns:
             fields[column.name] += column.sources

@@ -20,7 +20,7 @@ _CLUSTERED_NEIGHBOURS = 2.0
 _LOOKED_AT = 1_000
 
 
-def column_values(held: CachedIntervals, *, is_sample: bool = False) -> ColumnValues | NotKnown:
+def column_values(intervals: CachedIntervals, *, is_sample: bool = False) -> ColumnValues | NotKnown:
     """Returns the values if each file has only one, the bounds of all, and whether files overlap little.
 
     Files without bounds may hold anything, and so may those that a sample leaves out: a read may then find
@@ -32,7 +32,7 @@ def column_values(held: CachedIntervals, *, is_sample: bool = False) -> ColumnVa
     >>> column_values(CachedIntervals(Counter({(1, 4): 1, (5, 9): 1}), None))
     ColumnValues(values=None, lower=1, upper=9, is_clustered=True)
     """
-    counts, unbounded = held.counts, held.unbounded
+    counts, unbounded = intervals.counts, intervals.unbounded
     # Values of one column can be compared with each other, although their common type does not say so.
     files: Sequence[tuple[Any, Any]] = list(counts.elements())
     lowers = sorted(lower for lower, _ in files)
@@ -50,16 +50,18 @@ def column_values(held: CachedIntervals, *, is_sample: bool = False) -> ColumnVa
         lowers[0],
         uppers[-1],
         is_clustered,
-        _sizes(held) if has_sizes else None,
+        _sizes(intervals) if has_sizes else None,
         is_pinned=is_pinned,
         overlap=None if is_clustered else _overlap(files, lowers, uppers, unbounded),
     )
 
 
-def _sizes(held: CachedIntervals) -> FileSizes | None:
-    if held.byte_counts is None:
+def _sizes(intervals: CachedIntervals) -> FileSizes | None:
+    if intervals.byte_counts is None:
         return None
-    sized = ((interval, count, held.byte_counts[interval]) for interval, count in held.counts.items())
+    sized = (
+        (interval, count, intervals.byte_counts[interval]) for interval, count in intervals.counts.items()
+    )
     return FileSizes.of(list(sized))
 
 

@@ -14,7 +14,7 @@ from service.model.tables.tables import TableFacts, TableName
 from service.ports import ProbeValues
 
 _MIB = 1024**2
-_KEPT_AT_MOST = 10_000
+_MAX_CACHED = 10_000
 # Measured: a value, and its slot in a tuple; a string takes its characters in addition.
 _VALUE_BYTES = 64
 
@@ -26,9 +26,11 @@ class ListedValues:
     Thread-safe.
     """
 
-    def __init__(self, others: ProbeValues, kept_bytes: int = 32 * _MIB) -> None:
+    def __init__(self, others: ProbeValues, max_cached_bytes: int = 32 * _MIB) -> None:
         self._others = others
-        self._kept: BoundedLru[TableName, Mapping[str, ColumnValues]] = BoundedLru(_KEPT_AT_MOST, kept_bytes)
+        self._cached: BoundedLru[TableName, Mapping[str, ColumnValues]] = BoundedLru(
+            _MAX_CACHED, max_cached_bytes
+        )
 
     def listed(self, facts: TableFacts, texts: Mapping[str, Sequence[str | None]]) -> None:
         """Caches the partitions' values by column, None for NULL, and replaces earlier ones."""
@@ -36,7 +38,7 @@ class ListedValues:
         found = {column: _column_values(types.get(column), each) for column, each in texts.items()}
         known = {column: each for column, each in found.items() if each is not None}
         byte_count = sum(_VALUE_BYTES + len(text or "") for column in known for text in texts[column])
-        self._kept.put(facts.name, known, byte_count + _VALUE_BYTES)
+        self._cached.put(facts.name, known, byte_count + _VALUE_BYTES)
 
     def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:
         """See the port."""
@@ -49,7 +51,7 @@ class ListedValues:
         """See the port."""
         if snapshot_id is not None:
             return self._others.of(table, snapshot_id, column, within_s)
-        return (self._kept.get(table) or {}).get(column, NotKnown.UNAVAILABLE)
+        return (self._cached.get(table) or {}).get(column, NotKnown.UNAVAILABLE)
 
     def partitions(
         self, table: TableName, snapshot_id: int | None, columns: Sequence[str]

@@ -53,10 +53,10 @@ def intervals_of_files(
     table: Table, manifest: ManifestFile, files: Sequence[DataFile], fields: Sequence[NestedField]
 ) -> list[CachedIntervals]:
     """Returns, for each column, the intervals of the manifest's data files."""
-    return [_held(files, each, _identity_position(table, manifest, each)) for each in fields]
+    return [_intervals(files, each, _identity_position(table, manifest, each)) for each in fields]
 
 
-def _held(files: Iterable[DataFile], field: NestedField, position: int | None) -> CachedIntervals:
+def _intervals(files: Iterable[DataFile], field: NestedField, position: int | None) -> CachedIntervals:
     counts: Counter[Interval] = Counter()
     byte_counts: Counter[Interval] = Counter()
     unbounded = 0
@@ -87,15 +87,15 @@ def interval_of_partitions(
     return None if isinstance(interval, NoInterval) else CachedIntervals(Counter([interval]), None)
 
 
-def together(held: Sequence[CachedIntervals]) -> CachedIntervals:
+def together(intervals: Sequence[CachedIntervals]) -> CachedIntervals:
     """Combines them all; the bytes are None unless all have them."""
     counts: Counter[Interval] = Counter()
     byte_counts: Counter[Interval] = Counter()
-    for each in held:
+    for each in intervals:
         counts.update(each.counts)
         byte_counts.update(each.byte_counts or ())
-    is_reported = all(each.byte_counts is not None for each in held)
-    unbounded = sum(each.unbounded for each in held)
+    is_reported = all(each.byte_counts is not None for each in intervals)
+    unbounded = sum(each.unbounded for each in intervals)
     return CachedIntervals(counts, byte_counts if is_reported else None, unbounded)
 
 

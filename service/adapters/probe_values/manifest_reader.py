@@ -28,7 +28,7 @@ INTERVAL_BYTES = 320
 # A value, and its slot in a tuple.
 TUPLE_BYTES = 100
 _MANIFEST_BYTES = 1_000
-_KEPT_AT_MOST = 100_000
+_MAX_CACHED = 100_000
 _LISTS_AT_MOST = 64
 _TABLES_AT_MOST = 1_000
 _COLUMNS_AT_MOST = 32
@@ -44,12 +44,14 @@ class ManifestReader:
     same manifest, they wait for the first of them. Memory is bounded; evicted entries are read again.
     """
 
-    def __init__(self, kept_bytes: int) -> None:
+    def __init__(self, max_cached_bytes: int) -> None:
         self._read: BoundedLru[tuple[_Manifest, _Field], CachedIntervals] = BoundedLru(
-            _KEPT_AT_MOST, kept_bytes - 2 * (kept_bytes // 8)
+            _MAX_CACHED, max_cached_bytes - 2 * (max_cached_bytes // 8)
         )
-        self._partitions: BoundedLru[_Manifest, PartitionValues] = BoundedLru(_KEPT_AT_MOST, kept_bytes // 8)
-        self._lists: BoundedLru[str, list[ManifestFile]] = BoundedLru(_LISTS_AT_MOST, kept_bytes // 8)
+        self._partitions: BoundedLru[_Manifest, PartitionValues] = BoundedLru(
+            _MAX_CACHED, max_cached_bytes // 8
+        )
+        self._lists: BoundedLru[str, list[ManifestFile]] = BoundedLru(_LISTS_AT_MOST, max_cached_bytes // 8)
         self._wanted: BoundedLru[TableName, tuple[str, ...]] = BoundedLru(_TABLES_AT_MOST, _TABLES_AT_MOST)
         self._lock = threading.Lock()
         # After a failure, each thread that waited tries for itself.
@@ -77,23 +79,23 @@ class ManifestReader:
         """The column's intervals in the manifest's files. If it must be read, it is read for `others` too."""
         key = (_manifest(manifest), _field(field))
         read = partial(self._read_now, table, manifest, (field, *others))
-        while (kept := self._read.get(key)) is None:
+        while (cached := self._read.get(key)) is None:
             # Whoever reads it at this moment may read it for other columns.
             found, _ = self._reading.join(manifest.manifest_path, read)
             if key[1] in found:
                 return found[key[1]]
-        return kept
+        return cached
 
     def partitions(self, manifest: ManifestFile) -> PartitionValues | None:
         """The partition values of the manifest's files, if it was read and they are still cached."""
         return self._partitions.get(_manifest(manifest))
 
     def _listed(self, table: Table, snapshot: Snapshot) -> list[ManifestFile]:
-        kept = self._lists.get(snapshot.manifest_list)
-        if kept is None:
-            kept = data_manifests(table, snapshot)
-            self._lists.put(snapshot.manifest_list, kept, _MANIFEST_BYTES * (len(kept) + 1))
-        return kept
+        cached = self._lists.get(snapshot.manifest_list)
+        if cached is None:
+            cached = data_manifests(table, snapshot)
+            self._lists.put(snapshot.manifest_list, cached, _MANIFEST_BYTES * (len(cached) + 1))
+        return cached
 
     def _read_now(
         self, table: Table, manifest: ManifestFile, fields: Sequence[NestedField]
@@ -106,9 +108,9 @@ class ManifestReader:
         files = data_files(table, manifest)
         intervals = intervals_of_files(table, manifest, files, wanted)
         found = dict(zip(map(_field, wanted), intervals, strict=True))
-        for each, held in found.items():
-            byte_count = INTERVAL_BYTES * (len(held.counts) + 1)
-            self._read.put((_manifest(manifest), each), held, byte_count)
+        for each, column_intervals in found.items():
+            byte_count = INTERVAL_BYTES * (len(column_intervals.counts) + 1)
+            self._read.put((_manifest(manifest), each), column_intervals, byte_count)
         partitions = partition_values(table, manifest, files)
         byte_count = TUPLE_BYTES * (len(partitions.tuples) + 1) * (len(partitions.source_ids) + 1)
         self._partitions.put(_manifest(manifest), partitions, byte_count)

@@ -42,11 +42,11 @@ def partition_values(table: Table, manifest: ManifestFile, files: Iterable[DataF
 
 
 def partition_tuples(
-    held: Sequence[PartitionValues | None], fields: Mapping[int, NestedField]
+    partitions: Sequence[PartitionValues | None], fields: Mapping[int, NestedField]
 ) -> PartitionTuples | None:
     """Combines all manifests of a snapshot with these columns; None if one of them is unknown."""
-    known = [each for each in held if each is not None]
-    if not known or len(known) < len(held):
+    known = [each for each in partitions if each is not None]
+    if not known or len(known) < len(partitions):
         return None
     common = set.intersection(*(set(each.source_ids) for each in known))
     columns = [each for source_id, each in fields.items() if source_id in common and has_intervals(each)]
@@ -59,7 +59,9 @@ def partition_tuples(
     return PartitionTuples(tuple(each.name for each in columns), tuples)
 
 
-def _values(held: PartitionValues, columns: Sequence[NestedField]) -> Iterable[tuple[KeyValue | None, ...]]:
-    places = [(held.source_ids.index(each.field_id), each.field_type) for each in columns]
-    for raw in held.tuples:
+def _values(
+    partitions: PartitionValues, columns: Sequence[NestedField]
+) -> Iterable[tuple[KeyValue | None, ...]]:
+    places = [(partitions.source_ids.index(each.field_id), each.field_type) for each in columns]
+    for raw in partitions.tuples:
         yield tuple(None if raw[place] is None else value_of(raw[place], type_) for place, type_ in places)

@@ -40,7 +40,7 @@ log = structlog.get_logger(__name__)
 
 _MIB = 1024**2
 _PENDING_AT_MOST = 1_000
-_KEPT_AT_MOST = 100_000
+_MAX_CACHED = 100_000
 # Enough to decide whether the files of a column overlap.
 _SAMPLED_SHARE = 8
 
@@ -61,24 +61,22 @@ class ManifestProbeValues:
         open_table: Callable[[TableName], OpenedTable],
         executor_of: Callable[[str], Executor],
         max_files: int = 20_000,
-        kept_bytes: int = 64 * _MIB,
+        max_cached_bytes: int = 64 * _MIB,
     ) -> None:
         self._open_table = open_table
         self._executor_of = executor_of
         self._max_files = max_files
-        self._answers: BoundedLru[_Column, _Found] = BoundedLru(_KEPT_AT_MOST, kept_bytes * 3 // 8)
+        self._answers: BoundedLru[_Column, _Found] = BoundedLru(_MAX_CACHED, max_cached_bytes * 3 // 8)
         self._partitions: BoundedLru[tuple[TableName, int], PartitionTuples] = BoundedLru(
-            _KEPT_AT_MOST, kept_bytes // 8
+            _MAX_CACHED, max_cached_bytes // 8
         )
-        self._earlier: BoundedLru[tuple[TableName, str], ColumnValues] = BoundedLru(
-            _KEPT_AT_MOST, _KEPT_AT_MOST
-        )
-        self._took_s: BoundedLru[TableName, float] = BoundedLru(_KEPT_AT_MOST, _KEPT_AT_MOST)
-        self._reader = ManifestReader(kept_bytes // 2)
+        self._earlier: BoundedLru[tuple[TableName, str], ColumnValues] = BoundedLru(_MAX_CACHED, _MAX_CACHED)
+        self._took_s: BoundedLru[TableName, float] = BoundedLru(_MAX_CACHED, _MAX_CACHED)
+        self._reader = ManifestReader(max_cached_bytes // 2)
         self._searches: SingleFlight[_Column, _Found] = SingleFlight()
 
     @property
-    def kept(self) -> CacheUse:
+    def cache_use(self) -> CacheUse:
         """The memory used by cached column values."""
         return self._answers.use
 
@@ -146,7 +144,7 @@ class ManifestProbeValues:
             found = NotKnown.UNAVAILABLE
         self._took_s.put(table, time.monotonic() - began_s, 1)
         if found is not NotKnown.PENDING:
-            self._answers.put(asked, found, INTERVAL_BYTES * (_kept_count(found) + 1))
+            self._answers.put(asked, found, INTERVAL_BYTES * (_value_count(found) + 1))
         if isinstance(found, ColumnValues):
             self._earlier.put((table, column), _as_of_earlier(found), 1)
         return found
@@ -165,15 +163,15 @@ class ManifestProbeValues:
         manifests = self._reader.manifests(table, snapshot)
         found = self._of_files(table, manifests, field, others)
         if self._partitions.get((name, snapshot_id)) is None:
-            self._keep_partitions(asked, manifests, fields.values())
+            self._cache_partitions(asked, manifests, fields.values())
         return found
 
-    def _keep_partitions(
+    def _cache_partitions(
         self, asked: _Column, manifests: Sequence[ManifestFile], fields: Iterable[NestedField]
     ) -> None:
         """Caches the partition values that were read together with the manifests."""
-        held = [self._reader.partitions(each) for each in manifests]
-        found = partition_tuples(held, {each.field_id: each for each in fields})
+        of_manifests = [self._reader.partitions(each) for each in manifests]
+        found = partition_tuples(of_manifests, {each.field_id: each for each in fields})
         if found is not None:
             byte_count = TUPLE_BYTES * (len(found.tuples) + 1) * (len(found.columns) + 1)
             self._partitions.put(asked[:2], found, byte_count)
@@ -189,8 +187,8 @@ class ManifestProbeValues:
             if len(known) == len(listed):
                 return column_values(together(known))
             manifests = manifest_sample(manifests, -(-self._max_files // _SAMPLED_SHARE))
-        held = [self._reader.intervals(table, each, field, others) for each in manifests]
-        return column_values(together(held), is_sample=is_large)
+        of_manifests = [self._reader.intervals(table, each, field, others) for each in manifests]
+        return column_values(together(of_manifests), is_sample=is_large)
 
 
 def _as_of_earlier(found: ColumnValues) -> ColumnValues:
@@ -198,7 +196,7 @@ def _as_of_earlier(found: ColumnValues) -> ColumnValues:
     return replace(found, values=None, sizes=None, is_pinned=False, is_current=False)
 
 
-def _kept_count(found: _Found) -> int:
+def _value_count(found: _Found) -> int:
     if isinstance(found, NotKnown):
         return 0
     return len(found.values or ()) + (found.sizes.length if found.sizes is not None else 0)

@@ -10,7 +10,7 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 
 from service.errors import GatewayError, SourceDenied, StorageDown
 
-_SYSTEMS_KEPT = 64
+_MAX_CACHED_SYSTEMS = 64
 # Errors for which PyArrow's file systems have no type: S3's words, HTTP's, gRPC's, Azure's.
 _DENIED = re.compile(
     r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|INVALID_CLIENT_TOKEN_ID|SIGNATURE_DOES_NOT_MATCH|EXPIRED_TOKEN"
@@ -19,7 +19,7 @@ _DENIED = re.compile(
 Properties = tuple[tuple[str, str], ...]
 
 
-@lru_cache(_SYSTEMS_KEPT)
+@lru_cache(_MAX_CACHED_SYSTEMS)
 def file_system(properties: Properties, scheme: str, authority: str) -> Any:
     """PyArrow's file system for these properties of PyIceberg's `FileIO`, cached with its connections.
 

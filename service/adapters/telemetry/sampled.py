@@ -11,7 +11,7 @@ from service.periodic_worker import PeriodicWorker
 T = TypeVar("T")
 
 SAMPLED_EVERY_S = 10.0
-KEPT_SAMPLES = 6
+VALID_INTERVALS = 6
 """For how many intervals a sample is valid; after that, sampling is taken to hang."""
 
 
@@ -32,7 +32,7 @@ class Sampled(Generic[T]):
     def latest(self) -> T | None:
         """The latest sample, without waiting; None before the first one, and if it is too old."""
         latest = self._latest
-        if latest is None or time.monotonic() - latest[0] > KEPT_SAMPLES * self._every_s:
+        if latest is None or time.monotonic() - latest[0] > VALID_INTERVALS * self._every_s:
             return None
         return latest[1]
 

@@ -125,12 +125,12 @@ def _joined(results: Sequence[WriteResult]) -> Iterator[WriteResult]:
 
 def without_files(results: Iterable[WriteResult], others: Iterable[WriteResult]) -> list[WriteResult]:
     """Returns the results without the files that others have too."""
-    kept = {file for each in others for file in (*each.data_files, *each.delete_files)}
+    in_others = {file for each in others for file in (*each.data_files, *each.delete_files)}
     return [
         replace(
             each,
-            data_files=tuple(file for file in each.data_files if file not in kept),
-            delete_files=tuple(file for file in each.delete_files if file not in kept),
+            data_files=tuple(file for file in each.data_files if file not in in_others),
+            delete_files=tuple(file for file in each.delete_files if file not in in_others),
         )
         for each in results
     ]

@@ -15,7 +15,7 @@ from cachetools import FIFOCache
 from service.model.ingest.ingest import IngestRecord
 from service.model.ingest.writing import TableKey
 
-KEPT = 1_000
+MAX_SETTLED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Waiters:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiters: dict[UUID, _Waiter] = {}
-        self._settled: FIFOCache[UUID, IngestRecord] = FIFOCache(KEPT)
+        self._settled: FIFOCache[UUID, IngestRecord] = FIFOCache(MAX_SETTLED)
 
     def wait_for(self, record: IngestRecord) -> Future[None]:
         """Returns the ingest's future; all who ask while it waits get the same one."""
@@ -74,7 +74,7 @@ class Waiters:
                 waiter.record = _settled(waiter.record, key, outcome)
                 if not waiter.keys:
                     ended.append(self._waiters.pop(ingest_id))
-                    self._keep(waiter.record)
+                    self._remember(waiter.record)
         self._resolve(ended)
 
     def accepted_at(self, ingest_ids: Iterable[UUID]) -> list[datetime]:
@@ -125,7 +125,7 @@ class Waiters:
             self._waiters.clear()
         self._resolve(waiters)
 
-    def _keep(self, record: IngestRecord | None) -> None:
+    def _remember(self, record: IngestRecord | None) -> None:
         if record is not None:
             self._settled[record.ingest_id] = record
 

@@ -72,17 +72,17 @@ class DeferredDeadLetters:
 class DeadLettersOf:
     """A handler for the dead letters of these writes, and of records that have no route."""
 
-    letters: DeadLetterSink
+    dead_letters: DeadLetterSink
     writes: frozenset[int]
 
     def take(self, unfit: Unfit) -> Iterator[tuple[Destination, pa.RecordBatch]]:
         """Keeps the record if it is one of them, and yields rows that are ready to be written."""
         if unfit.write is None or unfit.write in self.writes:
-            yield from self.letters.take(unfit)
+            yield from self.dead_letters.take(unfit)
 
     def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
         """Yields the rows that are not written yet."""
-        return self.letters.rest()
+        return self.dead_letters.rest()
 
 
 class DeadLetters:

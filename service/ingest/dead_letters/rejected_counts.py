@@ -10,16 +10,16 @@ from service.model.ingest.ingest_history import TableIngests
 
 
 def with_rejected_counts(
-    tables: Iterable[TableIngests], letters: Iterable[TableIngests]
+    tables: Iterable[TableIngests], dead_letters: Iterable[TableIngests]
 ) -> Sequence[TableIngests]:
     """Returns the tables in order of name, including those that got nothing but dead letters.
 
-    >>> letters = [TableIngests("lake.logs.events__dead_letter", record_count=3)]
-    >>> [(each.table, each.rejected_record_count) for each in with_rejected_counts([], letters)]
+    >>> dead_letters = [TableIngests("lake.logs.events__dead_letter", record_count=3)]
+    >>> [(each.table, each.rejected_record_count) for each in with_rejected_counts([], dead_letters)]
     [('lake.logs.events', 3)]
     """
     found = {each.table: each for each in tables}
-    for each in letters:
+    for each in dead_letters:
         name = each.table.removesuffix(SUFFIX)
         if name != each.table:
             own = found.get(name, TableIngests(name))

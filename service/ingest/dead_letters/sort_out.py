@@ -31,11 +31,11 @@ class SortedOut:
         self,
         rows: Iterable[TargetRows | Unfit],
         destinations: Sequence[Destination],
-        letters: DeadLetters | None,
+        dead_letters: DeadLetters | None,
     ) -> None:
         self._rows = rows
         self._destinations = destinations
-        self._letters = letters
+        self._dead_letters = dead_letters
         self._reported: list[BadRecord] = []
         self._bad_count = 0
         self._good_count = 0
@@ -57,15 +57,15 @@ class SortedOut:
         for each in self._rows:
             if isinstance(each, Unfit):
                 self._count(each)
-                if self._letters is not None:
-                    yield from self._letters.take(each)
+                if self._dead_letters is not None:
+                    yield from self._dead_letters.take(each)
             else:
                 self._good_count += each.rows.num_rows
-                if self._letters is not None or not self._bad_count:
+                if self._dead_letters is not None or not self._bad_count:
                     yield self._destinations[each.target], each.rows
         self._check()
-        if self._letters is not None:
-            yield from self._letters.rest()
+        if self._dead_letters is not None:
+            yield from self._dead_letters.rest()
 
     def _count(self, unfit: Unfit) -> None:
         self._bad_count += 1
@@ -76,6 +76,6 @@ class SortedOut:
         count = self._bad_count + self._good_count
         if count == 0:
             raise IngestInvalid("There are no records.")
-        if self._bad_count and self._letters is None:
+        if self._bad_count and self._dead_letters is None:
             reported = f"{self._bad_count} of {count} records do not fit."
             raise RecordsInvalid(reported, self._reported, self._bad_count)

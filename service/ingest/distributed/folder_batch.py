@@ -99,12 +99,15 @@ def without_names(names: Sequence[str], unreadable: Sequence[UnreadableFile]) ->
 
 
 def dead_letters_of_files(
-    letters: DeadLetterSink, files: Sequence[UnreadableFile], record_format: RecordFormat, write: int | None
+    dead_letters: DeadLetterSink,
+    files: Sequence[UnreadableFile],
+    record_format: RecordFormat,
+    write: int | None,
 ) -> Iterator[tuple[Destination, pa.RecordBatch]]:
     """Yields one dead letter for each file; `write` is None where records have routes, as no file has one."""
     for each in files:
-        yield from letters.take(Unfit(_reported(each), b"", record_format, write))
-    yield from letters.rest()
+        yield from dead_letters.take(Unfit(_reported(each), b"", record_format, write))
+    yield from dead_letters.rest()
 
 
 def _reported(file: UnreadableFile) -> BadRecord:

@@ -119,8 +119,8 @@ class KeyedTask:
         if target in known:
             found = known[target]
             return arrow_schema(written_fields(found.table.schema, target.write_schema_column_ids))
-        assert isinstance(self.task.letters, DeadLetters), "those of a micro-batch are not moved"
-        known[target] = self.task.letters.destination(target.key.table)
+        assert isinstance(self.task.dead_letters, DeadLetters), "those of a micro-batch are not moved"
+        known[target] = self.task.dead_letters.destination(target.key.table)
         return arrow_schema(FIELDS)
 
 

@@ -50,7 +50,7 @@ class SortedRows:
         self,
         destinations: tuple[Destination, ...],
         record_format: RecordFormat,
-        letters: DeadLetterSink | None,
+        dead_letters: DeadLetterSink | None,
         place_of_line: Callable[[int], str] | None = None,
         *,
         is_routed: bool,
@@ -60,7 +60,7 @@ class SortedRows:
         self._is_routed = is_routed
         self._destinations = destinations
         self._record_format = record_format
-        self._letters = letters
+        self._dead_letters = dead_letters
         self._place_of_line = place_of_line
         self._place = ""
         self._reported: list[BadRecord] = []
@@ -74,17 +74,17 @@ class SortedRows:
             if isinstance(each, TargetRows):
                 self._row_count += each.rows.num_rows
                 # Without dead letters one bad record is enough to write nothing.
-                if self._has_rows and (self._letters is not None or not self._bad_count):
+                if self._has_rows and (self._dead_letters is not None or not self._bad_count):
                     yield self._destinations[each.target], each.rows
             else:
                 unfit = self._unfit(each)
-                if self._letters is not None:
-                    yield from self._letters.take(unfit)
+                if self._dead_letters is not None:
+                    yield from self._dead_letters.take(unfit)
 
     def rest(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
         """Yields what remains to be written after all rows."""
-        if self._letters is not None:
-            yield from self._letters.rest()
+        if self._dead_letters is not None:
+            yield from self._dead_letters.rest()
 
     def outcome(self, results: bytes = b"") -> SplitOutcome:
         """Returns the outcome so far."""

@@ -39,7 +39,7 @@ class SplitTask:
 
     destinations: tuple[Destination, ...]
     data_files: DataFiles
-    letters: DeadLetterSink | None
+    dead_letters: DeadLetterSink | None
     left_out: frozenset[TableKey] = frozenset()
     """Tables that already have their rows, from an earlier try."""
     has_rows: bool = True
@@ -88,7 +88,7 @@ class SplitTask:
         return SortedRows(
             self.destinations,
             record_format,
-            self.letters,
+            self.dead_letters,
             place_of_line,
             is_routed=is_routed,
             has_rows=self.has_rows,

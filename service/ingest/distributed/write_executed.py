@@ -160,7 +160,7 @@ class ExecutedWrite:
 
     def _outcomes(self) -> Sequence[SplitOutcome]:
         has_rows = self._request.judging is None
-        task = SplitTask(self._destinations, self._ports.data_files, self._letters(), has_rows=has_rows)
+        task = SplitTask(self._destinations, self._ports.data_files, self._dead_letters(), has_rows=has_rows)
         match self._request.executed:
             case MicroBatchRecords(batch, left_out, _):
                 return self._of_messages(replace(task, left_out=left_out), batch)
@@ -197,13 +197,13 @@ class ExecutedWrite:
             self._unreadable = written.unreadable
             return written.outcomes
         outcomes = mapped(task, found.all())
-        if judging is None or task.letters is None:
+        if judging is None or task.dead_letters is None:
             return outcomes
         write = None if self._request.route else 0
-        pairs = dead_letters_of_files(task.letters, unreadable, source.record_format, write)
+        pairs = dead_letters_of_files(task.dead_letters, unreadable, source.record_format, write)
         wanted = (each for each in pairs if each[0].target.key not in task.left_out)
-        letters = self._ports.data_files.write_all(wanted)
-        return [*outcomes, SplitOutcome(write_results_to_bytes(letters))]
+        dead_letters = self._ports.data_files.write_all(wanted)
+        return [*outcomes, SplitOutcome(write_results_to_bytes(dead_letters))]
 
     def _parts_of(self, source: SourceRecords, files: Sequence[SourceFile]) -> LargeParts:
         return parts_of_files(files, source, self._plan(), self._large, self._target_bytes)
@@ -275,10 +275,10 @@ class ExecutedWrite:
         end up in both, or in neither.
         """
         is_batch = isinstance(self._request.executed, MicroBatchRecords | MicroBatchFiles)
-        is_kept = self._request.on_error is OnError.DEAD_LETTER
-        return is_batch and is_kept and self._request.judging is None
+        has_dead_letters = self._request.on_error is OnError.DEAD_LETTER
+        return is_batch and has_dead_letters and self._request.judging is None
 
-    def _letters(self) -> DeadLetterSink | None:
+    def _dead_letters(self) -> DeadLetterSink | None:
         if self._request.on_error is not OnError.DEAD_LETTER:
             return None
         if self._has_dead_letters_later:

@@ -104,12 +104,12 @@ class StreamRun:
         for ended in self._attempts(batch, lambda: self._rows(batch, progress)):
             progress.tried_rows(ended)
         if judging := progress.judging:
-            letters = self._attempts(
+            dead_letters = self._attempts(
                 batch,
-                lambda: self._letters(batch, progress.settled_dead_letters, judging),
+                lambda: self._dead_letters(batch, progress.settled_dead_letters, judging),
                 holds_dead_letters=True,
             )
-            for ended in letters:
+            for ended in dead_letters:
                 progress.tried_dead_letters(ended)
         return BatchDone(
             batch.checkpoint_id,
@@ -190,7 +190,7 @@ class StreamRun:
             case KafkaSource():
                 return MicroBatchRecords(batch, progress.settled)
 
-    def _letters(
+    def _dead_letters(
         self, batch: MicroBatch, left_out: frozenset[TableKey], judging: ValidationSchema
     ) -> BatchRecords:
         match self._definition.source:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from service.errors import IngestInvalid, WriteSchemaInvalid
 from service.ingest.one_refusal import OneRefusal, refused_at
 from service.ingest.schema_changes.sort_orders import check_sort_order, sort_order_id
-from service.ingest.write_schema.kept import kept_write_schema
+from service.ingest.write_schema.cached_write_schemas import cached_write_schema
 from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
 from service.model.ingest.ingest import Violation, Write
@@ -77,7 +77,7 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
     if wrong is not None:
         faults.append(wrong)
     try:
-        schema = kept_write_schema(
+        schema = cached_write_schema(
             write.write_schema, table, present, equality_field_ids, write.sort_order or ()
         )
     except WriteSchemaInvalid as error:

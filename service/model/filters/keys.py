@@ -61,10 +61,10 @@ def are_compared_exactly(type_name: str, other: str) -> bool:
     return max(digits[0], others[0]) + max(digits[1], others[1]) <= _MAX_DIGITS
 
 
-def can_hold(type_name: str, value: object) -> bool:
+def fits_type(type_name: str, value: object) -> bool:
     """Returns whether a value of the type's family is a value of the type.
 
-    >>> can_hold("int", 2**31), can_hold("long", 2**31)
+    >>> fits_type("int", 2**31), fits_type("long", 2**31)
     (False, True)
     """
     bits = _INTEGERS.get(type_name)
@@ -78,7 +78,7 @@ def converted(type_name: str, value: KeyValue) -> KeyValue | None:
     (7, None, None)
     """
     if isinstance(value, int) and type_name in _INTEGERS:
-        return value if can_hold(type_name, value) else None
+        return value if fits_type(type_name, value) else None
     ends = converted_range(type_name, (value, value))
     return None if ends is None else ends[0]
 

@@ -18,20 +18,20 @@ class PartitionTuples:
     def of(self, columns: Sequence[str]) -> PartitionTuples | None:
         """Returns the combinations in those of the columns that partitions have; None for fewer than two.
 
-        >>> held = PartitionTuples(("a", "b", "c"), frozenset({(1, 2, 3), (1, 2, 4), (5, 6, None)}))
-        >>> held.of(["b", "d", "a"])
+        >>> partitions = PartitionTuples(("a", "b", "c"), frozenset({(1, 2, 3), (1, 2, 4), (5, 6, None)}))
+        >>> partitions.of(["b", "d", "a"])
         PartitionTuples(columns=('b', 'a'), tuples=frozenset({(2, 1), (6, 5)}))
-        >>> held.of(["a", "d"])
+        >>> partitions.of(["a", "d"])
         """
         known = tuple(each for each in columns if each in self.columns)
         places = [self.columns.index(each) for each in known]
         found = frozenset(tuple(values[place] for place in places) for values in self.tuples)
         return PartitionTuples(known, found) if len(known) > 1 else None
 
-    def held(self, columns: Sequence[str], keys: Iterable[Key]) -> set[Key]:
+    def matching(self, columns: Sequence[str], keys: Iterable[Key]) -> set[Key]:
         """Returns those of the keys over these columns that a row can have.
 
-        >>> PartitionTuples(("b", "a"), frozenset({(2, 1)})).held(["a", "d", "b"], [(1, 7, 2), (2, 7, 1)])
+        >>> PartitionTuples(("b", "a"), frozenset({(2, 1)})).matching(["a", "d", "b"], [(1, 7, 2), (2, 7, 1)])
         {(1, 7, 2)}
         """
         places = [columns.index(each) for each in self.columns]

@@ -66,12 +66,12 @@ class ColumnLineage:
 class ResultLineage:
     """A result's columns and, if the engine knows them, their sources.
 
-    `held_tables` are tables whose rows were read from memory, each by the name that the engine read it by.
+    `cached_tables` are tables whose rows were read from memory, each by the name that the engine read it by.
     """
 
     columns: tuple[Column, ...]
     origins: ColumnLineage | None
-    held_tables: tuple[tuple[str, str], ...] = ()
+    cached_tables: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

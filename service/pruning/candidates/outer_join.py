@@ -20,9 +20,9 @@ def outer_join(select: JoinedSelect) -> Iterator[Candidate]:
     for each in graph.other_equalities:
         match each.join_type:
             case JoinType.LEFT_OUTER:
-                yield from _kept_and_filled(graph, each, kept=each.before, filled=each.added)
+                yield from _preserved_and_filled(graph, each, preserved=each.before, filled=each.added)
             case JoinType.RIGHT_OUTER:
-                yield from _kept_and_filled(graph, each, kept=each.added, filled=each.before)
+                yield from _preserved_and_filled(graph, each, preserved=each.added, filled=each.before)
             case JoinType.FULL_OUTER:
                 yield _rejected(graph, each, each.before, each.added, Reason.PROBE_IS_PRESERVED_SIDE)
                 yield _rejected(graph, each, each.added, each.before, Reason.PROBE_IS_PRESERVED_SIDE)
@@ -33,17 +33,17 @@ def outer_join(select: JoinedSelect) -> Iterator[Candidate]:
                 continue
 
 
-def _kept_and_filled(
-    graph: JoinGraph, equality: JoinEquality, kept: KeySide, filled: KeySide
+def _preserved_and_filled(
+    graph: JoinGraph, equality: JoinEquality, preserved: KeySide, filled: KeySide
 ) -> Iterator[Candidate]:
-    yield _rejected(graph, equality, kept, filled, Reason.PROBE_IS_PRESERVED_SIDE)
+    yield _rejected(graph, equality, preserved, filled, Reason.PROBE_IS_PRESERVED_SIDE)
     allowed = graph.relations.keys() - graph.null_supplied - {filled.column.relation}
     if equality.is_of_filled:
-        yield _rejected(graph, equality, filled, kept, Reason.PROBE_IS_PRESERVED_SIDE)
-    elif kept.column.relation in graph.null_supplied:
-        yield _rejected(graph, equality, filled, kept, Reason.BUILD_NOT_DETERMINISTIC)
+        yield _rejected(graph, equality, filled, preserved, Reason.PROBE_IS_PRESERVED_SIDE)
+    elif preserved.column.relation in graph.null_supplied:
+        yield _rejected(graph, equality, filled, preserved, Reason.BUILD_NOT_DETERMINISTIC)
     else:
-        yield _candidate(graph, equality, filled, kept, allowed)
+        yield _candidate(graph, equality, filled, preserved, allowed)
 
 
 def _rejected(

@@ -27,11 +27,11 @@ _WITH_A_TEXT = ("int", "long", "date")
 class Unwrapped:
     """The type that a column is compared as, and the span of its values that one such value stands for.
 
-    Every value is also a value of the type `holds`, whatever it has been cast to since.
+    Every value is also a value of the type `value_type`, whatever it has been cast to since.
     """
 
     type_name: str
-    holds: str
+    value_type: str
     span: KeySpan = KeySpan.VALUE
 
 
@@ -57,7 +57,7 @@ def unwrap_cast(expression: exp.Expr, type_name: str, is_utc: bool) -> Unwrapped
     inner = unwrap_cast(expression.this, type_name, is_utc) if target is not None else None
     if inner is None or target is None:
         return None
-    if _keeps_values(inner, target, is_utc):
+    if _preserves_values(inner, target, is_utc):
         return replace(inner, type_name=target)
     if target == "date" and inner.type_name in ("timestamp", "timestamptz"):
         is_sure = is_utc or inner.type_name == "timestamp"
@@ -65,7 +65,7 @@ def unwrap_cast(expression: exp.Expr, type_name: str, is_utc: bool) -> Unwrapped
     return None
 
 
-def _keeps_values(inner: Unwrapped, target: str, is_utc: bool) -> bool:
+def _preserves_values(inner: Unwrapped, target: str, is_utc: bool) -> bool:
     """Whether the next cast maps distinct values to distinct values, and never fails."""
     if inner.type_name == target:
         return True
@@ -73,9 +73,9 @@ def _keeps_values(inner: Unwrapped, target: str, is_utc: bool) -> bool:
         return False
     if target == "string":
         return inner.type_name in _WITH_A_TEXT
-    if inner.holds == "date":
+    if inner.value_type == "date":
         return target in ("date", "timestamp") or (is_utc and target == "timestamptz")
-    return _is_exact(inner.holds, target)
+    return _is_exact(inner.value_type, target)
 
 
 def cast_target(expression: exp.Expr) -> str | None:

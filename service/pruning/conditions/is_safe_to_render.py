@@ -228,7 +228,7 @@ def _is_one_interval(node: exp.Expr) -> bool:
     return not (isinstance(node.this, exp.Interval) and isinstance(node.args["expression"], exp.Interval))
 
 
-def _keeps_its_right_side(node: exp.Expr) -> bool:
+def _preserves_right_side(node: exp.Expr) -> bool:
     # A function may become an operator (`mod(b, c)`), which would need parentheses on the right side.
     return not isinstance(node.args["expression"], _OPERATORS)
 
@@ -276,13 +276,13 @@ _RULES: Mapping[type[exp.Expr], Callable[[exp.Expr], bool]] = {
     exp.Between: lambda node: not node.args.get("symmetric"),
     exp.Cast: _is_plain_cast,
     exp.DataType: lambda node: node.this in _TYPES,
-    exp.Div: _keeps_its_right_side,
+    exp.Div: _preserves_right_side,
     exp.ILike: _stands_apart,
-    exp.IntDiv: _keeps_its_right_side,
+    exp.IntDiv: _preserves_right_side,
     exp.Join: _is_inner,
     exp.Like: _stands_apart,
     exp.Literal: _is_plain_literal,
-    exp.Mod: _keeps_its_right_side,
+    exp.Mod: _preserves_right_side,
     exp.Neg: lambda node: not isinstance(node.this, _OPERATORS),
     exp.NullSafeEQ: _has_no_predicates,
     exp.Placeholder: lambda node: bool(node.args.get("this")),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from service.model.filters.keys import can_hold
+from service.model.filters.keys import fits_type
 
 NULL_TYPE = "null"
 
@@ -27,7 +27,7 @@ def literal_type(expression: exp.Expr) -> str | None:
         case exp.Literal() if expression.is_string:
             return "string"
         case exp.Literal() if expression.name.isdecimal():
-            return next((each for each in ("int", "long") if can_hold(each, int(expression.name))), None)
+            return next((each for each in ("int", "long") if fits_type(each, int(expression.name))), None)
         case exp.Boolean():
             return "boolean"
         case exp.Null():

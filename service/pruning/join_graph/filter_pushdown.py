@@ -214,7 +214,7 @@ def _below(
             yield each, rejection or Reason.KEY_IS_COMPUTED
         return
     start = ColumnOf(source.table, source.name)
-    if not _keeps_rows_of(select.expression, source, *([] if cast is None else [cast[1]])):
+    if not _preserves_rows_of(select.expression, source, *([] if cast is None else [cast[1]])):
         rejection = rejection or Reason.PROBE_NOT_PRUNABLE
     elif not is_open(select, source.table):
         rejection = rejection or Reason.PROBE_IS_PRESERVED_SIDE
@@ -254,7 +254,7 @@ def _said_below(condition: exp.Expr, relation: Scope, select: Scope) -> exp.Expr
     for each in list(own_columns(copy)):
         position = position_of(relation, each.name)
         source = None if position is None else source_column(select.expression, position)
-        if source is None or each is copy or not _keeps_rows_of(select.expression, source):
+        if source is None or each is copy or not _preserves_rows_of(select.expression, source):
             return None
         each.replace(source.copy())
     return copy
@@ -285,7 +285,7 @@ def _branches(scope: Scope) -> Iterator[Scope]:
         yield scope
 
 
-def _keeps_rows_of(select: exp.Expr, *keys: exp.Expr) -> bool:
+def _preserves_rows_of(select: exp.Expr, *keys: exp.Expr) -> bool:
     """Whether the output for the other keys stays the same when all input rows of some keys are removed.
 
     `keys` are the column, and the cast of it if that keeps distinct values distinct.

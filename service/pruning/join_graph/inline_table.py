@@ -142,15 +142,15 @@ def _joined(columns: Sequence[exp.Expr | None], flattened: FlattenedGraph, is_kn
 
 def _union(query: exp.Query, branches: Sequence[_Branch]) -> InlineTable | None:
     names = query.named_selects
-    kept = [
+    retained = [
         position
         for position, name in enumerate(names)
         if names.count(name) == 1 and all(_at(each, position) is not None for each in branches)
     ]
     selects: list[exp.Query] = [
-        _select(each, {position: names[position] for position in kept}) for each in branches
+        _select(each, {position: names[position] for position in retained}) for each in branches
     ]
-    if not kept or len(selects) > MAX_SELECTS:
+    if not retained or len(selects) > MAX_SELECTS:
         return None
     first, *others = selects
     written: exp.Query = reduce(

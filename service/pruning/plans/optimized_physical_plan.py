@@ -22,7 +22,12 @@ _JOIN_TYPES = {
     "anti": "LeftAntiJoin",
 }
 # Whether a condition of the WHERE may be moved to the left and to the right side of a join.
-_KEPT_SIDES = {"inner": (True, True), "left": (True, False), "semi": (True, False), "anti": (True, False)}
+_PRESERVED_SIDES = {
+    "inner": (True, True),
+    "left": (True, False),
+    "semi": (True, False),
+    "anti": (True, False),
+}
 _RENAMED = {"Project": "Calc", "Aggregate": "HashAggregate", "TableScan": "TableSourceScan"}
 _COMMA_JOIN = (("condition", ("true",)), ("joinType", ("inner",)))
 
@@ -127,12 +132,12 @@ class _Planner:
         inputs, subqueries = _inputs(node)
         on, kind = node.attributes[0][1], node.attributes[1][1][0]
         own = () if on == ("true",) else on
-        kept = _KEPT_SIDES.get(kind, (False, False))
+        preserved = _PRESERVED_SIDES.get(kind, (False, False))
         lowered: list[PlanNode] = []
         for number, each in enumerate(inputs):
             # Every input of successive comma joins is kept; any other join has two inputs.
             may_take = own if (kind == "inner" or number == 1) else ()
-            offered = (*may_take, *(conditions if kept[min(number, 1)] else ()))
+            offered = (*may_take, *(conditions if preserved[min(number, 1)] else ()))
             plan, left = self._lowered(each, offered)
             own = tuple(one for one in own if one in left or one not in may_take)
             conditions = tuple(one for one in conditions if one in left or one not in offered)

@@ -18,7 +18,7 @@ from service.pruning.predicates.predicate import FormedPredicate, list_predicate
 # As many as fit in 32 MiB. To remove those that the probe cannot hold takes half a second.
 MAX_TUPLES = 2_000_000
 # To group more would take longer than the filter is likely to save.
-MAX_HELD_TUPLES = 100_000
+MAX_POSSIBLE_TUPLES = 100_000
 # Values in all tuples. The search for alternatives tries each column as the first, and then the others.
 MAX_SORTED_VALUES = 200_000
 
@@ -40,16 +40,16 @@ NO_TUPLES = TupleBounds(max_parts=0, max_values=0)
 def composite_predicate(
     probe: Probe,
     keys: Sequence[Key],
-    held: Sequence[ColumnValues | None],
+    column_values: Sequence[ColumnValues | None],
     bounds: TupleBounds,
     partitions: PartitionTuples | None = None,
 ) -> FormedPredicate | Reason:
     """Returns a condition that is true of the rows with one of the tuples, or the reason why there is none.
 
-    `held` has the values of each column, and `partitions` their combinations, as far as they are known.
-    Tuples that no row has are left out. The condition is true of no other existing row, unless it would be
-    too long: then neighbouring tuples become ranges of each column. If only one range would be left, there is
-    no condition, because a filter on each column says the same.
+    `column_values` has the values of each column, and `partitions` their combinations, as far as they are
+    known. Tuples that no row has are left out. The condition is true of no other existing row, unless it
+    would be too long: then neighbouring tuples become ranges of each column. If only one range would be left,
+    there is no condition, because a filter on each column says the same.
 
     >>> from service.model.tables.tables import TableName
     >>> probe = Probe(TableName("c", "s", "t"), ("a", "b"), ("int", "int"), 1)
@@ -64,38 +64,40 @@ def composite_predicate(
     """
     if len(keys) > MAX_TUPLES:
         return Reason.RANGES_ONLY
-    kept = _kept(probe, keys, held, partitions)
-    if not kept:
+    possible = _possible_tuples(probe, keys, column_values, partitions)
+    if not possible:
         return FormedPredicate(exp.false(), FilterForm.EMPTY)
-    if len(kept) > MAX_HELD_TUPLES:
+    if len(possible) > MAX_POSSIBLE_TUPLES:
         return Reason.RANGES_ONLY
-    if _is_all(kept, held) or _has_all(kept, probe, partitions):
+    if _is_all(possible, column_values) or _has_all(possible, probe, partitions):
         return Reason.NOT_SELECTIVE
-    parts = _fewest_parts(kept, bounds.max_parts) if _may_be_listed(kept, bounds) else []
+    parts = _fewest_parts(possible, bounds.max_parts) if _may_be_listed(possible, bounds) else []
     if 0 < len(parts) <= bounds.max_parts and _count(parts) <= bounds.max_values:
         return FormedPredicate(_any_of(_lists(probe, each) for each in parts), FilterForm.IN)
     if bounds.max_parts < 2:
         return Reason.RANGES_ONLY
-    merged = _merged(sorted(kept), min(bounds.max_parts, bounds.max_values // (2 * len(probe.columns))))
+    merged = _merged(sorted(possible), min(bounds.max_parts, bounds.max_values // (2 * len(probe.columns))))
     if len(merged) < 2:
         return Reason.RANGES_ONLY
     return FormedPredicate(_any_of(_ranges(probe, each) for each in merged), FilterForm.RANGES)
 
 
-def _kept(
+def _possible_tuples(
     probe: Probe,
     keys: Sequence[Key],
-    held: Sequence[ColumnValues | None],
+    column_values: Sequence[ColumnValues | None],
     partitions: PartitionTuples | None,
 ) -> set[tuple[Any, ...]]:
     """Returns the tuples in the probe's types, without those that no row of the probe has."""
-    found = {each for key in _held_keys(keys, held) if (each := _converted(probe, key)) is not None}
-    return found if partitions is None else partitions.held(probe.columns, found)
+    found = {
+        each for key in _possible_keys(keys, column_values) if (each := _converted(probe, key)) is not None
+    }
+    return found if partitions is None else partitions.matching(probe.columns, found)
 
 
-def _held_keys(keys: Sequence[Key], held: Sequence[ColumnValues | None]) -> Sequence[Key]:
+def _possible_keys(keys: Sequence[Key], column_values: Sequence[ColumnValues | None]) -> Sequence[Key]:
     """Returns the keys without those that have a value which the probe cannot hold."""
-    for position, each in enumerate(held):
+    for position, each in enumerate(column_values):
         if each is None or not each.is_pinned:
             continue
         if each.values is not None:
@@ -110,16 +112,20 @@ def _held_keys(keys: Sequence[Key], held: Sequence[ColumnValues | None]) -> Sequ
     return keys
 
 
-def _is_all(kept: set[tuple[Any, ...]], held: Sequence[ColumnValues | None]) -> bool:
+def _is_all(possible: set[tuple[Any, ...]], column_values: Sequence[ColumnValues | None]) -> bool:
     """Whether every combination of the values that the columns hold is among the tuples."""
-    values = [each.values for each in held if each is not None and each.is_pinned and each.values is not None]
-    return len(values) == len(held) and prod(map(len, values)) == len(kept)
+    values = [
+        each.values
+        for each in column_values
+        if each is not None and each.is_pinned and each.values is not None
+    ]
+    return len(values) == len(column_values) and prod(map(len, values)) == len(possible)
 
 
-def _has_all(kept: set[tuple[Any, ...]], probe: Probe, partitions: PartitionTuples | None) -> bool:
+def _has_all(possible: set[tuple[Any, ...]], probe: Probe, partitions: PartitionTuples | None) -> bool:
     """Whether every partition has one of the tuples."""
     is_of_all = partitions is not None and partitions.columns == probe.columns
-    return is_of_all and partitions is not None and len(kept) == len(partitions.tuples)
+    return is_of_all and partitions is not None and len(possible) == len(partitions.tuples)
 
 
 def _converted(probe: Probe, key: Key) -> tuple[Any, ...] | None:

@@ -39,11 +39,11 @@ def covering_predicate(
     '(`k` IN (3, 5) OR (`k` = 1 OR `k` = 7 OR `k` BETWEEN 40 AND 50))'
     """
     values = sorted_values(type_name, keys)
-    held = frozenset(listed)
-    others = held.difference(values)
+    listed_values = frozenset(listed)
+    others = listed_values.difference(values)
     runs = _runs(values, others)
-    found = [(each,) for each in values if each in held]
-    rest = _runs([each for each in values if each not in held], others)
+    found = [(each,) for each in values if each in listed_values]
+    rest = _runs([each for each in values if each not in listed_values], others)
     if len(runs) <= max_ranges or len(rest) > max_ranges or not 0 < len(found) <= max_listed:
         return ranges_predicate(column, type_name, runs, max_ranges)
     condition = exp.or_(

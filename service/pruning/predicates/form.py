@@ -46,7 +46,7 @@ class FormBounds:
 def form(
     found: DynamicFilter,
     data: DynamicFilteringData,
-    held: ColumnValues | None,
+    column_values: ColumnValues | None,
     takes_lists_only: bool,
     bounds: FormBounds,
     among: frozenset[KeyValue] | None = None,
@@ -62,10 +62,10 @@ def form(
         type_name = found.probe.type_names[0]
         values = tuple(each for each in data_of_probe.values if converted(type_name, each[0]) in among)
         data_of_probe = replace(data_of_probe, values=values)
-    formed = _form(found, data_of_probe, held, takes_lists_only, bounds)
+    formed = _form(found, data_of_probe, column_values, takes_lists_only, bounds)
     if isinstance(formed, Reason) or not data.has_null:
         return formed
-    # The values in `held` do not include NULL, so it is added here.
+    # The values in `column_values` do not include NULL, so it is added here.
     return or_null(formed, found.probe.columns[0])
 
 
@@ -99,7 +99,7 @@ def _in_probe_type(found: DynamicFilter, data: DynamicFilteringData) -> DynamicF
 def _form(
     found: DynamicFilter,
     data: DynamicFilteringData,
-    held: ColumnValues | None,
+    column_values: ColumnValues | None,
     takes_lists_only: bool,
     bounds: FormBounds,
 ) -> FormedPredicate | Reason:
@@ -108,14 +108,14 @@ def _form(
     if has_ranges and takes_lists_only:
         return Reason.RANGES_ONLY
     if has_ranges:
-        filtered = relevant_ranges(_ranges(found, data), held)
+        filtered = relevant_ranges(_ranges(found, data), column_values)
         if filtered.is_all:
             return Reason.NOT_SELECTIVE
         if found.span is KeySpan.DAY_ANYWHERE and has_clipped(filtered.ranges):
             return Reason.TYPE_NOT_CONVERTIBLE
         formed = ranges_predicate(column, type_name, filtered.ranges, bounds.max_ranges)
-        return replace(formed, share=_share(held, formed.ranges))
-    keys = relevant_keys(data.values, held)
+        return replace(formed, share=_share(column_values, formed.ranges))
+    keys = relevant_keys(data.values, column_values)
     if keys.is_all:
         return Reason.NOT_SELECTIVE
     if takes_lists_only:
@@ -135,12 +135,16 @@ def _form(
             column, type_name, keys.values, keys.listed, bounds.max_ranges, bounds.max_listed
         )
     ranges = formed.ranges or sorted((key[0], key[0]) for key in keys.values)
-    return replace(formed, share=_share(held, ranges))
+    return replace(formed, share=_share(column_values, ranges))
 
 
-def _share(held: ColumnValues | None, ranges: Sequence[KeyRange]) -> FileShare | None:
+def _share(column_values: ColumnValues | None, ranges: Sequence[KeyRange]) -> FileShare | None:
     """Returns the share of the probe's files that is left; None if it is not known, or they are empty."""
-    return held.sizes.share(ranges) if held is not None and held.sizes is not None else None
+    return (
+        column_values.sizes.share(ranges)
+        if column_values is not None and column_values.sizes is not None
+        else None
+    )
 
 
 def _ranges(found: DynamicFilter, data: DynamicFilteringData) -> list[KeyRange]:

@@ -24,7 +24,7 @@ class RelevantKeys:
     listed: tuple[KeyValue, ...] | None = None
 
 
-def relevant_keys(keys: tuple[Key, ...], held: ColumnValues | None) -> RelevantKeys:
+def relevant_keys(keys: tuple[Key, ...], column_values: ColumnValues | None) -> RelevantKeys:
     """Returns the keys that a row of the probe may have.
 
     A dimension has the dates of two centuries, a fact those of five years: the long list would cost more than
@@ -33,17 +33,17 @@ def relevant_keys(keys: tuple[Key, ...], held: ColumnValues | None) -> RelevantK
     >>> relevant_keys(((1,), (2,), (9,)), ColumnValues((2, 3), 2, 3, is_clustered=True)).values
     ((2,),)
     """
-    if held is None or (held.values is None and not held.is_pinned):
+    if column_values is None or (column_values.values is None and not column_values.is_pinned):
         return RelevantKeys(keys)
-    if held.values is not None:
-        known = frozenset(held.values)
-        kept = tuple(key for key in keys if key[0] in known)
-        is_all = len(kept) == len(known) and not held.has_null
-        if not held.is_pinned:
-            return RelevantKeys(keys, is_all=is_all, listed=held.values)
-        return RelevantKeys(kept, held.values, is_all=is_all)
-    lower: Any = held.lower
-    upper: Any = held.upper
+    if column_values.values is not None:
+        known = frozenset(column_values.values)
+        relevant = tuple(key for key in keys if key[0] in known)
+        is_all = len(relevant) == len(known) and not column_values.has_null
+        if not column_values.is_pinned:
+            return RelevantKeys(keys, is_all=is_all, listed=column_values.values)
+        return RelevantKeys(relevant, column_values.values, is_all=is_all)
+    lower: Any = column_values.lower
+    upper: Any = column_values.upper
     if lower is None or upper is None:
         return RelevantKeys(())
     return RelevantKeys(tuple(key for key in keys if lower <= key[0] <= upper))

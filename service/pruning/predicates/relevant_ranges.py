@@ -19,29 +19,29 @@ class RelevantRanges:
     is_all: bool = False
 
 
-def relevant_ranges(ranges: Sequence[KeyRange], held: ColumnValues | None) -> RelevantRanges:
+def relevant_ranges(ranges: Sequence[KeyRange], column_values: ColumnValues | None) -> RelevantRanges:
     """Returns the parts of the ranges that a row of the probe may be in; all, if it may have new rows by now.
 
     >>> relevant_ranges([(1, 4), (6, 90)], ColumnValues(None, 3, 50, is_clustered=True)).ranges
     ((3, 4), (6, 50))
     """
-    if held is None or (held.values is None and not held.is_pinned):
+    if column_values is None or (column_values.values is None and not column_values.is_pinned):
         return RelevantRanges(tuple(ranges))
-    if held.values is not None:
-        filtered = _to_values(ranges, held.values)
-        if not held.is_pinned:
-            return RelevantRanges(tuple(ranges), filtered.is_all and not held.has_null)
+    if column_values.values is not None:
+        filtered = _to_values(ranges, column_values.values)
+        if not column_values.is_pinned:
+            return RelevantRanges(tuple(ranges), filtered.is_all and not column_values.has_null)
         return filtered
-    lower: Any = held.lower
-    upper: Any = held.upper
+    lower: Any = column_values.lower
+    upper: Any = column_values.upper
     if lower is None or upper is None:
         return RelevantRanges(())
     clipped = [(max(lower, low), min(upper, high)) for low, high in ranges]
-    kept = tuple(each for each in clipped if each[0] <= each[1])
-    return RelevantRanges(kept, is_all=kept == ((lower, upper),))
+    relevant = tuple(each for each in clipped if each[0] <= each[1])
+    return RelevantRanges(relevant, is_all=relevant == ((lower, upper),))
 
 
 def _to_values(ranges: Sequence[KeyRange], values: Sequence[Any]) -> RelevantRanges:
     counts = [bisect_right(values, high) - bisect_left(values, low) for low, high in ranges]
-    kept = tuple(each for each, count in zip(ranges, counts, strict=True) if count)
-    return RelevantRanges(kept, is_all=sum(counts) == len(values))
+    relevant = tuple(each for each, count in zip(ranges, counts, strict=True) if count)
+    return RelevantRanges(relevant, is_all=sum(counts) == len(values))

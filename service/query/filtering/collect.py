@@ -99,9 +99,9 @@ class Collector:
             if each.fingerprint in found or each.fingerprint in futures:
                 continue
             # Keys that this process has do not queue behind collections.
-            held = self._held(each)
-            if held is not None:
-                found[each.fingerprint] = held
+            known = self._in_memory(each)
+            if known is not None:
+                found[each.fingerprint] = known
             elif each.fingerprint in collected:
                 obtain = carried(self._obtain)
                 futures[each.fingerprint] = self._executor.submit(obtain, each, asked, leaves, notes)
@@ -119,11 +119,11 @@ class Collector:
         }
         return outcomes, self._clock.elapsed_ms() - began_ms
 
-    def _held(self, wanted: DynamicFilter) -> FilterOutcome | None:
+    def _in_memory(self, wanted: DynamicFilter) -> FilterOutcome | None:
         """Returns what this process knows of the filter."""
         if wanted.fingerprint in self._disabled:
             return FilterOutcome.none(Reason.DISABLED)
-        keys = self._cache.held(wanted.fingerprint) if wanted.is_cacheable else None
+        keys = self._cache.in_memory(wanted.fingerprint) if wanted.is_cacheable else None
         return None if keys is None else _applied(keys, 0)
 
     def _cached(self, wanted: DynamicFilter) -> FilterOutcome | None:

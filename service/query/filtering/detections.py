@@ -30,8 +30,8 @@ from service.query.filtering.in_process import InProcess
 from service.query.filtering.look_for_filters import ANNOUNCE, IS_CLUSTERED, FilterSearch, look_for_filters
 from service.query.filtering.probe_knowledge import ProbeColumn, ProbeKnowledge
 from service.query.filtering.read_text import (
-    TEXTS_KEPT,
-    TREES_KEPT_BYTES,
+    MAX_CACHED_TEXTS,
+    MAX_CACHED_TREE_BYTES,
     TextReader,
     calls_for,
     tree_bytes,
@@ -153,7 +153,7 @@ class Detections:
         self._calls = calls or InProcess()
         self._zone = bounds.session.get("spark.sql.session.timeZone", bounds.session.get("timeZone"))
         self._parsed = TextReader(self._calls, self._zone).read
-        self._kept: BoundedLru[_Key, _Answer] = BoundedLru(TEXTS_KEPT, TREES_KEPT_BYTES)
+        self._cached: BoundedLru[_Key, _Answer] = BoundedLru(MAX_CACHED_TEXTS, MAX_CACHED_TREE_BYTES)
 
     def of(self, request: QueryRequest, min_table_bytes: int = 0) -> Detected | Reason:
         """Returns the query's filters for its tables as they are now, or the reason why it runs as written.
@@ -237,8 +237,8 @@ class Detections:
         return _Question(key, reading.parsed, reading.names, reading.facts, request)
 
     def _found(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | Reason | None:
-        kept = self._kept.get(question.key)
-        if kept is None or knowledge.has_news(kept.pending):
+        cached = self._cached.get(question.key)
+        if cached is None or knowledge.has_news(cached.pending):
             detection: Detection | Reason | None
             try:
                 detection = self._detect(question, knowledge)
@@ -247,9 +247,9 @@ class Detections:
                 if failure.is_busy:
                     return Reason.TOO_COMPLEX
                 detection = Reason.TOO_COMPLEX
-            kept = _Answer(detection, knowledge.pending)
-            self._kept.put(question.key, kept, tree_bytes(question.key.sql))
-        return kept.detection
+            cached = _Answer(detection, knowledge.pending)
+            self._cached.put(question.key, cached, tree_bytes(question.key.sql))
+        return cached.detection
 
     def _detect(self, question: _Question, knowledge: ProbeKnowledge) -> Detection | None:
         """Returns the filters; None if the text's names cannot be resolved.

@@ -14,8 +14,8 @@ from service.model.filters.filtering import DynamicFilter, DynamicFilteringData,
 from service.model.filters.relations import RelationQuery
 from service.model.query.query import Parameters
 from service.ports import Engine, EngineResult, Statement
+from service.pruning.build_side.cached_rows_query import cached_rows_query
 from service.pruning.build_side.chained_query import chained_query
-from service.pruning.build_side.held_query import held_query
 from service.pruning.build_side.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps
 from service.query.filtering.engine_switches import AGGREGATES_OF_STATISTICS, switched_off
 from service.query.filtering.one_reading import OneReading
@@ -81,7 +81,7 @@ class EngineKeys:
         Raises:
             GatewayError: as in `collect`.
         """
-        sql = held_query(wanted.filtering_query, relation, ROWS_NAME)
+        sql = cached_rows_query(wanted.filtering_query, relation, ROWS_NAME)
         if sql is None:
             return None
         statement = self._statement(wanted, asked, sql, self._max_filter_bytes // KEY_BYTES)

@@ -11,12 +11,12 @@ AGGREGATES_OF_STATISTICS = "spark.sql.iceberg.aggregate-push-down.enabled"
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 # If rows in memory are filtered during planning, the plan has no filter on them any more. The engine's own
 # pruning then sees a whole table, and prunes nothing by it.
-KEEPS_FILTERS: Mapping[str, str] = {
+PRESERVE_FILTERS: Mapping[str, str] = {
     EXCLUDED_RULES: "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
 }
 # A filtered scan may be smaller than a dimension. If it is broadcast instead of the dimension, the dimension
 # no longer prunes it. `spark_session/resources/BroadcastSides.java` knows the property.
-KEEPS_PRUNED_SIDES: Mapping[str, str] = {"spark.sluice.keepsPrunedSides": "true"}
+PRESERVE_PRUNED_SIDES: Mapping[str, str] = {"spark.sluice.keepsPrunedSides": "true"}
 
 
 def switched_off(*names: str) -> Mapping[str, str]:

@@ -91,8 +91,8 @@ class _Forms:
         return FormedFilter(assignment, outcome, formed)
 
     def _never(self, probe: Probe) -> FormedPredicate:
-        held = self._detected.knowledge.held((probe.table, probe.snapshot_id, probe.columns[0]))
-        some = None if held is None else next(iter(held.values or ()), held.lower)
+        column_values = self._detected.knowledge.values_of((probe.table, probe.snapshot_id, probe.columns[0]))
+        some = None if column_values is None else next(iter(column_values.values or ()), column_values.lower)
         return never_predicate(probe.columns[0], probe.type_names[0], some)
 
     def _form(
@@ -106,13 +106,17 @@ class _Forms:
         found, knowledge = assignment.filter, self._detected.knowledge
         probe = found.probe
         facts = self._detected.facts_at(probe.table, probe.snapshot_id)
-        held = [knowledge.held((probe.table, probe.snapshot_id, each)) for each in probe.columns]
-        if len(held) > 1:
+        column_values = [
+            knowledge.values_of((probe.table, probe.snapshot_id, each)) for each in probe.columns
+        ]
+        if len(column_values) > 1:
             partitions = knowledge.partitions(probe.table, probe.snapshot_id, probe.columns)
-            formed = composite_predicate(probe, outcome.data.values, held, tuples, partitions)
+            formed = composite_predicate(probe, outcome.data.values, column_values, tuples, partitions)
         else:
-            is_hashed = takes_lists_only(facts, probe.columns[0]) and not (held[0] and held[0].is_clustered)
-            formed = form(found, outcome.data, held[0], is_hashed, within, among)
+            is_hashed = takes_lists_only(facts, probe.columns[0]) and not (
+                column_values[0] and column_values[0].is_clustered
+            )
+            formed = form(found, outcome.data, column_values[0], is_hashed, within, among)
         if not isinstance(formed, Reason) and reaches_lowest_bucket(formed.condition, facts):
             return Reason.RANGES_ONLY
         return formed

@@ -42,15 +42,15 @@ class LocalRelations:
         """Stops using these rows for any query."""
         self._disabled |= fingerprints
 
-    def held(self, wanted: Sequence[RelationQuery], parameters: Parameters) -> Mapping[str, CachedRelation]:
+    def cached(self, wanted: Sequence[RelationQuery], parameters: Parameters) -> Mapping[str, CachedRelation]:
         """Returns those relations that the engine has cached, by fingerprint."""
         found: dict[str, CachedRelation] = {}
         for each in {each.fingerprint: each for each in wanted}.values():
             if each.fingerprint in self._disabled:
                 continue
-            held = self._relations.held(each.fingerprint)
-            if held is not None:
-                found[each.fingerprint] = held
+            cached = self._relations.cached(each.fingerprint)
+            if cached is not None:
+                found[each.fingerprint] = cached
             elif self._is_due(each.fingerprint):
                 fetch = carried(partial(self._fetch, each, parameters))
                 self._fetches.start(each.fingerprint, fetch, self._executor.submit)
@@ -68,29 +68,29 @@ class LocalRelations:
         return {
             key: each
             for key, each in wanted.items()
-            if each.fingerprint not in out and self._relations.held(each.fingerprint) is None
+            if each.fingerprint not in out and self._relations.cached(each.fingerprint) is None
         }
 
-    def keep(self, relation: RelationQuery, read: KeysAndRows) -> bool:
+    def cache(self, relation: RelationQuery, read: KeysAndRows) -> bool:
         """Gives the engine rows that were read with a filter's keys; returns whether it caches them.
 
         On failure, the rows are read from their files as usual.
         """
-        held = None
+        cached = None
         try:
             if read.rows is not None:
-                held = self._relations.put(relation, read.rows, self._bounds)
+                cached = self._relations.put(relation, read.rows, self._bounds)
         except GatewayError as failure:
             log.info("relation_not_kept", code=failure.code, relation=relation.rows_of.predicate)
             return False
-        if held is None:
+        if cached is None:
             self._refuse(relation.fingerprint)
-        return held is not None
+        return cached is not None
 
     def fetch(self, relation: RelationQuery, parameters: Parameters) -> bool:
         """Makes the engine read the rows, and waits for it; returns whether it caches them now."""
         self._fetch(relation, parameters)
-        return self._relations.held(relation.fingerprint) is not None
+        return self._relations.cached(relation.fingerprint) is not None
 
     def _is_due(self, fingerprint: str) -> bool:
         with self._lock:
@@ -101,14 +101,14 @@ class LocalRelations:
 
     def _fetch(self, wanted: RelationQuery, parameters: Parameters) -> None:
         try:
-            held = self._relations.fetch(wanted, _used(parameters, wanted), self._bounds)
+            cached = self._relations.fetch(wanted, _used(parameters, wanted), self._bounds)
         except GatewayError as failure:
             # The engine may have been lost: the relation is fetched when it was asked for as often again.
             log.info("relation_not_fetched", code=failure.code, relation=wanted.rows_of.predicate)
         except Exception as failure:  # the outermost edge of a worker: the table's files are read instead
             log.exception("relation_not_fetched", error=type(failure).__name__)
         else:
-            if held is None:
+            if cached is None:
                 self._refuse(wanted.fingerprint)
         finally:
             with self._lock:

@@ -50,8 +50,8 @@ class OneReading:
             bounds = self.relations.bounds
             read = reader.collect_with_rows(found, relation, bounds, parameters, is_canceled)
             if read is not None:
-                is_kept = self.relations.keep(relation, read)
-                return read.keys, relation.fingerprint if is_kept else ""
+                is_cached = self.relations.cache(relation, read)
+                return read.keys, relation.fingerprint if is_cached else ""
         return reader.collect(found, parameters, is_canceled), ""
 
     def fetch(self, found: DynamicFilter, parameters: Parameters) -> RelationQuery | None:

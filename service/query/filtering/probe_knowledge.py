@@ -67,7 +67,7 @@ class ProbeKnowledge:
         overlap = found.overlap
         return "" if overlap is None else f"{overlap.overlapping} of {overlap.files} files overlap"
 
-    def held(self, column: ProbeColumn) -> ColumnValues | None:
+    def values_of(self, column: ProbeColumn) -> ColumnValues | None:
         """Returns the column's values, or None if they are not known."""
         found = self._of(column, may_wait=True)
         return found if isinstance(found, ColumnValues) else None

@@ -144,16 +144,16 @@ class Pruner:
             if each.formed is not None
         ]
         pruned = replace(pruned, filters=(*records, *detected.detection.rejected))
-        held = self._held_relations(detected, asked)
-        found = rewritten(pruned, detected, applied, held, asked.bounds.rewrites)
+        cached = self._cached_relations(detected, asked)
+        found = rewritten(pruned, detected, applied, cached, asked.bounds.rewrites)
         together = one_reading_records(detected, outcomes, found.rewrites)
         return replace(found, rewrites=(*found.rewrites, *together))
 
-    def _held_relations(
+    def _cached_relations(
         self, detected: Detected, asked: _Asked
     ) -> list[tuple[RelationAssignment, CachedRelation]]:
         if RewriteKind.LOCAL_RELATION not in asked.bounds.rewrites.kinds:
             return []
         places = detected.detection.relations
-        held = self._relations.held([each.query for each in places], asked.collecting.parameters)
-        return [(each, held[each.query.fingerprint]) for each in places if each.query.fingerprint in held]
+        cached = self._relations.cached([each.query for each in places], asked.collecting.parameters)
+        return [(each, cached[each.query.fingerprint]) for each in places if each.query.fingerprint in cached]

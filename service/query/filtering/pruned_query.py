@@ -24,8 +24,8 @@ class PrunedQuery:
     are any; `pinned_sql` reads the same snapshots as `rewritten_sql`, without a filter. `skipped` are the
     scans that an empty set or cached rows made unnecessary, as 0 of their total. `referenced` are all tables
     of a pruned text in that form, as filters may make more scans unnecessary. `relations` and `properties`
-    are what the rewritten text needs of the engine; `held_tables` are the tables of these relations. The rows
-    are right only if the `unpinned` tables have not changed when the rows are there.
+    are what the rewritten text needs of the engine; `cached_tables` are the tables of these relations. The
+    rows are right only if the `unpinned` tables have not changed when the rows are there.
     """
 
     sql: str
@@ -40,7 +40,7 @@ class PrunedQuery:
     referenced: tuple[ScanRecord, ...] = ()
     relations: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
-    held_tables: Mapping[str, str] = field(default_factory=dict)
+    cached_tables: Mapping[str, str] = field(default_factory=dict)
     rewrites: tuple[RewriteRecord, ...] = ()
     unpinned: UnpinnedTables = field(default_factory=UnpinnedTables)
     parse_ms: int = 0

@@ -16,8 +16,8 @@ from service.pruning.sql_text.nesting import is_shallow
 from service.pruning.sql_text.parse import parse
 from service.query.filtering.in_process import InProcess
 
-TEXTS_KEPT = 512
-TREES_KEPT_BYTES = 64 << 20
+MAX_CACHED_TEXTS = 512
+MAX_CACHED_TREE_BYTES = 64 << 20
 TREE_BYTES_PER_CHARACTER = 120
 """Memory of a parsed text, as measured with long texts; those of a few words take more."""
 # The parser tries some constructs in two ways, one within the other. With so few tokens it takes
@@ -70,19 +70,21 @@ class TextReader:
     def __init__(self, calls: BoundedCalls, zone: str | None) -> None:
         self._calls = calls
         self._zone = zone
-        self._kept: BoundedLru[str, ParsedQuery | Reason] = BoundedLru(TEXTS_KEPT, TREES_KEPT_BYTES)
+        self._cached: BoundedLru[str, ParsedQuery | Reason] = BoundedLru(
+            MAX_CACHED_TEXTS, MAX_CACHED_TREE_BYTES
+        )
 
     def read(self, sql: str) -> ParsedQuery | Reason:
         """Returns the text's tree, or why there is none; `TOO_COMPLEX` if it was not done in time."""
-        kept = self._kept.get(sql)
-        if kept is not None:
-            return kept
+        cached = self._cached.get(sql)
+        if cached is not None:
+            return cached
         try:
             found = self._once(sql)
         except CallGivenUp as failure:
             log.warning("text_not_read", reason=str(failure))
             return Reason.TOO_COMPLEX
-        self._kept.put(sql, found, tree_bytes(sql))
+        self._cached.put(sql, found, tree_bytes(sql))
         return found
 
     def _once(self, sql: str) -> ParsedQuery | Reason:

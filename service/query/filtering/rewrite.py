@@ -13,9 +13,9 @@ from service.query.filtering.applied_filter import AppliedFilter
 from service.query.filtering.detections import Detected
 from service.query.filtering.engine_switches import (
     AGGREGATES_OF_STATISTICS,
-    KEEPS_FILTERS,
-    KEEPS_PRUNED_SIDES,
     NATIVE_PRUNING,
+    PRESERVE_FILTERS,
+    PRESERVE_PRUNED_SIDES,
     switched_off,
 )
 from service.query.filtering.passes.cached_relations import Cached, cached_reads, usable_relations
@@ -73,11 +73,11 @@ def rewritten(
         expanded_sql=detected.parsed.sql if detected.expanded_views else None,
         fingerprints=frozenset(each.assignment.filter.fingerprint for each in applied),
         relations={name: place.query.fingerprint for name, place in reads.relations.items()},
-        held_tables={name: str(place.query.rows_of.tables[0]) for name, place in reads.relations.items()},
+        cached_tables={name: str(place.query.rows_of.tables[0]) for name, place in reads.relations.items()},
         properties=_properties(
             is_native_off=is_native_off,
             has_eliminated=bool(joins.ends),
-            keeps_filters=bool(reads.relations) and not covers,
+            preserves_filters=bool(reads.relations) and not covers,
         ),
         rewrites=(
             *option_records(options, detected),
@@ -121,15 +121,15 @@ def _with_filters(
     return filtered
 
 
-def _properties(*, is_native_off: bool, has_eliminated: bool, keeps_filters: bool) -> Mapping[str, str]:
+def _properties(*, is_native_off: bool, has_eliminated: bool, preserves_filters: bool) -> Mapping[str, str]:
     return {
         **switched_off(
             *((NATIVE_PRUNING,) if is_native_off else ()),
             # Without its join, a query may ask only for MAX of some files.
             *((AGGREGATES_OF_STATISTICS,) if has_eliminated else ()),
         ),
-        **(KEEPS_FILTERS if keeps_filters else {}),
-        **({} if is_native_off else KEEPS_PRUNED_SIDES),
+        **(PRESERVE_FILTERS if preserves_filters else {}),
+        **({} if is_native_off else PRESERVE_PRUNED_SIDES),
     }
 
 

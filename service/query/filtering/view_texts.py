@@ -15,7 +15,7 @@ from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.table_names import table_names
 from service.pruning.sql_text.view_text import view_text
 
-VIEWS_KEPT = 512
+MAX_CACHED_VIEWS = 512
 
 Versions = frozenset[tuple[TableAt, str, int]]
 
@@ -44,8 +44,8 @@ class ViewTexts:
         self._views = views
         self._catalogs = catalogs
         self._catalog_names = catalog_names
-        self._bodies = lru_cache(VIEWS_KEPT)(self._body)
-        self._answers = lru_cache(VIEWS_KEPT)(self._answer)
+        self._bodies = lru_cache(MAX_CACHED_VIEWS)(self._body)
+        self._answers = lru_cache(MAX_CACHED_VIEWS)(self._answer)
 
     def body(self, view: View) -> ViewBody | None:
         """Returns the view's text for any place; None if it may mean something else there."""

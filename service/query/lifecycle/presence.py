@@ -140,8 +140,8 @@ class Presence:
         now_ms = self._clock.elapsed_ms()
         try:
             with self._lock:
-                held = {query_id: each.query for query_id, each in self._reported.items()}
-            store_ms = self._beat(self._to_tell(now_ms), held, self._recorded())
+                reported_before = {query_id: each.query for query_id, each in self._reported.items()}
+            store_ms = self._beat(self._to_tell(now_ms), reported_before, self._recorded())
             self._note_beat(now_ms, store_ms)
             if now_ms >= self._judges_from_ms:
                 self._judge()
@@ -175,7 +175,10 @@ class Presence:
             log.warning("replica_left_without_a_word")
 
     def _beat(
-        self, opened: Mapping[UUID, QueryHandle], held: Mapping[UUID, QueryHandle], closed: Collection[UUID]
+        self,
+        opened: Mapping[UUID, QueryHandle],
+        reported_before: Mapping[UUID, QueryHandle],
+        closed: Collection[UUID],
     ) -> int:
         """Reports to the store, applies its decisions, and returns the time of its clock."""
         now_ms = self._clock.elapsed_ms()
@@ -185,13 +188,13 @@ class Presence:
             for query_id, status in statuses.items()
             if not status.record.state.is_final
         }
-        decided = self._replicas.beat(list(reporting.values()), held.keys(), closed)
+        decided = self._replicas.beat(list(reporting.values()), reported_before.keys(), closed)
         with self._lock:
             for query_id, each in reporting.items():
                 self._reported[query_id] = _Reported(opened[query_id], each.record.state)
             for query_id in (*closed, *decided.lost):
                 self._reported.pop(query_id, None)
-        known = dict(held) | dict(opened)
+        known = dict(reported_before) | dict(opened)
         for query_id in decided.lost & known.keys():
             self._give_up(known[query_id])
         for query_id in decided.canceled & known.keys():

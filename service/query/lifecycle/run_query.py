@@ -60,7 +60,7 @@ def run_query(query: QueryHandle, ports: QueryPorts) -> None:
             query.note(outcome)
             result = outcome.rows()
         with step("sluice.query.keep"):
-            manifest = keep(result, query, ports.results)
+            manifest = store(result, query, ports.results)
     except GatewayError as failure:
         # The query keeps the failure without its causes: this is the last place to see them.
         log.debug("query_failed", code=failure.code, exc_info=True)
@@ -71,7 +71,7 @@ def run_query(query: QueryHandle, ports: QueryPorts) -> None:
         succeed(query, result, manifest, ports)
 
 
-def keep(result: EngineResult, query: QueryHandle, results: ResultStore) -> Manifest:
+def store(result: EngineResult, query: QueryHandle, results: ResultStore) -> Manifest:
     """Stores the rows where the caller can read them.
 
     Raises:
@@ -109,7 +109,7 @@ def plan_text_of(result: EngineResult) -> str:
 
 def lineage_of(query: QueryHandle, result: EngineResult) -> ResultLineage:
     """Returns the source columns of the result's columns, as far as the engine knows."""
-    return ResultLineage(result.columns, result.lineage(), tuple(query.pruned.held_tables.items()))
+    return ResultLineage(result.columns, result.lineage(), tuple(query.pruned.cached_tables.items()))
 
 
 def record(

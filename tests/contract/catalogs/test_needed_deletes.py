@@ -147,10 +147,10 @@ def test_no_file_is_left_out_that_has_the_key_of_a_row(catalog: SqlCatalog, data
         (1, 2) if rig.table.spec().fields else data.draw(some.sampled_from([(1,), (1, 2)]))
     )
     files = rig.written(data.draw(some.lists(row, min_size=1, max_size=4)), keys).delete_files
-    kept = needed.of(rig.table, "main", files)
+    remaining = needed.of(rig.table, "main", files)
     for text, deletes_any in rig.deleting(files, keys):
-        assert text in kept or not deletes_any
-    assert rig.rows or not kept
+        assert text in remaining or not deletes_any
+    assert rig.rows or not remaining
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_only_partitions_that_have_rows_are_deleted_from(
     rig.append([(1, 5)])
     files = rig.written([(1, 5), *((1, each) for each in range(40, 100, 7))], (1, 2)).delete_files
     assert len(files) > 1
-    [kept] = NeededDeletes(LiveFiles(1_000)).of(rig.table, "main", files)
-    assert (kept, True) in list(rig.deleting(files, (1, 2)))
+    [remaining] = NeededDeletes(LiveFiles(1_000)).of(rig.table, "main", files)
+    assert (remaining, True) in list(rig.deleting(files, (1, 2)))
 
 
 def test_widened_columns_and_earlier_specs_and_files_without_metrics_are_taken_for_what_they_may_hold(

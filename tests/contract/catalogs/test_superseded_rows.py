@@ -134,14 +134,14 @@ def a_write(partition: int | None) -> some.SearchStrategy[Sent]:
         values = (some.sampled_from([None, 1, 2]), some.sampled_from([None, 7, 8]))
         texts = some.sampled_from([None, "", "x", "a text that is longer than sixteen letters"])
         rows = draw(some.lists(some.tuples(*values, texts, some.none()), min_size=1, max_size=5))
-        kept = [
+        sent_rows = [
             tuple(
                 value if columns is None or place + 1 in columns else None for place, value in enumerate(row)
             )
             for row in rows
         ]
         # A write without keys is an append.
-        return Sent(columns, draw(some.sampled_from([(), *keys])), tuple(kept))
+        return Sent(columns, draw(some.sampled_from([(), *keys])), tuple(sent_rows))
 
     return drawn()
 

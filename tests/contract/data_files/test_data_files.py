@@ -61,10 +61,10 @@ def test_when_the_rows_end_in_an_error_no_file_is_left(storage: Storage) -> None
 
 
 def test_discarded_files_are_gone_and_the_others_stay(storage: Storage) -> None:
-    kept = storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 1})])
+    expected = storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 1})])
     dropped = storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 2})])
     storage.data_files.discard(storage.table, dropped)
-    assert set(storage.files()) == {json.loads(each)["file-path"] for each in kept.data_files}
+    assert set(storage.files()) == {json.loads(each)["file-path"] for each in expected.data_files}
     storage.data_files.discard(storage.table, dropped)
 
 

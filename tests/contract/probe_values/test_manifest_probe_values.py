@@ -181,8 +181,8 @@ def test_combinations_of_partition_columns_are_known_with_what_they_hold(
     assert values.partitions(SALES, second, ["city", "day"]) is None
     assert _now(pyiceberg_lakehouse, "sale_id") is not None
     found = values.partitions(SALES, second, ["city", "weight", "sale_id", "day"])
-    held = {("Aachen", MONDAY), ("Zwickau", TUESDAY), (None, MONDAY)}
-    assert found == PartitionTuples(("city", "day"), frozenset(held))
+    expected = {("Aachen", MONDAY), ("Zwickau", TUESDAY), (None, MONDAY)}
+    assert found == PartitionTuples(("city", "day"), frozenset(expected))
     with pyiceberg_lakehouse.table.update_spec() as spec:
         spec.remove_field("city")
     third = pyiceberg_lakehouse.append([{"day": FRIDAY, "city": "Aachen"}])

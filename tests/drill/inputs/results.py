@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from tests.drill.attacks import HOLDS_S, opened, queries, requests
+from tests.drill.attacks import ATTACK_S, opened, queries, requests
 from tests.drill.hostile import Attack, Hostile
 
 ROWS_OF_A_KILOBYTE = "SELECT id, repeat('x', 1000) AS x FROM range(0, {})"
@@ -43,7 +43,7 @@ def _waiting(number: int) -> Attack:
         query_id = hostile.client.post("/query", json=body | {"waitTimeout": "0s"}).json()["queryId"]
         path = f"GET /query/{query_id}?waitTimeout=50s"
         opened(number, lambda each: each.head(path))(hostile)
-        with httpx.Client(base_url=hostile.url, headers=hostile.headers, timeout=HOLDS_S) as client:
+        with httpx.Client(base_url=hostile.url, headers=hostile.headers, timeout=ATTACK_S) as client:
             client.delete(f"/query/{query_id}")
 
     return attack

@@ -21,7 +21,7 @@ DAYS = ("2026-01-01", "2026-01-02", "2026-01-03")
 TYPES = 4
 IDS_AT_MOST = 100
 EVENTS, COPIES, STATES = TABLES = ("lake.logs.events", "lake.logs.copies", "lake.logs.states")
-LETTERS = f"{EVENTS}__dead_letter"
+DEAD_LETTER_TABLE = f"{EVENTS}__dead_letter"
 # In deliveries with bad records, ids divisible by this have no valid day.
 _BAD_EVERY = 5
 

@@ -24,8 +24,8 @@ from pyiceberg.types import DateType, LongType, NestedField, StringType
 from tests.integration.asking import rows
 from tests.integration.conftest import embedded_catalog
 from tests.integration.ingest.deliveries import (
+    DEAD_LETTER_TABLE,
     IDS_AT_MOST,
-    LETTERS,
     STATES,
     TABLES,
     TYPES,
@@ -142,9 +142,9 @@ def check(gateway: RunningGateway, deliveries: list[Delivery], answers: dict[str
             assert (summary["rounds"]["total"], summary["waiting"]) == (len(snapshots), 0), message
             records = sum(len(each.good_ids) for each in sent)
             assert (summary["ingests"], summary["records"]) == (len(sent), records), message
-        letters = lake.load_table(LETTERS.removeprefix("lake."))
-        check_commits(letters, LETTERS, answers, message)
-        check_dead_letters(letters, deliveries, answers, message)
+        dead_letters = lake.load_table(DEAD_LETTER_TABLE.removeprefix("lake."))
+        check_commits(dead_letters, DEAD_LETTER_TABLE, answers, message)
+        check_dead_letters(dead_letters, deliveries, answers, message)
     check_log(gateway, answers, message)
 
 
@@ -194,10 +194,10 @@ def check_states(
 
 
 def check_dead_letters(
-    letters: Table, deliveries: list[Delivery], answers: dict[str, Any], message: str
+    dead_letters: Table, deliveries: list[Delivery], answers: dict[str, Any], message: str
 ) -> None:
     """Checks that each bad record is stored once, with the ingest that it was sent in."""
-    found = letters.scan(selected_fields=("request_id", "ingest_id", "payload")).to_arrow().to_pylist()
+    found = dead_letters.scan(selected_fields=("request_id", "ingest_id", "payload")).to_arrow().to_pylist()
     bad = [(each.request_id, line) for each in deliveries for line in each.bad_lines]
     assert sorted((each["request_id"], each["payload"]) for each in found) == sorted(bad), message
     for each in found:

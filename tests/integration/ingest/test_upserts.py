@@ -63,7 +63,7 @@ from service.model.operations.maintenance import CompactionWidth
 from service.model.tables.tables import TableName
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.row_deltas import SparkRowDeltas
-from spark_session.engine.table_upkeep import SparkTableMaintenance
+from spark_session.engine.table_maintenance import SparkTableMaintenance
 from spark_session.jars.jars import resolve
 from spark_session.settings.settings import SparkSettings
 from spark_session.table_sql_name import table_sql_name
@@ -82,7 +82,7 @@ PACKAGES = (
     "org.postgresql:postgresql:42.7.8",
 )
 Row = tuple[int, int | None, str | None]
-HELD_S = 10
+SLEEP_S = 10
 
 
 class UpsertLakehouse(IngestLakehouse):
@@ -647,12 +647,12 @@ def test_an_upsert_during_a_compaction_replaces_the_rows_that_are_rewritten(
     context = lakehouse.engine.session.context
     table_maintenance = SparkTableMaintenance(lambda: lakehouse.engine.session, width)
     with ThreadPoolExecutor(2) as pool:
-        held = pool.submit(context.parallelize([HELD_S] * 2, 2).foreach, time.sleep)
+        sleeping = pool.submit(context.parallelize([SLEEP_S] * 2, 2).foreach, time.sleep)
         until(lambda: len(context.statusTracker().getActiveStageIds()) == 1)
         compacted = pool.submit(table_maintenance.compact, lakehouse.key)
         until(lambda: len(context.statusTracker().getActiveStageIds()) > 1)
         lakehouse.commit_all(lakehouse.upsert((1, 1, "new"), keys=(1, 2)))
-        assert not held.done()
+        assert not sleeping.done()
         assert compacted.result(WITHIN_S)["rewrittenDataFiles"] > 0
     expected = [(1, 1, "new"), (2, 1, "older"), (3, 2, "older")]
     assert lakehouse.rows() == expected
@@ -704,7 +704,7 @@ def test_a_compaction_gives_way_to_an_upsert_under_another_spec(
     table_maintenance = SparkTableMaintenance(lambda: lakehouse.engine.session, width)
     with ThreadPoolExecutor(2) as pool:
         # While these tasks have both cores, the compaction has planned its work, and waits.
-        held = pool.submit(context.parallelize([HELD_S] * 2, 2).foreach, time.sleep)
+        sleeping = pool.submit(context.parallelize([SLEEP_S] * 2, 2).foreach, time.sleep)
         until(lambda: len(context.statusTracker().getActiveStageIds()) == 1)
         compacted = pool.submit(table_maintenance.compact, lakehouse.key)
         until(lambda: len(context.statusTracker().getActiveStageIds()) > 1)
@@ -713,7 +713,7 @@ def test_a_compaction_gives_way_to_an_upsert_under_another_spec(
         if is_back:
             repartition(lakehouse, "other", "part", BucketTransform(2))
             assert lakehouse.table().spec().spec_id == spec_id
-        assert not held.done()
+        assert not sleeping.done()
         assert compacted.result(WITHIN_S)["rewrittenDataFiles"] > 0
     assert lakehouse.rows() == [(1, 1, "new"), (2, 1, "old")]
     assert lakehouse.ids() == [1, 2]

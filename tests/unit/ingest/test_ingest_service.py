@@ -68,11 +68,16 @@ def ingests() -> Iterator[FakeIngests]:
 
 def test_an_upsert_to_the_dead_letters_of_the_request_is_refused_beforehand(ingests: FakeIngests) -> None:
     name = dead_letter_name(TABLE.key.table)
-    letters = replace(ingests.dead_letters.opened(name), key=TableKey(name))
-    ingests.tables.put(letters)
+    dead_letters = replace(ingests.dead_letters.opened(name), key=TableKey(name))
+    ingests.tables.put(dead_letters)
     row = {"received_at": "2026-01-01T00:00:00Z", "ingest_id": "1", "format": "NDJSON"}
     upsert = Write(
-        letters.key, [row], None, "/writes/1", is_upsert=True, equality_fields=("ingest_id", "received_at")
+        dead_letters.key,
+        [row],
+        None,
+        "/writes/1",
+        is_upsert=True,
+        equality_fields=("ingest_id", "received_at"),
     )
     bad = write({"id": "x", **DAY})
     request = IngestRequest((bad, upsert), "", on_error=OnError.DEAD_LETTER)
@@ -498,7 +503,7 @@ def test_a_padded_batch_is_accepted_where_columns_are_inferred(record_format: Re
     made.close(WITHIN_S)
 
 
-def letters(ingests: FakeIngests) -> list[dict[str, object]]:
+def dead_letters(ingests: FakeIngests) -> list[dict[str, object]]:
     return [row for rows in ingests.files.files.values() for row in rows if "payload" in row]
 
 
@@ -512,20 +517,21 @@ def test_records_that_do_not_fit_are_dead_letters_and_the_rest_is_written(ingest
     tables = [str(each.key.table) for each in record.commits]
     assert tables == ["lake.logs.events", "lake.logs.events__dead_letter"]
     reported = [
-        (each["payload"], each["position"], each["table_name"], each["format"]) for each in letters(ingests)
+        (each["payload"], each["position"], each["table_name"], each["format"])
+        for each in dead_letters(ingests)
     ]
     assert reported == [
         ("nonsense", "line 2, column 1", "lake.logs.events", "NDJSON"),
         ('{"id":"x"}', "line 3", "lake.logs.events", "NDJSON"),
     ]
-    assert {each["ingest_id"] for each in letters(ingests)} == {str(record.ingest_id)}
+    assert {each["ingest_id"] for each in dead_letters(ingests)} == {str(record.ingest_id)}
 
 
 def test_dead_letters_can_be_sent_again(ingests: FakeIngests) -> None:
     sent = streamed('{"id":1}', '{"id":"2"}', on_error=OnError.DEAD_LETTER)
     ingests.accept(sent, "ann")
-    [letter] = letters(ingests)
-    mended = str(letter["payload"]).replace('"2"', "2")
+    [dead_letter] = dead_letters(ingests)
+    mended = str(dead_letter["payload"]).replace('"2"', "2")
     assert ingests.accept(streamed(mended), "ann").record.commits[0].targets[0].record_count == 1
 
 
@@ -535,7 +541,7 @@ def test_if_no_record_fits_there_are_dead_letters_alone(ingests: FakeIngests) ->
     [commit] = accepted.record.commits
     assert str(commit.key.table) == "lake.logs.events__dead_letter"
     assert accepted.record.rejected.count == 2
-    assert [each["position"] for each in letters(ingests)] == ["/records/0", "/records/1"]
+    assert [each["position"] for each in dead_letters(ingests)] == ["/records/0", "/records/1"]
 
 
 def test_bytes_that_are_no_text_are_kept_as_they_are(ingests: FakeIngests) -> None:
@@ -546,15 +552,15 @@ def test_bytes_that_are_no_text_are_kept_as_they_are(ingests: FakeIngests) -> No
         on_error=OnError.DEAD_LETTER,
     )
     ingests.accept(sent, "ann")
-    [letter] = letters(ingests)
-    assert (letter["payload"], letter["payload_bytes"]) == (None, b'{"id":2,"day":"\xff"}')
+    [dead_letter] = dead_letters(ingests)
+    assert (dead_letter["payload"], dead_letter["payload_bytes"]) == (None, b'{"id":2,"day":"\xff"}')
 
 
 def test_what_has_no_route_is_a_dead_letter_of_the_first_table(ingests: FakeIngests) -> None:
     sent = streamed('{"kind":"b","id":1}', route=Route("kind", {"a": 0}), on_error=OnError.DEAD_LETTER)
     ingests.accept(sent, "ann")
-    [letter] = letters(ingests)
-    assert letter["table_name"] is None
+    [dead_letter] = dead_letters(ingests)
+    assert dead_letter["table_name"] is None
 
 
 def test_a_body_that_breaks_off_leaves_nothing_behind(ingests: FakeIngests) -> None:

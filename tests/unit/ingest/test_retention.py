@@ -16,7 +16,7 @@ from tests.unit.ingest.wide_table import TABLE
 OLD = datetime(2020, 1, 1, tzinfo=UTC)
 
 
-class Kept:
+class Retained:
     """A log and its retention."""
 
     def __init__(self) -> None:
@@ -39,20 +39,20 @@ class Kept:
 
 
 def test_what_was_committed_or_refused_goes_and_what_waits_stays() -> None:
-    kept = Kept()
+    retained = Retained()
     for refused in (False, True):
-        kept.accept()
-        kept.end(refused=refused)
-    waiting = kept.accept()
-    assert kept.retention.sweep() == 2
-    assert kept.log.records() == [waiting]
-    assert kept.log.waiting().keys == [TABLE.key]
+        retained.accept()
+        retained.end(refused=refused)
+    waiting = retained.accept()
+    assert retained.retention.sweep() == 2
+    assert retained.log.records() == [waiting]
+    assert retained.log.waiting().keys == [TABLE.key]
 
 
 def test_everything_that_is_due_goes_in_one_sweep() -> None:
-    kept = Kept()
+    retained = Retained()
     for _ in range(AT_ONCE + 1):
-        kept.accept()
-    kept.end(refused=False)
-    assert kept.retention.sweep() == AT_ONCE + 1
-    assert kept.retention.sweep() == 0
+        retained.accept()
+    retained.end(refused=False)
+    assert retained.retention.sweep() == AT_ONCE + 1
+    assert retained.retention.sweep() == 0

@@ -48,7 +48,7 @@ from service.pruning.conditions.bounded_clock import bounded_clock as bounded_co
 from service.pruning.conditions.effective_joins import WrittenJoin
 from service.pruning.conditions.effective_joins import effective_joins as joined_in_effect
 from service.pruning.conditions.fold_current_date import fold_current_date as dated_condition
-from service.pruning.conditions.implied_conjuncts import implied_conjuncts as all_that_hold
+from service.pruning.conditions.implied_conjuncts import implied_conjuncts as conjuncts_of
 from service.pruning.conditions.is_nondeterministic import is_nondeterministic as is_query_free_to_differ
 from service.pruning.conditions.is_safe_to_render import is_safe_to_render as is_condition_faithful
 from service.pruning.conditions.is_uncorrelated import is_uncorrelated as is_alone
@@ -184,9 +184,9 @@ def join_graph(sql: str) -> str:
     graph = joined(_scope(sql))
     if graph is None:
         return "not understood"
-    holds = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
+    implied = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
     rejected = f"\nNULLs are dropped: {', '.join(sorted(graph.null_rejected))}" if graph.null_rejected else ""
-    return f"holds: {holds}\nmay be NULLs: {', '.join(sorted(graph.null_supplied)) or NOTHING}{rejected}"
+    return f"holds: {implied}\nmay be NULLs: {', '.join(sorted(graph.null_supplied)) or NOTHING}{rejected}"
 
 
 def null_rejecting_columns(condition: str) -> str:
@@ -283,8 +283,8 @@ def affordable_build(sql: str) -> str:
 def flatten_relations(sql: str) -> str:
     """Lists tables and conditions after derived tables are flattened."""
     graph = _flattened(_scope(sql)).graph
-    holds = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
-    return f"reads: {', '.join(sorted(graph.relations))}\nholds: {holds}"
+    implied = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
+    return f"reads: {', '.join(sorted(graph.relations))}\nholds: {implied}"
 
 
 def inline_table(sql: str) -> str:
@@ -358,12 +358,12 @@ def composite_predicate(text: str) -> str:
 
     Text after a bar lists the values that column `b` holds.
     """
-    tuples, _, held = text.partition(" | ")
+    tuples, _, listed = text.partition(" | ")
     keys = [tuple(int(value) for value in each.split()) for each in tuples.split(", ")]
-    values = tuple(int(each) for each in held.split())
+    values = tuple(int(each) for each in listed.split())
     probe = Probe(TableName("lake", "shop", "t"), ("a", "b"), ("int", "int"), 1)
-    holds = ColumnValues(values, min(values), max(values), is_clustered=True) if values else None
-    formed = composed_predicate(probe, keys, [None, holds], TupleBounds(max_parts=3, max_values=8))
+    column_values = ColumnValues(values, min(values), max(values), is_clustered=True) if values else None
+    formed = composed_predicate(probe, keys, [None, column_values], TupleBounds(max_parts=3, max_values=8))
     return formed if isinstance(formed, Reason) else f"{formed.form}: {formed.condition.sql('spark')}"
 
 
@@ -457,7 +457,7 @@ def detect(sql: str) -> str:
 
 
 def implied_conjuncts(condition: str) -> str:
-    return _listed(each.sql("spark") for each in all_that_hold(parse_one(condition, read="spark")))
+    return _listed(each.sql("spark") for each in conjuncts_of(parse_one(condition, read="spark")))
 
 
 def computed_join(sql: str) -> str:

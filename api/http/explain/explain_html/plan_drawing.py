@@ -16,8 +16,8 @@ from service.pruning.plans.plan_text import node_text
 MAX_NODES = 200
 WIDTH, HEIGHT = 244, 62
 COLUMN, ROW = WIDTH + 20, HEIGHT + 36
-LETTERS = 31
-OUTLINED_LETTERS = 300
+MAX_CHARACTERS = 31
+MAX_OUTLINE_CHARACTERS = 300
 
 _COLLECTOR = "DynamicFilteringDataCollector"
 _NARROWED = "DynamicFilteringTableSourceScan"
@@ -48,7 +48,11 @@ def plan_drawing(plan: PlanNode, scans: Sequence[ScanRecord]) -> str:
 
 
 def _described(node: PlanNode) -> tuple[str, str, str]:
-    return _kind(node.operator), escape(_title(node)), " ".join(_detail(node).split())[:OUTLINED_LETTERS]
+    return (
+        _kind(node.operator),
+        escape(_title(node)),
+        " ".join(_detail(node).split())[:MAX_OUTLINE_CHARACTERS],
+    )
 
 
 def _read(scans: Sequence[ScanRecord]) -> Mapping[str, Selection]:
@@ -132,4 +136,4 @@ def _cut(text: str) -> str:
     31
     """
     line = " ".join(text.split())
-    return line if len(line) <= LETTERS else line[: LETTERS - 1] + "…"
+    return line if len(line) <= MAX_CHARACTERS else line[: MAX_CHARACTERS - 1] + "…"

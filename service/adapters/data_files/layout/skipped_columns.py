@@ -17,21 +17,21 @@ def null_field_ids(schema: Schema, written: Schema, spec: PartitionSpec) -> froz
     number of values is unknown; and sources of partitions, whose value readers may know without the file,
     unless the transform is `void`.
     """
-    held = frozenset(index_by_id(written))
+    written_ids = frozenset(index_by_id(written))
     sources = frozenset(
         each.source_id for each in spec.fields if not isinstance(each.transform, VoidTransform)
     )
-    return frozenset(_null_ids(schema.fields, held)) - sources
+    return frozenset(_null_ids(schema.fields, written_ids)) - sources
 
 
-def _null_ids(fields: Iterable[NestedField], held: frozenset[int]) -> Iterator[int]:
+def _null_ids(fields: Iterable[NestedField], written_ids: frozenset[int]) -> Iterator[int]:
     for field in fields:
         if field.initial_default is not None:
             continue
-        if field.field_id not in held and not _has_default(field):
+        if field.field_id not in written_ids and not _has_default(field):
             yield field.field_id
         if isinstance(field.field_type, StructType):
-            yield from _null_ids(field.field_type.fields, held)
+            yield from _null_ids(field.field_type.fields, written_ids)
 
 
 def _has_default(field: NestedField) -> bool:

@@ -88,5 +88,5 @@ def _text_above(prefix: str) -> str | None:
 
 
 def _binary_above(prefix: bytes) -> bytes | None:
-    kept = prefix.rstrip(b"\xff")
-    return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
+    shortened = prefix.rstrip(b"\xff")
+    return shortened[:-1] + bytes([shortened[-1] + 1]) if shortened else None

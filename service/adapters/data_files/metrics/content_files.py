@@ -27,7 +27,7 @@ from service.adapters.data_files.layout.partitions import PartitionValues
 from service.adapters.data_files.metrics.file_metrics import FileMetrics
 from service.model.identity import Identity
 
-_TYPES_KEPT = 64
+_MAX_CACHED_TYPES = 64
 # The fields before it, the content's kind and the spec's number, cannot contain this text.
 _FILE_PATH = re.compile(r'"file-path"\s*:\s*(?=")')
 _DECODER = json.JSONDecoder()
@@ -159,7 +159,7 @@ def _partition_fields(spec: PartitionSpec, schema: Schema) -> list[PrimitiveType
     return [each for each in kinds if isinstance(each, PrimitiveType)]
 
 
-@lru_cache(_TYPES_KEPT)
+@lru_cache(_MAX_CACHED_TYPES)
 def _partition_type(spec: Identity[PartitionSpec], schema: Identity[Schema]) -> StructType:
     # PyIceberg builds it again each time, which takes as long as a column of the file.
     return spec.value.partition_type(schema.value)

@@ -38,13 +38,13 @@ class MetricsPlan:
     `null_ids` are fields that the file does not have and that are NULL in every row.
     """
 
-    columns: tuple[_KeptColumn, ...]
+    columns: tuple[_CollectedColumn, ...]
     null_ids: frozenset[int]
 
     @staticmethod
     def of(schema: Schema, properties: Mapping[str, str], skipped: Iterable[tuple[int, str]]) -> MetricsPlan:
         """Follows `write.metadata.metrics.*`. `skipped` are ids and full names of fields the file lacks."""
-        columns = tuple(_KeptColumn.of(each) for each in _collectors(schema, dict(properties)).values())
+        columns = tuple(_CollectedColumn.of(each) for each in _collectors(schema, dict(properties)).values())
         prefix = "write.metadata.metrics.column."
         none = {field_id for field_id, name in skipped if _is_none(properties.get(prefix + name))}
         return MetricsPlan(columns, frozenset(field_id for field_id, _ in skipped) - none)
@@ -74,7 +74,7 @@ class MetricsPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class _KeptColumn:
+class _CollectedColumn:
     """The metrics of one column beside its size. A file has hundreds, so all lookups are done once."""
 
     field_id: int
@@ -82,10 +82,10 @@ class _KeptColumn:
     bounds: BoundForm | None
 
     @staticmethod
-    def of(collector: StatisticsCollector) -> _KeptColumn:
+    def of(collector: StatisticsCollector) -> _CollectedColumn:
         mode = collector.mode
         has_bounds = mode.type in (MetricModeTypes.FULL, MetricModeTypes.TRUNCATE)
-        return _KeptColumn(
+        return _CollectedColumn(
             collector.field_id,
             mode.type != MetricModeTypes.NONE,
             BoundForm.of(collector.iceberg_type, mode.length) if has_bounds else None,
@@ -138,7 +138,7 @@ def _nan_counts(counted: Mapping[int, _Chunk], own: OwnStatistics) -> dict[int, 
 
 
 def _bounds(
-    found: Sequence[tuple[_KeptColumn, _Chunk]], own: OwnStatistics
+    found: Sequence[tuple[_CollectedColumn, _Chunk]], own: OwnStatistics
 ) -> tuple[dict[int, bytes], dict[int, bytes]]:
     lower_bounds: dict[int, bytes] = {}
     upper_bounds: dict[int, bytes] = {}

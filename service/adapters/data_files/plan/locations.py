@@ -22,7 +22,7 @@ _WITH_FOLDERS = ("", "file", "hdfs")
 _LONGEST_FOLDER = 255
 # Keys of object stores have at most 1024 bytes, and the table's location takes some of them.
 _LONGEST_PATH = 900
-_FOLDERS_KEPT, _STATES_KEPT = 1024, 32
+_MAX_CACHED_FOLDERS, _MAX_CACHED_STATES = 1024, 32
 
 
 class Locations:
@@ -57,14 +57,14 @@ class Locations:
         folder = known.get(partition)
         if folder is None:
             folder = self._state.spec.partition_to_path(Record(*partition), self._state.schema)
-            if len(known) >= _FOLDERS_KEPT:
+            if len(known) >= _MAX_CACHED_FOLDERS:
                 # Safe for other threads that read it now: each already has its result.
                 known.clear()
             known[partition] = folder
         return folder
 
 
-@lru_cache(_STATES_KEPT)
+@lru_cache(_MAX_CACHED_STATES)
 def _folders(_state: Identity[WriterState]) -> dict[PartitionValues, str]:
     """Caches folder names: small ingests write to the same few partitions again and again."""
     return {}

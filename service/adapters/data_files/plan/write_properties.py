@@ -29,7 +29,7 @@ _CODECS = {
 }
 _LEVELS = {"zstd": range(1, 23), "gzip": range(1, 10), "brotli": range(12)}
 _ZSTD_LEVEL = 3
-_PATHS_KEPT = 512
+_MAX_CACHED_PATHS = 512
 _BLOOM_FILTER = "write.parquet.bloom-filter-enabled.column."
 _PARAMETERS = signature(pq.ParquetWriter).parameters
 _HAS_BLOOM_FILTERS = "bloom_filter_options" in _PARAMETERS
@@ -140,7 +140,7 @@ def _paths(schema: pa.Schema, is_wanted: Callable[[pa.DataType], bool]) -> list[
     return list(_known_paths(Identity(schema), is_wanted))
 
 
-@lru_cache(_PATHS_KEPT)
+@lru_cache(_MAX_CACHED_PATHS)
 def _known_paths(schema: Identity[pa.Schema], is_wanted: Callable[[pa.DataType], bool]) -> tuple[str, ...]:
     # File plans are cached, and their schemas with them.
     return tuple(path for field in schema.value for path in _paths_below(field.type, field.name, is_wanted))

@@ -17,7 +17,7 @@ from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema, table_sc
 from service.model.tables.tables import UNSORTED_ID
 
 _VERSION = 2
-_STATES_KEPT = 64
+_MAX_CACHED_STATES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class WriterState:
         return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), level=1)
 
     @staticmethod
-    @lru_cache(_STATES_KEPT)
+    @lru_cache(_MAX_CACHED_STATES)
     def decoded(state: bytes) -> WriterState:
         """Decodes a state; the same object for the same bytes, because each target of a request has them.
 

@@ -14,7 +14,7 @@ from pyiceberg.schema import Schema
 
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.layout.file_schema import file_schema
-from service.adapters.data_files.plan.kept_io import kept_io
+from service.adapters.data_files.plan.cached_io import cached_io
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.read_back.projected_array import projected_columns
 from service.errors import CommittableUnreadable, IngestInvalid, StorageDown, WrittenFileMissing
@@ -94,7 +94,7 @@ def _opened(state: WriterState, file: str, table: str) -> Iterator[tuple[Any, in
     content = json.loads(file)
     try:
         with (
-            kept_io(state).new_input(content["file-path"]).open() as stream,
+            cached_io(state).new_input(content["file-path"]).open() as stream,
             pq.ParquetFile(stream) as parquet,
         ):
             yield parquet, content["record-count"]

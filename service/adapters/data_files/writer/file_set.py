@@ -14,8 +14,8 @@ from service.adapters.data_files.layout.partitions import PartitionValues
 from service.adapters.data_files.layout.pieces import pieces
 from service.adapters.data_files.layout.sorting import sorted_rows
 from service.adapters.data_files.metrics.content_files import partition_json
+from service.adapters.data_files.plan.cached_io import cached_io
 from service.adapters.data_files.plan.file_plan import FilePlan
-from service.adapters.data_files.plan.kept_io import kept_io
 from service.adapters.data_files.plan.locations import Locations
 from service.adapters.data_files.writer.open_file import OpenFile, WrittenFile
 from service.adapters.data_files.writer.write_bounds import WriteBounds
@@ -32,7 +32,7 @@ class FileSet:
         self._plan = plan
         self._files_at_most = bounds.files
         self.open_at_most = bounds.open_files
-        self._io = kept_io(plan.state)
+        self._io = cached_io(plan.state)
         self._locations = Locations(plan.state, uuid4())
         self._open: OrderedDict[PartitionValues, OpenFile] = OrderedDict()
         self._written: list[WrittenFile] = []

@@ -11,8 +11,8 @@ from pyiceberg.transforms import BucketTransform
 
 from service.adapters.data_files.layout.partitions import grouped
 from service.adapters.data_files.layout.transforms import transformed
+from service.adapters.data_files.plan.cached_plan import cached_delete_plan
 from service.adapters.data_files.plan.file_plan import FilePlan
-from service.adapters.data_files.plan.kept_plan import kept_plan_of_deletes
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.model.ingest.writing import WriteTarget
 from service.model.tables.transforms import is_made_of
@@ -35,7 +35,7 @@ def key_parts(
     """
     if rows.num_rows == 0:
         return
-    plan = kept_plan_of_deletes(state, target)
+    plan = cached_delete_plan(state, target)
     names = [each.name for each in plan.schema.fields]
     codes = _codes(plan, plan.shape.table([rows.select(names)]), count)
     order, ends = grouped([codes])

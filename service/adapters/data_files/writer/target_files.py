@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from service.adapters.data_files.plan.kept_plan import kept_plan
+from service.adapters.data_files.plan.cached_plan import cached_plan
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.file_set import FileSet
 from service.adapters.data_files.writer.upsert_files import UpsertFiles
@@ -32,7 +32,7 @@ class TargetFiles:
 
     def __init__(self, state: WriterState, target: WriteTarget, bounds: WriteBounds) -> None:
         self.target = target
-        self._plan = kept_plan(state, target)
+        self._plan = cached_plan(state, target)
         self._files = FileSet(self._plan, bounds)
 
     @property

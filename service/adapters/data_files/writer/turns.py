@@ -30,7 +30,7 @@ class _Turn:
             self._free.release()
 
 
-_held: ContextVar[_Turn | None] = ContextVar("_held", default=None)
+_current: ContextVar[_Turn | None] = ContextVar("_current", default=None)
 
 
 class Turns:
@@ -55,11 +55,11 @@ class Turns:
         turn = _Turn(self._free, self._wait_s)
         if not turn.take():
             raise TooManyIngests
-        before = _held.set(turn)
+        before = _current.set(turn)
         try:
             yield
         finally:
-            _held.reset(before)
+            _current.reset(before)
             turn.give()
 
 
@@ -69,12 +69,12 @@ def out_of_turn() -> Iterator[None]:
 
     A thread that does not get its turn back in time continues without one: its files are half written.
     """
-    held = _held.get()
-    if held is None:
+    current = _current.get()
+    if current is None:
         yield
         return
-    held.give()
+    current.give()
     try:
         yield
     finally:
-        held.take()
+        current.take()

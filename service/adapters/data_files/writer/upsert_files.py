@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from service.adapters.data_files.plan.kept_plan import kept_plan, kept_plan_of_deletes
+from service.adapters.data_files.plan.cached_plan import cached_delete_plan, cached_plan
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.file_set import FileSet
 from service.adapters.data_files.writer.row_keys import RowKeys
@@ -28,18 +28,18 @@ class UpsertFiles:
 
     def __init__(self, state: WriterState, target: WriteTarget, bounds: WriteBounds) -> None:
         self.target = target
-        self._plan = kept_plan(state, replace(target, is_upsert=False))
-        deletes = kept_plan_of_deletes(state, target)
+        self._plan = cached_plan(state, replace(target, is_upsert=False))
+        deletes = cached_delete_plan(state, target)
         self._keys = RowKeys(self._plan.schema, deletes)
         self._bounds = bounds
-        self._kept: pa.Table | None = None
+        self._buffered: pa.Table | None = None
         self._files = FileSet(self._plan, bounds)
         self._deletes = FileSet(deletes, bounds)
 
     @property
-    def kept_bytes(self) -> int:
+    def buffered_bytes(self) -> int:
         """The memory of the rows that are buffered until the end."""
-        return 0 if self._kept is None else int(self._kept.nbytes)
+        return 0 if self._buffered is None else int(self._buffered.nbytes)
 
     @property
     def open_count(self) -> int:
@@ -61,18 +61,18 @@ class UpsertFiles:
             UpsertTooLarge: the rows of all keys need more memory than allowed.
         """
         rows = self._plan.shape.table(batches)
-        both = rows if self._kept is None else pa.concat_tables([self._kept, rows]).combine_chunks()
-        self._kept = self._keys.last(both)
-        check_kept(self.kept_bytes, self._bounds)
+        both = rows if self._buffered is None else pa.concat_tables([self._buffered, rows]).combine_chunks()
+        self._buffered = self._keys.last(both)
+        check_buffered(self.buffered_bytes, self._bounds)
 
     def finish(self) -> WriteResult:
         """Writes the buffered rows, and returns all files."""
-        if self._kept is not None:
-            self._files.write(self._kept)
+        if self._buffered is not None:
+            self._files.write(self._buffered)
         # Closed before the next ones are opened.
         files = self._files.close()
-        if self._kept is not None:
-            self._deletes.write(self._keys.deletes(self._kept))
+        if self._buffered is not None:
+            self._deletes.write(self._keys.deletes(self._buffered))
         deletes = self._deletes.close()
         return WriteResult(
             self.target,
@@ -88,13 +88,13 @@ class UpsertFiles:
         self._deletes.delete()
 
 
-def check_kept(kept_bytes: int, bounds: WriteBounds) -> None:
+def check_buffered(buffered_bytes: int, bounds: WriteBounds) -> None:
     """Checks that rows of this many bytes may be buffered.
 
     Raises:
         UpsertTooLarge: they are too many.
     """
-    if kept_bytes > bounds.upsert_bytes:
+    if buffered_bytes > bounds.upsert_bytes:
         raise UpsertTooLarge(
             f"The rows of upserts, one for each key, may take {bounds.upsert_bytes} bytes of memory in a "
             "request: send them in several requests, one after the other."

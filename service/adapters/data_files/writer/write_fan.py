@@ -16,7 +16,7 @@ from service.adapters.data_files.layout.pieces import measured_pieces
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.lane_order import LaneOrder
 from service.adapters.data_files.writer.target_files import TargetFiles, target_files
-from service.adapters.data_files.writer.upsert_files import UpsertFiles, check_kept
+from service.adapters.data_files.writer.upsert_files import UpsertFiles, check_buffered
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.model.ingest.writing import Destination, WriteResult
 
@@ -112,7 +112,7 @@ class _Fan:
         lane.files.allow_open(may_open)
         if lane.batches:
             lane.files.write(lane.batches)
-            self._check_kept()
+            self._check_buffered()
             lane.batches = []
         return lane.files.finish()
 
@@ -121,13 +121,13 @@ class _Fan:
             return
         lane.files.allow_open(self._bounds.open_files - self._make_room(lane))
         lane.files.write(lane.batches)
-        self._check_kept()
+        self._check_buffered()
         self._buffered_bytes -= lane.byte_count
         lane.batches, lane.byte_count = [], 0
         self._lanes.move_to_end(lane.number)
 
-    def _check_kept(self) -> None:
-        check_kept(sum(each.kept_bytes for each in self._upserts), self._bounds)
+    def _check_buffered(self) -> None:
+        check_buffered(sum(each.buffered_bytes for each in self._upserts), self._bounds)
 
     def _make_room(self, lane: _Lane) -> int:
         """Closes files of other lanes until one more may be open; returns how many of theirs still are."""

@@ -61,5 +61,5 @@ def _check_scale(catalog: Catalog, name: str, scale: float) -> None:
     found = catalog.load_table(name).properties.get(SCALE_PROPERTY)
     if found == scale_text(scale):
         return
-    holds = f"holds TPC-DS at scale {found}" if found else "was not loaded by this command"
-    raise CallerError(f"The table {name} {holds}: name another schema, or drop the table first.")
+    content = f"holds TPC-DS at scale {found}" if found else "was not loaded by this command"
+    raise CallerError(f"The table {name} {content}: name another schema, or drop the table first.")

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from service.adapters.postgres.ingest_log.ingest_tables import IngestCommitRow, IngestRow
 
 _INGEST = "ingest_"
-_COMMITS_KEPT = 64
+_MAX_CACHED_STATEMENTS = 64
 
 
 def accepting(
@@ -34,7 +34,7 @@ def _commit(index: int, name: str) -> str:
     return f"commit_{index}_{name}"
 
 
-@lru_cache(_COMMITS_KEPT)
+@lru_cache(_MAX_CACHED_STATEMENTS)
 def _statement(ingest_names: tuple[str, ...], names: tuple[str, ...], count: int) -> Executable:
     values: dict[str, ColumnElement[Any]] = {name: bindparam(_INGEST + name) for name in ingest_names}
     inserted = insert(IngestRow).values(values).on_conflict_do_nothing().returning(IngestRow.ingest_id)

@@ -101,6 +101,6 @@ def _read_spread(row: Row[Any]) -> Spread:
 
 
 def _sums(row: Row[Any]) -> Mapping[str, Any]:
-    kept = {"name", "p50", "p95", "maximum"}
+    others = {"name", "p50", "p95", "maximum"}
     # The sum of bigints is a numeric.
-    return {name: int(value) for name, value in row._asdict().items() if name not in kept}
+    return {name: int(value) for name, value in row._asdict().items() if name not in others}

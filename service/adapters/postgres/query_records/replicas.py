@@ -54,9 +54,11 @@ class PostgresReplicas:
         self._replica = replica
         self._engine = store_engine(url, _CONNECTION, pool_size=2, max_overflow=2, pool_timeout=3)
 
-    def beat(self, opened: Sequence[OpenQuery], held: Collection[UUID], closed: Collection[UUID]) -> Decided:
+    def beat(
+        self, opened: Sequence[OpenQuery], reported: Collection[UUID], closed: Collection[UUID]
+    ) -> Decided:
         """Implements the port's `beat`. It waits while another process checks this replica."""
-        known = {*held, *(each.record.query_id for each in opened)}
+        known = {*reported, *(each.record.query_id for each in opened)}
         with self._transaction() as connection:
             at_ms = connection.execute(_seen(self._replica)).scalar_one()
             lost = frozenset(connection.scalars(_lost_among(known))) if known else frozenset()
@@ -108,8 +110,8 @@ class PostgresReplicas:
 
     def _values(self, each: OpenQuery) -> dict[str, object]:
         values = query_values(each.record)
-        kept = {name: values[name] for name in _OPENED}
-        return kept | {"replica_id": self._replica.replica_id, "elapsed_ms": each.elapsed_ms}
+        opened_row = {name: values[name] for name in _OPENED}
+        return opened_row | {"replica_id": self._replica.replica_id, "elapsed_ms": each.elapsed_ms}
 
     def _canceled(self) -> Executable:
         row = OPEN_QUERIES.c

@@ -34,7 +34,7 @@ OPEN_QUERIES = cast(Table, OpenQueryRow.__table__)
 QUERIES = cast(Table, QueryRow.__table__)
 NOW = func.clock_timestamp(type_=DateTime(timezone=True))
 
-_KEPT = ("caller", "sql", "submitted_at", "catalog", "schema", "fingerprint", "tags")
+_COPIED = ("caller", "sql", "submitted_at", "catalog", "schema", "fingerprint", "tags")
 _ZERO = ("planning_ms", "row_count", "byte_count", "parse_ms", "detect_ms", "filters_ms")
 
 
@@ -82,7 +82,7 @@ def _values(taken: Any) -> dict[str, ColumnElement[Any]]:
     queued_ms = case((is_queued, taken.lived_ms), else_=taken.queued_ms)
     return {
         "query_id": taken.query_id,
-        **{name: taken[name] for name in _KEPT},
+        **{name: taken[name] for name in _COPIED},
         # A caller who sends it again under its requestId gets a new run.
         "request_id": sql_cast(null(), Uuid),
         "state": literal(QueryState.FAILED.value),

@@ -97,10 +97,10 @@ class ArrowMessages(io.RawIOBase):
         if kind == _RECORD_BATCH:
             self._check(_unfolded_bytes(header, body))
         else:
-            self._keep(header, body)
+            self._add_dictionary(header, body)
         return body
 
-    def _keep(self, dictionary: FlatTable, body: bytes) -> None:
+    def _add_dictionary(self, dictionary: FlatTable, body: bytes) -> None:
         data, number = dictionary.table(_DATA), dictionary.integer(_ID, "<q")
         byte_count = 0 if data is None else _unfolded_bytes(data, body)
         self._room.take(byte_count)

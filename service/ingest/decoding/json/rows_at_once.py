@@ -14,7 +14,7 @@ from service.ingest.decoding.values.record_rows import BATCH_ROWS
 from service.model.ingest.json_records import JsonRecords
 from service.model.tables.schemas import Field, Primitive
 
-_READERS_KEPT = 256
+_MAX_CACHED_READERS = 256
 
 
 def rows_at_once(records: JsonRecords, plan: ReadPlan) -> Sequence[TargetRows] | None:
@@ -49,11 +49,11 @@ def _reader(fields: tuple[Field, ...], ignored: str | None) -> FastRows | None:
     columns = tuple(
         (each.name, each.type.name, each.is_required) for each in fields if isinstance(each.type, Primitive)
     )
-    return _kept_reader(columns, ignored) if len(columns) == len(fields) else None
+    return _cached_reader(columns, ignored) if len(columns) == len(fields) else None
 
 
-@lru_cache(_READERS_KEPT)
-def _kept_reader(columns: tuple[tuple[str, str, bool], ...], ignored: str | None) -> FastRows:
+@lru_cache(_MAX_CACHED_READERS)
+def _cached_reader(columns: tuple[tuple[str, str, bool], ...], ignored: str | None) -> FastRows:
     # A reader needs only names and types; ids, and defaults of any kind, do not affect it.
     return FastRows(
         tuple(Field(0, name, Primitive(kind), is_required) for name, kind, is_required in columns), ignored

@@ -102,8 +102,8 @@ class _Text:
         """Returns an upper bound for the length of its folders' names."""
         most = pc.max(pc.binary_length(self._values)).as_py() or 0
         if self._is_bytes:
-            kept = most if self._width is None else min(most, self._width)
-            characters = -(-kept // 3) * 4
+            used = most if self._width is None else min(most, self._width)
+            characters = -(-used // 3) * 4
         else:
             # Four bytes of UTF-8 are at least one character.
             characters = most if self._width is None else min(most, self._width * 4)

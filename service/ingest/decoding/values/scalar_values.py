@@ -115,9 +115,9 @@ def _digits(number: Decimal) -> tuple[int, int]:
     """Returns how many digits are before and after the point, without zeros at either end."""
     _, digits, exponent = number.as_tuple()
     text = "".join(map(str, digits)).lstrip("0")
-    kept = text.rstrip("0")
-    place = int(exponent) + len(text) - len(kept)
-    return (max(0, len(kept) + place), max(0, -place)) if kept else (0, 0)
+    significant = text.rstrip("0")
+    place = int(exponent) + len(text) - len(significant)
+    return (max(0, len(significant) + place), max(0, -place)) if significant else (0, 0)
 
 
 def _as_decimal(value: object) -> Decimal | None:

@@ -62,12 +62,12 @@ def eliminate_joins(
 def eliminated_joins(
     candidates: Sequence[RedundantJoin],
     applied: Sequence[AppliedFilter],
-    held: Mapping[RelationAssignment, CachedRelation],
+    cached: Mapping[RelationAssignment, CachedRelation],
 ) -> list[EliminatedJoin]:
     """Returns the joins whose rows have distinct keys, by which the probe is filtered exactly."""
     eliminated: list[EliminatedJoin] = []
     for join in candidates:
-        rows = held.get(join.relation)
+        rows = cached.get(join.relation)
         found = None if rows is None else _standing_for(join, rows, applied)
         if found is None:
             continue

@@ -53,7 +53,7 @@ def test_one_table_is_told_as_it_is_now_and_of_several_files_may_be_older(
 ) -> None:
     catalogs.facts(EVENTS.name)
     catalogs.facts_of([TableAt(EVENTS.name)])
-    assert session_tables.kept == [0, 30_000]
+    assert session_tables.max_ages_ms == [0, 30_000]
 
 
 def test_an_unknown_table_is_told_with_those_that_look_like_it(catalogs: CatalogsWithSession) -> None:

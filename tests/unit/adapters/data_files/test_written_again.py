@@ -178,18 +178,18 @@ def nulls_around(x: dict[str, object]) -> list[dict[str, object]]:
     ]
 
 
-@pytest.mark.parametrize("kept", [slice(4), slice(1, 3)])
+@pytest.mark.parametrize("part", [slice(4), slice(1, 3)])
 @pytest.mark.parametrize(
     ("before", "now", "filed"),
     [("x", ("y",), "y"), ("user-agent", ("user-agent",), "user_x2Dagent"), ("x", ("a.b", "new"), "a_x2Eb")],
 )
 def test_null_structs_with_required_fields_are_null_after_they_were_written_again(
-    tmp_path: Path, before: str, now: tuple[str, ...], filed: str, kept: slice
+    tmp_path: Path, before: str, now: tuple[str, ...], filed: str, part: slice
 ) -> None:
     first, second = with_required(0, before), with_required(1, *now)
     given = arrow_schema(table_schema(first).columns)
-    rows = pa.RecordBatch.from_pylist(nulls_around({before: 5})[kept], given)
-    expected = nulls_around({filed: 5} | dict.fromkeys(now[1:]))[kept]
+    rows = pa.RecordBatch.from_pylist(nulls_around({before: 5})[part], given)
+    expected = nulls_around({filed: 5} | dict.fromkeys(now[1:]))[part]
     assert rewritten(tmp_path, first, second, rows) == expected
 
 

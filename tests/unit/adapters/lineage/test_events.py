@@ -153,7 +153,8 @@ def test_a_result_is_told_with_what_its_columns_come_from() -> None:
 
 def test_rows_that_were_in_memory_are_told_as_those_of_their_table() -> None:
     known = replace(
-        lineage(Source("sales_rows_1", "id", Influence.IDENTITY)), held_tables=(("Sales_rows_1", str(SALES)),)
+        lineage(Source("sales_rows_1", "id", Influence.IDENTITY)),
+        cached_tables=(("Sales_rows_1", str(SALES)),),
     )
     [result] = reported(query_events().ended(succeeded(lineage=known), NOW))["outputs"]
     [field] = result["facets"]["columnLineage"]["fields"]["n"]["inputFields"]

@@ -91,7 +91,7 @@ def test_of_tables_with_snapshots_others_tell() -> None:
 
 
 def test_memory_is_bounded() -> None:
-    listed = ListedValues(FakeProbeValues(), kept_bytes=1_000)
+    listed = ListedValues(FakeProbeValues(), max_cached_bytes=1_000)
     for table in ("first", "second"):
         listed.listed(events(table), {"c0": [str(each) for each in range(10)]})
     assert listed.of(events("first").name, None, "c0") is NotKnown.UNAVAILABLE

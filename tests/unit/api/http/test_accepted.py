@@ -44,9 +44,9 @@ async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 
 async def sent(client: httpx.AsyncClient, gateway: FakeGateway, send: Send) -> asyncio.Future[httpx.Response]:
     """Returns the pending answer to an ingest that was accepted and waits for its commit."""
-    gateway.ingests.holds_commits = True
+    gateway.ingests.delays_commits = True
     answer = asyncio.ensure_future(send(client))
-    assert await anyio.to_thread.run_sync(gateway.ingests.is_held.wait, 20)
+    assert await anyio.to_thread.run_sync(gateway.ingests.has_delayed.wait, 20)
     return answer
 
 
@@ -80,7 +80,7 @@ async def test_where_the_log_is_gone_after_the_acceptance_the_answer_is_that_it_
 ) -> None:
     answer = await sent(client, gateway, send)
     gateway.ingests.is_down = True
-    gateway.ingests.commit_held()
+    gateway.ingests.commit_delayed()
     response = await answer
     assert (response.status_code, response.json()["state"]) == (202, "ACCEPTED")
     gateway.ingests.is_down = False

@@ -73,7 +73,7 @@ async def test_a_body_that_crawls_is_not_waited_for(
 
 
 async def test_an_answer_may_take_longer_than_a_body(app: FastAPI, gateway: FakeGateway) -> None:
-    gateway.ingests.holds_commits = True
+    gateway.ingests.delays_commits = True
     paced = BodyPace(app, idle_s=0.01, min_bytes_per_s=0)
     body = json.dumps(TABLE | {"records": [{"id": 1}]}).encode()
     with anyio.move_on_after(0.1) as waited:

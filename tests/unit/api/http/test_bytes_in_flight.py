@@ -35,10 +35,10 @@ class Body:
 
 
 async def send_beside(
-    client: httpx.AsyncClient, path: str, held: int, headers: dict[str, str], other: dict[str, str]
+    client: httpx.AsyncClient, path: str, byte_count: int, headers: dict[str, str], other: dict[str, str]
 ) -> httpx.Response:
-    """Sends a small query while bodies of another caller hold `held` bytes, and returns its answer."""
-    bodies = [Body(b" " * 4000) for _ in range(held // 4000)]
+    """Sends a small query while bodies of another caller hold `byte_count` bytes, and returns its answer."""
+    bodies = [Body(b" " * 4000) for _ in range(byte_count // 4000)]
     async with anyio.create_task_group() as group:
         for each in bodies:
             group.start_soon(lambda body: client.post(path, content=body, headers=JSON | headers), each)

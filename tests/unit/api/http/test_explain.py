@@ -276,7 +276,7 @@ async def test_rewrites_are_told_in_all_three_forms(client: httpx.AsyncClient) -
 async def test_the_page_of_a_query_that_has_not_ended_says_so_and_asks_again(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.queries.held.add(FLIP)
+    gateway.queries.unfinished.add(FLIP)
     sent = (await client.post("/query", json={"sql": FLIP, "waitTimeout": "0s"})).json()
     path = f"/explain/{sent['queryId']}"
     running = (await client.get(path, headers={"Accept": "text/html"})).text

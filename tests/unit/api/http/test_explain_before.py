@@ -50,7 +50,7 @@ async def test_the_page_says_what_would_be_read(client: httpx.AsyncClient) -> No
 async def test_what_the_body_asks_reaches_the_gateway(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.queries.held.add(SQL)
+    gateway.queries.unfinished.add(SQL)
     response = await planned(client, timeout="1ms", dynamicFiltering={"minTableBytes": 0})
     assert (response.status_code, response.json()["code"]) == (504, "QUERY_TIMED_OUT")
     [stopped] = gateway.queries.stopped

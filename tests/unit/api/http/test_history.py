@@ -68,7 +68,7 @@ async def test_pages_are_followed_by_their_token_to_the_last(client: httpx.Async
 async def test_only_those_of_a_state_and_of_the_caller_are_listed(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     running = await send(client, "select slow")
     await send(client, "select 1")
     assert [each["queryId"] for each in (await page(client, state="RUNNING"))["queries"]] == [running]

@@ -141,7 +141,7 @@ def test_why_an_ingest_still_waits_is_told_and_is_no_error() -> None:
 async def test_who_waits_for_no_commit_is_answered_when_it_is_durable(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.ingests.holds_commits = True
+    gateway.ingests.delays_commits = True
     response = await send(client, **EVENTS, wait="ACCEPTED")
     assert response.status_code == 202
     assert (response.json()["state"], response.json()["commits"][0]["snapshotId"]) == ("ACCEPTED", None)

@@ -39,7 +39,7 @@ async def test_a_callers_ingests_are_listed(client: httpx.AsyncClient) -> None:
 
 async def test_ingests_are_listed_by_state_and_page(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     committed = {await send(client) for _ in range(2)}
-    gateway.ingests.holds_commits = True
+    gateway.ingests.delays_commits = True
     accepted = await send(client)
     found = (await client.get("/ingest", params={"state": "ACCEPTED"})).json()
     assert [each["ingestId"] for each in found["ingests"]] == [accepted]

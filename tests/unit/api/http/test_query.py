@@ -62,7 +62,7 @@ async def test_a_finished_query_answers_with_its_first_rows(client: httpx.AsyncC
 
 
 async def test_a_query_that_runs_on_is_a_202(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     response = await send(client, "select slow", waitTimeout="0s")
     assert response.status_code == 202
     assert response.json()["status"]["state"] == "RUNNING"
@@ -70,7 +70,7 @@ async def test_a_query_that_runs_on_is_a_202(client: httpx.AsyncClient, gateway:
 
 
 async def test_a_wait_that_ends_can_cancel_the_query(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     response = await send(client, "select slow", waitTimeout="1ms", onWaitTimeout="CANCEL")
     assert response.status_code == 200
     assert response.json()["status"]["state"] == "CANCELED"
@@ -80,7 +80,7 @@ async def test_a_wait_that_ends_can_cancel_the_query(client: httpx.AsyncClient, 
 async def test_a_long_poll_answers_when_the_query_ends(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     sent = (await send(client, "select slow", waitTimeout="0s")).json()
     asked_before = gateway.queries.waits_asked_for
     poll = asyncio.create_task(client.get(sent["links"]["self"], params={"waitTimeout": "50s"}))
@@ -187,7 +187,7 @@ async def test_an_unknown_column_comes_with_the_nearest_names(
 
 
 async def test_canceling_twice_is_fine(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     sent = (await send(client, "select slow", waitTimeout="0s")).json()
     answers = [await client.delete(sent["links"]["cancel"]) for _ in range(2)]
     assert [each.status_code for each in answers] == [200, 200]
@@ -291,7 +291,7 @@ async def test_accept_may_ask_for_the_rows_alone(client: httpx.AsyncClient, gate
     gateway.queries.failures["select 1/0"] = QueryFailed("division by zero")
     failed = await client.post("/query", json={"sql": "select 1/0"}, headers=csv)
     assert failed.headers["content-type"] == "application/problem+json"
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     asked = {"sql": "select slow", "waitTimeout": "0s"}
     running = await client.post("/query", json=asked, headers=csv)
     assert (running.status_code, running.json()["status"]["state"]) == (202, "RUNNING")

@@ -121,7 +121,7 @@ def test_a_bound_socket_listens() -> None:
 
 def test_a_signal_stops_the_server_and_those_who_wait_get_an_answer() -> None:
     gateway = FakeGateway()
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     answers: list[httpx.Response] = []
     clients: list[threading.Thread] = []
 

@@ -19,7 +19,7 @@ from api.http.stopping_server import met_last
 from tests.fakes.gateway import FakeGateway
 from tests.integration.running import until
 
-HELD = "select held"
+UNFINISHED = "select held"
 
 
 class Serving:
@@ -97,10 +97,10 @@ def test_after_sigterm_everything_is_served_on_and_each_answer_closes_its_connec
 
 
 def test_in_the_drain_queries_are_refused_and_those_there_are_can_be_looked_at(gateway: FakeGateway) -> None:
-    gateway.queries.held.add(HELD)
+    gateway.queries.unfinished.add(UNFINISHED)
     settings = Settings(port=0, shutdown_delay_s=0, shutdown_timeout_s=30)
     with started(settings, gateway) as serving, serving.client() as client:
-        asked = client.post("/query", json={"sql": HELD, "waitTimeout": "0s"}).json()
+        asked = client.post("/query", json={"sql": UNFINISHED, "waitTimeout": "0s"}).json()
         ended = client.post("/query", json={"sql": "select 1"}).json()
         serving.tell(signal.SIGTERM)
         until(lambda: gateway.queries.is_draining)

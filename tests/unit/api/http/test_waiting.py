@@ -84,7 +84,7 @@ async def test_a_query_that_ends_after_the_server_stopped_disturbs_nobody() -> N
 async def test_a_client_that_hangs_up_during_a_long_poll_gets_nothing(
     gateway: FakeGateway,
 ) -> None:
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     app = create_app(Settings(), lambda: gateway)
     sent: list[Message] = []
     hang_up = asyncio.Event()

@@ -40,7 +40,7 @@ LOOKING = CommitPace(look_around_ms=1, contended_pause_ms=1, first_pause_ms=1, l
 Start = Callable[..., Committer]
 
 
-class Held:
+class Gate:
     """A hook at which the committer stops until the test releases it."""
 
     def __init__(self) -> None:
@@ -116,12 +116,12 @@ def test_an_ingest_of_several_tables_is_waited_for_until_the_last_is_committed(
 def test_what_arrives_while_a_round_is_committed_is_the_next_round(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
-    held = commits.before_commit = Held()
+    gate = commits.before_commit = Gate()
     committer = start(log, commits)
     futures = [committer.follow(accept(log, [write_result()]))]
-    assert held.reached.acquire(timeout=WITHIN_S)
+    assert gate.reached.acquire(timeout=WITHIN_S)
     futures += [committer.follow(accept(log, [write_result()])) for _ in range(20)]
-    held.let_go.release(2)
+    gate.let_go.release(2)
     wait(*futures)
     assert [len(each.ingest_ids) for each in commits.rounds] == [1, 20]
 
@@ -395,14 +395,14 @@ def test_nobody_waits_for_a_committer_that_is_closed(
 def test_the_round_that_runs_is_ended_before_the_committer_is_closed(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
-    held = commits.before_commit = Held()
+    gate = commits.before_commit = Gate()
     committer = start(log, commits)
     record = accept(log, [write_result()])
     committer.follow(record)
-    assert held.reached.acquire(timeout=WITHIN_S)
+    assert gate.reached.acquire(timeout=WITHIN_S)
     closing = threading.Thread(target=committer.close, args=(WITHIN_S,))
     closing.start()
-    held.let_go.release()
+    gate.let_go.release()
     closing.join(WITHIN_S)
     assert state(log, record) is IngestState.COMMITTED
 
@@ -430,11 +430,11 @@ def test_a_round_that_is_postponed_is_counted_by_what_was_in_its_way(
 def test_the_age_of_the_oldest_that_waits_is_known_whoever_accepted_it(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
-    held = commits.before_commit = Held()
+    gate = commits.before_commit = Gate()
     record = accept(log, [write_result()])
     committer = start(log, commits, LOOKING)
-    assert held.reached.acquire(timeout=WITHIN_S)
+    assert gate.reached.acquire(timeout=WITHIN_S)
     expected_ms = (SystemClock().now() - record.accepted_at) / timedelta(milliseconds=1)
     until(lambda: committer.backlog().oldest_ms >= max(expected_ms, 1))
-    held.let_go.release()
+    gate.let_go.release()
     until(lambda: committer.backlog().oldest_ms == 0)

@@ -211,11 +211,11 @@ def test_one_bad_record_anywhere_leaves_neither_rows_nor_deletes(tmp_path: Path)
 def test_bad_records_become_dead_letters_of_their_lines(tmp_path: Path) -> None:
     records: list[Record] = [{"id": each, "turn": each} for each in range(300)]
     sent = [*records[:200], {"id": "x"}, *records[200:]]
-    upserted, letters = Executed(tmp_path, (1,)).body(sent, on_error=OnError.DEAD_LETTER).results
+    upserted, dead_letters = Executed(tmp_path, (1,)).body(sent, on_error=OnError.DEAD_LETTER).results
     assert len(rows(upserted.data_files)) == 300
-    [letter] = rows(letters.data_files)
-    assert (letter["position"], letter["payload"]) == ("line 201", '{"id": "x"}')
-    assert letters.delete_files == ()
+    [dead_letter] = rows(dead_letters.data_files)
+    assert (dead_letter["position"], dead_letter["payload"]) == ("line 201", '{"id": "x"}')
+    assert dead_letters.delete_files == ()
 
 
 def test_what_is_appended_beside_an_upsert_is_there_as_often_as_it_was_sent(tmp_path: Path) -> None:
@@ -225,8 +225,8 @@ def test_what_is_appended_beside_an_upsert_is_there_as_often_as_it_was_sent(tmp_
     route = Route("kind", {"a": 1}, otherwise=0)
     written = executed.body(records, executed.appended, writes=writes, route=route)
     upserted, appended = written.results
-    kept = [each for each in records if each["kind"] != "a"]
-    assert {row["turn"] for row in rows(upserted.data_files)} == last_turns(kept, "id")
+    remaining = [each for each in records if each["kind"] != "a"]
+    assert {row["turn"] for row in rows(upserted.data_files)} == last_turns(remaining, "id")
     turns = [row["turn"] for row in rows(appended.data_files)]
     assert sorted(turns) == [each["turn"] for each in records if each["kind"] == "a"]
     assert appended.delete_files == ()

@@ -183,8 +183,8 @@ def test_bad_records_become_dead_letters(ingests: FakeIngests, tmp_path: Path) -
     assert record.rejected.count == 1
     names = {str(each.key.table): sum(t.record_count for t in each.targets) for each in record.commits}
     assert names == {"lake.logs.events": 1, "lake.logs.events__dead_letter": 1}
-    [letter] = [row for rows in ingests.files.files.values() for row in rows if "payload" in row]
-    assert letter["position"] == f"{tmp_path.as_uri()}/a.json, line 2"
+    [dead_letter] = [row for rows in ingests.files.files.values() for row in rows if "payload" in row]
+    assert dead_letter["position"] == f"{tmp_path.as_uri()}/a.json, line 2"
 
 
 def test_of_a_job_that_fails_nothing_is_committed(ingests: FakeIngests, tmp_path: Path) -> None:
@@ -346,12 +346,12 @@ def test_what_travels_to_executors_is_picklable(ingests: FakeIngests, tmp_path: 
     readers: list[SplitReader] = []
     ran = ingests.executors.map
 
-    def kept(function: Any, items: object, tag: str) -> object:
+    def recorded(function: Any, items: object, tag: str) -> object:
         tasks.append(function.func.__self__)
         readers.extend(function.args)
         return ran(function, items, tag)  # type: ignore[arg-type]
 
-    ingests.executors.map = kept  # type: ignore[method-assign,assignment]
+    ingests.executors.map = recorded  # type: ignore[method-assign,assignment]
     ended(ingests, of_source(tmp_path, "a.json", on_error=OnError.DEAD_LETTER))
     task = replace(tasks[0], data_files=ParquetDataFiles(WriteBounds()))
     assert pickle.loads(pickle.dumps(task)).destinations == task.destinations

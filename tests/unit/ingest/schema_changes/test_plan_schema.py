@@ -166,10 +166,10 @@ def _structs(inner: some.SearchStrategy[FieldType]) -> some.SearchStrategy[Struc
 def test_whatever_is_sent_what_is_required_stays_so_unless_the_request_says_otherwise(
     table: tuple[Field, ...], sent: tuple[Field, ...]
 ) -> None:
-    kept = plan_schema([write(*sent)], TableSchema(0, table))
-    assert not [each for each in kept.changes if isinstance(each, MakeOptional)]
+    unchanged = plan_schema([write(*sent)], TableSchema(0, table))
+    assert not [each for each in unchanged.changes if isinstance(each, MakeOptional)]
     dropped = plan_schema([write(*sent, drops_required=True)], TableSchema(0, table))
-    if not kept.differences and not dropped.differences:
-        assert set(kept.changes) <= set(dropped.changes)
-        others = set(dropped.changes) - set(kept.changes)
+    if not unchanged.differences and not dropped.differences:
+        assert set(unchanged.changes) <= set(dropped.changes)
+        others = set(dropped.changes) - set(unchanged.changes)
         assert all(isinstance(each, MakeOptional) for each in others)

@@ -140,7 +140,7 @@ class Running:
 
     def resume(self, stream_id: UUID, state: StreamState = StreamState.FAILED) -> None:
         """Waits until the stream has ended in this state, and starts it again."""
-        until(lambda: self.record(stream_id).state is state and not self.store.held)
+        until(lambda: self.record(stream_id).state is state and not self.store.leases)
         self.queries.running.clear()
         self.streams.move(stream_id, StreamState.RUNNING, "ann")
 
@@ -452,7 +452,7 @@ def test_another_checkpoint_is_not_read_from(running: Running) -> None:
     stream_id = running.create()
     running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
     running.streams.move(stream_id, StreamState.STOPPED, "ann")
-    until(lambda: not running.store.held)
+    until(lambda: not running.store.leases)
     running.queries.running.clear()
     running.streams.move(stream_id, StreamState.RUNNING, "ann")
     with pytest.raises(StreamFailed, match="checkpoint is gone"):
@@ -471,7 +471,7 @@ def test_a_bad_record_ends_the_stream_and_nothing_of_its_batch_is_written(runnin
     reported = "1 of 2 records do not fit. The first: partition 0, offset 41: id: "
     assert (record.error_detail or "").startswith(reported)
     assert running.ids() == []
-    assert not running.store.held
+    assert not running.store.leases
 
 
 def test_bad_records_become_dead_letters_and_the_stream_goes_on(running: Running) -> None:
@@ -479,11 +479,11 @@ def test_bad_records_become_dead_letters_and_the_stream_goes_on(running: Running
     running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, b'{"id": 1}', b'{"id": "x"}'))
     record = running.record(stream_id)
     assert (record.state, record.record_count, record.rejected_count) == (StreamState.RUNNING, 1, 1)
-    [letter] = [row for rows in running.ingests.files.files.values() for row in rows if "payload" in row]
-    assert letter["position"] == "partition 0, offset 41"
+    [dead_letter] = [row for rows in running.ingests.files.files.values() for row in rows if "payload" in row]
+    assert dead_letter["position"] == "partition 0, offset 41"
 
 
-LETTERS = dead_letter_name(TABLE.key.table)
+DEAD_LETTER_TABLE = dead_letter_name(TABLE.key.table)
 MIXED = (b'{"id": 1}', b'{"id": "x"}', b'{"id": 2, "note": "n"}')
 ALL_OF_NOTES = replace(with_columns(ID, NOTE, DAY), table_uuid=UUID(int=8))
 WITHOUT_NOTES = replace(with_columns(ID, DAY), table_uuid=UUID(int=9))
@@ -492,7 +492,7 @@ WITHOUT_NOTES = replace(with_columns(ID, DAY), table_uuid=UUID(int=9))
 def delivered(running: Running) -> list[tuple[str, object]]:
     """Returns the contents of the tables: ids of rows, and positions of dead letters."""
     return sorted(
-        ("letter", row["position"]) if committable.key.table == LETTERS else ("row", row["id"])
+        ("letter", row["position"]) if committable.key.table == DEAD_LETTER_TABLE else ("row", row["id"])
         for committable in running.ingests.commits.rounds
         for result in committable.write_results
         for file in result.data_files
@@ -514,32 +514,36 @@ def refusing_once(running: Running, refused: TableName, after: WritableTable) ->
 
 
 @pytest.mark.parametrize(
-    ("before", "refused", "after", "letters"),
+    ("before", "refused", "after", "dead_letters"),
     [
         pytest.param(TABLE, TABLE.key.table, WITHOUT_NOTES, [41, 42], id="fits no more"),
         pytest.param(WITHOUT_NOTES, TABLE.key.table, ALL_OF_NOTES, [41], id="fits by now"),
-        pytest.param(TABLE, LETTERS, WITHOUT_NOTES, [41], id="fits no more when letters are tried again"),
-        pytest.param(WITHOUT_NOTES, LETTERS, ALL_OF_NOTES, [41, 42], id="fits when letters are tried again"),
+        pytest.param(
+            TABLE, DEAD_LETTER_TABLE, WITHOUT_NOTES, [41], id="fits no more when letters are tried again"
+        ),
+        pytest.param(
+            WITHOUT_NOTES, DEAD_LETTER_TABLE, ALL_OF_NOTES, [41, 42], id="fits when letters are tried again"
+        ),
     ],
 )
 def test_each_record_is_a_row_or_a_letter_once_though_its_table_changes_between_attempts(
-    running: Running, before: WritableTable, refused: TableName, after: WritableTable, letters: list[int]
+    running: Running, before: WritableTable, refused: TableName, after: WritableTable, dead_letters: list[int]
 ) -> None:
     running.ingests.tables.put(before)
     refusing_once(running, refused, after)
     stream_id = running.create(onError="DEAD_LETTER", columns=None)
     running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, *MIXED))
-    expected = [("letter", f"partition 0, offset {each}") for each in letters]
-    expected_rows = [("row", row) for offset, row in {40: 1, 42: 2}.items() if offset not in letters]
+    expected = [("letter", f"partition 0, offset {each}") for each in dead_letters]
+    expected_rows = [("row", row) for offset, row in {40: 1, 42: 2}.items() if offset not in dead_letters]
     assert delivered(running) == [*expected, *expected_rows]
     record = running.record(stream_id)
-    assert (record.record_count, record.rejected_count) == (3 - len(letters), len(letters))
+    assert (record.record_count, record.rejected_count) == (3 - len(dead_letters), len(dead_letters))
     # After a crash, the whole batch is found.
     other = running.create(onError="DEAD_LETTER", columns=None)
     again = FakeMicroBatch(CHECKPOINT, 0, *MIXED)
     running.give(other, again)
     assert again.run_count == 0
-    assert running.record(other).rejected_count == len(letters)
+    assert running.record(other).rejected_count == len(dead_letters)
 
 
 def test_letters_are_by_the_attempt_that_settled_their_table(running: Running) -> None:
@@ -654,8 +658,8 @@ def test_a_file_that_one_table_went_without_is_left_out_by_the_others_though_it_
     others_refused_once(folder, lambda: put(folder.folder, "b.json", b'{"id": 2}'))
     stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER", others="2")
     folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
-    letters: list[tuple[str, object]] = [("letter", f"{files[0]}, line 2"), ("letter", files[1])]
-    assert delivered(folder) == [*letters, ("row", 1), ("row", 2)]
+    dead_letters: list[tuple[str, object]] = [("letter", f"{files[0]}, line 2"), ("letter", files[1])]
+    assert delivered(folder) == [*dead_letters, ("row", 1), ("row", 2)]
 
 
 def test_a_file_of_which_one_table_has_its_rows_must_be_readable_for_the_others(folder: Running) -> None:
@@ -758,8 +762,8 @@ def test_a_file_that_was_taken_away_is_one_dead_letter_and_stays_it(folder: Runn
     stream_id, again = folder.create(**asked), folder.create(**asked)
     for each in (stream_id, again):
         folder.give(each, FakeMicroBatch(CHECKPOINT, 0, files=files))
-    letters: list[tuple[str, object]] = [("letter", files[0]), ("letter", f"{files[1]}, line 3")]
-    assert delivered(folder) == [*letters, ("row", 1), ("row", 2)]
+    dead_letters: list[tuple[str, object]] = [("letter", files[0]), ("letter", f"{files[1]}, line 3")]
+    assert delivered(folder) == [*dead_letters, ("row", 1), ("row", 2)]
     assert [folder.record(each).rejected_count for each in (stream_id, again)] == [2, 2]
     rows = [row for each in folder.ingests.files.files.values() for row in each]
     [reason] = [row["reason"] for row in rows if row.get("position") == files[0]]
@@ -883,7 +887,7 @@ def test_a_stopped_stream_ends_and_its_lease_is_let_go(running: Running) -> None
     until(lambda: stream_id in running.queries.running)
     assert running.streams.move(stream_id, StreamState.STOPPED, "ann").state is StreamState.STOPPED
     until(lambda: running.queries.running[stream_id].is_stopped)
-    until(lambda: not running.store.held)
+    until(lambda: not running.store.leases)
 
 
 def test_one_replica_runs_a_stream_and_another_takes_over(
@@ -944,7 +948,7 @@ def test_a_lease_that_was_lost_ends_the_query(running: Running) -> None:
     stream_id = running.create()
     until(lambda: stream_id in running.queries.running)
     first = running.queries.running[stream_id]
-    running.store.held.clear()
+    running.store.leases.clear()
     until(lambda: first.is_stopped)
     until(lambda: running.queries.running[stream_id] is not first)
 

@@ -49,9 +49,9 @@ def test_what_the_probe_cannot_hold_is_left_out(
     given_tuples: tuple[int, list[Key]], first: list[int]
 ) -> None:
     width, keys = given_tuples
-    held = ColumnValues(tuple(sorted(first)), min(first), max(first), is_clustered=True)
+    known = ColumnValues(tuple(sorted(first)), min(first), max(first), is_clustered=True)
     formed = composite_predicate(
-        probe(width), keys, [held, *[None] * (width - 1)], TupleBounds(max_parts=50, max_values=500)
+        probe(width), keys, [known, *[None] * (width - 1)], TupleBounds(max_parts=50, max_values=500)
     )
     assert not isinstance(formed, Reason)
     found = {each for each in product(VALUES, repeat=width) if is_true(formed.condition, each)}
@@ -65,11 +65,13 @@ def test_what_no_partition_holds_is_left_out(
     width, keys = given_tuples
     reported = data.draw(st.lists(st.sampled_from("abcde"[:width]), min_size=2, max_size=width, unique=True))
     values = st.none() | st.sampled_from(VALUES)
-    held = PartitionTuples(tuple(reported), data.draw(st.frozensets(st.tuples(*[values] * len(reported)))))
-    of_probe = held.of(probe(width).columns)
+    known = PartitionTuples(tuple(reported), data.draw(st.frozensets(st.tuples(*[values] * len(reported)))))
+    of_probe = known.of(probe(width).columns)
     assert of_probe is not None
     formed = composite_predicate(probe(width), keys, [None] * width, bounds, of_probe)
-    there = {each for each in product(VALUES, repeat=width) if of_probe.held(probe(width).columns, [each])}
+    there = {
+        each for each in product(VALUES, repeat=width) if of_probe.matching(probe(width).columns, [each])
+    }
     if formed is Reason.NOT_SELECTIVE:
         assert there <= set(keys)
         return

@@ -37,14 +37,14 @@ def formed(
     *values: KeyValue,
     type_name: str = "int",
     ranges: tuple[KeyRange, ...] = (),
-    held: ColumnValues | None = None,
+    column_values: ColumnValues | None = None,
     span: KeySpan = KeySpan.VALUE,
     takes_lists: bool = False,
     has_null: bool = False,
 ) -> FormedPredicate | Reason:
     found = replace(date_filter(), probe=Probe(SALES, ("k",), (type_name,), 1), span=span)
     data = DynamicFilteringData(tuple((each,) for each in values), True, bool(ranges), ranges, has_null)
-    return form(found, data, held, takes_lists, BOUNDS)
+    return form(found, data, column_values, takes_lists, BOUNDS)
 
 
 def filter_on(type_name: str, key_type: str = "", span: KeySpan = KeySpan.VALUE) -> DynamicFilter:
@@ -99,32 +99,33 @@ def test_only_keys_among_those_of_other_filters_count() -> None:
 
 
 def test_ranges_are_cut_to_what_the_probe_holds() -> None:
-    held = ColumnValues(None, 5, 50, is_clustered=False)
-    assert text(formed(ranges=((1, 9), (20, 30), (60, 70)), held=held)) == (
+    column_values = ColumnValues(None, 5, 50, is_clustered=False)
+    assert text(formed(ranges=((1, 9), (20, 30), (60, 70)), column_values=column_values)) == (
         "(`k` BETWEEN 5 AND 9 OR `k` BETWEEN 20 AND 30)"
     )
 
 
 def test_ranges_without_any_value_of_the_probe_are_left_out() -> None:
-    held = ColumnValues((5, 25, 50), 5, 50, is_clustered=False)
-    assert text(formed(ranges=((1, 9), (10, 20), (21, 30)), held=held)) == (
+    column_values = ColumnValues((5, 25, 50), 5, 50, is_clustered=False)
+    assert text(formed(ranges=((1, 9), (10, 20), (21, 30)), column_values=column_values)) == (
         "(`k` BETWEEN 1 AND 9 OR `k` BETWEEN 21 AND 30)"
     )
 
 
 @pytest.mark.parametrize(
-    "held", [ColumnValues((5, 9), 5, 9, is_clustered=False), ColumnValues(None, 5, 9, is_clustered=False)]
+    "column_values",
+    [ColumnValues((5, 9), 5, 9, is_clustered=False), ColumnValues(None, 5, 9, is_clustered=False)],
 )
-def test_ranges_that_hold_the_whole_probe_are_not_selective(held: ColumnValues) -> None:
-    assert formed(ranges=((1, 90),), held=held) is Reason.NOT_SELECTIVE
+def test_ranges_that_hold_the_whole_probe_are_not_selective(column_values: ColumnValues) -> None:
+    assert formed(ranges=((1, 90),), column_values=column_values) is Reason.NOT_SELECTIVE
 
 
 def test_ranges_beside_the_probe_leave_nothing_to_read() -> None:
-    for held in (
+    for column_values in (
         ColumnValues(None, 5, 9, is_clustered=False),
         ColumnValues(None, None, None, is_clustered=False),
     ):
-        found = formed(ranges=((10, 90),), held=held)
+        found = formed(ranges=((10, 90),), column_values=column_values)
         assert isinstance(found, FormedPredicate)
         assert found.form is FilterForm.EMPTY
 
@@ -142,10 +143,10 @@ def test_numbers_of_another_type_are_those_that_equal_them() -> None:
 
 
 def test_a_null_among_the_keys_stays_in_every_form() -> None:
-    held = ColumnValues((1, 7), 1, 7, is_clustered=False)
+    column_values = ColumnValues((1, 7), 1, 7, is_clustered=False)
     for found, expected in (
         (formed(1, 9, has_null=True), "(`k` IN (1, 9) OR `k` IS NULL)"),
-        (formed(1, 9, held=held, has_null=True), "(`k` IN (1) OR `k` IS NULL)"),
+        (formed(1, 9, column_values=column_values, has_null=True), "(`k` IN (1) OR `k` IS NULL)"),
         (formed(*range(8), has_null=True), "((`k` BETWEEN 0 AND 7) OR `k` IS NULL)"),
         (formed(ranges=((1, 9),), has_null=True), "((`k` BETWEEN 1 AND 9) OR `k` IS NULL)"),
         (formed(1, takes_lists=True, has_null=True), "(`k` IN (1) OR `k` IS NULL)"),
@@ -160,11 +161,11 @@ def test_a_null_among_the_keys_stays_in_every_form() -> None:
 
 @pytest.mark.parametrize("takes_lists", [False, True])
 @pytest.mark.parametrize(
-    "held",
+    "column_values",
     [None, ColumnValues((5,), 5, 5, is_clustered=False), ColumnValues(None, None, None, is_clustered=False)],
 )
-def test_a_null_alone_is_not_nothing(held: ColumnValues | None, takes_lists: bool) -> None:
-    found = formed(has_null=True, held=held, takes_lists=takes_lists)
+def test_a_null_alone_is_not_nothing(column_values: ColumnValues | None, takes_lists: bool) -> None:
+    found = formed(has_null=True, column_values=column_values, takes_lists=takes_lists)
     assert isinstance(found, FormedPredicate)
     assert (text(found), found.form, found.is_exact) == ("`k` IS NULL", FilterForm.IN, True)
 
@@ -180,8 +181,8 @@ def test_lists_with_a_null_are_exact_and_ranges_of_too_many_keys_are_not() -> No
 
 
 def test_a_set_with_all_values_is_not_selective_by_its_null() -> None:
-    held = ColumnValues((1, 2), 1, 2, is_clustered=False)
-    assert formed(1, 2, has_null=True, held=held) is Reason.NOT_SELECTIVE
+    column_values = ColumnValues((1, 2), 1, 2, is_clustered=False)
+    assert formed(1, 2, has_null=True, column_values=column_values) is Reason.NOT_SELECTIVE
 
 
 def test_buckets_are_narrowed_by_lists_only() -> None:
@@ -217,9 +218,9 @@ def test_of_the_first_and_the_last_day_some_zones_have_moments_that_cannot_be_to
 
 def test_moments_that_cannot_be_told_do_no_harm_where_the_probe_has_none_of_them() -> None:
     first, last = (datetime(each, 1, 1, tzinfo=UTC) for each in (1999, 2001))
-    held = ColumnValues(None, first, last, is_clustered=True)
+    column_values = ColumnValues(None, first, last, is_clustered=True)
     days = (date(1, 1, 1), LEAP_DAY, date(9999, 12, 31))
-    found = formed(*days, type_name="timestamptz", held=held, span=KeySpan.DAY_ANYWHERE)
+    found = formed(*days, type_name="timestamptz", column_values=column_values, span=KeySpan.DAY_ANYWHERE)
     assert isinstance(found, FormedPredicate)
     assert len(found.ranges) == 1
 
@@ -271,47 +272,47 @@ ROUNDS = 200
 
 def test_no_key_is_left_out_that_was_not_listed() -> None:
     """A partition that was added since the listing is still found."""
-    found = formed(*range(0, 90, 4), 110, *range(203, 299, 5), held=LISTED)
+    found = formed(*range(0, 90, 4), 110, *range(203, 299, 5), column_values=LISTED)
     assert text(found) == "(`k` BETWEEN 0 AND 88 OR `k` = 110 OR `k` BETWEEN 203 AND 298)"
 
 
 def test_more_runs_than_ranges_are_a_list_of_what_was_listed_and_ranges_of_the_rest() -> None:
-    found = formed(*range(0, 90, 4), 110, 114, 118, *range(203, 299, 5), held=LISTED)
+    found = formed(*range(0, 90, 4), 110, 114, 118, *range(203, 299, 5), column_values=LISTED)
     assert text(found) == "(`k` IN (110, 114, 118) OR (`k` BETWEEN 0 AND 88 OR `k` BETWEEN 203 AND 298))"
 
 
 def test_too_many_runs_of_what_was_not_listed_are_joined_over_the_narrowest_gaps() -> None:
-    found = formed(*range(0, 90, 4), *range(101, 159, 4), held=LISTED)
+    found = formed(*range(0, 90, 4), *range(101, 159, 4), column_values=LISTED)
     assert isinstance(found, FormedPredicate)
     assert (found.form, found.ranges[0], len(found.ranges)) == (FilterForm.RANGES, (0, 88), 3)
     assert found.ranges[-1][1] == 157
 
 
 def test_by_a_listing_no_join_is_dropped_and_nothing_else_is_left_to_the_filter() -> None:
-    found = formed(*range(0, 90, 4), 110, 500, held=LISTED)
+    found = formed(*range(0, 90, 4), 110, 500, column_values=LISTED)
     assert isinstance(found, FormedPredicate)
     assert (found.form, found.is_exact) == (FilterForm.RANGES, False)
 
 
 def test_few_keys_stay_the_list_that_they_are() -> None:
-    found = formed(7, 100, 900, held=LISTED)
+    found = formed(7, 100, 900, column_values=LISTED)
     assert isinstance(found, FormedPredicate)
     assert (text(found), found.is_exact) == ("`k` IN (7, 100, 900)", True)
 
 
 def test_all_that_was_listed_is_not_selective() -> None:
-    assert formed(*range(400), held=LISTED) is Reason.NOT_SELECTIVE
-    assert formed(ranges=((0, 400),), held=LISTED) is Reason.NOT_SELECTIVE
+    assert formed(*range(400), column_values=LISTED) is Reason.NOT_SELECTIVE
+    assert formed(ranges=((0, 400),), column_values=LISTED) is Reason.NOT_SELECTIVE
 
 
 def test_a_partition_of_null_is_left_out_though_all_others_are_read() -> None:
     with_null = replace(LISTED, has_null=True)
-    assert text(formed(*range(400), held=with_null)) == "(`k` BETWEEN 0 AND 399)"
-    assert text(formed(ranges=((0, 400),), held=with_null)) == "(`k` BETWEEN 0 AND 400)"
+    assert text(formed(*range(400), column_values=with_null)) == "(`k` BETWEEN 0 AND 399)"
+    assert text(formed(ranges=((0, 400),), column_values=with_null)) == "(`k` BETWEEN 0 AND 400)"
 
 
 def test_ranges_are_not_cut_to_what_was_listed() -> None:
-    assert text(formed(ranges=((0, 120), (400, 500)), held=LISTED)) == (
+    assert text(formed(ranges=((0, 120), (400, 500)), column_values=LISTED)) == (
         "(`k` BETWEEN 0 AND 120 OR `k` BETWEEN 400 AND 500)"
     )
 
@@ -329,8 +330,8 @@ def test_a_predicate_by_a_listing_is_true_of_every_key() -> None:
     for _ in range(ROUNDS):
         keys = rng.sample(range(60), rng.randrange(1, 40))
         listed = tuple(sorted(rng.sample(range(60), rng.randrange(1, 30))))
-        held = ColumnValues(listed, listed[0], listed[-1], is_clustered=False, is_pinned=False)
-        found = formed(*keys, held=held)
+        column_values = ColumnValues(listed, listed[0], listed[-1], is_clustered=False, is_pinned=False)
+        found = formed(*keys, column_values=column_values)
         if isinstance(found, Reason):
             assert set(listed) <= set(keys)
             continue
@@ -338,12 +339,12 @@ def test_a_predicate_by_a_listing_is_true_of_every_key() -> None:
 
 
 def _is_true(found: FormedPredicate, value: int) -> bool:
-    def holds(node: exp.Expr) -> bool:
+    def is_true(node: exp.Expr) -> bool:
         match node:
             case exp.Paren():
-                return holds(node.this)
+                return is_true(node.this)
             case exp.Or():
-                return holds(node.left) or holds(node.right)
+                return is_true(node.left) or is_true(node.right)
             case exp.In():
                 return value in [int(each.this) for each in node.expressions]
             case exp.Between():
@@ -352,4 +353,4 @@ def _is_true(found: FormedPredicate, value: int) -> bool:
                 return value == int(node.right.this)
         raise AssertionError(node)
 
-    return holds(found.condition)
+    return is_true(found.condition)

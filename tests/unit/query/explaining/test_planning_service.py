@@ -48,7 +48,7 @@ def test_a_fault_of_the_gateway_itself_leaves_nobody_waiting(bench: Bench) -> No
 def test_more_than_may_wait_are_refused_and_places_become_free_again(
     bench: Bench, plannings: PlanningService
 ) -> None:
-    with bench.engine.holding():
+    with bench.engine.paused():
         waiting = [plannings.begin(bench.query()) for _ in range(2)]
         with pytest.raises(TooManyQueries):
             plannings.begin(bench.query())
@@ -60,7 +60,7 @@ def test_more_than_may_wait_are_refused_and_places_become_free_again(
 
 
 def test_one_that_nobody_waits_for_is_ended(bench: Bench, plannings: PlanningService) -> None:
-    with bench.engine.holding():
+    with bench.engine.paused():
         begun, behind = plannings.begin(bench.query()), plannings.begin(bench.query())
         bench.engine.wait_for_plans(1)
         plannings.give_up(behind)

@@ -345,7 +345,7 @@ def test_a_collection_that_nobody_waits_for_is_given_up() -> None:
     keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
     with ThreadPoolExecutor(1) as executor:
         collector = Collector(FakeKeyCollector(), keys, FakeFilterCache(), executor, clock, AT_ONCE)
-        with engine.holding():
+        with engine.paused():
             found, _ = collector.collect([date_filter()], [], Collecting((), is_canceled=lambda: False))
             clock.advance(timedelta(seconds=121))
             executor.shutdown(wait=True)
@@ -386,7 +386,7 @@ def test_keys_that_are_late_are_told_why_they_could_not_be_found() -> None:
 
     with Begun(1) as executor:
         collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), AT_ONCE)
-        with engine.holding():
+        with engine.paused():
             found, _ = collector.collect([date_filter()], [], Collecting((), is_canceled=lambda: False))
     [late] = found.values()
     assert (late.reason, late.note) == (Reason.COLLECT_TIMED_OUT, "The filter cache does not answer.")

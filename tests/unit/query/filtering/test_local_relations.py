@@ -41,23 +41,23 @@ def query(key: str, *parameters: str) -> RelationQuery:
     return RelationQuery(DAYS, "SELECT …", key, frozenset(parameters))
 
 
-def held(relations: LocalRelations, *keys: str) -> set[str]:
-    return set(relations.held([query(key) for key in keys], {}))
+def cached(relations: LocalRelations, *keys: str) -> set[str]:
+    return set(relations.cached([query(key) for key in keys], {}))
 
 
 def test_rows_are_fetched_once_they_were_asked_for_twice() -> None:
     later, engine = Later(), FakeRelations()
     relations = LocalRelations(engine, later, BOUNDS)
-    assert held(relations, "a") == set()
+    assert cached(relations, "a") == set()
     assert later.work() == 0
-    assert held(relations, "a") == set()
+    assert cached(relations, "a") == set()
     assert later.work() == 1
-    assert held(relations, "a", "b") == {"a"}
+    assert cached(relations, "a", "b") == {"a"}
 
 
 def test_one_query_that_mentions_a_table_twice_asks_once() -> None:
     later = Later()
-    held(LocalRelations(FakeRelations(), later, BOUNDS), "a", "a")
+    cached(LocalRelations(FakeRelations(), later, BOUNDS), "a", "a")
     assert later.work() == 0
 
 
@@ -72,16 +72,16 @@ def test_rows_that_came_with_keys_are_held_at_once() -> None:
     later, engine = Later(), FakeRelations()
     relations = LocalRelations(engine, later, BOUNDS)
     assert missing(relations, "a", "b") == {"a", "b"}
-    assert relations.keep(query("a"), FOUND)
+    assert relations.cache(query("a"), FOUND)
     assert missing(relations, "a", "b") == {"b"}
-    assert held(relations, "a") == {"a"}
+    assert cached(relations, "a") == {"a"}
     assert (later.work(), engine.fetches) == (0, [])
 
 
 def test_rows_that_are_not_few_are_asked_for_no_more() -> None:
     relations = LocalRelations(FakeRelations(), Later(), RelationBounds(max_rows=1, max_bytes=10_000))
-    assert not relations.keep(query("a"), FOUND)
-    assert not relations.keep(query("b"), replace(FOUND, rows=None))
+    assert not relations.cache(query("a"), FOUND)
+    assert not relations.cache(query("b"), replace(FOUND, rows=None))
     assert missing(relations, "a", "b") == set()
 
 
@@ -91,7 +91,7 @@ def test_rows_that_a_lost_engine_cannot_take_are_missing_still() -> None:
             raise EngineLost
 
     relations = LocalRelations(Lost(), Later(), BOUNDS)
-    assert not relations.keep(query("a"), FOUND)
+    assert not relations.cache(query("a"), FOUND)
     assert missing(relations, "a") == {"a"}
 
 
@@ -105,7 +105,7 @@ def test_what_is_being_fetched_is_not_fetched_again() -> None:
     later, engine = Later(), FakeRelations()
     relations = LocalRelations(engine, later, BOUNDS)
     for _ in range(5):
-        held(relations, "a")
+        cached(relations, "a")
     later.work()
     assert len(engine.fetches) == 1
 
@@ -115,7 +115,7 @@ def test_a_relation_that_is_too_large_is_not_asked_for_again() -> None:
     engine.row_counts["a"] = BOUNDS.max_rows + 1
     relations = LocalRelations(engine, later, BOUNDS)
     for _ in range(6):
-        assert held(relations, "a") == set()
+        assert cached(relations, "a") == set()
         later.work()
     assert len(engine.fetches) == 1
 
@@ -124,11 +124,11 @@ def test_rows_that_are_not_to_be_trusted_are_given_to_nobody_and_not_fetched_aga
     later, engine = Later(), FakeRelations()
     relations = LocalRelations(engine, later, BOUNDS)
     for _ in range(2):
-        held(relations, "a")
+        cached(relations, "a")
     later.work()
     relations.disable(frozenset({"a"}))
     for _ in range(3):
-        assert held(relations, "a") == set()
+        assert cached(relations, "a") == set()
     assert later.work() == 0
 
 
@@ -136,11 +136,11 @@ def test_an_engine_that_was_lost_is_asked_again() -> None:
     later, engine = Later(), _Losing()
     relations = LocalRelations(engine, later, BOUNDS)
     for _ in range(4):
-        assert held(relations, "a") == set()
+        assert cached(relations, "a") == set()
         later.work()
-    assert held(relations, "a") == {"a"}
+    assert cached(relations, "a") == {"a"}
     engine.lose()
-    assert held(relations, "a") == set()
+    assert cached(relations, "a") == set()
 
 
 def test_only_the_parameters_that_the_rows_depend_on_are_handed_on() -> None:
@@ -148,7 +148,7 @@ def test_only_the_parameters_that_the_rows_depend_on_are_handed_on() -> None:
     relations = LocalRelations(engine, later, BOUNDS)
     parameters = {"year": Parameter(2000), "name": Parameter("x")}
     for _ in range(2):
-        relations.held([query("a", "year")], parameters)
+        relations.cached([query("a", "year")], parameters)
     later.work()
     assert [each for _, each in engine.fetches] == [{"year": Parameter(2000)}]
 

@@ -43,7 +43,7 @@ def known(values: FakeProbeValues, clock: FakeClock | None = None, least: int = 
 
 
 @pytest.mark.parametrize(
-    ("held", "is_clustered", "said"),
+    ("column_values", "is_clustered", "said"),
     [
         (TIGHT, True, ""),
         (LOOSE, False, "48 of 50 files overlap"),
@@ -51,10 +51,10 @@ def known(values: FakeProbeValues, clock: FakeClock | None = None, least: int = 
     ],
 )
 def test_the_first_query_knows_what_the_files_hold(
-    held: ColumnValues | NotKnown, is_clustered: bool, said: str
+    column_values: ColumnValues | NotKnown, is_clustered: bool, said: str
 ) -> None:
     values = FakeProbeValues()
-    values.put(NAME, 7, "Id", held)
+    values.put(NAME, 7, "Id", column_values)
     knowledge = known(values)
     assert knowledge.is_clustered(FACTS, "Id") is is_clustered
     assert knowledge.clustering(FACTS, "Id") == said

@@ -93,14 +93,14 @@ def test_a_failure_becomes_the_querys_state_with_all_that_it_knows(
     assert len(bench.engine.runs) == 1
 
 
-class EngineThatHoldsRows(FakeEngine):
+class EngineWithRows(FakeEngine):
     """Fails while it holds rows, with an exception that has a cause."""
 
-    held: weakref.ref[pa.Table]
+    rows_ref: weakref.ref[pa.Table]
 
     def run(self, statement: Statement) -> EngineResult:
         rows = pa.table({"n": range(1000)})
-        self.held = weakref.ref(rows)
+        self.rows_ref = weakref.ref(rows)
         try:
             raise RuntimeError(statement.sql)
         except RuntimeError as cause:
@@ -108,13 +108,13 @@ class EngineThatHoldsRows(FakeEngine):
 
 
 def test_a_failed_query_holds_no_rows_and_its_cause_was_logged(bench: Bench) -> None:
-    engine = EngineThatHoldsRows()
+    engine = EngineWithRows()
     bench.engine = engine
     query = bench.query()
     with capture_logs() as logs:
         run_query(query, bench.ports)
     assert query.record.state is QueryState.FAILED
-    assert engine.held() is None
+    assert engine.rows_ref() is None
     [line] = logs
     assert (line["log_level"], line["code"], line["exc_info"]) == ("debug", "QUERY_FAILED", True)
 

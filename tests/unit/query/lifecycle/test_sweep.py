@@ -56,7 +56,7 @@ def test_what_hangs_after_it_was_canceled_is_ended_without_its_worker(
     bench.engine = FakeEngine(outcome)
     bench.engine.missed_cancels = 1000
     query = bench.query(timeout_ms=1000)
-    with ThreadPoolExecutor(1) as worker, bench.engine.holding():
+    with ThreadPoolExecutor(1) as worker, bench.engine.paused():
         running = worker.submit(run_query, query, bench.ports)
         bench.engine.wait_for_runs(1)
         bench.clock.advance(timedelta(seconds=1))

@@ -30,19 +30,19 @@ def test_more_rows_than_allowed_are_cut_off_and_that_is_said() -> None:
 
 
 def test_more_bytes_than_allowed_are_cut_off_and_that_is_said() -> None:
-    kept, is_truncated = within(pa.table({"n": pa.array(range(100), pa.int64())}), bounded(byte_limit=80))
-    assert (kept.num_rows, is_truncated) == (10, True)
+    limited, is_truncated = within(pa.table({"n": pa.array(range(100), pa.int64())}), bounded(byte_limit=80))
+    assert (limited.num_rows, is_truncated) == (10, True)
 
 
 def test_one_row_is_kept_however_large_it_is() -> None:
-    kept, is_truncated = within(pa.table({"s": ["x" * 1000, "y"]}), bounded(byte_limit=1))
-    assert (kept.num_rows, is_truncated) == (1, True)
+    limited, is_truncated = within(pa.table({"s": ["x" * 1000, "y"]}), bounded(byte_limit=1))
+    assert (limited.num_rows, is_truncated) == (1, True)
 
 
 def test_a_large_first_row_does_not_let_small_ones_over_the_bound() -> None:
     rows = pa.table({"s": ["x" * 10_000] + ["y"] * 1000})
-    kept, is_truncated = within(rows, bounded(row_limit=1001, byte_limit=9_000))
-    assert (kept.num_rows, is_truncated) == (1, True)
+    limited, is_truncated = within(rows, bounded(row_limit=1001, byte_limit=9_000))
+    assert (limited.num_rows, is_truncated) == (1, True)
 
 
 def test_no_rows_are_no_truncation() -> None:
@@ -55,12 +55,12 @@ def test_no_rows_are_no_truncation() -> None:
 def test_the_answer_is_the_longest_beginning_within_both_bounds(
     rows: pa.Table, row_limit: int, byte_limit: int
 ) -> None:
-    kept, is_truncated = within(rows, bounded(row_limit, byte_limit))
-    count = kept.num_rows
-    assert kept == rows.slice(0, count)
+    limited, is_truncated = within(rows, bounded(row_limit, byte_limit))
+    count = limited.num_rows
+    assert limited == rows.slice(0, count)
     assert is_truncated == (count < rows.num_rows)
     assert count <= row_limit
-    assert count <= 1 or kept.nbytes <= byte_limit
+    assert count <= 1 or limited.nbytes <= byte_limit
     if is_truncated and count < row_limit:
         assert rows.slice(0, count + 1).nbytes > byte_limit
 
@@ -69,5 +69,5 @@ def test_the_answer_is_the_longest_beginning_within_both_bounds(
 @given(ROWS)
 def test_bytes_are_those_of_the_rows_however_they_were_sliced(rows: pa.Table) -> None:
     twice = pa.concat_tables([rows, rows]).slice(rows.num_rows)
-    kept, _ = within(twice, bounded(byte_limit=rows.nbytes + 16))
-    assert kept == rows
+    limited, _ = within(twice, bounded(byte_limit=rows.nbytes + 16))
+    assert limited == rows

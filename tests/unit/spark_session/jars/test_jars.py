@@ -167,8 +167,8 @@ def test_what_a_jar_needs_comes_with_it(tmp_path: Path) -> None:
     )
     jars = resolve(["org.example:one:1.0"], tmp_path / "jars", settings)
     assert [jar.name for jar in jars] == ["org.example_one-1.0.jar", "org.example_two-1.0.jar"]
-    kept = json.loads((jars[0].parent / "manifest.json").read_text())
-    assert kept["coordinates"] == ["org.example:one:1.0"]
+    manifest = json.loads((jars[0].parent / "manifest.json").read_text())
+    assert manifest["coordinates"] == ["org.example:one:1.0"]
 
 
 def publish(registry: Path, name: str, needs: str | None = None) -> None:

@@ -30,10 +30,10 @@ def start() -> Iterator[Start]:
         each.stop()
 
 
-def until(holds: Callable[[], bool]) -> None:
+def until(condition: Callable[[], bool]) -> None:
     waiting = threading.Event()
     for _ in range(int(PATIENCE_S / 0.01)):
-        if holds():
+        if condition():
             return
         waiting.wait(0.01)
     raise AssertionError("not in time")

@@ -49,7 +49,7 @@ def test_whoever_comes_anew_finds_a_place(sent: list[tuple[str, str, bool]]) -> 
 def test_callers_behind_one_address_are_answered_while_another_one_waits_for_all_it_may(
     serving: Serving, gateway: FakeGateway
 ) -> None:
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     tokens = {each: hashlib.sha256(each.encode()).hexdigest() for each in TOKENS}
     clients = serving(max_connections=40, max_connections_per_peer=16, api_tokens=tokens)
     waiting = [clients().send(with_token(SLOW, "one")) for _ in range(12)]

@@ -42,17 +42,17 @@ def test_idle_connections_keep_nobody_out(serving: Serving) -> None:
 
 def test_bodies_that_stand_still_keep_nobody_out(serving: Serving) -> None:
     clients = serving(max_connections=16)
-    held_up = [clients().send(post(b"/query", b" " * 4096)[:-4000]) for _ in range(16)]
+    waiting = [clients().send(post(b"/query", b" " * 4096)[:-4000]) for _ in range(16)]
     while clients().ask(b"/tables").status == 503:
         pass
-    dropped = held_up[0].answer()
+    dropped = waiting[0].answer()
     assert (dropped.status, dropped.code) == (503, "TOO_MANY_CONNECTIONS")
 
 
 def test_while_every_connection_waits_for_its_query_probes_are_answered(
     serving: Serving, gateway: FakeGateway
 ) -> None:
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     clients = serving(max_connections=16)
     waiting_queries(clients, 16)
     until_waited_for(gateway, 16)
@@ -68,7 +68,7 @@ def test_while_every_connection_waits_for_its_query_probes_are_answered(
 def test_one_peer_that_uses_up_its_share_leaves_the_rest_to_others(
     serving: Serving, gateway: FakeGateway
 ) -> None:
-    gateway.queries.held.add("select slow")
+    gateway.queries.unfinished.add("select slow")
     clients = serving(max_connections=32, max_connections_per_peer=8)
     hog = waiting_queries(clients, 8)
     until_waited_for(gateway, 8)

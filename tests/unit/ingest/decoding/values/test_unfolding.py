@@ -86,18 +86,19 @@ def test_bytes_that_are_several_buffers_count_as_often() -> None:
 
 
 def test_dictionaries_count_for_as_long_as_they_are_held() -> None:
-    letters = [pa.array(["x" * MIB + str(number)]).dictionary_encode() for number in range(12)]
+    encoded = [pa.array(["x" * MIB + str(number)]).dictionary_encode() for number in range(12)]
     growing = pa.chunked_array([pa.array(["x" * 3 * MIB]).dictionary_encode()])
-    replaced = pa.table({"a": pa.chunked_array(letters)})
+    replaced = pa.table({"a": pa.chunked_array(encoded)})
     assert rows_of(stream(replaced)) == 12
     assert rows_of(stream(pa.table({"a": growing}))) == 1
-    held = [
+    chunks = [
         pa.DictionaryArray.from_arrays([number], ["x" * MIB + str(each) for each in range(number + 1)])
         for number in range(12)
     ]
     with pytest.raises(IngestInvalid, match="with its dictionaries"):
         rows_of(
-            stream(pa.table({"a": pa.chunked_array(held)})), ReadBounds(body_bytes=2**40, batch_bytes=8 * MIB)
+            stream(pa.table({"a": pa.chunked_array(chunks)})),
+            ReadBounds(body_bytes=2**40, batch_bytes=8 * MIB),
         )
 
 

@@ -7,7 +7,7 @@ from service.model.filters.relations import RelationQuery
 _DISTINCT = "SELECT DISTINCT "
 
 
-def held_query(sql: str, relation: RelationQuery, name: str) -> str | None:
+def cached_rows_query(sql: str, relation: RelationQuery, name: str) -> str | None:
     """Returns a query for the same keys, with duplicates; None if the text reads the table in another way.
 
     >>> from service.model.filters.filtering import Build
@@ -15,7 +15,8 @@ def held_query(sql: str, relation: RelationQuery, name: str) -> str | None:
     >>> rows_of = Build((TableName("lake", "shop", "days"),), ("k",), "x = 1", (7,))
     >>> source = "`lake`.`shop`.`days` VERSION AS OF 7 AS `t0`"
     >>> rows = RelationQuery(rows_of, f"SELECT `t0`.`k` FROM {source} WHERE (`t0`.`x` = 1)", "r")
-    >>> held_query(f"SELECT DISTINCT `t0`.`k` AS `k0` FROM {source} WHERE `t0`.`x` = 1", rows, "days_rows")
+    >>> keys = f"SELECT DISTINCT `t0`.`k` AS `k0` FROM {source} WHERE `t0`.`x` = 1"
+    >>> cached_rows_query(keys, rows, "days_rows")
     'SELECT `t0`.`k` AS `k0` FROM `days_rows` AS `t0` WHERE `t0`.`x` = 1'
     """
     [table], [snapshot_id] = relation.rows_of.tables, relation.rows_of.snapshot_ids

@@ -119,15 +119,15 @@ def text_of(place: int, number: int) -> str:
 @given(some.lists(ROWS, min_size=1, max_size=4))
 @settings(max_examples=100, deadline=None)
 def test_letters_of_far_years_are_sent_again(rows: list[tuple[int, ...]]) -> None:
-    good, letters = read(stream(rows), RecordFormat.ARROW_STREAM)
+    good, dead_letters = read(stream(rows), RecordFormat.ARROW_STREAM)
     assert good == {number: row for number, row in enumerate(rows) if row == within(row)}
     far = {number: row for number, row in enumerate(rows) if row != within(row)}
     expected = [payload_of(number, row, text_of) for number, row in far.items()]
-    assert [json.loads(each.payload) for each in letters] == expected
+    assert [json.loads(each.payload) for each in dead_letters] == expected
 
-    sent_again = b"".join(each.payload + b"\n" for each in letters)
+    sent_again = b"".join(each.payload + b"\n" for each in dead_letters)
     none, again = read(sent_again, RecordFormat.NDJSON)
-    assert (none, [each.payload for each in again]) == ({}, [each.payload for each in letters])
+    assert (none, [each.payload for each in again]) == ({}, [each.payload for each in dead_letters])
     assert all("years 1 to 9999" in each.reason or "out of range" in each.reason for each in again)
 
     mended = [json.dumps(payload_of(number, within(row), text_of)) for number, row in far.items()]

@@ -14,7 +14,7 @@ STOP_WITHIN_S = 5.0
 log = structlog.get_logger(__name__)
 
 
-class KeepRunning:
+class ServerSupervisor:
     """Checks a server twice a second in its own thread, and restarts it when it has died.
 
     If the server does not start, it is tried again after pauses that double, up to half a minute. A

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from service.errors import WriteSchemaInvalid
-from service.ingest.write_schema.kept import kept_write_schema, kept_written_fields
+from service.ingest.write_schema.cached_write_schemas import cached_write_schema, cached_written_fields
 from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.ingest.write_schema.written_fields import written_fields
 from service.model.ingest.ingest import ColumnFields, ColumnNames, InferredColumns, RequestedWriteSchema
@@ -32,29 +32,29 @@ def test_what_is_kept_is_what_would_be_resolved(requested: RequestedWriteSchema)
     for present in ({"id", "day"}, {"id", "day", "note"}):
         expected = resolve_write_schema(requested, TABLE, present)
         for _ in range(2):
-            assert kept_write_schema(requested, TABLE, present, ()) == expected
+            assert cached_write_schema(requested, TABLE, present, ()) == expected
 
 
 def test_what_is_refused_is_refused_each_time_with_the_name_of_its_table() -> None:
     others = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")))
     for table in (TABLE, others, TABLE):
         with pytest.raises(WriteSchemaInvalid, match=str(table.key.table)):
-            kept_write_schema(ColumnNames(("id",)), table, frozenset(), ())
+            cached_write_schema(ColumnNames(("id",)), table, frozenset(), ())
 
 
 def test_a_table_that_was_changed_is_resolved_anew() -> None:
-    assert kept_write_schema(NOTES, TABLE, frozenset(), ()) is not None
+    assert cached_write_schema(NOTES, TABLE, frozenset(), ()) is not None
     column = Field(99, "must", Primitive("long"), is_required=True)
     changed = replace(TABLE, schema=replace(TABLE.schema, columns=(*TABLE.schema.columns, column)))
     with pytest.raises(WriteSchemaInvalid, match="must"):
-        kept_write_schema(NOTES, changed, frozenset(), ())
+        cached_write_schema(NOTES, changed, frozenset(), ())
     divided = replace(TABLE, partition_fields=(PartitionField("place", "place", "identity"),))
     with pytest.raises(WriteSchemaInvalid, match="place"):
-        kept_write_schema(NOTES, divided, frozenset(), ())
+        cached_write_schema(NOTES, divided, frozenset(), ())
 
 
 def test_fields_are_those_of_this_very_schema() -> None:
     shorter = replace(TABLE.schema, columns=TABLE.schema.columns[:2])
     for schema in (TABLE.schema, shorter, TABLE.schema):
         for column_ids in (None, (2, 1)):
-            assert kept_written_fields(schema, column_ids) == written_fields(schema, column_ids)
+            assert cached_written_fields(schema, column_ids) == written_fields(schema, column_ids)

@@ -16,7 +16,7 @@ from pyiceberg.table import Table
 from pyiceberg.table.update import AssertRefSnapshotId
 from pyiceberg.types import LongType, NestedField, StringType
 
-from service.adapters.catalogs.keeping_sql_catalog import KEPT_BYTES, KeepingSqlCatalog
+from service.adapters.catalogs.caching_sql_catalog import MAX_CACHED_BYTES, CachingSqlCatalog
 from service.adapters.catalogs.metadata_json import metadata_json
 from service.adapters.catalogs.opened_tables import OpenedTables
 from service.adapters.disk.synced_files import not_synced
@@ -32,22 +32,22 @@ def properties(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def catalog(properties: dict[str, str]) -> Iterator[KeepingSqlCatalog]:
-    made = KeepingSqlCatalog("lake", not_synced, kept_bytes=KEPT_BYTES, **properties)
+def catalog(properties: dict[str, str]) -> Iterator[CachingSqlCatalog]:
+    made = CachingSqlCatalog("lake", not_synced, max_cached_bytes=MAX_CACHED_BYTES, **properties)
     made.create_namespace("a")
     yield made
     made.close()
 
 
 @pytest.fixture
-def outside(properties: dict[str, str], catalog: KeepingSqlCatalog) -> Iterator[SqlCatalog]:  # noqa: ARG001
+def outside(properties: dict[str, str], catalog: CachingSqlCatalog) -> Iterator[SqlCatalog]:  # noqa: ARG001
     plain = SqlCatalog("lake", **properties)
     yield plain
     plain.close()
 
 
 @pytest.fixture
-def table(catalog: KeepingSqlCatalog) -> Table:
+def table(catalog: CachingSqlCatalog) -> Table:
     return catalog.create_table("a.t", SCHEMA, properties={"format-version": "2"})
 
 
@@ -72,15 +72,15 @@ def change_a_lot(table: Table) -> None:
     table.delete("id = 1")
 
 
-def test_what_is_kept_is_what_the_metadata_file_says(catalog: KeepingSqlCatalog, table: Table) -> None:
+def test_what_is_kept_is_what_the_metadata_file_says(catalog: CachingSqlCatalog, table: Table) -> None:
     change_a_lot(table)
-    kept = catalog.load_table("a.t")
-    assert kept.metadata.model_dump_json() == as_written(kept)
-    assert kept.refs().keys() == {"main", "audit", "first"}
-    assert sorted(kept.scan().to_arrow()["id"].to_pylist()) == [2, 2]
+    cached = catalog.load_table("a.t")
+    assert cached.metadata.model_dump_json() == as_written(cached)
+    assert cached.refs().keys() == {"main", "audit", "first"}
+    assert sorted(cached.scan().to_arrow()["id"].to_pylist()) == [2, 2]
 
 
-def test_a_metadata_file_says_what_pyiceberg_writes(catalog: KeepingSqlCatalog, table: Table) -> None:
+def test_a_metadata_file_says_what_pyiceberg_writes(catalog: CachingSqlCatalog, table: Table) -> None:
     assert metadata_json(table.metadata) is None
     change_a_lot(table)
     metadata = catalog.load_table("a.t").metadata
@@ -90,14 +90,14 @@ def test_a_metadata_file_says_what_pyiceberg_writes(catalog: KeepingSqlCatalog, 
         assert json.loads(found) == json.loads(metadata.model_dump_json())
 
 
-def test_older_versions_stay_as_they_were(catalog: KeepingSqlCatalog, table: Table) -> None:
+def test_older_versions_stay_as_they_were(catalog: CachingSqlCatalog, table: Table) -> None:
     before = catalog.load_table("a.t")
     said = before.metadata.model_dump_json()
     change_a_lot(table)
     assert before.metadata.model_dump_json() == said == as_written(before)
 
 
-def test_a_version_that_a_commit_has_replaced_makes_room(catalog: KeepingSqlCatalog, table: Table) -> None:
+def test_a_version_that_a_commit_has_replaced_makes_room(catalog: CachingSqlCatalog, table: Table) -> None:
     opened = OpenedTables(max_entries=100, max_bytes=1 << 20)
     name = TableName("lake", *table.name())
     for number in range(3):
@@ -106,10 +106,10 @@ def test_a_version_that_a_commit_has_replaced_makes_room(catalog: KeepingSqlCata
         found = opened.opened(catalog, name)
         assert opened.opened(catalog, name) is found
         assert found.table.metadata_location == table.metadata_location
-        assert opened.use.entries == catalog._kept.use.entries == 1
+        assert opened.use.entries == catalog._cached.use.entries == 1
 
 
-def test_a_metadata_file_is_not_read_again(catalog: KeepingSqlCatalog, table: Table) -> None:
+def test_a_metadata_file_is_not_read_again(catalog: CachingSqlCatalog, table: Table) -> None:
     table.append(ROWS)
     location = catalog.load_table("a.t").metadata_location
     Path(location.removeprefix("file://")).unlink()
@@ -117,7 +117,7 @@ def test_a_metadata_file_is_not_read_again(catalog: KeepingSqlCatalog, table: Ta
 
 
 def test_a_commit_from_outside_is_seen_at_once(
-    catalog: KeepingSqlCatalog, outside: SqlCatalog, table: Table
+    catalog: CachingSqlCatalog, outside: SqlCatalog, table: Table
 ) -> None:
     outside.load_table("a.t").append(ROWS)
     assert len(catalog.load_table("a.t").snapshots()) == 1
@@ -126,7 +126,7 @@ def test_a_commit_from_outside_is_seen_at_once(
 
 
 def test_a_table_that_was_dropped_and_made_anew_is_another_one(
-    catalog: KeepingSqlCatalog, outside: SqlCatalog, table: Table
+    catalog: CachingSqlCatalog, outside: SqlCatalog, table: Table
 ) -> None:
     outside.drop_table("a.t")
     outside.create_table("a.t", SCHEMA, location=table.location(), properties={"format-version": "2"})
@@ -134,13 +134,13 @@ def test_a_table_that_was_dropped_and_made_anew_is_another_one(
 
 
 def test_a_table_whose_metadata_is_larger_than_the_cache_is_still_cached(properties: dict[str, str]) -> None:
-    catalog = KeepingSqlCatalog("lake", not_synced, kept_bytes=1, **properties)
+    catalog = CachingSqlCatalog("lake", not_synced, max_cached_bytes=1, **properties)
     try:
         catalog.create_namespace("a")
         table = catalog.create_table("a.t", SCHEMA, properties={"format-version": "2"})
         table.append(ROWS)
         location = table.metadata_location
-        assert catalog.kept(("a", "t"), location) is not None
+        assert catalog.cached(("a", "t"), location) is not None
         assert catalog.load_table("a.t").metadata_location == location
     finally:
         catalog.close()

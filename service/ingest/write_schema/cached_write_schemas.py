@@ -15,10 +15,10 @@ from service.model.ingest.writing import TableKey, WritableTable, WriteSchema
 from service.model.tables.schemas import Field, TableSchema
 from service.model.tables.tables import PartitionField, SortField
 
-_KEPT = 256
+_MAX_CACHED = 256
 
 
-def kept_write_schema(
+def cached_write_schema(
     requested: RequestedWriteSchema,
     table: WritableTable,
     present: Set[str],
@@ -36,7 +36,7 @@ def kept_write_schema(
     return _resolved(requested, _Layout.of(table), frozenset(present), equality_field_ids, sort_fields)
 
 
-def kept_written_fields(schema: TableSchema, column_ids: tuple[int, ...] | None) -> tuple[Field, ...]:
+def cached_written_fields(schema: TableSchema, column_ids: tuple[int, ...] | None) -> tuple[Field, ...]:
     """Returns the result of `written_fields`, cached."""
     return _written(Identity(schema), column_ids)
 
@@ -78,7 +78,7 @@ class _Layout:
         )
 
 
-@lru_cache(_KEPT)
+@lru_cache(_MAX_CACHED)
 def _resolved(
     requested: ColumnNames | InferredColumns | None,
     layout: _Layout,
@@ -89,6 +89,6 @@ def _resolved(
     return resolve_write_schema(requested, layout.table(), present, equality_field_ids, sort_fields)
 
 
-@lru_cache(_KEPT)
+@lru_cache(_MAX_CACHED)
 def _written(schema: Identity[TableSchema], column_ids: tuple[int, ...] | None) -> tuple[Field, ...]:
     return written_fields(schema.value, column_ids)

@@ -8,7 +8,7 @@ from service.model.ingest.ingest import IngestRequest, OnError, WriteFault
 from service.model.ingest.writing import TableKey
 
 
-def check_dead_letters_apart(request: IngestRequest) -> None:
+def check_separate_dead_letters(request: IngestRequest) -> None:
     """Checks that no upsert goes to a table that dead letters of the same request may go to.
 
     Dead letters come in the order in which records are read, so it would be undefined which of them an upsert
@@ -19,9 +19,9 @@ def check_dead_letters_apart(request: IngestRequest) -> None:
     """
     if request.on_error is not OnError.DEAD_LETTER:
         return
-    letters = {TableKey(dead_letter_name(each.key.table)) for each in request.writes}
+    dead_letters = {TableKey(dead_letter_name(each.key.table)) for each in request.writes}
     for each in request.writes:
-        if each.is_upsert and each.key in letters:
+        if each.is_upsert and each.key in dead_letters:
             reason = (
                 f"{each.key.table} receives the dead letters of this request, which have no defined order"
                 " among its writes. Send the upsert in a request of its own."

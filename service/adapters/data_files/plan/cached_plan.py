@@ -9,10 +9,10 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.model.identity import Identity
 from service.model.ingest.writing import WriteTarget
 
-_PLANS_KEPT = 256
+_MAX_CACHED_PLANS = 256
 
 
-def kept_plan(state: WriterState, target: WriteTarget) -> FilePlan:
+def cached_plan(state: WriterState, target: WriteTarget) -> FilePlan:
     """Returns the plan for a target of exactly this state of the table.
 
     Raises:
@@ -22,7 +22,7 @@ def kept_plan(state: WriterState, target: WriteTarget) -> FilePlan:
     return _plan(Identity(state), target)
 
 
-def kept_plan_of_deletes(state: WriterState, target: WriteTarget) -> FilePlan:
+def cached_delete_plan(state: WriterState, target: WriteTarget) -> FilePlan:
     """Returns the plan for the files that delete the rows replaced by the target's rows.
 
     Raises:
@@ -31,11 +31,11 @@ def kept_plan_of_deletes(state: WriterState, target: WriteTarget) -> FilePlan:
     return _plan_of_deletes(Identity(state), target)
 
 
-@lru_cache(_PLANS_KEPT)
+@lru_cache(_MAX_CACHED_PLANS)
 def _plan(state: Identity[WriterState], target: WriteTarget) -> FilePlan:
     return FilePlan.of(state.value, target)
 
 
-@lru_cache(_PLANS_KEPT)
+@lru_cache(_MAX_CACHED_PLANS)
 def _plan_of_deletes(state: Identity[WriterState], target: WriteTarget) -> FilePlan:
     return FilePlan.of_deletes(state.value, target)

@@ -18,8 +18,8 @@ from service.adapters.catalogs.metadata_json import metadata_json
 from service.adapters.disk.synced_files import Sync, sync_files
 from service.bounded_lru import BoundedLru
 
-KEPT_TABLES = 64
-KEPT_BYTES = 64 << 20
+MAX_CACHED_TABLES = 64
+MAX_CACHED_BYTES = 64 << 20
 # Measured in a process's memory, rounded up; consecutive versions share most of it.
 _FIXED_BYTES = 20_000
 _SNAPSHOT_BYTES = 5_000
@@ -37,7 +37,7 @@ _LOCATIONS = select(
 )
 
 
-class KeepingSqlCatalog(SqlCatalog):
+class CachingSqlCatalog(SqlCatalog):
     """Caches tables' metadata by the location of its file, which never changes.
 
     PyIceberg reads a table's metadata twice for each commit, and copies it value by value: with a thousand
@@ -48,12 +48,19 @@ class KeepingSqlCatalog(SqlCatalog):
     """
 
     def __init__(
-        self, name: str, sync: Sync = sync_files, *, kept_bytes: int = KEPT_BYTES, **properties: str
+        self,
+        name: str,
+        sync: Sync = sync_files,
+        *,
+        max_cached_bytes: int = MAX_CACHED_BYTES,
+        **properties: str,
     ) -> None:
         self._sync = sync
-        self._kept_bytes = kept_bytes
+        self._max_cached_bytes = max_cached_bytes
         # By folder, because metadata that a commit has replaced is not read any more.
-        self._kept: BoundedLru[str, tuple[str, TableMetadata]] = BoundedLru(KEPT_TABLES, kept_bytes)
+        self._cached: BoundedLru[str, tuple[str, TableMetadata]] = BoundedLru(
+            MAX_CACHED_TABLES, max_cached_bytes
+        )
         super().__init__(name, **properties)
         # A single query needs no transaction, which would cost two more round trips.
         self._at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
@@ -74,24 +81,24 @@ class KeepingSqlCatalog(SqlCatalog):
         """Overrides PyIceberg's; uses cached metadata."""
         parts = Catalog.identifier_to_tuple(identifier)
         location = self.location(Catalog.namespace_to_string(parts[:-1]), parts[-1])
-        kept = self.kept(parts, location) if location else None
-        return kept or super().load_table(identifier)
+        cached = self.cached(parts, location) if location else None
+        return cached or super().load_table(identifier)
 
-    def kept(self, identifier: Identifier, location: str) -> Table | None:
+    def cached(self, identifier: Identifier, location: str) -> Table | None:
         """The table at this location of its metadata, if that is cached."""
-        kept = self._kept.get(_folder(location), lambda kept: kept[0] == location)
-        if kept is None:
+        cached = self._cached.get(_folder(location), lambda cached: cached[0] == location)
+        if cached is None:
             return None
-        _, metadata = kept
+        _, metadata = cached
         return Table(identifier, metadata, location, self._load_file_io(metadata.properties, location), self)
 
     def _convert_orm_to_iceberg(self, orm_table: IcebergTables) -> Table:
         namespace = Catalog.identifier_to_tuple(orm_table.table_namespace)
-        kept = self.kept((*namespace, orm_table.table_name), orm_table.metadata_location or "")
-        if kept is not None:
-            return kept
+        cached = self.cached((*namespace, orm_table.table_name), orm_table.metadata_location or "")
+        if cached is not None:
+            return cached
         table = super()._convert_orm_to_iceberg(orm_table)
-        table.metadata = self._keep(table.metadata_location, table.metadata)
+        table.metadata = self._cache(table.metadata_location, table.metadata)
         return table
 
     def _write_metadata(  # type: ignore[override] # a static method there, called on the instance
@@ -105,15 +112,15 @@ class KeepingSqlCatalog(SqlCatalog):
             with io.new_output(metadata_path).create() as stream:
                 stream.write(compressed(text.encode()))
         self._sync([metadata_path])
-        self._keep(metadata_path, metadata)
+        self._cache(metadata_path, metadata)
 
-    def _keep(self, location: str, metadata: TableMetadata) -> TableMetadata:
-        kept = _uncopied(metadata)
-        fields = sum(len(schema.fields) for schema in kept.schemas)
-        size = _FIXED_BYTES + _SNAPSHOT_BYTES * len(kept.snapshots) + _FIELD_BYTES * fields
+    def _cache(self, location: str, metadata: TableMetadata) -> TableMetadata:
+        cached = _uncopied(metadata)
+        fields = sum(len(schema.fields) for schema in cached.schemas)
+        size = _FIXED_BYTES + _SNAPSHOT_BYTES * len(cached.snapshots) + _FIELD_BYTES * fields
         # A table with more snapshots than fit is the one that costs most to read again.
-        self._kept.put(_folder(location), (location, kept), min(size, self._kept_bytes))
-        return kept
+        self._cached.put(_folder(location), (location, cached), min(size, self._max_cached_bytes))
+        return cached
 
 
 def _folder(location: str) -> str:
