@@ -153,7 +153,7 @@ def test_ports_agree(made: Rendered) -> None:
 
 
 @pytest.mark.parametrize("set_of_values", ["k8s-executors", "standalone", "air-gapped"])
-def test_spark_is_told_the_ports_that_are_open(set_of_values: str) -> None:
+def test_spark_gets_the_ports_that_are_open(set_of_values: str) -> None:
     made = rendered(set_of_values)
     ports = {each["name"]: str(each["containerPort"]) for each in made.gateway["ports"]}
     [conf] = [each["value"] for each in made.gateway["env"] if each["name"] == "SLUICE_SPARK_CONF"]

@@ -53,7 +53,7 @@ def test_a_caller_stays_with_a_gateway_and_has_the_other_one_while_that_one_is_a
         assert {asked(away.port, caller) for caller in found} == {b"one"}
 
 
-def test_a_line_that_is_held_takes_connections_and_lets_nothing_through_until_it_goes_on() -> None:
+def test_a_line_that_is_stalled_takes_connections_and_lets_nothing_through_until_it_goes_on() -> None:
     with answering(b"here") as port, TcpProxy(lambda _: [port]) as proxy:
         proxy.line.is_stalled = True
         with socket.create_connection((HOST, proxy.port), 0.3) as peer:

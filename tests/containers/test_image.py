@@ -129,13 +129,13 @@ def test_it_has_the_jars_of_the_demo_s3_and_kafka(podman: Podman) -> None:
 
 
 @pytest.mark.timeout(900)
-def test_what_was_dropped_of_spark_is_needed_by_nothing(podman: Podman) -> None:
+def test_what_was_removed_from_spark_is_needed_by_nothing(podman: Podman) -> None:
     script = Path(__file__).with_name("parts_of_spark.py").read_text()
     ran = podman.run("run", "--rm", *ALONE, "--entrypoint=python3", IMAGE, "-c", script, within_s=800)
     assert ran.stdout.splitlines()[-1] == "kept"
 
 
-def test_every_compiled_module_that_was_kept_can_be_loaded(podman: Podman) -> None:
+def test_every_compiled_module_that_is_left_can_be_loaded(podman: Podman) -> None:
     arrow = (
         f"pyarrow.{each}" for each in ("compute", "csv", "dataset", "fs", "_s3fs", "json", "orc", "parquet")
     )

@@ -44,7 +44,7 @@ def test_the_table_is_made_once_and_is_the_same_from_then_on(tables: DeadLetterT
     assert (by_day.source, by_day.transform, first.format_version) == ("received_at", "day", 2)
 
 
-def test_a_catalog_that_is_down_is_told(tables: DeadLetterTables) -> None:
+def test_a_catalog_that_is_down_is_reported(tables: DeadLetterTables) -> None:
     name = NAME
     if isinstance(tables, FakeDeadLetterTables):
         tables.is_down = True

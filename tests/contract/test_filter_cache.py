@@ -77,7 +77,7 @@ def test_a_cache_that_is_down_says_so_within_a_second(cache_that_is_down: Filter
     assert health == PartHealth("filterCache", PartState.DOWN, "The filter cache does not answer.")
 
 
-def test_a_wrong_password_is_named_and_not_told(valkey: EmbeddedValkey, clock: FakeClock) -> None:
+def test_a_wrong_password_is_named_and_not_shown(valkey: EmbeddedValkey, clock: FakeClock) -> None:
     address = valkey.url.split("@")[1]
     cache = RedisFilterCache(f"redis://:topsecret@{address}", clock, BOUNDS)
     health = cache.health()
@@ -162,7 +162,7 @@ def test_no_keys_are_an_answer_too_and_stay_what_they_mean(
     assert collect.count == 1
 
 
-def test_keys_are_collected_anew_after_their_time(cache: FilterCache, clock: FakeClock) -> None:
+def test_keys_are_collected_again_after_their_time(cache: FilterCache, clock: FakeClock) -> None:
     wanted, collect = date_filter(), Collecting()
     cache.obtain(wanted, collect, 1)
     clock.advance(BOUNDS.time_to_live + timedelta(seconds=1))
@@ -170,7 +170,7 @@ def test_keys_are_collected_anew_after_their_time(cache: FilterCache, clock: Fak
     assert collect.count == 2
 
 
-def test_a_failure_is_passed_on_and_not_kept(cache: FilterCache) -> None:
+def test_a_failure_is_passed_on_and_not_cached(cache: FilterCache) -> None:
     wanted = date_filter()
     with pytest.raises(QueryFailed, match="division"):
         cache.obtain(wanted, Collecting(failure=QueryFailed("division by zero")), 1)

@@ -236,7 +236,7 @@ def test_a_history_that_is_down_raises_without_address_or_secret(
     assert "topsecret" not in caught.value.detail
 
 
-def test_an_ingest_that_ended_late_is_kept_from_its_end(metrics_url: str) -> None:
+def test_an_ingest_that_ended_late_is_retained_from_its_end(metrics_url: str) -> None:
     log, history = PostgresIngestLog(metrics_url), PostgresIngestHistory(metrics_url)
     archive = Archive(log, history, FakeStreamStore())
     record = archive.accept(write_result())

@@ -134,7 +134,7 @@ def test_every_ingest_that_waits_counts_once(log: IngestLog) -> None:
     assert log.waiting().oldest_accepted_at is None
 
 
-def test_what_an_ingest_has_made_and_changed_is_told_for_as_long_as_it_is_known(log: IngestLog) -> None:
+def test_what_an_ingest_has_made_and_changed_is_reported_for_as_long_as_it_is_known(log: IngestLog) -> None:
     results = [write_result(LOGS)]
     evolutions = (
         TableEvolution(
@@ -624,7 +624,7 @@ def test_what_a_newer_gateway_wrote_waits_for_one(real_log: PostgresIngestLog, m
     assert found.state is IngestState.ACCEPTED
 
 
-def test_files_that_are_in_a_snapshot_are_not_kept_twice(
+def test_files_that_are_in_a_snapshot_are_not_stored_twice(
     real_log: PostgresIngestLog, metrics_url: str
 ) -> None:
     accept(real_log, [write_result()])
@@ -635,7 +635,7 @@ def test_files_that_are_in_a_snapshot_are_not_kept_twice(
     engine.dispose()
 
 
-def test_what_describes_refused_files_is_kept_so_that_their_rows_can_be_found(
+def test_what_describes_refused_files_is_stored_so_that_their_rows_can_be_found(
     real_log: PostgresIngestLog, metrics_url: str
 ) -> None:
     first, second = (accept(real_log, [write_result()]) for _ in "ab")
@@ -718,7 +718,7 @@ def sizes_of_results(connection: Connection) -> list[int | None]:
     return list(connection.scalars(text("SELECT length(results) FROM ingest_commits")))
 
 
-def test_what_was_rejected_is_kept_with_its_places(log: IngestLog) -> None:
+def test_what_was_rejected_is_stored_with_its_places(log: IngestLog) -> None:
     results = [write_result()]
     samples = (
         BadRecord("/records/3", "id is required"),

@@ -126,7 +126,7 @@ def test_close_gives_up_on_a_store_that_is_down(store: FakeMetricsStore, clock: 
     assert [each["lost"] for each in logs if "lost" in each] == [1]
 
 
-def test_a_down_store_loses_nothing_and_order_is_kept(
+def test_a_down_store_loses_nothing_and_order_is_preserved(
     journal: BufferedJournal, store: FakeMetricsStore
 ) -> None:
     store.is_down = True

@@ -101,7 +101,7 @@ def test_a_table_has_one_that_has_not_ended(log: Log) -> None:
     assert log.find(first.maintenance_id) == ended(first)
 
 
-def test_the_open_ones_are_told_oldest_first_and_a_tables_newest_first(log: Log) -> None:
+def test_the_open_ones_are_reported_oldest_first_and_a_tables_newest_first(log: Log) -> None:
     first, other, second = record_of(), record_of(ORDERS, 1), record_of(minutes=2)
     log.add(first)
     log.save(ended(first))

@@ -127,7 +127,7 @@ def test_pruning_is_summed_by_table(archive: Archive) -> None:
     ]
 
 
-def test_a_table_that_was_pruned_away_and_one_without_filters_are_both_told(archive: Archive) -> None:
+def test_a_table_that_was_pruned_away_and_one_without_filters_are_both_reported(archive: Archive) -> None:
     archive.store.record([replace(short_record(), scans=(scan("lake.a.t", 1, 1),), filters=(applied(),))])
     plain, pruned_away = archive.history.pruning(SUBMITTED_AT, None)
     assert (plain.table, plain.applied_count, plain.scan_count) == ("lake.a.t", 0, 1)

@@ -53,11 +53,11 @@ def rows(key: str, count: int | str) -> RelationQuery:
     return RelationQuery(NOTHING, f"SELECT id FROM range({count})", key)
 
 
-def test_what_was_not_fetched_is_not_held(relations: Relations) -> None:
+def test_what_was_not_fetched_is_not_cached(relations: Relations) -> None:
     assert relations.cached("never") is None
 
 
-def test_fetched_rows_are_held_and_counted(relations: Relations) -> None:
+def test_fetched_rows_are_cached_and_counted(relations: Relations) -> None:
     cached = relations.fetch(rows("small", 3), {}, BOUNDS)
     assert cached is not None
     assert (cached.fingerprint, cached.row_count) == ("small", 3)
@@ -66,7 +66,7 @@ def test_fetched_rows_are_held_and_counted(relations: Relations) -> None:
 
 
 @pytest.mark.parametrize("bounds", [BOUNDS, RelationBounds(max_rows=100, max_bytes=100)])
-def test_too_many_rows_or_bytes_are_not_held(relations: Relations, bounds: RelationBounds) -> None:
+def test_too_many_rows_or_bytes_are_not_cached(relations: Relations, bounds: RelationBounds) -> None:
     assert relations.fetch(rows("large", 11), {}, bounds) is None
     assert relations.cached("large") is None
 
@@ -91,7 +91,7 @@ def table(count: int) -> pa.Table:
 
 
 @pytest.mark.parametrize("count", [0, 3])
-def test_rows_that_were_read_elsewhere_are_held_like_fetched_ones(relations: Relations, count: int) -> None:
+def test_rows_that_were_read_elsewhere_are_cached_like_fetched_ones(relations: Relations, count: int) -> None:
     cached = relations.put(rows("given", count), table(count), BOUNDS)
     assert cached is not None
     assert (cached.fingerprint, cached.row_count) == ("given", count)
@@ -100,7 +100,7 @@ def test_rows_that_were_read_elsewhere_are_held_like_fetched_ones(relations: Rel
 
 
 @pytest.mark.parametrize("bounds", [BOUNDS, RelationBounds(max_rows=100, max_bytes=1_000)])
-def test_too_many_rows_or_bytes_from_elsewhere_are_not_held(
+def test_too_many_rows_or_bytes_from_elsewhere_are_not_cached(
     relations: Relations, bounds: RelationBounds
 ) -> None:
     assert relations.put(rows("too large", 11), table(11), bounds) is None

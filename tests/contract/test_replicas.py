@@ -114,7 +114,7 @@ def test_what_is_open_at_one_is_known_to_the_other(meeting: Meeting) -> None:
     assert 11_500 <= seen.elapsed_ms < 30_000
 
 
-def test_a_state_that_changed_is_told_anew(meeting: Meeting) -> None:
+def test_a_state_that_changed_is_reported_again(meeting: Meeting) -> None:
     here, there = meeting.replica(), meeting.replica()
     query = running()
     here.beat([replace(query, record=replace(query.record, state=QueryState.QUEUED, queued_ms=0))], (), ())

@@ -105,7 +105,7 @@ def test_a_chunk_that_does_not_exist_is_not_found(make: MakeStore) -> None:
             store.chunk(query_id, index)
 
 
-def test_an_unknown_or_dropped_result_is_gone(make: MakeStore) -> None:
+def test_an_unknown_or_evicted_result_is_gone(make: MakeStore) -> None:
     store = make()
     query_id = put(store, numbers(1))
     store.drop(query_id)

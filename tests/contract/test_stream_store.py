@@ -143,7 +143,7 @@ def test_one_at_a_time_has_a_streams_lease(store: StreamStore) -> None:
     again.release()
 
 
-def test_a_store_that_is_down_is_told(down: StreamStore) -> None:
+def test_a_store_that_is_down_is_reported(down: StreamStore) -> None:
     with pytest.raises(MetricsStoreDown):
         down.add(stream())
     with pytest.raises(MetricsStoreDown):

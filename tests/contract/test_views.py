@@ -95,12 +95,12 @@ def test_a_name_without_a_view_is_none(views: Views) -> None:
     assert views.view(TableName("lake", "nowhere", "v")) is None
 
 
-def test_a_view_is_told_as_it_was_made(views: Views, make: Make) -> None:
+def test_a_view_is_reported_as_it_was_made(views: Views, make: Make) -> None:
     view = make("v", TEXT)
     assert views.view(view.name) == view
 
 
-def test_a_view_that_was_made_anew_is_told_anew(views: Views, make: Make) -> None:
+def test_a_view_that_was_recreated_is_reported_again(views: Views, make: Make) -> None:
     before = make("v", TEXT)
     after = make("v", "SELECT id, 'none' FROM other")
     assert views.view(before.name) == after

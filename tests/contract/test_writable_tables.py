@@ -97,7 +97,7 @@ def tables(request: pytest.FixtureRequest) -> WritableTables:
     return found
 
 
-def test_a_table_is_told_with_all_that_decides_how_its_files_look(tables: WritableTables) -> None:
+def test_a_table_is_reported_with_all_that_decides_how_its_files_look(tables: WritableTables) -> None:
     table = tables.writable(NAME, MAIN)
     assert (table.key, table.format_version, table.spec_id) == (TableKey(NAME), 2, 0)
     assert table.schema == SCHEMA
@@ -125,18 +125,18 @@ def test_a_tag_is_no_branch(tables: WritableTables, tmp_path: Path) -> None:
         assert tables.writable(NAME, each).key == TableKey(NAME, each)
 
 
-def test_a_table_that_is_not_there_is_told_with_those_that_are(tables: WritableTables) -> None:
+def test_a_table_that_is_not_there_is_reported_with_those_that_are(tables: WritableTables) -> None:
     with pytest.raises(TableNotFound) as missing:
         tables.writable(TableName("lake", "s", "tt"), MAIN)
     assert missing.value.nearest == ("lake.s.t",)
 
 
-def test_a_table_of_a_schema_that_is_not_there_is_told(tables: WritableTables) -> None:
+def test_a_table_of_a_schema_that_is_not_there_is_reported(tables: WritableTables) -> None:
     with pytest.raises(TableNotFound):
         tables.writable(TableName("lake", "nowhere", "t"), MAIN)
 
 
-def test_a_catalog_that_is_down_is_told(tables: WritableTables) -> None:
+def test_a_catalog_that_is_down_is_reported(tables: WritableTables) -> None:
     name = NAME
     if isinstance(tables, FakeWritableTables):
         tables.is_down = True
@@ -166,7 +166,7 @@ def test_what_others_change_is_seen_at_once(real: PyIcebergWritableTables, tmp_p
     assert state.properties == {"write.data.path": "file:///there"}
 
 
-def test_a_table_that_was_made_anew_under_its_name_is_another_one(
+def test_a_table_that_was_recreated_under_its_name_is_another_one(
     real: PyIcebergWritableTables, tmp_path: Path
 ) -> None:
     before = real.writable(NAME, MAIN)

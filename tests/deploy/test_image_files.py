@@ -78,7 +78,7 @@ def test_what_is_installed_has_hashes() -> None:
         assert "--require-hashes" in each or ("--no-index" in each and "--no-deps" in each)
 
 
-def test_each_thing_that_is_dropped_is_there_to_be_dropped(slim: ModuleType) -> None:
+def test_each_thing_that_is_removed_is_there_to_be_removed(slim: ModuleType) -> None:
     packages = Path(pyspark.__file__).parents[1]
     assert [each for each in slim.DROPPED if not list(packages.glob(each))] == []
     assert [each for each in slim.STRIPPED if not list(packages.glob(each))] == []

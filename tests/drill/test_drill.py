@@ -49,7 +49,9 @@ def place() -> Iterator[Place]:
 
 
 @pytest.mark.parametrize("name", TRIED)
-def test_another_caller_is_answered_or_told_that_the_gateway_is_not_ready(place: Place, name: str) -> None:
+def test_another_caller_is_answered_or_informed_that_the_gateway_is_not_ready(
+    place: Place, name: str
+) -> None:
     # The bounds are for an idle machine; on a busy one, a quiet answer and a start take longer as well.
     allowed_s = ANSWERED_WITHIN_S + 2 * place.quiet_s
     with Bystander(place.bystander, lambda: next(NUMBERS)) as bystander:

@@ -435,7 +435,7 @@ SAME_ROWS = {
 
 
 @pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
-def test_a_scan_is_narrowed(sql: str, harness: Harness) -> None:
+def test_a_scan_is_pruned(sql: str, harness: Harness) -> None:
     checked = harness.check(sql)
     assert "by_k.k" in checked.applied, checked.pruned.filters
     assert checked.files("by_k").selected < max(1, checked.files("by_k").total)

@@ -174,7 +174,7 @@ def test_casts_that_lose_nothing_are_seen_through(columns: str, way: str, harnes
 
 
 @pytest.mark.parametrize("spelling", SPELLED)
-def test_values_are_told_by_their_spelling(spelling: str, harness: Harness) -> None:
+def test_values_are_reported_by_their_spelling(spelling: str, harness: Harness) -> None:
     table, cast, key = SPELLED[spelling]
     column = cast.split(".")[1].split()[0]
     sql = f"SELECT f.id FROM {table} f JOIN dim d ON {cast.format('f')} = {{}} WHERE d.year = 1999"

@@ -170,7 +170,7 @@ def _elsewhere() -> list[dict[str, Any]]:
     return swapped + [{"id": -100 - number, "a": 1000 + number, "b": number} for number in range(5_000)]
 
 
-def test_tuples_of_many_partitions_are_told_apart(many: str, harness: Harness) -> None:
+def test_tuples_of_many_partitions_are_distinguished(many: str, harness: Harness) -> None:
     checked = harness.check(
         f"SELECT f.id FROM {many} f JOIN pairs p ON f.a = p.a AND f.b = p.b WHERE p.c = 1"
     )
@@ -222,7 +222,7 @@ def test_past_the_bounds_neighbours_become_ranges(many: str, harness: Harness, g
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
-def test_keys_of_many_columns_are_kept_together(count: int, harness: Harness) -> None:
+def test_keys_of_many_columns_stay_together(count: int, harness: Harness) -> None:
     names = ["k", "b", "day", "name", "price"][:count]
     on = " AND ".join(f"f.{each} = d.{'big_k' if each == 'b' else each}" for each in names)
     checked = harness.check(f"SELECT f.id FROM by_pair f JOIN dim d ON {on} WHERE d.year = 1999")

@@ -142,7 +142,7 @@ SAME_ROWS = {
 
 
 @pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
-def test_a_scan_is_narrowed(sql: str, harness: Harness) -> None:
+def test_a_scan_is_pruned(sql: str, harness: Harness) -> None:
     checked = harness.check(sql)
     assert "by_k.k" in checked.applied, checked.pruned.filters
     assert checked.files("by_k").selected < max(1, checked.files("by_k").total)
@@ -159,7 +159,7 @@ def test_a_parameter_that_is_null_keeps_no_row(harness: Harness) -> None:
         harness.check(query, {"year": Parameter(year, "INT" if year is None else None)})
 
 
-def test_a_side_whose_nulls_stay_is_kept(harness: Harness) -> None:
+def test_a_side_whose_nulls_stay_is_preserved(harness: Harness) -> None:
     checked = harness.check(f"{LEFT} AND d.year = 1999")
     assert checked.applied == {}
     assert Reason.PROBE_IS_PRESERVED_SIDE in {each.reason for each in checked.pruned.filters}

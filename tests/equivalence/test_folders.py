@@ -82,7 +82,7 @@ def test_folders_named_by_text_are_not_compared_with_numbers(harness: Harness) -
     assert harness.check(joined("by_text_k", "k", "text_k")).applied.keys() == {"by_text_k.k"}
 
 
-def test_folders_named_by_decimals_are_not_told_apart(harness: Harness) -> None:
+def test_folders_named_by_decimals_are_not_distinguished(harness: Harness) -> None:
     """Spark reads `price=2` as 2.00 when it prunes folders, and as 0.02 in the rows."""
     checked = harness.check(joined("by_price", "price"))
     assert [each.reason for each in checked.pruned.filters] == [Reason.SOURCE_NOT_SUPPORTED]
@@ -156,7 +156,7 @@ def test_a_new_folder_is_read_by_the_very_next_query(harness: Harness, folders: 
     assert harness.run(query).rows.num_rows == 1
 
 
-def test_tables_are_told_with_their_source_and_size(harness: Harness) -> None:
+def test_tables_are_reported_with_their_source_and_size(harness: Harness) -> None:
     catalogs = harness._ports.catalogs
     for table, source in (
         ("by_day", TableSource.FILES),

@@ -12,18 +12,18 @@ from tests.soak import SOAK
 
 @pytest.mark.timeout(TIMEOUT_S)
 @pytest.mark.skipif(SOAK is not None, reason="a soak compares files for all of its queries")
-def test_generated_queries_have_the_same_rows_narrowed(harness: Harness) -> None:
+def test_generated_queries_have_the_same_rows_pruned(harness: Harness) -> None:
     check_generated(harness, COUNT, seed_of_run(), compares_files=False)
 
 
 @pytest.mark.timeout(TIMEOUT_S)
 @pytest.mark.skipif(SOAK is not None, reason="a soak compares files for all of its queries")
-def test_generated_queries_select_no_more_files_narrowed(harness: Harness) -> None:
+def test_generated_queries_select_no_more_files_pruned(harness: Harness) -> None:
     check_generated(harness, COUNT // 2, first=1, compares_files=True)
 
 
 @pytest.mark.parametrize("sql", fixture_texts("pruned_by_both.sql"))
-def test_what_a_soak_has_found_is_mended(sql: str, harness: Harness) -> None:
+def test_what_a_soak_has_found_is_fixed(sql: str, harness: Harness) -> None:
     harness.check(sql)
 
 

@@ -75,7 +75,9 @@ def add_files(spark: Callable[[str], object], table: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     "condition", ["f.at = d.at", "f.at_utc = d.at_utc", "CAST(f.at AS DATE) = CAST(d.at AS DATE)"]
 )
-def test_moments_in_milliseconds_are_not_told_apart_by_statistics(condition: str, harness: Harness) -> None:
+def test_moments_in_milliseconds_are_not_distinguished_by_statistics(
+    condition: str, harness: Harness
+) -> None:
     checked = harness.check(f"SELECT f.id FROM by_millisecond f JOIN moments d ON {condition} WHERE d.n = 7")
     assert checked.written.rows.num_rows > 0
     assert checked.applied == {}
@@ -83,7 +85,7 @@ def test_moments_in_milliseconds_are_not_told_apart_by_statistics(condition: str
 
 
 @pytest.mark.parametrize("column", ["k", "b"])
-def test_other_columns_narrow(column: str, harness: Harness) -> None:
+def test_other_columns_prune(column: str, harness: Harness) -> None:
     checked = harness.check(f"SELECT f.id FROM by_folder f JOIN moments d ON f.{column} = d.n WHERE d.id = 2")
     assert f"by_folder.{column}" in checked.applied
     assert checked.files("by_folder").selected == 1

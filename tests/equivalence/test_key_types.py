@@ -65,16 +65,14 @@ COMPUTED = {
 
 
 @pytest.mark.parametrize(("table", "condition"), NARROWED.values(), ids=NARROWED)
-def test_keys_of_another_type_narrow(table: str, condition: str, harness: Harness) -> None:
+def test_keys_of_another_type_prune(table: str, condition: str, harness: Harness) -> None:
     checked = harness.check(STAR.format(table=table, condition=condition))
     assert [each.split(".")[0] for each in checked.applied] == [table], checked.pruned.filters
     assert checked.files(table).selected < checked.files(table).total
 
 
 @pytest.mark.parametrize(("table", "condition"), COMPUTED.values(), ids=COMPUTED)
-def test_what_is_computed_from_the_probe_narrows_nothing(
-    table: str, condition: str, harness: Harness
-) -> None:
+def test_what_is_computed_from_the_probe_prunes_nothing(table: str, condition: str, harness: Harness) -> None:
     checked = harness.check(STAR.format(table=table, condition=condition))
     assert checked.applied == {}
     reasons = {each.reason for each in checked.pruned.filters if each.probe.table.table == table}
@@ -101,7 +99,7 @@ def test_every_kind_of_join_converts_keys(sql: str, harness: Harness) -> None:
 
 @pytest.mark.parametrize(("table", "condition"), NARROWED.values(), ids=NARROWED)
 @pytest.mark.parametrize("join", ["dim d LEFT JOIN {table} f", "{table} f RIGHT JOIN dim d"])
-def test_keys_of_another_type_narrow_the_side_that_is_filled(
+def test_keys_of_another_type_prune_the_side_that_is_filled(
     table: str, condition: str, join: str, harness: Harness
 ) -> None:
     joined = f"{join.format(table=table)} ON {condition}"
@@ -122,7 +120,7 @@ def test_keys_of_another_type_narrow_the_side_that_is_filled(
 @pytest.mark.parametrize(
     "case", ["an INT and a BIGINT, cast", "an INT and text", "the day of a moment", "a computed key"]
 )
-def test_no_kept_side_is_narrowed_whatever_is_compared(
+def test_no_preserved_side_is_pruned_whatever_is_compared(
     join: str, reason: Reason, case: str, harness: Harness
 ) -> None:
     table, condition = NARROWED[case]
@@ -195,7 +193,7 @@ MANY = "SELECT f.id FROM {table} f JOIN dim d ON {condition} WHERE d.k BETWEEN 0
         ("by_k", "f.k = d.price", 3),
     ],
 )
-def test_too_many_keys_narrow_as_ranges(
+def test_too_many_keys_prune_as_ranges(
     table: str, condition: str, range_count: int, three_keys: Harness
 ) -> None:
     checked = three_keys.check(MANY.format(table=table, condition=condition))
@@ -206,14 +204,14 @@ def test_too_many_keys_narrow_as_ranges(
 
 
 @pytest.mark.parametrize("least", ["9223372036854775000", "2147483648"])
-def test_ranges_of_the_least_numbers_do_not_narrow_what_is_truncated(least: str, three_keys: Harness) -> None:
+def test_ranges_of_the_least_numbers_do_not_prune_what_is_truncated(least: str, three_keys: Harness) -> None:
     three_keys._ports.pruner._detections._probe_values = FakeProbeValues()
     checked = three_keys.check(MANY.format(table="by_tens", condition=f"f.b = d.big_k - {least}"))
     assert checked.applied == {}
     assert Reason.RANGES_ONLY in {each.reason for each in checked.pruned.filters}
 
 
-def test_too_many_keys_do_not_narrow_buckets(three_keys: Harness) -> None:
+def test_too_many_keys_do_not_prune_buckets(three_keys: Harness) -> None:
     checked = three_keys.check(MANY.format(table="by_bucket", condition="f.b = d.big_k"))
     assert checked.applied == {}
     assert Reason.RANGES_ONLY in {each.reason for each in checked.pruned.filters}
@@ -227,7 +225,7 @@ def test_too_many_keys_do_not_narrow_buckets(three_keys: Harness) -> None:
         ("by_hour", "f.at_utc = d.day"),
     ],
 )
-def test_days_in_whatever_zone_narrow(table: str, condition: str, some_zone: Harness) -> None:
+def test_days_in_whatever_zone_prune(table: str, condition: str, some_zone: Harness) -> None:
     star = "SELECT f.id FROM {table} f JOIN dim d ON {condition} WHERE d.k = 0"
     checked = some_zone.check(star.format(table=table, condition=condition))
     assert len(checked.applied) == 1

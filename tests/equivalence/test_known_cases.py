@@ -389,7 +389,7 @@ NOT_NARROWED = {
 
 
 @pytest.mark.parametrize(("sql", "columns"), NARROWED.values(), ids=NARROWED)
-def test_a_scan_is_narrowed(sql: str, columns: set[str], harness: Harness) -> None:
+def test_a_scan_is_pruned(sql: str, columns: set[str], harness: Harness) -> None:
     checked = harness.check(sql)
     assert columns <= checked.applied.keys(), checked.pruned.filters
     for each in columns:
@@ -398,7 +398,7 @@ def test_a_scan_is_narrowed(sql: str, columns: set[str], harness: Harness) -> No
 
 
 @pytest.mark.parametrize(("sql", "reason"), NOT_NARROWED.values(), ids=NOT_NARROWED)
-def test_a_scan_is_not_narrowed_and_told_why(sql: str, reason: Reason, harness: Harness) -> None:
+def test_a_scan_is_not_pruned_and_says_why(sql: str, reason: Reason, harness: Harness) -> None:
     checked = harness.check(sql)
     assert checked.applied == {}
     reported = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.written.scans))
@@ -406,7 +406,7 @@ def test_a_scan_is_not_narrowed_and_told_why(sql: str, reason: Reason, harness: 
     assert all(each.detail for each in reported if each.reason is Reason.PROBE_NOT_PRUNABLE)
 
 
-def test_each_mention_of_a_table_is_told(harness: Harness) -> None:
+def test_each_reference_of_a_table_is_reported(harness: Harness) -> None:
     checked = harness.check(
         "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k JOIN (SELECT max(k) AS m FROM by_k) g ON g.m >= d.k"
         " JOIN (SELECT k FROM by_k ORDER BY id LIMIT 9) h ON h.k = d.k WHERE d.year = 1999"

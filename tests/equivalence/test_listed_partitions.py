@@ -123,14 +123,14 @@ def test_a_listing_tells_the_values_that_rows_have(table: str, column: str, numb
     assert column_values.values == tuple(sorted(rows.column(0).to_pylist()))
 
 
-def test_no_values_are_told_of_moments_and_decimals(numbers: Harness) -> None:
+def test_no_values_are_reported_for_moments_and_decimals(numbers: Harness) -> None:
     for table, column in (("by_at", "at"), ("by_price", "price")):
         name = TableName("spark_catalog", "files", table)
         numbers._ports.catalogs.facts(name)
         assert numbers._ports.pruner._detections._probe_values.of(name, None, column) is NotKnown.UNAVAILABLE
 
 
-def test_a_metastores_many_partitions_are_told_by_their_names(
+def test_a_metastores_many_partitions_are_reported_by_their_names(
     numbers: Harness, gateway: Gateway, data_dir: Path
 ) -> None:
     engine = gateway.queries.ports.engine

@@ -132,7 +132,7 @@ SAME_ROWS = {
 
 @pytest.mark.parametrize("only", [WITH_NULL, WITHOUT_NULL])
 @pytest.mark.parametrize(("table", "sql"), NARROWED.values(), ids=NARROWED)
-def test_a_scan_is_narrowed_to_the_keys_and_null(table: str, sql: str, only: str, harness: Harness) -> None:
+def test_a_scan_is_pruned_to_the_keys_and_null(table: str, sql: str, only: str, harness: Harness) -> None:
     checked = harness.check(sql.format(only=only))
     assert {each.split(".")[0] for each in checked.applied} == {table}, checked.pruned.filters
     assert (" IS NULL)" in checked.pruned.sql) is (only is WITH_NULL)

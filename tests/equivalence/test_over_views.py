@@ -47,7 +47,7 @@ NARROWED_VIEWS = {name: case for name, case in NARROWED.items() if _is_of_views(
 
 
 @pytest.mark.parametrize(("sql", "columns"), NARROWED_VIEWS.values(), ids=NARROWED_VIEWS)
-def test_a_scan_behind_a_view_is_narrowed(sql: str, columns: set[str], behind: Harness) -> None:
+def test_a_scan_behind_a_view_is_pruned(sql: str, columns: set[str], behind: Harness) -> None:
     checked = behind.check(sql)
     assert columns <= checked.applied.keys(), checked.pruned.filters
     for each in columns:
@@ -56,7 +56,7 @@ def test_a_scan_behind_a_view_is_narrowed(sql: str, columns: set[str], behind: H
 
 
 @pytest.mark.parametrize("sql", [sql for sql, _ in NOT_NARROWED.values() if _is_of_views(sql)])
-def test_a_scan_behind_a_view_is_not_narrowed(sql: str, behind: Harness) -> None:
+def test_a_scan_behind_a_view_is_not_pruned(sql: str, behind: Harness) -> None:
     assert behind.check(sql).applied == {}
 
 

@@ -195,7 +195,7 @@ SAME_ROWS = {
 
 
 @pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
-def test_the_fact_is_narrowed(sql: str, harness: Harness) -> None:
+def test_the_fact_is_pruned(sql: str, harness: Harness) -> None:
     checked = harness.check(sql)
     assert "by_k.k" in checked.applied, checked.pruned.filters
     assert 0 < checked.files("by_k").selected < checked.files("by_k").total

@@ -79,7 +79,7 @@ def test_a_join_that_says_more_than_its_keys_stays(sql: str, harness: Harness) -
     harness.check(sql)
 
 
-def test_a_dropped_join_leaves_as_many_rows_as_there_were(harness: Harness) -> None:
+def test_an_eliminated_join_leaves_as_many_rows_as_there_were(harness: Harness) -> None:
     pruned = known(harness, QUERIES[RewriteKind.JOIN_DROPPED])
     assert "dim" not in pruned.sql
     found = rows_of(harness.run(pruned.sql, (), pruned).rows)
@@ -87,7 +87,7 @@ def test_a_dropped_join_leaves_as_many_rows_as_there_were(harness: Harness) -> N
     assert found == expected != Counter()
 
 
-def test_what_a_dropped_join_leaves_is_not_answered_from_statistics(
+def test_what_an_eliminated_join_leaves_is_not_answered_from_statistics(
     harness: Harness, lake: SqlCatalog
 ) -> None:
     """The statistics of PyIceberg's files do not count NaN."""
@@ -104,7 +104,7 @@ def test_what_a_dropped_join_leaves_is_not_answered_from_statistics(
     ["(SELECT k FROM by_k) g", "(SELECT g.k FROM by_k g JOIN dim e ON g.k = e.k WHERE e.year = 2000) g"],
     ids=["read whole", "narrowed otherwise"],
 )
-def test_all_mentions_of_one_snapshot_are_cut_alike(second: str, harness: Harness) -> None:
+def test_all_references_of_one_snapshot_are_cut_alike(second: str, harness: Harness) -> None:
     sql = f"SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k JOIN {second} ON f.k = g.k WHERE d.year = 1999"
     pruned = known(harness, sql)
     options = re.findall(r"by_k VERSION AS OF \d+ WITH \(([^)]*)\)", pruned.sql)

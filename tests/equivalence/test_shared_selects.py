@@ -134,7 +134,7 @@ AS_IT_IS = {
 
 
 @pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
-def test_what_several_places_read_is_narrowed_to_the_keys_of_any(sql: str, harness: Harness) -> None:
+def test_what_several_places_read_is_pruned_to_the_keys_of_any(sql: str, harness: Harness) -> None:
     checked = harness.check(sql)
     assert "by_k.k" in checked.applied, checked.pruned.filters
     assert checked.files("by_k").selected < checked.files("by_k").total

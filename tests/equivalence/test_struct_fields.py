@@ -69,7 +69,7 @@ def shops(lake: SqlCatalog) -> None:
         ),
     ],
 )
-def test_a_scan_is_narrowed_beside_fields(sql: str, selected: int, harness: Harness) -> None:
+def test_a_scan_is_pruned_beside_fields(sql: str, selected: int, harness: Harness) -> None:
     checked = harness.check(sql)
     assert checked.written.rows.num_rows > 0
     assert not checked.is_rejected

@@ -62,7 +62,7 @@ def by_months(schema: Schema, date_key: str | None) -> PartitionSpec:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_text_has_the_same_rows_narrowed(name: str, texts: dict[str, str], tpcds: Harness) -> None:
+def test_a_text_has_the_same_rows_pruned(name: str, texts: dict[str, str], tpcds: Harness) -> None:
     tpcds.check(texts[name])
     # By now the values in the files are known. Until then, keys are also applied to unsuitable columns.
     filters = tpcds.prune(texts[name]).filters

@@ -139,7 +139,7 @@ def versions(lake: SqlCatalog, gateway: Gateway) -> Mapping[str, Version]:
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize(("sql", "columns"), NARROWED.values(), ids=NARROWED)
-def test_a_version_is_narrowed(
+def test_a_version_is_pruned(
     sql: str, columns: set[str], spelling: str, harness: Harness, versions: Mapping[str, Version]
 ) -> None:
     said = {table: each.said(table, spelling) for table, each in versions.items()}
@@ -152,7 +152,7 @@ def test_a_version_is_narrowed(
 
 @pytest.mark.usefixtures("versions")
 @pytest.mark.parametrize(("sql", "columns"), BRANCHES.items())
-def test_a_branch_is_narrowed_if_its_snapshot_has_its_columns(
+def test_a_branch_is_pruned_if_its_snapshot_has_its_columns(
     sql: str, columns: set[str], harness: Harness
 ) -> None:
     checked = harness.check(sql)

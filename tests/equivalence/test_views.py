@@ -113,7 +113,7 @@ def opened(harness: Harness, sql: str) -> set[str]:
         ("SELECT `v odd```.* FROM `v odd``` JOIN v_dim d ON `a b` = d.k", {"by_k.k"}),
     ],
 )
-def test_the_tables_behind_a_view_are_narrowed(sql: str, columns: set[str], views: Harness) -> None:
+def test_the_tables_behind_a_view_are_pruned(sql: str, columns: set[str], views: Harness) -> None:
     checked = views.check(sql)
     assert columns <= checked.applied.keys(), checked.pruned.filters
     for each in columns:
@@ -146,7 +146,7 @@ def test_columns_are_those_of_the_view(name: str, views: Harness) -> None:
     ],
     ids=["a fact", "a dimension"],
 )
-def test_views_are_opened_keep_the_rows_and_can_be_left_closed(
+def test_views_are_expanded_preserve_the_rows_and_can_be_left_unexpanded(
     sql: str, views: Harness, gateway: Gateway
 ) -> None:
     views.check(sql)
@@ -161,7 +161,7 @@ def test_views_are_opened_keep_the_rows_and_can_be_left_closed(
         detections._bounds = bounds
 
 
-def test_a_view_cut_by_a_limit_is_not_narrowed(views: Harness) -> None:
+def test_a_view_cut_by_a_limit_is_not_pruned(views: Harness) -> None:
     checked = views.check("SELECT t.* FROM v_top t JOIN dim d ON t.k = d.k WHERE d.year = 1999")
     assert checked.applied == {}
 

@@ -102,7 +102,7 @@ def test_a_host_that_says_nothing_is_passed_over(postgres: EmbeddedPostgres, sil
         store.record([short_record()])
 
 
-def test_without_any_host_it_is_down_and_no_address_is_told(postgres: EmbeddedPostgres) -> None:
+def test_without_any_host_it_is_down_and_no_address_is_reported(postgres: EmbeddedPostgres) -> None:
     store = PostgresQueryStore(of_hosts(postgres, NOBODY, "127.0.0.1:10"))
     with closing(store), pytest.raises(MetricsStoreDown) as down:
         store.record([short_record()])

@@ -94,7 +94,7 @@ def _write_all(file: BinaryIO | RawIOBase, size: int) -> None:
 
 
 @pytest.mark.skipif(not ASKED_FOR, reason="`make faults` tries it")
-def test_a_full_disk_is_told_by_codes_and_forgotten_when_there_is_room(
+def test_a_full_disk_is_reported_by_codes_and_forgotten_when_there_is_room(
     place: FaultPlace, small: Path
 ) -> None:
     client = place.gateway.client

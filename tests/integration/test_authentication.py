@@ -184,7 +184,7 @@ def test_a_renewed_certificate_is_served_without_a_restart(house: House) -> None
     assert house.status(TOKEN) == 200
 
 
-def test_known_keys_outlast_the_store_and_unknown_ones_are_told_so(house: House) -> None:
+def test_known_keys_outlast_the_store_and_unknown_ones_are_rejected(house: House) -> None:
     known = house.sluice("keys", "create", "outlasting")
     unseen = house.sluice("keys", "create", "unseen")
 

@@ -155,13 +155,13 @@ def reported(lineage: ColumnLineage) -> dict[str, set[str]]:
         ),
     ],
 )
-def test_each_column_is_told_with_what_it_is_made_of(
+def test_each_column_is_reported_with_what_it_is_made_of(
     engine: SparkEngine, sql: str, expected: dict[str, set[str]]
 ) -> None:
     assert reported(lineage_of(engine, sql)) == expected
 
 
-def test_a_view_is_told_by_its_tables(engine: SparkEngine) -> None:
+def test_a_view_is_reported_by_its_tables(engine: SparkEngine) -> None:
     prepare(
         engine,
         "CREATE OR REPLACE GLOBAL TEMP VIEW dear AS SELECT id AS k FROM lake.shop.sales WHERE price > 1",
@@ -170,7 +170,7 @@ def test_a_view_is_told_by_its_tables(engine: SparkEngine) -> None:
     assert found == {"k": {"sales.id IDENTITY"}, "*": {"sales.price FILTER"}}
 
 
-def test_what_would_take_too_long_is_not_told(engine: SparkEngine) -> None:
+def test_what_would_take_too_long_is_not_reported(engine: SparkEngine) -> None:
     """The query takes a column made of 500 others 500 times."""
     columns = ", ".join(f"CAST(id + {each} AS STRING) AS c{each}" for each in range(500))
     together = f"concat_ws('', {', '.join(f'c{each}' for each in range(500))})"

@@ -91,7 +91,7 @@ def dead_letters_of(gateway: httpx.Client, table: Table) -> list[tuple[str, str]
 
 
 @pytest.mark.parametrize("form", ["JSON", *CONTENT_TYPES])
-def test_letters_of_every_form_are_mended_and_sent_again(
+def test_dead_letters_of_every_form_are_corrected_and_sent_again(
     gateway: httpx.Client, table: Table, form: str
 ) -> None:
     response = (
@@ -124,7 +124,7 @@ def test_letters_of_every_form_are_mended_and_sent_again(
     assert dead_letters_of(gateway, table) == stored
 
 
-def test_a_letter_that_is_not_mended_becomes_one_again(gateway: httpx.Client, table: Table) -> None:
+def test_a_dead_letter_that_is_not_corrected_becomes_one_again(gateway: httpx.Client, table: Table) -> None:
     assert send_body(gateway, table, "CSV", body("CSV")).status_code == 200
     first = dead_letters_of(gateway, table)
     for form, payload in first:
@@ -147,7 +147,7 @@ def days_table(lake: SqlCatalog, new_name: str) -> Iterator[str]:
         lake.drop_table(each)
 
 
-def test_letters_with_days_and_moments_of_far_years_are_sent_again(
+def test_dead_letters_with_days_and_moments_of_far_years_are_sent_again(
     gateway: httpx.Client, days_table: str
 ) -> None:
     far_day, far_moment = "+32768-01-01", "+55840-11-08T22:13:20+00:00"

@@ -168,7 +168,7 @@ def test_a_first_start_is_tried_in_a_folder_that_is_removed_again(folder: Path) 
     assert list(data_dir.iterdir()) == []
 
 
-def test_one_that_is_told_to_stop_leaves_nothing_behind(folder: Path) -> None:
+def test_one_that_is_asked_to_stop_leaves_nothing_behind(folder: Path) -> None:
     data_dir = folder / "doctor-stopped"
     data_dir.mkdir()
     with subprocess.Popen(
@@ -247,7 +247,7 @@ def test_a_data_folder_that_takes_no_file_skips_what_is_embedded_there(tmp_path:
     ("ahead", "state"),
     [(timedelta(minutes=5), State.FAILED), (timedelta(seconds=-15), State.WARNING)],
 )
-def test_a_clock_that_is_off_is_told_of_both_stores(
+def test_a_clock_that_is_off_is_reported_for_both_stores(
     given: dict[str, object], ahead: timedelta, state: State
 ) -> None:
     clock = of_part(examined(given, ClockAhead(ahead)), "clock")

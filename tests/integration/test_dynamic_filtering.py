@@ -119,7 +119,7 @@ def test_a_build_side_without_keys_leaves_nothing_to_read(gateway: httpx.Client)
     assert scan_of(explanation, "lake.shop.sales")["dataFiles"] == {"total": DAYS, "selected": 0}
 
 
-def test_what_sets_of_keys_spare_together_is_told_as_nothing_of_its_total(gateway: httpx.Client) -> None:
+def test_what_sets_of_keys_skip_together_is_reported_as_nothing_of_its_total(gateway: httpx.Client) -> None:
     both = (
         "SELECT count(*) FROM sales f JOIN calendar a ON f.day_key = a.day_key "
         "JOIN calendar b ON f.day_key = b.day_key WHERE a.month = 1 AND b.month = 3"
@@ -156,7 +156,7 @@ def test_parameters_are_bound_in_the_collection_too(gateway: httpx.Client) -> No
     assert found[1] == [[FIRST_DAY + DAYS_PER_MONTH, FIRST_DAY + 2 * DAYS_PER_MONTH - 1]]
 
 
-def test_a_preserved_side_is_not_narrowed_and_the_explanation_says_so(gateway: httpx.Client) -> None:
+def test_a_preserved_side_is_not_pruned_and_the_explanation_says_so(gateway: httpx.Client) -> None:
     sql = "SELECT count(*) FROM sales f LEFT JOIN calendar c ON f.day_key = c.day_key AND c.month = 2"
     answer, explanation = answered(gateway, sql, **ALWAYS)
 
@@ -214,7 +214,7 @@ def test_every_table_that_was_read_has_a_reason(
         assert expected in gateway.get(path, headers=headers).text
 
 
-def test_a_query_may_be_narrowed_by_other_bounds_than_the_operators(gateway: httpx.Client) -> None:
+def test_a_query_may_be_pruned_by_other_bounds_than_the_operators(gateway: httpx.Client) -> None:
     lists = {"minTableBytes": 0, "rewrites": []}
     months = star(2).replace("month = 2", "month IN (2, 4)")
     answer, by_lists = answered(gateway, months, dynamicFiltering=lists)
@@ -228,7 +228,7 @@ def test_a_query_may_be_narrowed_by_other_bounds_than_the_operators(gateway: htt
     assert by_lists["rewrites"] == []
 
 
-def test_the_explanation_for_people_shows_the_collector_below_the_narrowed_scan(
+def test_the_explanation_for_people_shows_the_collector_below_the_pruned_scan(
     gateway: httpx.Client,
 ) -> None:
     answer = ask(gateway, star(2), **ALWAYS)
@@ -255,7 +255,7 @@ def test_the_explanation_as_a_page_stands_on_its_own(gateway: httpx.Client) -> N
 
 
 @pytest.mark.parametrize("spelling", ["{name} VERSION AS OF {id} AS f", "lake.{name}.tag_first AS f"])
-def test_a_version_of_a_table_is_narrowed_and_explained_by_its_snapshot(
+def test_a_version_of_a_table_is_pruned_and_explained_by_its_snapshot(
     gateway: httpx.Client, lake: SqlCatalog, new_name: str, spelling: str
 ) -> None:
     table = make(lake, new_name, SALES, BY_DAY)

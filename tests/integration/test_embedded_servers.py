@@ -239,7 +239,7 @@ def test_a_server_that_was_killed_with_its_gateway_recovers(data: Path, start_pr
     server.stop()
 
 
-def test_a_process_number_that_is_somebody_elses_by_now_is_no_hindrance(data: Path) -> None:
+def test_a_process_number_that_is_another_process_by_now_is_no_hindrance(data: Path) -> None:
     server = EmbeddedPostgres.start(data)
     pid_file = (data / "data" / "postmaster.pid").read_text().splitlines()
     server.stop()

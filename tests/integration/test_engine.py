@@ -217,7 +217,7 @@ def reported(result: EngineResult) -> dict[str, tuple[bool, Selection]]:
 
 @pytest.mark.usefixtures("star")
 @pytest.mark.parametrize("hint", ["", "/*+ MERGE(c) */", "/*+ SHUFFLE_HASH(c) */"])
-def test_a_scan_whose_rows_turned_out_to_match_nothing_is_told_as_it_ran(
+def test_a_scan_whose_rows_turned_out_to_match_nothing_is_reported_as_it_ran(
     engine: SparkEngine, hint: str
 ) -> None:
     sql = f"SELECT {hint} f.v FROM lake.s.facts f JOIN lake.s.days c ON f.k = c.k WHERE c.month * 2 = 99"
@@ -246,7 +246,7 @@ def test_a_scan_that_was_planned_and_never_ran_has_read_nothing_of_its_total(eng
 
 
 @pytest.mark.usefixtures("star")
-def test_each_scan_is_told_once(engine: SparkEngine) -> None:
+def test_each_scan_is_reported_once(engine: SparkEngine) -> None:
     sql = (
         "SELECT count(*) FROM lake.s.facts f JOIN lake.s.days c ON f.k = c.k JOIN lake.s.facts g ON g.k = c.k"
         " WHERE c.month < 2 AND f.v > (SELECT min(k * 2) FROM lake.s.days) - 1"
@@ -277,7 +277,7 @@ def test_a_scan_says_which_columns_it_reads(engine: SparkEngine) -> None:
 
 
 @pytest.mark.usefixtures("star")
-def test_totals_are_told_of_tables_that_are_not_read(engine: SparkEngine) -> None:
+def test_totals_are_reported_for_tables_that_are_not_read(engine: SparkEngine) -> None:
     [scan] = run(engine, "SELECT v FROM lake.s.facts WHERE k < 1").scans
     nothing = Selection(0, 0)
     bare = replace(scan, metrics=PruningMetrics(nothing, nothing, nothing, nothing, nothing, planning_ms=0))

@@ -66,7 +66,7 @@ def is_nothing_of(scan: JsonObject) -> bool:
     return is_nothing and not scan["rows"]["read"] and not scan["hasRun"]
 
 
-def test_a_dropped_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> None:
+def test_an_eliminated_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, DROPPABLE, "JOIN_DROPPED")
     [dropped] = [each for each in found["rewrites"] if each["rewrite"] == "JOIN_DROPPED"]
     assert (dropped["table"], dropped["tableReference"], dropped["filterId"]) == (
@@ -86,7 +86,7 @@ def test_a_dropped_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> No
     assert "Join</text>" not in page
 
 
-def test_rows_in_memory_are_told_as_such(rewriting: httpx.Client) -> None:
+def test_rows_in_memory_are_reported_as_such(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, NAMED, "LOCAL_RELATION")
     [relation] = [each for each in found["rewrites"] if each["rewrite"] == "LOCAL_RELATION"]
     rows = f"LocalTableScan(table=[[lake, shop, calendar]], rows=[{relation['detail']}]"
@@ -114,7 +114,7 @@ def test_a_plan_before_the_run_shows_the_same(rewriting: httpx.Client) -> None:
     assert {each["native"] for each in plan["scans"] if each["hasRun"]} == {None}
 
 
-def test_two_mentions_of_one_table_have_each_its_own_filter(rewriting: httpx.Client) -> None:
+def test_two_references_of_one_table_have_each_its_own_filter(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, TWICE, "JOIN_DROPPED")
     probes = {each["filterId"]: each["probe"] for each in found["filters"] if each["applied"]}
     assert {name: (each["alias"], each["tableReference"]) for name, each in probes.items()} == {
@@ -133,7 +133,7 @@ def test_an_empty_set_is_nothing_of_the_total_at_every_level(rewriting: httpx.Cl
     assert "filters=[df1], read=[nothing])" in found["plans"]["optimizedPhysical"]
 
 
-def test_what_spark_dropped_on_the_way_is_told_with_its_reason(rewriting: httpx.Client) -> None:
+def test_what_spark_eliminated_on_the_way_is_reported_with_its_reason(rewriting: httpx.Client) -> None:
     sql = "SELECT f.* FROM sales f JOIN calendar c ON f.day_key = c.day_key WHERE c.month * 2 = 26"
     answer = ask(rewriting, sql, **NEVER)
     found = explain(rewriting, answer["queryId"])
@@ -150,7 +150,7 @@ def test_what_spark_dropped_on_the_way_is_told_with_its_reason(rewriting: httpx.
     assert counted[0]["dataFiles"]["total"] >= DAYS
 
 
-def test_a_narrowed_scan_that_was_not_needed_keeps_its_filter_and_its_total(rewriting: httpx.Client) -> None:
+def test_a_pruned_scan_that_was_not_needed_keeps_its_filter_and_its_total(rewriting: httpx.Client) -> None:
     sql = (
         "SELECT count(*) FROM sales f JOIN calendar c ON f.day_key = c.day_key"
         " JOIN calendar e ON f.amount = e.month * 0.001 WHERE c.month = 2 AND e.month * 2 = 26"
@@ -161,7 +161,7 @@ def test_a_narrowed_scan_that_was_not_needed_keeps_its_filter_and_its_total(rewr
     assert sales["dataFiles"] == {"total": DAYS, "selected": DAYS_PER_MONTH if sales["hasRun"] else 0}
 
 
-def test_spark_itself_pruning_a_scan_is_told(rewriting: httpx.Client) -> None:
+def test_spark_itself_pruning_a_scan_is_reported(rewriting: httpx.Client) -> None:
     found = explain(rewriting, ask(rewriting, DROPPABLE, **NEVER)["queryId"])
     assert scan_of(found, "lake.shop.sales")["native"] is True
     assert scan_of(found, "lake.shop.calendar")["native"] is False

@@ -141,7 +141,7 @@ def test_what_one_replica_forgets_the_others_forget_too(replica: NewReplica, clo
     assert there.obtain(wanted, Collecting(), 1).data == keys_of((1,))
 
 
-def test_what_is_forgotten_while_it_is_collected_is_not_kept_in_the_process(replica: NewReplica) -> None:
+def test_what_is_forgotten_while_it_is_collected_is_not_cached_in_the_process(replica: NewReplica) -> None:
     wanted, collect, cache = date_filter(), Collecting(), replica()
     collect.may_end.clear()
     with ThreadPoolExecutor(1) as threads:

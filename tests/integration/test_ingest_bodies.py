@@ -235,7 +235,7 @@ def test_a_line_of_few_bytes_is_refused_if_it_unfolds_to_more_than_one_may_have(
 
 
 @pytest.mark.parametrize("on_error", ["REJECT_REQUEST", "DEAD_LETTER"])
-def test_what_is_damaged_or_wrong_is_told_and_leaves_nothing(
+def test_what_is_damaged_or_wrong_is_reported_and_leaves_nothing(
     gateway: httpx.Client, events: Table, running: RunningGateway, on_error: str
 ) -> None:
     for kind, packed, body in damaged():
@@ -251,7 +251,7 @@ def test_what_is_damaged_or_wrong_is_told_and_leaves_nothing(
     assert {each.name for each in spooled} <= {"lock", ".lock"}
 
 
-def test_dead_letters_are_kept_read_and_sent_again(gateway: httpx.Client, events: Table) -> None:
+def test_dead_letters_are_stored_read_and_sent_again(gateway: httpx.Client, events: Table) -> None:
     lines = ['{"id": 1}', '{"id": "2"}', "nonsense", '{"id": 3, "day": "2026-02-30"}', '{"id": 4}']
     response = send(gateway, events, "\n".join(lines).encode(), onError="DEAD_LETTER")
     assert response.status_code == 200, response.text

@@ -114,7 +114,7 @@ def test_a_table_is_made_and_evolves_with_what_is_sent_to_it(
     assert table.scan(row_filter="shard = 7").to_arrow().num_rows == 1
 
 
-def test_what_differs_is_told_and_nothing_is_changed(
+def test_what_differs_is_reported_and_nothing_is_changed(
     gateway: httpx.Client, lake: SqlCatalog, name: str
 ) -> None:
     made = send(gateway, name, {"id": 1}, schema=schema(field("id", "int")), create={})

@@ -227,7 +227,7 @@ def assert_one_snapshot_a_batch(table: Table, checkpoint: str) -> None:
     assert all(each.startswith(f"{checkpoint}/") and "," not in each for each in batches)
 
 
-def test_messages_that_are_no_records_are_told_and_those_that_were_given_up_are_none(
+def test_messages_that_are_no_records_are_reported_and_those_that_were_given_up_are_none(
     kafka: KafkaServer, topics: KafkaClient, lives: Lives, topic: str, table: Table
 ) -> None:
     topics.send_and_give_up(topic, messages([100, 101]), partition=1)

@@ -119,7 +119,7 @@ def sent(
     return found
 
 
-def test_a_query_is_told_with_its_tables_and_what_its_columns_come_from(
+def test_a_query_is_reported_with_its_tables_and_what_its_columns_come_from(
     running: RunningGateway, there: Receiver
 ) -> None:
     for _ in range(3):
@@ -157,7 +157,7 @@ def test_a_query_is_told_with_its_tables_and_what_its_columns_come_from(
     assert {("lake.shop.sales", "day_key"), ("lake.shop.calendar", "day_name")} <= decides
 
 
-def test_one_job_runs_with_other_values_and_no_value_is_told(
+def test_one_job_runs_with_other_values_and_no_value_is_reported(
     running: RunningGateway, there: Receiver
 ) -> None:
     jobs = set()
@@ -169,7 +169,7 @@ def test_one_job_runs_with_other_values_and_no_value_is_told(
     assert there.requests[-1][1]["Authorization"] == f"Bearer {SECRET}"
 
 
-def test_failed_and_canceled_queries_are_told_as_such(running: RunningGateway, there: Receiver) -> None:
+def test_failed_and_canceled_queries_are_reported_as_such(running: RunningGateway, there: Receiver) -> None:
     text = f"SELECT CAST('{SECRET}' AS INT) + max(day_key) AS n FROM calendar"
     failed = post(running.client, text).json()["queryId"]
     event = run_of(there, failed)[1]
@@ -181,7 +181,7 @@ def test_failed_and_canceled_queries_are_told_as_such(running: RunningGateway, t
     assert run_of(there, canceled)[1]["eventType"] == "ABORT"
 
 
-def test_an_ingest_and_its_commit_are_told(running: RunningGateway, there: Receiver, logs: Table) -> None:
+def test_an_ingest_and_its_commit_are_reported(running: RunningGateway, there: Receiver, logs: Table) -> None:
     answer = sent(running.client, logs)
     _, ingest = run_of(there, answer["ingestId"])
     assert ingest["eventType"] == "COMPLETE"
@@ -208,7 +208,7 @@ def test_an_ingest_and_its_commit_are_told(running: RunningGateway, there: Recei
     assert logs.location().endswith(folder["LOCATION"])
 
 
-def test_an_ingest_of_a_file_is_told_with_the_file(
+def test_an_ingest_of_a_file_is_reported_with_the_file(
     running: RunningGateway, there: Receiver, logs: Table, folder: Path
 ) -> None:
     path = folder / "sources" / "lineage.ndjson"
@@ -221,7 +221,7 @@ def test_an_ingest_of_a_file_is_told_with_the_file(
     assert [(each["namespace"], each["name"]) for each in ended["inputs"]] == [("file", str(path))]
 
 
-def test_a_compaction_is_told(running: RunningGateway, there: Receiver, logs: Table) -> None:
+def test_a_compaction_is_reported(running: RunningGateway, there: Receiver, logs: Table) -> None:
     for _ in range(2):
         sent(running.client, logs)
     compact(running.client, logs)

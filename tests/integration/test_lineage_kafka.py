@@ -84,7 +84,7 @@ def test_events_are_there_and_those_of_a_job_keep_their_order(kafka: KafkaServer
         assert len({partition for _, partition, _ in own}) == 1
 
 
-def test_what_the_server_does_not_take_is_told(kafka: KafkaServer) -> None:
+def test_what_the_server_does_not_take_is_reported(kafka: KafkaServer) -> None:
     transport = KafkaTransport(kafka.open_address, "not-there", {}, 2)
     with closing(transport), pytest.raises(NotDelivered):
         transport.send(b"{}", "query.a")

@@ -36,7 +36,7 @@ def scheduled(folder: Path) -> Iterator[RunningGateway]:
     gateway.stop()
 
 
-def test_a_table_that_is_only_appended_to_is_kept_in_order(scheduled: RunningGateway) -> None:
+def test_a_table_that_is_only_appended_to_is_maintained(scheduled: RunningGateway) -> None:
     name, short = "lake.kept.events", "kept.events"
     schema = {"type": "struct", "fields": [{"name": "id", "type": "long"}]}
     client = scheduled.client

@@ -187,7 +187,7 @@ def maintain(gateway: httpx.Client, table: str) -> dict[str, JsonObject]:
     return {each["operation"]: each["counts"] for each in done["results"]}
 
 
-def test_a_narrowed_query_reads_only_the_objects_that_it_says(gateway: httpx.Client, stored: Stored) -> None:
+def test_a_pruned_query_reads_only_the_objects_that_it_says(gateway: httpx.Client, stored: Stored) -> None:
     files = keys_of(stored.store, stored.lake.load_table("shop.sales"), ".parquet")
     assert len(files) == len(DAYS)
     for each in files:
@@ -288,7 +288,7 @@ def test_a_bad_record_anywhere_leaves_nothing_in_the_store(
     assert keys_of(store, table, ".parquet") == []
 
 
-def test_a_store_that_takes_nothing_is_told_and_nothing_is_accepted(
+def test_a_store_that_takes_nothing_is_reported_and_nothing_is_accepted(
     gateway: httpx.Client, store: ObjectStore, table: Table
 ) -> None:
     body = {"table": named(table), "records": [{"id": 1, "kind": "a"}]}
@@ -298,7 +298,7 @@ def test_a_store_that_takes_nothing_is_told_and_nothing_is_accepted(
     assert rows(gateway, f"SELECT count(*) FROM {named(table)}") == [[1]]
 
 
-def test_what_a_query_may_not_read_is_told_without_secrets(
+def test_what_a_query_may_not_read_is_reported_without_secrets(
     gateway: httpx.Client, store: ObjectStore, table: Table
 ) -> None:
     send(gateway, named(table), {"id": 1, "kind": "a"})

@@ -90,7 +90,7 @@ def test_parameters_are_bound_in_the_plan(gateway: httpx.Client) -> None:
         ("SELECT salee_id FROM shop.sales", 422, "COLUMN_NOT_FOUND"),
     ],
 )
-def test_what_cannot_run_is_told_as_for_a_query(
+def test_what_cannot_run_is_reported_as_for_a_query(
     gateway: httpx.Client, sql: str, status: int, code: str
 ) -> None:
     found = problem(gateway.post("/explain", json={"sql": sql}), status, code)

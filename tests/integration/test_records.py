@@ -75,7 +75,7 @@ def test_a_query_that_timed_out_leaves_that(guarded: Guarded) -> None:
     assert found["running_ms"] >= 300
 
 
-def test_a_text_that_postgresql_cannot_hold_is_kept_as_well_as_it_can(guarded: Guarded) -> None:
+def test_a_text_that_postgresql_cannot_store_is_stored_as_well_as_it_can(guarded: Guarded) -> None:
     answer = ask(guarded.alice, "SELECT '\x00' AS nul", tags={"a\x00": "b\x00"})
     assert "nul" in record(guarded, answer["queryId"])["sql"]
 

@@ -97,7 +97,7 @@ def test_they_become_dead_letters_and_the_others_are_committed(
 
 
 @pytest.mark.parametrize("form", ["JSON", "NDJSON", "source"])
-def test_without_dead_letters_each_is_told_with_its_place_and_reason(
+def test_without_dead_letters_each_is_reported_with_its_place_and_reason(
     gateway: httpx.Client, table: Table, inbox: Path, form: str
 ) -> None:
     answer = send(gateway, table, form, inbox, "REJECT_REQUEST")
@@ -113,7 +113,7 @@ def test_without_dead_letters_each_is_told_with_its_place_and_reason(
     assert ids(table) == []
 
 
-def test_of_parquet_what_is_not_finite_is_told_by_its_row(gateway: httpx.Client, table: Table) -> None:
+def test_of_parquet_what_is_not_finite_is_reported_by_its_row(gateway: httpx.Client, table: Table) -> None:
     shares = [0.5, float("nan"), None, float("-inf")]
     sink = io.BytesIO()
     columns = {"id": [1, 2, 3, 4], "share": shares, "st": [{"x": 1}] * 4}
@@ -128,7 +128,9 @@ def test_of_parquet_what_is_not_finite_is_told_by_its_row(gateway: httpx.Client,
     assert found == [["row 2", reason], ["row 4", reason]]
 
 
-def test_a_stream_goes_on_and_writes_their_letters(gateway: httpx.Client, table: Table, inbox: Path) -> None:
+def test_a_stream_goes_on_and_writes_their_dead_letters(
+    gateway: httpx.Client, table: Table, inbox: Path
+) -> None:
     put(inbox, "a.json", lines(RECORDS))
     source = {"directory": inbox.as_uri()}
     asked = {"name": "s", "table": named(table), "source": source, "interval": "100ms"}

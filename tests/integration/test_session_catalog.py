@@ -104,7 +104,7 @@ def _kinds(keys: range) -> list[dict[str, object]]:
     return [{"k": each, "name": "odd" if each % 4 == 1 else "other"} for each in keys]
 
 
-def test_a_declared_folder_is_narrowed_and_explained(declared: RunningGateway) -> None:
+def test_a_declared_folder_is_pruned_and_explained(declared: RunningGateway) -> None:
     plain = ask(declared.client, JOINED.format(table="events"), **NEVER)
     answer, explanation, applied = narrowed(declared.client, JOINED.format(table="events"))
     assert answer["result"]["rows"] == plain["result"]["rows"] != []
@@ -172,7 +172,7 @@ def test_declared_folders_are_there_again_after_the_jvm_was_lost(declared: Runni
 
 
 @pytest.mark.parametrize("table", ["hive_style", "hive_orc", "tracked"])
-def test_a_metastores_table_is_narrowed_and_explained(hive: RunningGateway, table: str) -> None:
+def test_a_metastores_table_is_pruned_and_explained(hive: RunningGateway, table: str) -> None:
     plain = ask(hive.client, JOINED.format(table=table), **NEVER)
     answer, explanation, applied = narrowed(hive.client, JOINED.format(table=table))
     assert answer["result"]["rows"] == plain["result"]["rows"] != []
@@ -196,7 +196,7 @@ def test_what_is_read_by_other_means_says_why_it_takes_no_filter(hive: RunningGa
     )
 
 
-def test_a_metastores_table_is_narrowed_by_keys_of_an_iceberg_table(hive: RunningGateway) -> None:
+def test_a_metastores_table_is_pruned_by_keys_of_an_iceberg_table(hive: RunningGateway) -> None:
     sql = (
         "SELECT f.id FROM spark_catalog.logs.hive_style f"
         f" JOIN shop.calendar c ON f.k = c.day_key - {FIRST_DAY}"

@@ -160,7 +160,7 @@ def test_one_file_that_breaks_off_leaves_nothing_of_the_others(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_file_of_another_form_among_many_is_told_by_its_name(
+def test_a_file_of_another_form_among_many_is_reported_by_its_name(
     gateway: httpx.Client, log_table: Table, inbox: Path, form: str
 ) -> None:
     put_files(inbox, form, "none")

@@ -34,7 +34,7 @@ def stream(table: Table, inbox: Path, **body: Any) -> dict[str, Any]:
     } | body
 
 
-def test_a_stream_is_told_listed_stopped_and_resumed(
+def test_a_stream_is_reported_listed_stopped_and_resumed(
     gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:
     put(inbox, "a.json", lines([{"id": 1}, {"id": 2}]))

@@ -41,6 +41,6 @@ def test_processes_that_start_at_once_make_one_user(name: str) -> None:
     assert [process.returncode for process in asking] == [0] * PROCESSES, reported
 
 
-def test_a_name_that_no_user_can_have_is_told() -> None:
+def test_a_name_that_no_user_can_have_is_reported() -> None:
     with pytest.raises(CannotStart, match="could not be made"):
         system_user("no:name")

@@ -231,7 +231,7 @@ def test_what_is_refused_writes_nothing(gateway: httpx.Client, items: Table) -> 
     assert items.current_snapshot() is None
 
 
-def test_narrowed_or_not_queries_find_the_rows_that_are_there(gateway: httpx.Client, items: Table) -> None:
+def test_pruned_or_not_queries_find_the_rows_that_are_there(gateway: httpx.Client, items: Table) -> None:
     """The table is the probe side, the build side, or both."""
     days = 20
     upsert(gateway, items, *(row(n, day, note="old", price=n) for day in range(days) for n in range(3)))

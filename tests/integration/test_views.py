@@ -68,7 +68,7 @@ def test_the_plan_before_a_run_opens_views_too(gateway: httpx.Client, names: tup
     assert response.json()["plans"] is not None
 
 
-def test_a_replaced_view_answers_anew(
+def test_a_replaced_view_answers_again(
     gateway: httpx.Client, lake: SqlCatalog, names: tuple[str, str]
 ) -> None:
     _, days = names
@@ -82,7 +82,9 @@ def test_a_replaced_view_answers_anew(
     assert applied["build"]["predicate"] == "month = 2"
 
 
-def test_an_error_is_told_of_the_text_that_was_sent(gateway: httpx.Client, names: tuple[str, str]) -> None:
+def test_an_error_is_reported_for_the_text_that_was_sent(
+    gateway: httpx.Client, names: tuple[str, str]
+) -> None:
     query = f"SELECT s.nothing\nFROM {names[0]} s JOIN calendar k ON s.day = k.day_key WHERE k.month = 3"
     response = post(gateway, query, **ALWAYS)
     plain = post(gateway, query, **NEVER)

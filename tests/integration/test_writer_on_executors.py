@@ -126,7 +126,7 @@ def test_values_of_a_part_come_together_in_the_order_of_their_items(executors: E
     assert executors.regroup(digits, joined, [], 3, "test") == []
 
 
-def test_what_fails_again_and_again_is_told(spark: Executors) -> None:
+def test_what_fails_again_and_again_is_reported(spark: Executors) -> None:
     with pytest.raises(ExecutorsFailed):
         spark.map(failing, [1], "test")
     with pytest.raises(ExecutorsFailed):

@@ -369,7 +369,7 @@ def test_what_is_nested_is_read_alike_whole_and_in_part(gateway: httpx.Client, t
 
 
 @pytest.mark.parametrize("table", [NESTED], indirect=True, ids=["nested"])
-def test_no_list_and_an_empty_one_are_told_apart(gateway: httpx.Client, table: Table) -> None:
+def test_no_list_and_an_empty_one_are_distinguished(gateway: httpx.Client, table: Table) -> None:
     # PyIceberg reads both as empty if the list has structs.
     records: list[Row] = [{"id": 1, "path": None, "by_day": None}, {"id": 2, "path": [], "by_day": []}]
     sent = {"table": named(table), "writeSchema": ["by_day", "path", "id"], "records": records}

@@ -115,7 +115,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
     }
 
 
-def test_queries_that_were_recorded_before_there_were_filters_are_kept(empty_database: str) -> None:
+def test_queries_that_were_recorded_before_there_were_filters_are_retained(empty_database: str) -> None:
     migrations.upgrade(empty_database, "0001")
     with connected(empty_database) as connection:
         connection.execute(
@@ -182,7 +182,9 @@ def test_ingests_that_were_accepted_before_they_were_counted_are_counted(empty_d
     assert "commit_rounds" not in tables(empty_database)
 
 
-def test_queries_and_ingests_from_before_there_were_traces_are_kept_both_ways(empty_database: str) -> None:
+def test_queries_and_ingests_from_before_there_were_traces_are_retained_both_ways(
+    empty_database: str,
+) -> None:
     migrations.upgrade(empty_database, "0017")
     with connected(empty_database) as connection:
         connection.execute(

@@ -28,7 +28,7 @@ def test_a_value_that_is_put_again_counts_once() -> None:
     assert (cache.get("a"), cache.get("b")) == (4, 2)
 
 
-def test_what_is_larger_than_everything_is_not_kept() -> None:
+def test_what_is_larger_than_everything_is_not_cached() -> None:
     cache: BoundedLru[str, int] = BoundedLru(max_entries=10, max_bytes=100)
     cache.put("a", 1, 101)
     assert cache.get("a") is None

@@ -79,7 +79,7 @@ def test_version_1_is_read_as_written_whole() -> None:
     assert write_results_from_bytes((GOLDEN / "write_results_v1.bin").read_bytes()) == VERSION_1
 
 
-def test_the_order_of_columns_is_kept() -> None:
+def test_the_order_of_columns_is_preserved() -> None:
     [result] = write_results_from_bytes(write_results_to_bytes([PROJECTED]))
     assert result.target.write_schema_column_ids == (7, 2, 5)
 

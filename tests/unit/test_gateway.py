@@ -291,7 +291,7 @@ def test_a_request_id_that_only_the_metrics_store_knows_gives_that_query(house: 
     assert len(house.engine.runs) == 1
 
 
-def test_a_request_id_that_is_held_or_waits_to_be_written_asks_nothing_of_the_metrics_store(
+def test_a_request_id_that_is_in_memory_or_waits_to_be_written_asks_nothing_of_the_metrics_store(
     build: Build,
 ) -> None:
     house = build(journal=FakeJournal())
@@ -556,7 +556,7 @@ def test_a_query_has_taken_as_long_after_it_was_forgotten_as_before(build: Build
     assert min(before) == 700
 
 
-def test_a_result_that_the_store_gave_up_is_told_as_gone(house: House) -> None:
+def test_a_result_that_the_store_gave_up_is_reported_as_gone(house: House) -> None:
     query_id = house.submit()
     house.ended(query_id)
     house.results.drop(query_id)

@@ -102,7 +102,7 @@ def test_calls_of_other_keys_do_not_wait(shared: Shared) -> None:
     assert shared.calls.join("another", lambda: "at once", 0) == ("at once", True)
 
 
-def test_who_has_no_time_left_is_told_so_and_the_call_goes_on(shared: Shared) -> None:
+def test_who_has_no_time_left_is_rejected_and_the_call_goes_on(shared: Shared) -> None:
     first = shared.begin("first")
     with pytest.raises(FilterCollectionTimedOut):
         shared.calls.join("k", lambda: "other", 0)

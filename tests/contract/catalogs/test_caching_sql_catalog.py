@@ -72,7 +72,7 @@ def change_a_lot(table: Table) -> None:
     table.delete("id = 1")
 
 
-def test_what_is_kept_is_what_the_metadata_file_says(catalog: CachingSqlCatalog, table: Table) -> None:
+def test_what_is_cached_is_what_the_metadata_file_says(catalog: CachingSqlCatalog, table: Table) -> None:
     change_a_lot(table)
     cached = catalog.load_table("a.t")
     assert cached.metadata.model_dump_json() == as_written(cached)
@@ -125,7 +125,7 @@ def test_a_commit_from_outside_is_seen_at_once(
         table._do_commit((), (AssertRefSnapshotId(ref="main", snapshot_id=None),))
 
 
-def test_a_table_that_was_dropped_and_made_anew_is_another_one(
+def test_a_table_that_was_dropped_and_recreated_is_another_one(
     catalog: CachingSqlCatalog, outside: SqlCatalog, table: Table
 ) -> None:
     outside.drop_table("a.t")

@@ -109,7 +109,7 @@ def test_a_table_whose_metadata_is_lost_is_left_out_of_the_facts(
     assert list(sqlite_lakehouse.catalogs.facts_of(asked)) == [TableAt(EVENTS)]
 
 
-def test_a_table_with_a_type_that_pyiceberg_does_not_know_is_told_as_such(
+def test_a_table_with_a_type_that_pyiceberg_does_not_know_is_reported_as_such(
     sqlite_lakehouse: PyIcebergLakehouse,
 ) -> None:
     newer = TableName("lake", "logs", "newer")
@@ -141,7 +141,7 @@ def test_a_gateway_can_be_built_while_every_catalog_is_down() -> None:
     assert [each.state for each in catalogs.health()] == [PartState.DOWN]
 
 
-def test_a_listing_for_near_names_is_kept_for_a_few_seconds(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+def test_a_listing_for_near_names_is_cached_for_a_few_seconds(sqlite_lakehouse: PyIcebergLakehouse) -> None:
     sqlite_lakehouse.create(EVENTS)
     catalogs = sqlite_lakehouse.catalogs
     assert catalogs.nearest("logs.evnts") == ("lake.logs.events",)
@@ -167,7 +167,7 @@ def test_many_threads_may_ask_a_rest_catalog_at_once(rest_lakehouse: PyIcebergLa
     assert len(set(facts)) == 1
 
 
-def test_only_the_newest_hundred_snapshots_are_told(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+def test_only_the_newest_hundred_snapshots_are_reported(sqlite_lakehouse: PyIcebergLakehouse) -> None:
     sqlite_lakehouse.create(EVENTS)
     for _ in range(101):
         sqlite_lakehouse.append(EVENTS, 1)
@@ -186,7 +186,7 @@ def test_a_partition_field_names_its_source_as_it_is_called_now(sqlite_lakehouse
     assert fields == (PartitionField("type", "kind", "identity"),)
 
 
-def test_earlier_specs_are_told_without_what_the_current_one_has(
+def test_earlier_specs_are_reported_without_what_the_current_one_has(
     sqlite_lakehouse: PyIcebergLakehouse,
 ) -> None:
     before = (PartitionField("type", "log_type", "identity"), PartitionField("day", "day", "identity"))
@@ -199,7 +199,7 @@ def test_earlier_specs_are_told_without_what_the_current_one_has(
     assert facts.partition_fields == (before[1], PartitionField("id_bucket", "id", "bucket[4]"))
 
 
-def test_an_earlier_spec_over_a_dropped_column_is_not_told(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+def test_an_earlier_spec_over_a_dropped_column_is_not_reported(sqlite_lakehouse: PyIcebergLakehouse) -> None:
     sqlite_lakehouse.create(EVENTS, partition_fields=(PartitionField("type", "log_type", "identity"),))
     table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
     with table.update_spec() as spec:
@@ -209,7 +209,7 @@ def test_an_earlier_spec_over_a_dropped_column_is_not_told(sqlite_lakehouse: PyI
     assert sqlite_lakehouse.catalogs.facts(EVENTS).past_partition_fields == ()
 
 
-def test_columns_with_a_bloom_filter_are_told(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+def test_columns_with_a_bloom_filter_are_reported(sqlite_lakehouse: PyIcebergLakehouse) -> None:
     sqlite_lakehouse.create(EVENTS)
     prefix = "write.parquet.bloom-filter-enabled.column."
     table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
@@ -218,7 +218,7 @@ def test_columns_with_a_bloom_filter_are_told(sqlite_lakehouse: PyIcebergLakehou
     assert sqlite_lakehouse.catalogs.facts(EVENTS).bloom_filter_columns == ("id",)
 
 
-def test_decimals_that_had_fewer_digits_are_told(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+def test_decimals_that_had_fewer_digits_are_reported(sqlite_lakehouse: PyIcebergLakehouse) -> None:
     sqlite_lakehouse.create(EVENTS)
     table = sqlite_lakehouse.catalogs.pyiceberg("lake").load_table("logs.events")
     with table.update_schema() as schema:
@@ -234,7 +234,7 @@ def test_decimals_that_had_fewer_digits_are_told(sqlite_lakehouse: PyIcebergLake
     assert sqlite_lakehouse.catalogs.facts(EVENTS).widened_columns == ("paid",)
 
 
-def test_the_snapshots_schema_is_told_apart_from_the_tables(sqlite_lakehouse: PyIcebergLakehouse) -> None:
+def test_the_snapshots_schema_is_distinguished_from_the_tables(sqlite_lakehouse: PyIcebergLakehouse) -> None:
     sqlite_lakehouse.create(EVENTS)
     assert sqlite_lakehouse.catalogs.facts(EVENTS).snapshot_schema_id is None
     sqlite_lakehouse.append(EVENTS, 1)

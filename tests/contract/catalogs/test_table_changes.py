@@ -195,7 +195,7 @@ def test_a_schema_that_is_another_by_now_is_not_changed(place: Place) -> None:
     assert names(place.table()) == names(after)
 
 
-def test_a_table_that_is_gone_is_told(place: Place) -> None:
+def test_a_table_that_is_gone_is_reported(place: Place) -> None:
     table = place.made()
     if isinstance(place, RealPlace):
         place.lakehouse.outside.drop_table((place.name.schema, place.name.table))
@@ -206,7 +206,7 @@ def test_a_table_that_is_gone_is_told(place: Place) -> None:
         place.changes.evolve(table, [NEW])
 
 
-def test_a_catalog_that_is_down_is_told(place: Place) -> None:
+def test_a_catalog_that_is_down_is_reported(place: Place) -> None:
     table = place.made()
     if isinstance(place, RealPlace):
         place.lakehouse.stop()
@@ -290,13 +290,13 @@ def test_an_id_that_was_given_and_taken_back_in_between_is_not_given_again(real:
     assert new_id not in given
 
 
-def test_what_iceberg_refuses_is_told(sql: RealPlace) -> None:
+def test_what_iceberg_refuses_is_reported(sql: RealPlace) -> None:
     table = sql.made()
     with pytest.raises(SchemaMismatch, match="place"):
         sql.changes.evolve(table, [AddField((), Field(0, "place", STRING))])
 
 
-def test_a_table_that_cannot_be_made_is_told_before_and_when_it_is_to_be_made(place: Place) -> None:
+def test_a_table_that_cannot_be_made_is_reported_before_and_when_it_is_to_be_made(place: Place) -> None:
     nowhere = TableName("nowhere", "s", "t")
     others = replace(place.name, table="others")
     optional_identifier = TableCreation(TableSchema(0, COLUMNS, frozenset({30})))
@@ -337,7 +337,7 @@ def test_a_table_without_an_order_gets_none_by_default(place: Place) -> None:
     assert (place.table().sort_fields, orders(place.table())) == ((), [(BY_ID,)])
 
 
-def test_an_order_that_rows_cannot_be_in_is_told_by_the_catalog(place: Place) -> None:
+def test_an_order_that_rows_cannot_be_in_is_reported_by_the_catalog(place: Place) -> None:
     table = place.made()
     for wrong in (replace(BY_ID, source="nobody"), replace(BY_ID, transform="year")):
         with pytest.raises(SchemaMismatch):

@@ -145,7 +145,7 @@ def test_a_branch_that_another_makes_at_the_same_time_is_not_lost(real: PyIceber
     assert real.ids("audit") == [1, 2]
 
 
-def test_how_long_a_branch_is_kept_stays_as_it_is(sql: PyIcebergCommitTables) -> None:
+def test_how_long_a_branch_is_retained_stays_as_it_is(sql: PyIcebergCommitTables) -> None:
     first = sql.commits.commit(sql.committable([1]))
     table = sql.table()
     table.manage_snapshots().create_branch(first.snapshot_id, "audit", 1_000_000, 2_000_000, 3).commit()
@@ -232,7 +232,7 @@ def test_a_conflict_leaves_no_manifest_behind(sql: PyIcebergCommitTables) -> Non
     }
 
 
-def test_others_who_commit_all_the_time_are_told_as_a_catalog_that_is_down(
+def test_others_who_commit_all_the_time_are_reported_as_a_catalog_that_is_down(
     sql: PyIcebergCommitTables,
 ) -> None:
     commits, others = sql.new_commits(conflicts_within_s=0.3), sql.new_commits()
@@ -361,7 +361,7 @@ def test_another_table_of_the_same_name_gets_no_files_of_the_first(real: PyIcebe
         real.commits.commit(committable)
 
 
-def test_a_catalog_that_is_down_is_told_and_the_round_comes_later(real: PyIcebergCommitTables) -> None:
+def test_a_catalog_that_is_down_is_reported_and_the_round_comes_later(real: PyIcebergCommitTables) -> None:
     committable = real.committable([1])
     real.lakehouse.stop()
     try:

@@ -68,7 +68,7 @@ def test_discarded_files_are_gone_and_the_others_stay(storage: Storage) -> None:
     storage.data_files.discard(storage.table, dropped)
 
 
-def test_a_storage_that_takes_nothing_is_told(storage: Storage) -> None:
+def test_a_storage_that_takes_nothing_is_reported(storage: Storage) -> None:
     storage.take_down()
     with pytest.raises(StorageDown, match=r"lake\.s\.t"):
         storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 1})])
@@ -107,7 +107,7 @@ def test_when_the_rows_of_many_targets_end_in_an_error_no_file_is_left(storage: 
     assert not storage.files()
 
 
-def test_a_storage_that_is_down_is_told_for_many_targets_too(storage: Storage) -> None:
+def test_a_storage_that_is_down_is_reported_for_many_targets_too(storage: Storage) -> None:
     storage.take_down()
     with pytest.raises(StorageDown):
         storage.data_files.write_all([(Destination(storage.table, target(storage, 1)), batch({"id": 1}))])

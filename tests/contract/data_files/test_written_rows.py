@@ -75,7 +75,7 @@ def test_rows_come_back_with_the_columns_that_the_table_has_now(
     ]
 
 
-def test_a_file_that_is_gone_is_told(storage: Storage, written_rows: WrittenRows) -> None:
+def test_a_file_that_is_gone_is_reported(storage: Storage, written_rows: WrittenRows) -> None:
     result = written(storage, {"name": "a", "id": 1})
     storage.data_files.discard(storage.table, result)
     with pytest.raises(WrittenFileMissing):
@@ -84,7 +84,7 @@ def test_a_file_that_is_gone_is_told(storage: Storage, written_rows: WrittenRows
         list(written_rows.batches(storage.table, result.target, result.data_files))
 
 
-def test_a_file_with_other_rows_than_it_was_said_to_have_is_told(
+def test_a_file_with_other_rows_than_it_was_said_to_have_is_reported(
     storage: Storage, written_rows: WrittenRows
 ) -> None:
     result = written(storage, {"name": "a", "id": 1})

@@ -205,7 +205,7 @@ _ROWS = st.lists(
 
 @given(commits=st.lists(_ROWS, min_size=1, max_size=3))
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_no_row_has_a_value_that_was_not_told(
+def test_no_row_has_a_value_that_was_not_reported(
     tmp_path_factory: pytest.TempPathFactory, commits: list[list[dict[str, Any]]]
 ) -> None:
     lakehouse = PyIcebergProbeLakehouse(tmp_path_factory.mktemp("lake"))

@@ -72,7 +72,7 @@ def test_a_table_without_a_snapshot_holds_nothing_that_is_known(lakehouse: Probe
     assert _asked(lakehouse, None, "day") is None
 
 
-def test_a_partition_columns_values_are_all_told(lakehouse: ProbeLakehouse) -> None:
+def test_a_partition_columns_values_are_all_reported(lakehouse: ProbeLakehouse) -> None:
     snapshot_id = lakehouse.append([{"day": FRIDAY}, {"day": MONDAY}, {"day": None}, {"day": MONDAY}])
     values = _asked(lakehouse, snapshot_id, "day")
     assert values == ColumnValues((MONDAY, FRIDAY), MONDAY, FRIDAY, is_clustered=True)

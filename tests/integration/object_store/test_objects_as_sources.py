@@ -83,7 +83,7 @@ def test_whatever_a_key_is_called_it_is_found_and_read(store: ObjectStore, bucke
 
 
 @pytest.mark.parametrize("key", ["in/a%2Fb.json", "in/a\\b.json"])
-def test_a_key_that_no_address_can_have_is_told(store: ObjectStore, bucket: str, key: str) -> None:
+def test_a_key_that_no_address_can_have_is_reported(store: ObjectStore, bucket: str, key: str) -> None:
     store.put(bucket, key, b"{}\n")
     with pytest.raises(SourceInvalid, match="Rename it"):
         names(store, bucket, "in/*.json")
@@ -99,7 +99,7 @@ def test_an_object_is_read_whole_or_in_splits(store: ObjectStore, bucket: str) -
     assert b"".join(read(store, bucket, each) for each in splits) == text
 
 
-def test_what_is_not_there_is_told_and_so_is_a_folder(store: ObjectStore, bucket: str) -> None:
+def test_what_is_not_there_is_reported_and_so_is_a_folder(store: ObjectStore, bucket: str) -> None:
     store.put(bucket, "in/x/a.json", b"{}\n")
     for pattern in ("in/nothing.json", "in/*.parquet", "in/nowhere/*.json", "in/x/a.json/*"):
         with pytest.raises(SourceInvalid, match="There is no file"):
@@ -123,7 +123,7 @@ def test_other_buckets_and_other_folders_are_refused(store: ObjectStore, bucket:
             sources(store, bucket).files(uri)
 
 
-def test_a_store_that_refuses_is_told_without_its_own_words(store: ObjectStore, bucket: str) -> None:
+def test_a_store_that_refuses_is_reported_without_its_own_words(store: ObjectStore, bucket: str) -> None:
     store.put(bucket, "in/a.json", b"{}\n")
     [file] = sources(store, bucket).files(f"s3://{bucket}/in/*.json")
     with (
@@ -139,7 +139,7 @@ def test_a_store_that_refuses_is_told_without_its_own_words(store: ObjectStore, 
             read(store, bucket, SourceSplit(file))
 
 
-def test_a_wrong_key_or_secret_is_told(store: ObjectStore, bucket: str) -> None:
+def test_a_wrong_key_or_secret_is_reported(store: ObjectStore, bucket: str) -> None:
     for wrong in ({"s3.access-key-id": "AKIA0"}, {"s3.secret-access-key": "wrong"}):
         other = SourceAccess((f"s3://{bucket}",), with_region(store.properties) | wrong)
         with pytest.raises(SourceDenied) as refused:
@@ -180,7 +180,7 @@ def test_parts_of_a_large_object_are_parts_of_the_one_that_was_listed(
         read(store, bucket, second)
 
 
-def test_a_store_that_does_not_answer_is_told(store: ObjectStore, bucket: str) -> None:
+def test_a_store_that_does_not_answer_is_reported(store: ObjectStore, bucket: str) -> None:
     nobody = with_region(store.properties | {"s3.endpoint": "http://127.0.0.1:9"})
     with pytest.raises(StorageDown, match="does not answer"):
         FoundSources(SourceAccess((f"s3://{bucket}",), nobody), SourceBounds()).files(f"s3://{bucket}/in/*")

@@ -42,7 +42,7 @@ def test_a_key_is_made_once_and_its_secret_is_in_no_text_of_it() -> None:
         (replace(KEY, revoked_at=NOON, secret_sha256=bytes(32)), ApiKeyInvalid),
     ],
 )
-def test_only_whoever_has_the_secret_is_told_why(key: ApiKey | None, refusal: type[Exception]) -> None:
+def test_only_whoever_has_the_secret_is_reported_why(key: ApiKey | None, refusal: type[Exception]) -> None:
     sent = sent_key(MADE.text)
     assert sent is not None
     with pytest.raises(refusal):

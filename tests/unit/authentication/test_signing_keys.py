@@ -21,7 +21,7 @@ def test_fetches_keep_their_distance_whatever_comes() -> None:
     assert keys.may_fetch()
 
 
-def test_keys_are_fetched_anew_when_they_are_old_and_go_on_meanwhile() -> None:
+def test_keys_are_fetched_again_when_they_are_old_and_go_on_meanwhile() -> None:
     clock = FakeClock()
     keys = SigningKeys(clock, TIMES)
     keys.begin_fetch()

@@ -66,7 +66,7 @@ def ingests() -> Iterator[FakeIngests]:
     made.close(WITHIN_S)
 
 
-def test_an_upsert_to_the_dead_letters_of_the_request_is_refused_beforehand(ingests: FakeIngests) -> None:
+def test_an_upsert_to_the_dead_letters_of_the_request_is_refused_before(ingests: FakeIngests) -> None:
     name = dead_letter_name(TABLE.key.table)
     dead_letters = replace(ingests.dead_letters.opened(name), key=TableKey(name))
     ingests.tables.put(dead_letters)
@@ -173,7 +173,7 @@ def test_without_a_write_schema_missing_columns_are_written_as_null(ingests: Fak
     assert len(row) == len(TABLE.schema.columns)
 
 
-def test_every_bad_record_of_every_write_is_told_and_nothing_is_written(ingests: FakeIngests) -> None:
+def test_every_bad_record_of_every_write_is_reported_and_nothing_is_written(ingests: FakeIngests) -> None:
     sent = request(
         write({"id": 1, **DAY}, {"id": "x", **DAY}, place="/writes/0"),
         write({**DAY}, {"id": 4, "note": "a", **DAY}, place="/writes/1"),
@@ -188,14 +188,14 @@ def test_every_bad_record_of_every_write_is_told_and_nothing_is_written(ingests:
     assert not ingests.files.files
 
 
-def test_no_more_than_a_hundred_bad_records_are_told(ingests: FakeIngests) -> None:
+def test_no_more_than_a_hundred_bad_records_are_reported(ingests: FakeIngests) -> None:
     with pytest.raises(RecordsInvalid, match="250 of 250") as refused:
         ingests.accept(request(*[write(*[{}] * 50)] * 5), "ann")
     assert len(refused.value.violations) == 100
     assert ingests.metrics.rejected_count == 250
 
 
-def test_every_rule_that_any_write_breaks_is_told_at_once(ingests: FakeIngests) -> None:
+def test_every_rule_that_any_write_breaks_is_reported_at_once(ingests: FakeIngests) -> None:
     sent = request(write({}, columns=("id",)), write({}, columns=("day",), place="/writes/1"))
     with pytest.raises(WriteSchemaInvalid) as refused:
         ingests.accept(sent, "ann")
@@ -238,7 +238,7 @@ def test_a_table_of_a_newer_format_is_refused_before_anything_is_written(ingests
     assert not ingests.files.files
 
 
-def test_a_table_that_is_not_there_is_told(ingests: FakeIngests) -> None:
+def test_a_table_that_is_not_there_is_reported(ingests: FakeIngests) -> None:
     with pytest.raises(TableNotFound):
         ingests.accept(request(write({"id": 1}, table=TableName("lake", "logs", "nothing"))), "ann")
 
@@ -319,7 +319,7 @@ def streamed(*lines: str, **asked: Any) -> IngestRequest:
     return replace(request(write()), shared=records, **asked)
 
 
-def test_a_body_of_records_is_written_and_its_bad_lines_are_told(ingests: FakeIngests) -> None:
+def test_a_body_of_records_is_written_and_its_bad_lines_are_reported(ingests: FakeIngests) -> None:
     accepted = ingests.accept(streamed('{"id":1}', "", '{"id":2,"day":"2026-01-01"}'), "ann")
     assert [each.record_count for each in accepted.record.commits[0].targets] == [2]
     bad = streamed('{"id":1}', "nonsense", '{"id":"x"}')
@@ -544,7 +544,7 @@ def test_if_no_record_fits_there_are_dead_letters_alone(ingests: FakeIngests) ->
     assert [each["position"] for each in dead_letters(ingests)] == ["/records/0", "/records/1"]
 
 
-def test_bytes_that_are_no_text_are_kept_as_they_are(ingests: FakeIngests) -> None:
+def test_bytes_that_are_no_text_are_stored_as_they_are(ingests: FakeIngests) -> None:
     body = b'{"id":1}\n{"id":2,"day":"\xff"}'
     sent = replace(
         request(write()),

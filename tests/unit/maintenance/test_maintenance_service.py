@@ -174,7 +174,7 @@ def test_only_tables_that_may_be_written_to_are_maintained(catalogs: FakeCatalog
     assert maintained.table_maintenance.done == [("compact", TableKey(OTHERS))]
 
 
-def test_what_is_not_there_is_told(maintained: FakeMaintenances) -> None:
+def test_what_is_not_there_is_reported(maintained: FakeMaintenances) -> None:
     with pytest.raises(TableNotFound):
         maintained.ask(replace(EVERYTHING, key=TableKey(TableName("lake", "logs", "nope"))), "ann")
     with pytest.raises(MaintenanceNotFound):

@@ -50,5 +50,5 @@ def test_keys_of_several_build_sides_are_in_no_rows() -> None:
     assert found(build=replace(FILTER.build, is_union=True)) == {}
 
 
-def test_a_table_that_is_narrowed_itself_is_read_from_its_files() -> None:
+def test_a_table_that_is_pruned_itself_is_read_from_its_files() -> None:
     assert found(end=PROBE_END) == {}

@@ -56,7 +56,7 @@ def weighing(total_bytes: int, data_files: int = 0) -> TableFacts:
         ),
     ],
 )
-def test_columns_that_files_are_told_apart_by_are_accepted(facts: TableFacts, columns: set[str]) -> None:
+def test_columns_that_files_are_distinguished_by_are_accepted(facts: TableFacts, columns: set[str]) -> None:
     assert accepted_columns(facts) == columns
 
 

@@ -71,7 +71,7 @@ def test_no_table_has_the_name_of_a_schema(catalog: SqlCatalog) -> None:
         check_unambiguous(catalog, ["shop"], "deep")
 
 
-def test_an_ingest_is_told_before_anything_is_made() -> None:
+def test_an_ingest_is_reported_before_anything_is_made() -> None:
     layout = TableLayout((), (), {})
     creation = TableCreation(TableSchema(0, (Field(1, "k", Primitive("long")),)), layout)
     [fault] = creation_faults(TableName("lake", "shop.item", "files"), creation, "/writes/0")

@@ -61,7 +61,7 @@ def test_a_table_without_snapshots_has_no_deleted_rows() -> None:
 
 
 @given(some.lists(some.sampled_from(["append", "positions", "keys", "drop", "compact"]), max_size=12))
-def test_whatever_happens_to_a_table_a_count_that_is_told_is_the_right_one(steps: list[str]) -> None:
+def test_whatever_happens_to_a_table_a_count_that_is_reported_is_the_right_one(steps: list[str]) -> None:
     """Each file has ten rows. A position delete removes one row, and remains when its file is removed."""
     files: dict[int, int] = {}
     positions = equality = dangling = 0

@@ -74,7 +74,7 @@ def test_a_schema_comes_back_from_pyiceberg_and_from_json(columns: FieldType, sc
     assert Schema.model_validate(schema_to_json(schema)) == pyiceberg_schema(schema)
 
 
-def test_defaults_identifiers_and_comments_are_kept() -> None:
+def test_defaults_identifiers_and_comments_are_preserved() -> None:
     columns = (
         Field(1, "id", Primitive("long"), is_required=True, doc="who"),
         Field(2, "day", Primitive("date"), initial_default="2026-01-31", write_default="2026-02-01"),
@@ -85,7 +85,7 @@ def test_defaults_identifiers_and_comments_are_kept() -> None:
     assert schema_from_json(schema_to_json(schema)) == schema
 
 
-def test_a_default_that_was_set_in_python_is_told_as_json_has_it() -> None:
+def test_a_default_that_was_set_in_python_is_reported_as_json_has_it() -> None:
     schema = Schema(
         NestedField(1, "d", DateType(), initial_default=date(2026, 1, 31)),
         NestedField(2, "n", DecimalType(5, 2), write_default=Decimal("1.50")),
@@ -138,7 +138,7 @@ def test_every_mistake_is_named_with_its_place(json: object, place: str, message
     assert any(each.startswith(f"{place}: ") and message in each for each in reported)
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     with pytest.raises(IngestInvalid) as refused:
         schema_from_json({"fields": [field(id=0), field(id=2, name=3), field(id=3, name="c", type="x")]})
     assert len(refused.value.violations) == 3

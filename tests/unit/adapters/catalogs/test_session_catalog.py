@@ -48,7 +48,7 @@ def test_tables_of_the_session_have_no_versions(catalogs: CatalogsWithSession) -
     assert catalogs.facts_of([first]) == {}
 
 
-def test_one_table_is_told_as_it_is_now_and_of_several_files_may_be_older(
+def test_one_table_is_reported_as_it_is_now_and_of_several_files_may_be_older(
     catalogs: CatalogsWithSession, session_tables: FakeSessionTables
 ) -> None:
     catalogs.facts(EVENTS.name)
@@ -56,7 +56,7 @@ def test_one_table_is_told_as_it_is_now_and_of_several_files_may_be_older(
     assert session_tables.max_ages_ms == [0, 30_000]
 
 
-def test_an_unknown_table_is_told_with_those_that_look_like_it(catalogs: CatalogsWithSession) -> None:
+def test_an_unknown_table_is_reported_with_those_that_look_like_it(catalogs: CatalogsWithSession) -> None:
     with pytest.raises(TableNotFound) as raised:
         catalogs.facts(TableName("spark_catalog", "logs", "evnts"))
     assert raised.value.nearest == ("spark_catalog.logs.events",)

@@ -163,7 +163,7 @@ def test_nothing_is_said_of_nan_where_there_is_nothing_else(tmp_path: Path, writ
     ("mode", "bounds", "counts"),
     [("none", set(), {2}), ("counts", set(), {1, 2, 3}), ("full", {3}, {1, 2, 3})],
 )
-def test_metrics_are_kept_as_the_table_says(
+def test_metrics_are_written_as_the_table_says(
     tmp_path: Path, mode: str, bounds: set[int], counts: set[int], write: Write
 ) -> None:
     properties = {"write.metadata.metrics.default": mode, "write.metadata.metrics.column.id": "counts"}
@@ -287,7 +287,7 @@ def test_more_files_than_may_be_are_refused_and_none_is_left(tmp_path: Path, wri
     assert len(write(state, (1,), [numbers(20)], bounds).data_files) == 20
 
 
-def test_a_value_that_is_too_long_for_a_folder_is_told_as_bad(tmp_path: Path, write: Write) -> None:
+def test_a_value_that_is_too_long_for_a_folder_is_reported_as_bad(tmp_path: Path, write: Write) -> None:
     schema = Schema(NestedField(1, "name", StringType()))
     state = state_of(tmp_path, schema, spec_of((1, "identity", "name")))
     with pytest.raises(RecordsInvalid, match="too long for the name of a folder"):

@@ -193,7 +193,7 @@ def test_null_structs_with_required_fields_are_null_after_they_were_written_agai
     assert rewritten(tmp_path, first, second, rows) == expected
 
 
-def test_a_storage_that_gives_no_files_is_told_by_its_table(tmp_path: Path) -> None:
+def test_a_storage_that_gives_no_files_is_reported_by_its_table(tmp_path: Path) -> None:
     schema = Schema(NestedField(1, "i", IntegerType()))
     table, target = table_of(tmp_path, schema), WriteTarget(KEY, schema.schema_id, 0)
     rows = pa.RecordBatch.from_pydict({"i": [1]})

@@ -106,7 +106,7 @@ def test_no_keys_keep_their_meaning(data: DynamicFilteringData) -> None:
 
 
 @pytest.mark.parametrize("ranges", [((1, 9), (12, 12)), ((-(2**63), 2**63 - 1),)])
-def test_ranges_are_kept_where_there_are_too_many_keys(ranges: tuple[KeyRange, ...]) -> None:
+def test_ranges_are_stored_where_there_are_too_many_keys(ranges: tuple[KeyRange, ...]) -> None:
     data = DynamicFilteringData((), is_filtering=True, exceeds_threshold=True, ranges=ranges)
     value, stored = encode(WANTED, data, NOON, DAY)
     assert decode(value, WANTED) == stored

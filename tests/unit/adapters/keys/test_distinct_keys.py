@@ -32,7 +32,7 @@ def test_keys_of_two_columns_are_there_once_and_none_has_a_null(rows: list[tuple
     assert keys.sorted_keys() == tuple(sorted({each for each in rows if None not in each}))
 
 
-def test_as_many_as_fit_are_kept_and_one_more_is_too_many() -> None:
+def test_as_many_as_fit_are_collected_and_one_more_is_too_many() -> None:
     keys = DistinctKeys(max_bytes=3 * KEY_BYTES)
     keys.add(_keys([1, 2, 3, 3]))
     assert keys.sorted_keys() == ((1,), (2,), (3,))

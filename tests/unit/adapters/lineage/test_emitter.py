@@ -65,7 +65,7 @@ def test_events_leave_in_their_order_and_the_stop_waits_for_them() -> None:
     assert transport.is_closed
 
 
-def test_while_nothing_leaves_nobody_waits_and_what_is_too_much_is_dropped() -> None:
+def test_while_nothing_leaves_nobody_waits_and_what_is_too_much_is_discarded() -> None:
     transport, metrics = FakeTransport(), FakeLineageMeters()
     transport.may_go_on.clear()
     with emitting(transport, metrics, EmitterBounds(queue_events=10, close_within_s=30)) as emitter:
@@ -93,7 +93,7 @@ def test_long_texts_that_wait_are_bounded_together() -> None:
     transport.may_go_on.set()
 
 
-def test_what_does_not_get_there_is_tried_again_and_then_dropped() -> None:
+def test_what_does_not_get_there_is_tried_again_and_then_discarded() -> None:
     transport, metrics = FakeTransport(), FakeLineageMeters()
     failures = iter([NotDelivered("busy"), NotDelivered("busy")])
     transport.failure = lambda: next(failures, None)

@@ -95,7 +95,9 @@ def test_a_query_begins_and_ends_as_one_run_of_one_job() -> None:
     ("state", "code", "expected"),
     [(QueryState.FAILED, "QUERY_FAILED", "FAIL"), (QueryState.CANCELED, "QUERY_CANCELED", "ABORT")],
 )
-def test_why_a_query_failed_is_told_by_its_code_alone(state: QueryState, code: str, expected: str) -> None:
+def test_why_a_query_failed_is_reported_by_its_code_alone(
+    state: QueryState, code: str, expected: str
+) -> None:
     error = QueryError(code, "Cannot cast 'hunter2' to INT.")
     event = reported(query_events().ended(succeeded(state=state, error=error), NOW))
     assert event["eventType"] == expected
@@ -103,7 +105,7 @@ def test_why_a_query_failed_is_told_by_its_code_alone(state: QueryState, code: s
     assert "hunter2" not in json.dumps(event)
 
 
-def test_a_table_that_was_read_is_told_with_schema_version_and_what_was_read_of_it() -> None:
+def test_a_table_that_was_read_is_reported_with_schema_version_and_what_was_read_of_it() -> None:
     event = reported(query_events().ended(succeeded(), NOW))
     [table] = event["inputs"]
     assert (table["namespace"], table["name"]) == ("https://catalog.example", "lake.shop.sales")
@@ -125,7 +127,7 @@ def test_a_table_that_is_read_twice_is_one_input() -> None:
     assert table["inputFacets"]["sluice_prunedScans"]["skippedScanCount"] == 1
 
 
-def test_a_table_of_a_catalog_that_is_down_is_told_by_its_name() -> None:
+def test_a_table_of_a_catalog_that_is_down_is_reported_by_its_name() -> None:
     down = catalogs()
     down.down.add("lake")
     [table] = reported(query_events(of=down).ended(succeeded(), NOW))["inputs"]
@@ -133,7 +135,7 @@ def test_a_table_of_a_catalog_that_is_down_is_told_by_its_name() -> None:
     assert "schema" not in table["facets"]
 
 
-def test_a_result_is_told_with_what_its_columns_come_from() -> None:
+def test_a_result_is_reported_with_what_its_columns_come_from() -> None:
     known = lineage(
         Source(str(SALES), "price", Influence.AGGREGATION),
         Source(str(SALES), "id", Influence.CONDITIONAL),
@@ -151,7 +153,7 @@ def test_a_result_is_told_with_what_its_columns_come_from() -> None:
     assert [each["name"] for each in facet["dataset"]] == ["lake.shop.sales"]
 
 
-def test_rows_that_were_in_memory_are_told_as_those_of_their_table() -> None:
+def test_rows_that_were_in_memory_are_reported_as_those_of_their_table() -> None:
     known = replace(
         lineage(Source("sales_rows_1", "id", Influence.IDENTITY)),
         cached_tables=(("Sales_rows_1", str(SALES)),),
@@ -161,7 +163,7 @@ def test_rows_that_were_in_memory_are_told_as_those_of_their_table() -> None:
     assert field["name"] == "lake.shop.sales"
 
 
-def test_a_join_that_a_filter_stands_for_is_told_all_the_same() -> None:
+def test_an_eliminated_join_is_reported_all_the_same() -> None:
     record = replace(full_record(), state=QueryState.SUCCEEDED, error=None, lineage=lineage())
     [result] = reported(query_events().ended(record, NOW))["outputs"]
     joined = {
@@ -174,7 +176,7 @@ def test_a_join_that_a_filter_stands_for_is_told_all_the_same() -> None:
     }
 
 
-def test_the_text_is_told_only_if_the_operator_wants_it() -> None:
+def test_the_text_is_reported_only_if_the_operator_wants_it() -> None:
     record = succeeded(sql="SELECT 'hunter2'")
     assert "hunter2" not in json.dumps(reported(query_events().ended(record, NOW)))
     event = reported(query_events(is_sql_told=True).ended(record, NOW))
@@ -188,7 +190,7 @@ def test_the_event_that_the_documentation_shows_is_one() -> None:
     check(json.loads((OWN / "query.json").read_text(encoding="utf-8")))
 
 
-def test_callers_and_their_tags_are_told_and_no_tag_passes_for_a_caller() -> None:
+def test_callers_and_their_tags_are_reported_and_no_tag_passes_for_a_caller() -> None:
     event = reported(query_events().ended(succeeded(tags={"dashboard": "x", "caller": "somebody else"}), NOW))
     tags = {each["key"]: each["value"] for each in event["run"]["facets"]["tags"]["tags"]}
     assert tags == {"caller": "ann", "dashboard": "x"}
@@ -215,7 +217,7 @@ def ingest(*targets: WrittenTarget) -> IngestRecord:
     return IngestRecord(uuid4(), "ann", None, "", NOW, commits, write_ms=250)
 
 
-def test_an_ingest_is_told_with_what_it_wrote_under_which_write_schemas() -> None:
+def test_an_ingest_is_reported_with_what_it_wrote_under_which_write_schemas() -> None:
     record = ingest(target((1,), 3), target((2, 1), 4), target(None, 1))
     start, end = map(reported, write_events().accepted(record, "s3a://inbox/a.ndjson"))
     assert (start["eventType"], end["eventType"]) == ("START", "COMPLETE")
@@ -230,7 +232,7 @@ def test_an_ingest_is_told_with_what_it_wrote_under_which_write_schemas() -> Non
     assert "version" not in table["facets"]
 
 
-def test_an_ingest_of_two_tables_has_two_outputs_and_one_without_rows_is_not_told() -> None:
+def test_an_ingest_of_two_tables_has_two_outputs_and_one_without_rows_is_not_reported() -> None:
     other = TableName("lake", "shop", "other")
     [_, end] = write_events().accepted(ingest(target(None, 1), target(None, 2, other)), "")
     assert [each["name"] for each in reported(end)["outputs"]] == ["lake.shop.sales", "lake.shop.other"]
@@ -243,7 +245,7 @@ def ended_round(error_code: str | None = None) -> EndedRound:
     return EndedRound(TableKey(SALES, "audit"), uuid4(), ids, (target((1,), 3),), snapshot_id, error_code, 40)
 
 
-def test_a_commit_round_is_told_with_the_snapshot_that_it_made() -> None:
+def test_a_commit_round_is_reported_with_the_snapshot_that_it_made() -> None:
     ended = ended_round()
     start, end = map(reported, write_events().committed(ended, NOW))
     assert start["run"]["runId"] == end["run"]["runId"] == str(ended.round_id)
@@ -274,7 +276,7 @@ def maintenance(*operations: MaintenanceOperation, **changes: Any) -> Maintenanc
     return replace(record, **changes)
 
 
-def test_a_compaction_reads_and_writes_its_table_and_other_maintenance_is_not_told() -> None:
+def test_a_compaction_reads_and_writes_its_table_and_other_maintenance_is_not_reported() -> None:
     _, end = map(reported, write_events().maintained(maintenance(MaintenanceOperation.COMPACT), NOW))
     assert end["job"]["name"] == "compact.lake.shop.sales"
     assert [each["name"] for each in end["inputs"] + end["outputs"]] == ["lake.shop.sales"] * 2

@@ -9,7 +9,7 @@ from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 SALES = TableName("lake", "shop", "sales")
 
 
-def test_a_table_that_has_moved_is_told_as_it_was_read() -> None:
+def test_a_table_that_has_moved_is_reported_as_it_was_read() -> None:
     catalogs = FakeCatalogs(tables=[facts_of_empty_table(SALES, (TableColumn(1, "a", "int", False),))])
     catalogs.append(SALES, 1)
     catalogs.append(SALES, 1)

@@ -52,7 +52,7 @@ def test_a_file_gets_a_line_an_event_also_after_it_was_moved_away(tmp_path: Path
     assert path.read_bytes() == EVENT + b"\n"
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     refused(FileTransport(tmp_path / "file" / "events.ndjson"))
 
@@ -93,7 +93,7 @@ def test_a_receiver_that_is_silent_costs_no_more_than_its_time() -> None:
         assert refused(HttpTransport(f"http://127.0.0.1:{port}", None, 0.3)).may_try_again
 
 
-def test_a_receiver_that_is_not_there_is_told_at_once() -> None:
+def test_a_receiver_that_is_not_there_is_reported_at_once() -> None:
     with silent_server() as port:
         pass
     assert refused(HttpTransport(f"http://127.0.0.1:{port}", None, 5)).may_try_again

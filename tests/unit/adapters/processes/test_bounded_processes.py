@@ -58,7 +58,7 @@ def test_deep_results_come_back(patient: BoundedProcesses) -> None:
         (long_calls.bulky, "its process ended"),
     ],
 )
-def test_what_goes_wrong_is_told_and_the_next_call_is_served(
+def test_what_goes_wrong_is_reported_and_the_next_call_is_served(
     patient: BoundedProcesses, function: Callable[..., object], reason: str
 ) -> None:
     with pytest.raises(CallGivenUp, match=reason):

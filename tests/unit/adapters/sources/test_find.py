@@ -56,7 +56,7 @@ def test_globs_mean_the_files_that_a_shell_would_find(inbox: Path, pattern: str,
     assert names(inbox, pattern) == expected
 
 
-def test_a_name_that_no_address_can_have_is_told(inbox: Path) -> None:
+def test_a_name_that_no_address_can_have_is_reported(inbox: Path) -> None:
     (inbox / "a%2Fb.json").write_text("{}\n")
     with pytest.raises(SourceInvalid, match="Rename it"):
         names(inbox, "*.json")
@@ -73,14 +73,14 @@ class Mocked(SourceAccess):
         return system
 
 
-def test_of_objects_times_are_told_in_whole_seconds_wherever_they_come_from() -> None:
+def test_of_objects_times_are_reported_in_whole_seconds_wherever_they_come_from() -> None:
     found = FoundSources(Mocked(("s3://b/in",)), SourceBounds())
     [listed], [asked] = found.files("s3://b/in/*.json"), found.files("s3://b/in/a.json")
     assert listed == asked
     assert listed.modified_ns == int(datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC).timestamp()) * 10**9
 
 
-def test_a_file_is_told_with_its_size_and_its_time(inbox: Path) -> None:
+def test_a_file_is_reported_with_its_size_and_its_time(inbox: Path) -> None:
     [found] = sources(inbox).files(f"{inbox.as_uri()}/a.json")
     status = (inbox / "a.json").stat()
     assert (found.byte_count, found.modified_ns) == (3, status.st_mtime_ns)

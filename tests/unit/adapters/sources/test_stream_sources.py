@@ -98,7 +98,7 @@ def test_files_that_are_elsewhere_are_refused(sources: AllowedStreamSources, tmp
             sources.files([as_spark_says(each)])
 
 
-def test_files_that_are_gone_are_told_beside_those_that_are_there(
+def test_files_that_are_gone_are_reported_beside_those_that_are_there(
     sources: AllowedStreamSources, tmp_path: Path
 ) -> None:
     (tmp_path / "in" / "here").write_bytes(b"1")
@@ -110,7 +110,7 @@ def test_files_that_are_gone_are_told_beside_those_that_are_there(
 
 
 @pytest.mark.parametrize("name", ["back\\slash.json", "tab\t.json", "line\nend.json", "dots%2e%2E"])
-def test_files_whose_names_no_address_has_are_told_beside_the_others(
+def test_files_whose_names_no_address_has_are_reported_beside_the_others(
     sources: AllowedStreamSources, tmp_path: Path, name: str
 ) -> None:
     for each in (name, "here"):

@@ -41,7 +41,7 @@ def test_what_a_dead_process_left_goes_at_the_next_start(tmp_path: Path) -> None
         assert not left.exists()
 
 
-def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_as_such(tmp_path: Path) -> None:
     with closing(SpoolDirectory(tmp_path, ROOM)) as directory:
         spool = directory.new()
         directory.close()
@@ -50,7 +50,7 @@ def test_a_full_disk_is_told_as_such(tmp_path: Path) -> None:
         spool.close()
 
 
-def test_a_folder_that_cannot_be_made_is_told_at_the_start(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "spool").write_text("")
     with pytest.raises(CannotStart):
         SpoolDirectory(tmp_path / "spool", ROOM)

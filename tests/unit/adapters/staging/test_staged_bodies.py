@@ -76,7 +76,7 @@ def test_nothing_is_left_of_it_when_reading_it_fails(tmp_path: Path) -> None:
     assert not [each for each in tmp_path.rglob("*") if each.is_file()]
 
 
-def test_a_storage_that_has_no_place_for_it_is_told(tmp_path: Path) -> None:
+def test_a_storage_that_has_no_place_for_it_is_reported(tmp_path: Path) -> None:
     storage = DiskStorage(tmp_path)
     storage.take_down()
     with (

@@ -47,7 +47,7 @@ def test_it_lies_in_sparks_first_folder_and_has_no_name(
     assert open_files(tmp_path) == []
 
 
-def test_a_disk_that_is_full_or_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_is_full_or_gone_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path))
     with closing(TaskSpools().new()) as spool, small_disk(), pytest.raises(StorageDown):
         spool.write(b"x" * (MIB + 1))

@@ -32,7 +32,7 @@ def test_pools_are_shown_by_their_names() -> None:
     }
 
 
-def test_caches_tell_hits_where_somebody_counts_them() -> None:
+def test_caches_report_hits_where_they_are_counted() -> None:
     caches = CacheCollector()
     caches.add("tables", lambda: CacheUse(2, 300, 1_000, 9, 4))
     caches.add("results", lambda: CacheUse(1, 50, 100))

@@ -20,7 +20,7 @@ SAMPLE = JvmSample(
 )
 
 
-def test_the_jvm_is_shown_as_it_was_told_last() -> None:
+def test_the_jvm_is_shown_as_it_was_reported_last() -> None:
     found = shown(EngineCollector(lambda: EngineSigns(LOSSES, 4.5, SAMPLE, 0.25, os.getpid())))
     assert found["sluice_jvm_memory_used_bytes heap"] == 300
     assert found["sluice_jvm_memory_used_bytes metaspace"] == 50

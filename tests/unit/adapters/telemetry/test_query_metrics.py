@@ -59,7 +59,7 @@ def test_a_query_is_counted_by_its_state_and_its_time() -> None:
     assert found["sluice_query_duration_seconds_bucket 5.0"] == 2
 
 
-def test_the_time_of_a_query_is_told_apart() -> None:
+def test_the_time_of_a_query_is_distinguished() -> None:
     slow = replace(short_record(), queued_ms=1_000, planning_ms=500, running_ms=1_500)
     never_ran = replace(short_record(), queued_ms=4_000, planning_ms=0, running_ms=0)
     found = counted(slow, never_ran)
@@ -79,7 +79,7 @@ def test_failures_are_counted_by_their_code() -> None:
     assert counted(failed, short_record())["sluice_query_errors_total TABLE_NOT_FOUND"] == 1
 
 
-def test_callers_are_told_apart_by_their_class_and_never_by_their_name() -> None:
+def test_callers_are_distinguished_by_their_class_and_never_by_their_name() -> None:
     metrics = QueryMetrics(CallerClasses({"reports": "dashboards"}))
     for caller in ("reports", "ann", "bob", "anonymous"):
         metrics.count(replace(short_record(), caller=caller))
@@ -101,7 +101,7 @@ class Broken(Collector):
         raise OSError("the disk hangs")
 
 
-def test_a_collector_that_fails_costs_no_other_number_and_is_told_once() -> None:
+def test_a_collector_that_fails_costs_no_other_number_and_is_reported_once() -> None:
     metrics = QueryMetrics()
     metrics.watch(Broken())
     with capture_logs() as logs:

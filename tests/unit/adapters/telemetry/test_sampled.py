@@ -30,7 +30,7 @@ def started(stack: ExitStack, take: Callable[[], T], every_s: float = 0.01) -> S
     return sampled
 
 
-def test_the_latest_sample_is_told(stack: ExitStack) -> None:
+def test_the_latest_sample_is_reported(stack: ExitStack) -> None:
     numbers = count(1)
     sampled = started(stack, lambda: next(numbers))
     until(lambda: (sampled.latest or 0) > 3)
@@ -42,7 +42,7 @@ def test_before_the_first_one_there_is_none(stack: ExitStack) -> None:
     assert started(stack, lambda: gate.wait(WITHIN_S)).latest is None
 
 
-def test_a_sample_that_is_too_old_is_not_told(stack: ExitStack) -> None:
+def test_a_sample_that_is_too_old_is_not_reported(stack: ExitStack) -> None:
     gate, takes = threading.Event(), count()
     stack.callback(gate.set)
 

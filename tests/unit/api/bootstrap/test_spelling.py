@@ -65,7 +65,7 @@ def _names(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def test_a_text_of_another_form_is_told_in_words_and_its_pattern_is_described() -> None:
+def test_a_text_of_another_form_is_reported_in_words_and_its_pattern_is_described() -> None:
     kind = Annotated[str, Spelled(r"^[a-z]+$", "it has {other} letters")]
     [found] = findings(kind, "a\n")
     assert words_of(found) == "it has {other} letters"
@@ -73,7 +73,7 @@ def test_a_text_of_another_form_is_told_in_words_and_its_pattern_is_described() 
 
 
 @pytest.mark.anyio
-async def test_what_is_no_fingerprint_is_told_in_words(client: httpx.AsyncClient) -> None:
+async def test_what_is_no_fingerprint_is_reported_in_words(client: httpx.AsyncClient) -> None:
     refused = (await client.delete("/filters/a.b")).json()
     assert refused["errors"] == [
         {

@@ -53,7 +53,7 @@ def test_steps_are_in_one_another_and_in_the_callers_trace(collecting: Collector
     assert {"service.version", "service.instance.id"} <= resource.keys()
 
 
-def test_a_failure_is_told_by_its_code_alone(collecting: Collector) -> None:
+def test_a_failure_is_reported_by_its_code_alone(collecting: Collector) -> None:
     with traced(settings(collecting)), pytest.raises(QueryTimedOut), request("GET", None), step("inner"):
         raise QueryTimedOut("a literal of the caller's")
     assert [each.error for each in collecting.named("inner")] == ["QUERY_TIMED_OUT"]
@@ -115,7 +115,7 @@ def test_texts_go_out_only_if_the_operator_wants_them(collecting: Collector, has
     assert found.attributes["sluice.rows"] == 1
 
 
-def test_errors_of_libraries_are_told_without_their_words(collecting: Collector) -> None:
+def test_errors_of_libraries_are_reported_without_their_words(collecting: Collector) -> None:
     client = redis.Redis(port=9, retry=Retry(NoBackoff(), 0))
     refused = pytest.raises(redis.ConnectionError)
     with traced(settings(collecting)), request("outer", None), closing(client), refused:
@@ -142,7 +142,7 @@ def test_connections_are_of_their_own_class_during_a_trace_and_after(collecting:
     assert BoundedConnection.connect.__self__ is BoundedConnection  # type: ignore[attr-defined]
 
 
-def test_a_collector_that_is_down_is_told_once_and_holds_nobody_up(collecting: Collector) -> None:
+def test_a_collector_that_is_down_is_reported_once_and_holds_nobody_up(collecting: Collector) -> None:
     collecting.answer = 400
     with capture_logs() as logs, traced(settings(collecting)):
         for _ in range(2):

@@ -342,12 +342,12 @@ def test_without_a_table_that_has_rows_no_query_runs() -> None:
     assert engine.runs == []
 
 
-def test_an_engine_that_is_lost_is_told_as_such() -> None:
+def test_an_engine_that_is_lost_is_reported_as_such() -> None:
     with pytest.raises(EngineLost):
         trial_query(FakeEngine(EngineLost()), within_s=60)
 
 
-def test_the_last_errors_of_sparks_log_are_told_once_and_without_addresses(tmp_path: Path) -> None:
+def test_the_last_errors_of_sparks_log_are_reported_once_and_without_addresses(tmp_path: Path) -> None:
     assert list(last_faults(tmp_path)) == []
     lines = [f"2026-01-01T00:00:00.000Z ERROR Master: number {each}" for each in range(9)]
     lines += ["\tat org.apache.spark.Some.where(Some.scala:1)", lines[-1]]
@@ -449,7 +449,7 @@ def test_jars_that_are_not_there_warn_where_they_can_be_fetched(tmp_path: Path) 
     assert found.cure == "Run `sluice jars` to fetch them now."
 
 
-def test_jars_that_can_not_be_kept_fail(tmp_path: Path) -> None:
+def test_jars_that_cannot_be_stored_fail(tmp_path: Path) -> None:
     settings = settings_of(jars_dir=nowhere_to_write(tmp_path / "closed"))
     jars = next(each for each in machine_checks(settings) if each.part == "jars")
     found = jars.attempt()

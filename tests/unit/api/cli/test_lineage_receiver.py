@@ -83,7 +83,7 @@ def test_a_receiver_over_http_is_asked_by_a_head_where_events_are_posted(
 
 
 @pytest.mark.parametrize("url", [f"http://{NOBODY}", f"kafka://{NOBODY}/lineage"])
-def test_a_receiver_that_is_not_there_is_told_in_time(url: str) -> None:
+def test_a_receiver_that_is_not_there_is_reported_in_time(url: str) -> None:
     [finding] = found(url)
     assert finding.state is State.FAILED
     assert "does not answer" in finding.text

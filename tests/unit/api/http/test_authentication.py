@@ -91,7 +91,7 @@ async def test_tokens_keys_and_access_tokens_each_name_their_caller(house: House
     assert 'sluice_authentications_total{kind="oidc"} 1.0' in metrics
 
 
-async def test_whoever_sends_nothing_is_asked_for_it_and_told_of_no_error(house: House) -> None:
+async def test_whoever_sends_nothing_is_asked_for_it_and_reported_for_no_error(house: House) -> None:
     async with house.client() as client:
         response = await ask(client)
     assert (response.status_code, response.json()["code"]) == (401, "UNAUTHENTICATED")
@@ -133,7 +133,7 @@ async def test_a_revocation_elsewhere_counts_within_seconds_and_one_here_at_once
         assert await code(client, elsewhere.text) == (401, "API_KEY_REVOKED")
 
 
-async def test_known_keys_go_on_while_the_store_is_down_and_others_are_told_so(house: House) -> None:
+async def test_known_keys_go_on_while_the_store_is_down_and_others_are_rejected(house: House) -> None:
     known, new = house.key(), house.key()
     async with house.client(api_key_outage_s=60) as client:
         assert await code(client, known.text) == (200, "")

@@ -49,7 +49,7 @@ async def parts(size: int, number: int) -> AsyncIterator[bytes]:
 
 
 @pytest.mark.parametrize(("headers", "query"), [(NDJSON, TABLE), (JSON, {})])
-async def test_a_body_that_stops_is_told_so_and_gives_its_room_back(
+async def test_a_body_that_stops_is_rejected_and_gives_its_room_back(
     app: FastAPI, gateway: FakeGateway, headers: dict[str, str], query: dict[str, str]
 ) -> None:
     slow = client_of(BodyPace(app, idle_s=0.01, min_bytes_per_s=0))

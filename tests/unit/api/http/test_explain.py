@@ -38,7 +38,7 @@ async def answer(client: httpx.AsyncClient, sql: str = FLIP) -> dict[str, Any]:
     return found
 
 
-async def test_every_filter_is_told_whether_applied_or_not(client: httpx.AsyncClient) -> None:
+async def test_every_filter_is_reported_whether_applied_or_not(client: httpx.AsyncClient) -> None:
     applied, refused = (await answer(client))["filters"]
     assert applied == {
         "filterId": "df1",
@@ -212,7 +212,7 @@ def test_the_page_has_every_verification_with_its_sentence() -> None:
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/plain", "text/html"])
-async def test_what_came_of_a_verification_is_told(
+async def test_what_came_of_a_verification_is_reported(
     client: httpx.AsyncClient, gateway: FakeGateway, accept: str
 ) -> None:
     gateway.queries.verification = Verification.NOT_COMPARABLE
@@ -259,7 +259,7 @@ class _Page(HTMLParser):
 NOT_TOLD = {"tableReference": None, "filterId": None}
 
 
-async def test_rewrites_are_told_in_all_three_forms(client: httpx.AsyncClient) -> None:
+async def test_rewrites_are_reported_in_all_three_forms(client: httpx.AsyncClient) -> None:
     relation, native = (await answer(client))["rewrites"]
     detail = "366 rows where d_day_name <> '<b>'"
     assert (

@@ -98,7 +98,7 @@ async def test_an_ingest_that_its_table_did_not_take_is_a_problem_and_can_be_loo
     assert (found.status_code, found.json()["state"]) == (200, "FAILED")
 
 
-async def test_a_table_that_took_its_part_is_told_where_another_did_not(
+async def test_a_table_that_took_its_part_is_reported_where_another_did_not(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     gateway.ingests.commit_error = ("TABLE_CHANGED", "column kind is gone.")
@@ -118,7 +118,7 @@ async def test_a_table_that_took_its_part_is_told_where_another_did_not(
     assert "Send only the records for those with an error again, under a new requestId" in problem["note"]
 
 
-def test_where_a_table_failed_it_is_told_whose_part_dead_letters_are() -> None:
+def test_where_a_table_failed_it_is_reported_whose_part_dead_letters_are() -> None:
     keys = [TableKey(TableName("lake", "logs", name)) for name in ("events", "events__dead_letter")]
     taken, refused = IngestCommit(keys[1], (), 7), IngestCommit(keys[0], (), None, "TABLE_CHANGED", "gone")
     record = IngestRecord(uuid4(), "ann", None, "", datetime.now(UTC), (refused, taken), Rejected(1))
@@ -128,7 +128,7 @@ def test_where_a_table_failed_it_is_told_whose_part_dead_letters_are() -> None:
     assert "dead letters" not in json.loads(bytes(without.body))["note"]
 
 
-def test_why_an_ingest_still_waits_is_told_and_is_no_error() -> None:
+def test_why_an_ingest_still_waits_is_reported_and_is_no_error() -> None:
     key = TableKey(TableName("lake", "logs", "a"))
     answer = commit_answer(IngestCommit(key, (), error_detail="There is no table."))
     assert (answer.error, answer.postponed) == (None, "There is no table.")
@@ -180,7 +180,7 @@ async def test_a_write_schema_may_be_icebergs_json(client: httpx.AsyncClient, ga
     assert (refused.status_code, refused.json()["code"]) == (422, "INGEST_INVALID")
 
 
-async def test_all_that_are_no_schemas_are_told_with_their_places(client: httpx.AsyncClient) -> None:
+async def test_all_that_are_no_schemas_are_reported_with_their_places(client: httpx.AsyncClient) -> None:
     none = {"nothing": 1}
     both = {"table": "lake.logs.events", "schema": none, "writeSchema": none}
     bodies: list[tuple[dict[str, Any], str, str]] = [
@@ -230,7 +230,7 @@ async def test_several_tables_are_written_with_one_request(
         ({**EVENTS, "table": "a.b.c\0"}, "/table"),
     ],
 )
-async def test_a_request_that_is_not_understood_is_told_where(
+async def test_a_request_that_is_not_understood_is_rejected_with_the_place(
     client: httpx.AsyncClient, gateway: FakeGateway, body: dict[str, Any], pointer: str
 ) -> None:
     response = await send(client, **body)
@@ -239,7 +239,7 @@ async def test_a_request_that_is_not_understood_is_told_where(
     assert not gateway.ingests.requests
 
 
-async def test_every_rule_that_is_broken_is_told_with_its_column(
+async def test_every_rule_that_is_broken_is_reported_with_its_column(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     violation = Violation("day", WriteRule.PARTITION_SOURCE_SKIPPED, "The table is partitioned by day.", "/w")
@@ -256,7 +256,7 @@ async def test_every_rule_that_is_broken_is_told_with_its_column(
     ]
 
 
-async def test_what_is_wrong_with_equality_fields_is_told_of_them(
+async def test_what_is_wrong_with_equality_fields_is_reported_for_them(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     rule = WriteRule.NO_EQUALITY_FIELDS
@@ -266,7 +266,7 @@ async def test_what_is_wrong_with_equality_fields_is_told_of_them(
     assert error["pointer"] == "/writes/1/equalityFields"
 
 
-async def test_every_bad_record_is_told_with_its_place(
+async def test_every_bad_record_is_reported_with_its_place(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     gateway.ingests.refusal = RecordsInvalid(
@@ -361,7 +361,9 @@ async def test_without_a_schema_nothing_is_matched(client: httpx.AsyncClient, ga
     assert gateway.ingests.requests[1].writes[0].schema == RequestedSchema(None, False, TableLayout())
 
 
-async def test_every_table_that_is_not_there_is_told(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+async def test_every_table_that_is_not_there_is_reported(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
     gateway.ingests.refusal = TableNotFound("a.b.c", (), [TableNotFound("a.b.d", ["a.b.e"])])
     response = await send(client, **EVENTS)
     assert (response.status_code, response.json()["detail"]) == (404, "There is no table a.b.c.")
@@ -407,7 +409,7 @@ async def test_a_table_does_not_evolve_to_no_schema(client: httpx.AsyncClient, m
         ({"properties": {"comment": "\0"}}, "/create/properties/comment"),
     ],
 )
-async def test_a_layout_that_is_not_understood_is_told_where(
+async def test_a_layout_that_is_not_understood_is_rejected_with_the_place(
     client: httpx.AsyncClient, create: dict[str, Any], pointer: str
 ) -> None:
     body = EVENTS | {"schema": {"fields": [{"name": "id"}]}, "create": create}
@@ -416,7 +418,7 @@ async def test_a_layout_that_is_not_understood_is_told_where(
     assert pointer in [each["pointer"] for each in response.json()["errors"]]
 
 
-async def test_every_difference_and_every_reason_is_told_with_its_place(
+async def test_every_difference_and_every_reason_is_reported_with_its_place(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     difference = SchemaDifference("id", DifferenceKind.TYPE_DIFFERS, "id is int.", "/writes/1")
@@ -453,7 +455,7 @@ async def faults_of(client: httpx.AsyncClient, path: str, body: object) -> list[
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-async def test_a_mistake_in_one_form_is_not_told_as_those_of_all_forms(
+async def test_a_mistake_in_one_form_is_not_reported_as_those_of_all_forms(
     client: httpx.AsyncClient, form: dict[str, Any]
 ) -> None:
     extra = "There is no field of this name: check its spelling, or leave it out"
@@ -474,7 +476,7 @@ async def test_a_mistake_in_one_form_is_not_told_as_those_of_all_forms(
         (["id", 1], "/1", "valid string"),
     ],
 )
-async def test_a_wrong_write_schema_is_told_as_the_kind_that_it_is(
+async def test_a_wrong_write_schema_is_reported_as_the_kind_that_it_is(
     client: httpx.AsyncClient, write_schema: object, place: str, words: str
 ) -> None:
     wrong = {"writeSchema": write_schema}

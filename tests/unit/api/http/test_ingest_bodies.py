@@ -85,7 +85,7 @@ async def test_the_content_type_says_what_the_records_are(
         ("zstd", Compression.ZSTD),
     ],
 )
-async def test_compressed_bodies_are_kept_as_they_are(
+async def test_compressed_bodies_are_stored_as_they_are(
     client: httpx.AsyncClient, gateway: FakeGateway, encoding: str | None, compression: Compression
 ) -> None:
     assert (await send(client, b"any", encoding=encoding)).status_code == 200
@@ -192,7 +192,7 @@ async def test_records_of_json_are_routed_too(client: httpx.AsyncClient, gateway
         ({"onError": "IGNORE"}, "/query/onError"),
     ],
 )
-async def test_a_query_string_that_is_not_understood_is_told_where(
+async def test_a_query_string_that_is_not_understood_is_rejected_with_the_place(
     client: httpx.AsyncClient, gateway: FakeGateway, query: dict[str, Any], pointer: str
 ) -> None:
     response = await send(client, **query)
@@ -208,7 +208,9 @@ async def test_a_parameter_that_stands_there_twice_is_refused(client: httpx.Asyn
     assert (response.status_code, response.json()["errors"][0]["pointer"]) == (422, "/query/table")
 
 
-async def test_bad_records_are_told_by_their_lines(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+async def test_bad_records_are_reported_by_their_lines(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
     bad = [BadRecord("", "no JSON", line=2, column=7), BadRecord("", "id is required", row=3)]
     gateway.ingests.refusal = RecordsInvalid("2 of 3 records do not fit.", bad)
     response = await send(client)
@@ -284,7 +286,7 @@ async def test_more_bytes_at_once_than_there_is_room_for_are_refused_for_now(
         assert (await send(client, b"x" * 4096)).status_code == 200
 
 
-async def test_a_full_disk_is_told_and_nothing_is_kept(
+async def test_a_full_disk_is_reported_and_nothing_is_stored(
     client: httpx.AsyncClient, gateway: FakeGateway
 ) -> None:
     gateway.ingests.spools.is_full = True

@@ -33,7 +33,7 @@ async def until(is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(0.001)
 
 
-async def test_who_finds_no_place_in_time_is_told_so_and_the_place_is_free_again_afterwards() -> None:
+async def test_who_finds_no_place_in_time_is_rejected_and_the_place_is_free_again_afterwards() -> None:
     lane, may_end = Lane(1, 0.01, TooManyIngests), threading.Event()
     first = asyncio.create_task(lane.run(lambda: may_end.wait(20)))
     await asyncio.sleep(0)

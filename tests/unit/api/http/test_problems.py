@@ -107,7 +107,7 @@ async def test_what_is_not_json_is_a_400(client: httpx.AsyncClient, body: bytes)
 @pytest.mark.anyio
 @pytest.mark.parametrize("path", ["/query", "/explain", "/ingest", "/streams"])
 @pytest.mark.parametrize("body", [b"[]", b"[{}]", b"5", b'"text"', b"null"])
-async def test_json_that_is_no_object_is_told_in_a_sentence(
+async def test_json_that_is_no_object_is_reported_in_a_sentence(
     client: httpx.AsyncClient, path: str, body: bytes
 ) -> None:
     response = await client.post(path, content=body, headers={"Content-Type": "application/json"})

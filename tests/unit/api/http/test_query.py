@@ -328,7 +328,7 @@ async def test_a_name_that_stands_twice_is_refused(path: str, inner: str, client
 
 
 @pytest.mark.parametrize("path", ["/query", "/explain", "/ingest"])
-async def test_a_number_that_is_too_long_is_told_as_one(path: str, client: httpx.AsyncClient) -> None:
+async def test_a_number_that_is_too_long_is_reported_as_one(path: str, client: httpx.AsyncClient) -> None:
     body = f'{{"sql": "SELECT :x", "parameters": {{"x": {"7" * 5_000}}}}}'
     response = await client.post(path, content=body, headers={"Content-Type": "application/json"})
     assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")

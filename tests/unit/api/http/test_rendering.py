@@ -152,7 +152,7 @@ def test_moments_of_every_year_are_written(ticks: list[int | None], unit: str, z
             assert moment_of(text) == (tick * (10**9 // PER_SECOND[unit]), zone is not None)
 
 
-def test_moments_in_other_zones_are_told_in_utc_where_arrow_cannot_write_them() -> None:
+def test_moments_in_other_zones_are_reported_in_utc_where_arrow_cannot_write_them() -> None:
     array = pa.array([1_700_000_000_000, 0], pa.timestamp("s", "Europe/Berlin"))
     assert json_values(array) == ["+55840-11-08T22:13:20+00:00", "1970-01-01T00:00:00+00:00"]
 

@@ -116,7 +116,7 @@ async def test_a_stream_that_is_none_is_refused(client: httpx.AsyncClient, wrong
         (lambda text: {"schema": {"fields": [], "more": {"x": [text]}}}, "/schema/more/x/0"),
     ],
 )
-async def test_texts_that_no_store_could_keep_are_told_with_their_places(
+async def test_texts_that_no_store_could_keep_are_reported_with_their_places(
     client: httpx.AsyncClient, more: Callable[[str], dict[str, Any]], place: str, text: str
 ) -> None:
     answer = await client.post("/streams", content=json.dumps(STREAM | more(text)), headers=JSON)
@@ -137,7 +137,7 @@ BY_ROUTE = {"route": {"field": "k", "to": {"*": {"table": "lake.logs.events"}}},
         ({"source": {"kafka": {}}}, ["/source/kafka/bootstrapServers", "/source/kafka/topic"]),
     ],
 )
-async def test_a_mistake_in_one_form_of_a_stream_is_not_told_as_those_of_all(
+async def test_a_mistake_in_one_form_of_a_stream_is_not_reported_as_those_of_all(
     client: httpx.AsyncClient, form: dict[str, Any], wrong: dict[str, Any], places: list[str]
 ) -> None:
     answer = await client.post("/streams", json=form | wrong)
@@ -145,7 +145,7 @@ async def test_a_mistake_in_one_form_of_a_stream_is_not_told_as_those_of_all(
     assert "Value error" not in answer.text
 
 
-async def test_streams_that_are_not_there_are_told(client: httpx.AsyncClient) -> None:
+async def test_streams_that_are_not_there_are_reported(client: httpx.AsyncClient) -> None:
     for answer in (
         await client.get(f"/streams/{uuid4()}"),
         await client.delete(f"/streams/{uuid4()}"),

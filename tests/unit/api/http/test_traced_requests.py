@@ -127,7 +127,7 @@ async def test_ids_in_a_path_are_no_part_of_its_route(
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez"])
-async def test_probes_are_told_to_those_who_look_closely(
+async def test_probes_are_shown_to_those_who_look_closely(
     client: httpx.AsyncClient, capsys: pytest.CaptureFixture[str], path: str
 ) -> None:
     configure_logging(LogLevel.INFO, LogFormat.JSON)

@@ -41,7 +41,7 @@ def test_nothing_waits() -> None:
 @pytest.mark.parametrize(
     "refusal", [TableChanged("other spec"), TableNotFound("lake.game.logs"), CommittableUnreadable()]
 )
-def test_what_a_table_refuses_is_told_with_its_code(refusal: Refusal) -> None:
+def test_what_a_table_refuses_is_reported_with_its_code(refusal: Refusal) -> None:
     log, commits = FakeIngestLog(), FakeTableCommits()
     results = [write_result(), write_result(ORDERS)]
     record = log.accept(ingest_of(results), results)

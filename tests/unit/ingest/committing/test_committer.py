@@ -94,7 +94,7 @@ def state(log: IngestLog, record: IngestRecord) -> IngestState:
     return found.state
 
 
-def test_an_accepted_ingest_is_committed_and_whoever_waits_is_told(
+def test_an_accepted_ingest_is_committed_and_whoever_waits_is_notified(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
     committer = start(log, commits)
@@ -198,7 +198,7 @@ def test_what_another_replica_accepts_is_committed_too(
     assert done.wait(WITHIN_S)
 
 
-def test_what_another_replica_commits_is_told_to_whoever_waits_here(
+def test_what_another_replica_commits_is_announced_to_whoever_waits_here(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
     log.taken_elsewhere.add(LOGS)
@@ -260,7 +260,7 @@ def test_a_fault_in_a_commit_ends_no_thread(
     wait(committer.follow(accept(log, [write_result()])))
 
 
-def test_a_refused_ingest_is_told_to_whoever_waits(
+def test_a_refused_ingest_is_announced_to_whoever_waits(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
     commits.failures = [TableChanged("other spec")]
@@ -272,7 +272,7 @@ def test_a_refused_ingest_is_told_to_whoever_waits(
 
 
 @pytest.mark.parametrize("others", [1, 70])
-def test_an_ingest_that_is_refused_out_of_a_round_is_told_while_the_rest_is_postponed(
+def test_an_ingest_that_is_refused_out_of_a_round_is_reported_while_the_rest_is_postponed(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start, others: int
 ) -> None:
     poison = write_result()
@@ -358,7 +358,7 @@ def test_an_ingest_that_is_committed_already_is_not_waited_for(
     assert committer.follow(found).done()
 
 
-def test_an_ingest_that_was_committed_before_anybody_waited_is_told_at_once(
+def test_an_ingest_that_was_committed_before_anybody_waited_is_reported_at_once(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
     committer = start(log, commits)

@@ -67,7 +67,7 @@ def test_what_was_not_looked_for_meanwhile_is_not_gone() -> None:
     assert [absences.is_final(LOGS, ROUND) for _ in range(2)] == [False, True]
 
 
-def test_of_another_round_it_is_missed_anew() -> None:
+def test_of_another_round_it_is_missed_again() -> None:
     clock = FakeClock()
     absences = MissingTables(clock, 5 * 60_000)
     for _ in range(5):

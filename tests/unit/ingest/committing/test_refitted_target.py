@@ -60,7 +60,7 @@ def test_renamed_moved_and_widened_columns_fit() -> None:
         (partitioned_by(table(ID, PLACE), "place.city"), (ID,), "partitioned by place.city"),
     ],
 )
-def test_what_cannot_fit_is_told(now: WritableTable, written: tuple[Field, ...], reason: str) -> None:
+def test_what_cannot_fit_is_reported(now: WritableTable, written: tuple[Field, ...], reason: str) -> None:
     with pytest.raises(TableChanged, match=reason):
         rewrite_target(now, target(*(each.field_id for each in written)), written)
 

@@ -118,7 +118,7 @@ def text_of(place: int, number: int) -> str:
 
 @given(some.lists(ROWS, min_size=1, max_size=4))
 @settings(max_examples=100, deadline=None)
-def test_letters_of_far_years_are_sent_again(rows: list[tuple[int, ...]]) -> None:
+def test_dead_letters_of_far_years_are_sent_again(rows: list[tuple[int, ...]]) -> None:
     good, dead_letters = read(stream(rows), RecordFormat.ARROW_STREAM)
     assert good == {number: row for number, row in enumerate(rows) if row == within(row)}
     far = {number: row for number, row in enumerate(rows) if row != within(row)}

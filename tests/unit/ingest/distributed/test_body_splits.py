@@ -133,7 +133,7 @@ def test_what_is_compressed_is_cut_where_it_would_be_without() -> None:
         (b"PAR1 no parquet PAR1", RecordFormat.PARQUET, Compression.NONE),
     ],
 )
-def test_what_cannot_be_read_is_told_before_anything_is_written(
+def test_what_cannot_be_read_is_reported_before_anything_is_written(
     data: bytes, record_format: RecordFormat, compression: Compression
 ) -> None:
     body = StreamedRecords(lambda: io.BytesIO(data), record_format, compression)

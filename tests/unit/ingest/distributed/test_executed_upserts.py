@@ -180,7 +180,7 @@ def test_of_the_rows_of_a_key_in_several_files_that_of_the_last_file_is_written(
     check(Executed(tmp_path, (1, 2)).source("*.json*"), records, "id", "kind")
 
 
-def test_rows_too_many_for_one_task_are_divided_anew(tmp_path: Path) -> None:
+def test_rows_too_many_for_one_task_are_divided_again(tmp_path: Path) -> None:
     # Each key has one row, whose text is as short as possible but takes more in memory.
     records = [{"id": each, "turn": each} for each in range(3000)]
     executed = Executed(tmp_path, (1,), LargeBounds(split_bytes=2**20, upsert_bytes=80_000))

@@ -65,7 +65,7 @@ def test_a_file_that_goes_before_it_is_found_out_which_are_unreadable_is_refused
         ("a.json.gz", gzip.compress(b'{"id": 1}\n' * 10, mtime=0), "SLUICE_INGEST_SOURCE_MAX_BYTES"),
     ],
 )
-def test_a_file_that_is_more_than_the_operator_allows_is_told_with_the_setting(
+def test_a_file_that_is_more_than_the_operator_allows_is_reported_with_the_setting(
     name: str, content: bytes, setting: str
 ) -> None:
     read = reader(content, content, bounds=ReadBounds(body_bytes=50, line_bytes=50))

@@ -236,7 +236,7 @@ def test_a_large_body_goes_to_executors_and_a_small_one_does_not(ingests: FakeIn
     assert ingests.executors.jobs == [2]
 
 
-def test_lines_of_a_large_body_are_told_by_their_number(ingests: FakeIngests) -> None:
+def test_lines_of_a_large_body_are_reported_by_their_number(ingests: FakeIngests) -> None:
     data = lines(*range(997), "x", 998)
     body = StreamedRecords(lambda: io.BytesIO(data), RecordFormat.NDJSON)
     with pytest.raises(RecordsInvalid) as refused:

@@ -228,7 +228,7 @@ def test_a_table_can_take_over(
         (optional(1, "c", "int", write_default=1), optional(1, "c", "int"), "c", "DEFAULT_DIFFERS"),
     ],
 )
-def test_what_no_table_takes_over_is_told_with_its_field(
+def test_what_no_table_takes_over_is_reported_with_its_field(
     given: Field, table: Field, column: str, kind: str
 ) -> None:
     comparison = compare_schemas((given,), (table,))
@@ -236,7 +236,7 @@ def test_what_no_table_takes_over_is_told_with_its_field(
     assert [(each.column, each.kind) for each in comparison.differences] == [(column, DifferenceKind(kind))]
 
 
-def test_all_that_differs_is_told_at_once() -> None:
+def test_all_that_differs_is_reported_at_once() -> None:
     given = (optional(1, "a", "int"), optional(2, "b", "int"), optional(3, "c", "long"))
     table = (optional(1, "a", "string"), optional(2, "b", "boolean"), optional(3, "c", "int"))
     comparison = compare_schemas(given, table)

@@ -107,7 +107,7 @@ def test_a_table_evolves_once_for_all_writes_and_branches(ingests: FakeIngests) 
     assert len(ingests.changes.evolved) == 1
 
 
-def test_what_somebody_else_has_added_meanwhile_is_not_added_again(ingests: FakeIngests) -> None:
+def test_what_another_process_has_added_meanwhile_is_not_added_again(ingests: FakeIngests) -> None:
     def other() -> None:
         table = ingests.tables.writable(EVENTS.key.table, "main")
         ingests.changes.evolve(table, [AddField((), replace(NEW, field_id=0))])
@@ -119,7 +119,7 @@ def test_what_somebody_else_has_added_meanwhile_is_not_added_again(ingests: Fake
     assert [each.field.name for each in added if isinstance(each, AddField)] == ["new", "more"]
 
 
-def test_what_was_made_and_changed_is_told_by_table(ingests: FakeIngests) -> None:
+def test_what_was_made_and_changed_is_reported_by_table(ingests: FakeIngests) -> None:
     place = Field(4, "place", Struct((Field(5, "city", STRING),)))
     wider = write({}, Field(1, "id", LONG), place, table=MISSING, create=TableLayout(), drops_required=True)
     made = write({"id": 1}, Field(1, "id", Primitive("int"), True), table=MISSING, create=TableLayout())
@@ -141,7 +141,7 @@ def test_what_was_made_and_changed_is_told_by_table(ingests: FakeIngests) -> Non
     assert send(ingests, write({"id": 1}, ID, NEW)) == ()
 
 
-def test_what_somebody_else_has_made_and_changed_is_not_told_as_ones_own(ingests: FakeIngests) -> None:
+def test_what_another_process_has_made_and_changed_is_not_reported_as_ones_own(ingests: FakeIngests) -> None:
     def other() -> None:
         table = ingests.tables.writable(EVENTS.key.table, "main")
         ingests.changes.evolve(table, [AddField((), replace(NEW, field_id=0))])
@@ -165,7 +165,7 @@ def test_a_struct_without_fields_is_not_added(ingests: FakeIngests) -> None:
         send(ingests, write({"id": 1}, ID, Field(9, "place", Struct(()))))
 
 
-def test_a_new_table_has_names_that_catalogs_keep_and_rows_that_can_be_told_apart(
+def test_a_new_table_has_names_that_catalogs_keep_and_rows_that_can_be_distinguished(
     ingests: FakeIngests,
 ) -> None:
     deep = TableName("lake", ".".join(["s" * 128] * 2), "events")
@@ -196,7 +196,7 @@ def test_days_become_moments_where_the_schema_says_so() -> None:
     ingests.close(WITHIN_S)
 
 
-def test_what_somebody_else_has_added_otherwise_is_refused(ingests: FakeIngests) -> None:
+def test_what_another_process_has_added_otherwise_is_refused(ingests: FakeIngests) -> None:
     def other() -> None:
         table = ingests.tables.writable(EVENTS.key.table, "main")
         ingests.changes.evolve(table, [AddField((), Field(0, "new", LONG))])
@@ -261,7 +261,7 @@ def test_a_write_schema_that_breaks_rules_leaves_no_table_and_no_column_behind(i
     assert (ingests.changes.evolved, ingests.changes.created) == ([], [])
 
 
-def test_what_is_wrong_with_any_write_is_told_with_all_the_rest(ingests: FakeIngests) -> None:
+def test_what_is_wrong_with_any_write_is_reported_with_all_the_rest(ingests: FakeIngests) -> None:
     newer = replace(OTHERS, key=TableKey(TableName("lake", "logs", "newer")), format_version=3)
     ingests.tables.put(newer)
     differs = write({}, Field(1, "id", STRING), place="/writes/0", write_schema=("nope",))
@@ -345,14 +345,16 @@ def test_of_two_who_make_a_table_one_does_and_the_other_goes_on(ingests: FakeIng
     assert len(ingests.files.files) == 2
 
 
-def test_a_missing_table_that_nobody_asks_for_is_told_before_any_other_is_made(ingests: FakeIngests) -> None:
+def test_a_missing_table_that_nobody_asks_for_is_reported_before_any_other_is_made(
+    ingests: FakeIngests,
+) -> None:
     made = write({"id": 1}, ID, table=MISSING, create=TableLayout())
     with pytest.raises(TableNotFound):
         send(ingests, made, write({"id": 1}, ID, table=TableName("lake", "new", "others")))
     assert not ingests.changes.created
 
 
-def test_a_missing_table_is_told_together_with_what_else_is_wrong(ingests: FakeIngests) -> None:
+def test_a_missing_table_is_reported_together_with_what_else_is_wrong(ingests: FakeIngests) -> None:
     nothing = replace(write({"id": 1}, table=TableName("lake", "new", "others")), place="/writes/0")
     wrong = replace(write({"id": 1}, write_schema=("id", "nothing")), place="/writes/1")
     with pytest.raises(IngestInvalid) as refused:
@@ -367,7 +369,7 @@ def test_a_missing_table_is_told_together_with_what_else_is_wrong(ingests: FakeI
     assert not ingests.files.files
 
 
-def test_all_missing_tables_are_told(ingests: FakeIngests) -> None:
+def test_all_missing_tables_are_reported(ingests: FakeIngests) -> None:
     names = [TableName("lake", "new", name) for name in ("a", "b")]
     with pytest.raises(TableNotFound) as refused:
         send(ingests, write({"id": 1}), *(write({"id": 1}, table=each) for each in names))
@@ -382,7 +384,7 @@ def test_a_table_is_made_from_a_schema_only(ingests: FakeIngests) -> None:
     assert len(ingests.files.files) == 1
 
 
-def test_what_is_there_and_no_table_is_told(ingests: FakeIngests) -> None:
+def test_what_is_there_and_no_table_is_reported(ingests: FakeIngests) -> None:
     ingests.changes.never = True
     with pytest.raises(CreationInvalid, match="is not a table that can be written to"):
         send(ingests, write({"id": 1}, ID, table=MISSING, create=TableLayout()))
@@ -396,7 +398,7 @@ def test_no_name_leads_out_of_the_warehouse(ingests: FakeIngests, part: str) -> 
     assert not ingests.changes.created
 
 
-def test_every_reason_why_a_table_cannot_be_made_is_told(ingests: FakeIngests) -> None:
+def test_every_reason_why_a_table_cannot_be_made_is_reported(ingests: FakeIngests) -> None:
     layout = TableLayout(
         (PartitionField("", "nope", "identity"), PartitionField("", "note", "day")),
         (SortField("note", "bucket[0]", "asc", "nulls-first"),),
@@ -470,7 +472,7 @@ def test_adding_a_column_takes_the_column_alone_and_leaves_required_ones_as_they
     ingests.close(WITHIN_S)
 
 
-def test_a_record_that_lacks_what_is_required_is_told_how_a_column_becomes_optional() -> None:
+def test_a_record_that_lacks_what_is_required_says_how_a_column_becomes_optional() -> None:
     ingests = FakeIngests(with_columns(replace(ID, is_required=True), NOTE))
     with pytest.raises(RecordsInvalid, match="dropRequired") as refused:
         send(ingests, write({"note": "a", "new": "b"}, NEW))
@@ -557,7 +559,7 @@ def test_another_writer_may_make_an_order_known_first(ingests: FakeIngests) -> N
         (replace(BY_ID, transform="bucket[0]"), "transform"),
     ],
 )
-def test_an_order_that_rows_cannot_be_in_is_told_with_what_else_is_wrong(
+def test_an_order_that_rows_cannot_be_in_is_reported_with_what_else_is_wrong(
     ingests: FakeIngests, field: SortField, place: str
 ) -> None:
     asked = sorted_by(write({"id": 1}, write_schema=("id", "unheard"), place="/writes/0"), BY_ID, field)

@@ -56,7 +56,7 @@ def test_nothing_is_planned_for_writes_that_send_no_schema() -> None:
     assert (plan.changes, plan.differences) == ((), ())
 
 
-def test_without_evolve_all_that_would_have_to_change_is_told() -> None:
+def test_without_evolve_all_that_would_have_to_change_is_reported() -> None:
     sent = write(Field(1, "id", LONG), Field(2, "new", STRING), evolves=False)
     assert [each.detail for each in plan_schema([sent], SCHEMA).differences] == [
         'id is required in the table: it would become optional with "evolve": true and "dropRequired": true.',

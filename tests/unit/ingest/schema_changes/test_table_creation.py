@@ -71,7 +71,7 @@ def test_what_has_no_one_order_is_not_sorted_by() -> None:
         (PartitionField("ID", "id", "bucket[2]"), "partitionSpec/0/name"),
     ],
 )
-def test_a_partition_field_that_cannot_be_is_told(field: PartitionField, place: str) -> None:
+def test_a_partition_field_that_cannot_be_is_reported(field: PartitionField, place: str) -> None:
     assert [where for where, _ in layout_faults(COLUMNS, TableLayout((field,)))] == [place]
 
 
@@ -189,7 +189,7 @@ def test_a_property_has_a_value_that_every_library_can_read(
     ] == []
 
 
-def test_all_properties_that_cannot_be_are_told_at_once() -> None:
+def test_all_properties_that_cannot_be_are_reported_at_once() -> None:
     asked = {"gc.enabled": "maybe", "write.data.path": "x", "comment": "ours", "write.merge.mode": "no"}
     assert [name for name, _ in refused_properties(asked)] == [
         "gc.enabled",

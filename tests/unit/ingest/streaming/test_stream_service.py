@@ -201,7 +201,7 @@ def test_what_is_sent_twice_under_one_request_id_is_one_stream(running: Running)
     assert running.streams.create("clicks", {}, "bob", request_id).stream_id != first.stream_id
 
 
-def test_a_stream_begins_anew_when_the_clock_is_set_back_and_not_when_it_is_set_forward(
+def test_a_stream_begins_again_when_the_clock_is_set_back_and_not_when_it_is_set_forward(
     running: Running,
 ) -> None:
     stream_id = running.create()
@@ -230,7 +230,9 @@ def test_each_micro_batch_is_an_ingest_and_counts(running: Running) -> None:
     assert len(running.ingests.commits.rounds) == 2
 
 
-def test_each_micro_batch_is_told_with_its_topic_and_each_round_with_its_snapshot(running: Running) -> None:
+def test_each_micro_batch_is_reported_with_its_topic_and_each_round_with_its_snapshot(
+    running: Running,
+) -> None:
     running.give(running.create(), batch(0, 1, 2, checkpoint=CHECKPOINT))
     lineage = running.ingests.lineage
     [(record, read_from)] = lineage.accepted
@@ -241,7 +243,7 @@ def test_each_micro_batch_is_told_with_its_topic_and_each_round_with_its_snapsho
     assert ended.snapshot_id is not None
 
 
-def test_streams_are_told_by_their_state_and_how_far_they_are_behind(running: Running) -> None:
+def test_streams_are_reported_by_their_state_and_how_far_they_are_behind(running: Running) -> None:
     def standing() -> StreamStanding:
         return running.streams.standing()
 
@@ -285,7 +287,7 @@ def test_a_batch_that_is_given_again_is_not_read_again(running: Running) -> None
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_batch_that_was_planned_anew_with_other_records_ends_the_stream(
+def test_a_batch_that_was_planned_again_with_other_records_ends_the_stream(
     running: Running, number: int
 ) -> None:
     stream_id = running.create()
@@ -313,7 +315,7 @@ class Planned(FakeMicroBatch):
         return '{"logOffset":0}'
 
 
-def test_a_batch_of_a_folder_that_was_planned_anew_is_told_by_its_files(running: Running) -> None:
+def test_a_batch_of_a_folder_that_was_planned_again_is_reported_by_its_files(running: Running) -> None:
     stream_id = running.create(uri=running.folder.as_uri())
     first = Planned(CHECKPOINT, 0)
     running.give(stream_id, first)
@@ -357,7 +359,7 @@ def untold(store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
     ingests.close(WITHIN_S)
 
 
-def test_a_batch_ends_when_the_log_says_so_though_nobody_is_told(untold: Running) -> None:
+def test_a_batch_ends_when_the_log_says_so_though_nobody_is_notified(untold: Running) -> None:
     stream_id = untold.create()
     untold.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
     assert untold.record(stream_id).record_count == 1
@@ -387,7 +389,7 @@ def test_the_next_attempt_waits_until_every_table_is_settled(untold: Running) ->
     assert delivered(untold) == [("row", 1), ("row", 2)]
 
 
-def test_a_stream_is_resumed_once_what_refused_all_attempts_is_mended(running: Running) -> None:
+def test_a_stream_is_resumed_once_what_refused_all_attempts_is_fixed(running: Running) -> None:
     stream_id = running.create()
     running.ingests.commits.failures = [TableChanged("a tag")] * 20
     # Attempts of earlier runs do not count, but each run has a bounded number.
@@ -526,7 +528,7 @@ def refusing_once(running: Running, refused: TableName, after: WritableTable) ->
         ),
     ],
 )
-def test_each_record_is_a_row_or_a_letter_once_though_its_table_changes_between_attempts(
+def test_each_record_is_a_row_or_a_dead_letter_once_though_its_table_changes_between_attempts(
     running: Running, before: WritableTable, refused: TableName, after: WritableTable, dead_letters: list[int]
 ) -> None:
     running.ingests.tables.put(before)
@@ -546,7 +548,7 @@ def test_each_record_is_a_row_or_a_letter_once_though_its_table_changes_between_
     assert running.record(other).rejected_count == len(dead_letters)
 
 
-def test_letters_are_by_the_attempt_that_settled_their_table(running: Running) -> None:
+def test_dead_letters_are_by_the_attempt_that_settled_their_table(running: Running) -> None:
     refusing_once(running, OTHERS.key.table, WITHOUT_NOTES)
     stream_id = running.create(onError="DEAD_LETTER", columns=None, others="2")
     lines = (*MIXED, b'{"id": 3, "note": 1}', b'{"id": 2, "note": 1}', b"no record")
@@ -618,7 +620,7 @@ def test_a_batch_of_files_that_cannot_be_read_has_dead_letters_alone(folder: Run
     assert folder.record(stream_id).record_count == 1
 
 
-def test_a_file_is_a_letter_though_it_can_be_read_by_the_time_that_letters_are_written(
+def test_a_file_is_a_dead_letter_though_it_can_be_read_by_the_time_that_dead_letters_are_written(
     folder: Running,
 ) -> None:
     files = with_unreadable(folder.folder)
@@ -831,7 +833,7 @@ def test_an_engine_that_is_not_there_yet_is_waited_for(running: Running) -> None
     assert running.record(stream_id).state is StreamState.RUNNING
 
 
-def test_a_source_that_is_down_is_told_until_it_answers(running: Running) -> None:
+def test_a_source_that_is_down_is_reported_until_it_answers(running: Running) -> None:
     stream_id = running.create()
     until(lambda: stream_id in running.queries.running)
     running.queries.are_read = False

@@ -28,7 +28,7 @@ NOTES = ColumnNames(("id", "day", "note"))
         ColumnFields((*TABLE.schema.columns[:2], replace(TABLE.schema.columns[2], initial_default=[1]))),
     ],
 )
-def test_what_is_kept_is_what_would_be_resolved(requested: RequestedWriteSchema) -> None:
+def test_what_is_cached_is_what_would_be_resolved(requested: RequestedWriteSchema) -> None:
     for present in ({"id", "day"}, {"id", "day", "note"}):
         expected = resolve_write_schema(requested, TABLE, present)
         for _ in range(2):
@@ -42,7 +42,7 @@ def test_what_is_refused_is_refused_each_time_with_the_name_of_its_table() -> No
             cached_write_schema(ColumnNames(("id",)), table, frozenset(), ())
 
 
-def test_a_table_that_was_changed_is_resolved_anew() -> None:
+def test_a_table_that_was_changed_is_resolved_again() -> None:
     assert cached_write_schema(NOTES, TABLE, frozenset(), ()) is not None
     column = Field(99, "must", Primitive("long"), is_required=True)
     changed = replace(TABLE, schema=replace(TABLE.schema, columns=(*TABLE.schema.columns, column)))

@@ -114,7 +114,7 @@ def test_what_lies_in_a_list_is_none() -> None:
     assert violations(upsert("day", "tags.element.name")) == [("tags.element.name", WriteRule.NOT_A_STRUCT)]
 
 
-def test_an_unknown_or_repeated_name_is_told() -> None:
+def test_an_unknown_or_repeated_name_is_reported() -> None:
     assert violations(upsert("day", "ids", "day")) == [
         ("ids", WriteRule.UNKNOWN_COLUMN),
         ("day", WriteRule.REPEATED_COLUMN),
@@ -149,7 +149,7 @@ def test_a_table_that_is_partitioned_by_what_is_no_equality_field_takes_no_upser
     assert target(upsert("id"), hidden).equality_field_ids == (1,)
 
 
-def test_what_is_wrong_with_them_is_told_apart_from_the_write_schema() -> None:
+def test_what_is_wrong_with_them_is_distinguished_from_the_write_schema() -> None:
     def parts(write: Write) -> list[tuple[str, bool]]:
         with pytest.raises(WriteSchemaInvalid) as refused:
             targets([write], {write.key: TABLE})
@@ -174,7 +174,7 @@ def test_they_have_to_be_written() -> None:
     assert inferred.write_schema_column_ids == (1, 2, 6)
 
 
-def test_what_is_wrong_with_the_write_schema_is_told_with_them() -> None:
+def test_what_is_wrong_with_the_write_schema_is_reported_with_them() -> None:
     assert violations(upsert("day", "ids", columns=ColumnNames(("id", "day", "nope")))) == [
         ("ids", WriteRule.UNKNOWN_COLUMN),
         ("nope", WriteRule.UNKNOWN_COLUMN),

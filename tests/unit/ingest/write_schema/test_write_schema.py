@@ -58,7 +58,7 @@ def test_a_column_with_a_dot_in_its_name_is_found_by_it() -> None:
     assert ids("id", "day", "user.name") == (1, 2, 7)
 
 
-def test_a_name_that_the_table_does_not_have_is_told_with_those_that_look_like_it() -> None:
+def test_a_name_that_the_table_does_not_have_is_reported_with_those_that_look_like_it() -> None:
     with pytest.raises(WriteSchemaInvalid, match=r"no column dya. Did you mean day\?"):
         ids("id", "day", "dya")
 
@@ -141,7 +141,7 @@ def test_equality_fields_are_written_and_hold_what_the_table_is_partitioned_by()
     ]
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_everything_that_is_wrong_is_reported_at_once() -> None:
     assert broken("nope", "note", "note") == [
         ("nope", "UNKNOWN_COLUMN"),
         ("note", "REPEATED_COLUMN"),
@@ -209,7 +209,7 @@ def test_inferred_columns_are_those_of_the_records_and_of_the_partition_in_the_t
     assert resolved.column_ids == (1, 2, 6)
 
 
-def test_where_no_record_has_a_field_that_is_told_before_the_columns_that_are_missing() -> None:
+def test_where_no_record_has_a_field_that_is_reported_before_the_columns_that_are_missing() -> None:
     table = with_columns(ID, NOTE)
     with pytest.raises(WriteSchemaInvalid, match="No record has a field to infer a column from"):
         resolve_write_schema(InferredColumns.INFER, table, frozenset())

@@ -31,5 +31,5 @@ def shared_tables(sql: str) -> set[str]:
         ("WITH c AS (SELECT 1 FROM a WHERE EXISTS (SELECT 1 FROM b)) SELECT * FROM c, c AS d, e", {"a", "b"}),
     ],
 )  # fmt: skip
-def test_what_is_read_by_a_select_with_two_mentions_is_read_twice(sql: str, tables: set[str]) -> None:
+def test_what_is_read_by_a_select_with_two_references_is_read_twice(sql: str, tables: set[str]) -> None:
     assert shared_tables(sql) == tables

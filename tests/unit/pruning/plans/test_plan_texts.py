@@ -99,13 +99,13 @@ def test_keys_from_the_cache_say_so_and_are_one_set_with_those_that_were_collect
     assert "source" not in found
 
 
-def test_without_an_applied_filter_no_scan_is_narrowed() -> None:
+def test_without_an_applied_filter_no_scan_is_pruned() -> None:
     found = plans(FLIP)
     assert "DynamicFiltering" not in text(found.optimized_physical)
     assert found.optimized_execution == found.optimized_physical
 
 
-def test_of_two_mentions_only_the_wrapped_one_is_narrowed() -> None:
+def test_of_two_references_only_the_wrapped_one_is_pruned() -> None:
     join = "JOIN date_dim ON b.sr_returned_date_sk = d_date_sk WHERE d_year = 2000"
     sql = f"SELECT 1 FROM store_returns a JOIN store_returns b ON a.k = b.k {join}"
     rewritten = sql.replace(
@@ -224,7 +224,7 @@ def test_a_scan_behind_a_view_is_not_taken_for_another_of_the_same_table() -> No
     assert second.index("store_returns]])") < second.index("filters=[df1]")
 
 
-def test_a_scan_is_narrowed_beside_tables_whose_rows_are_in_memory() -> None:
+def test_a_scan_is_pruned_beside_tables_whose_rows_are_in_memory() -> None:
     query = (
         "SELECT * FROM a, store_returns, date_dim, store_returns AS s WHERE sr_returned_date_sk = d_date_sk"
     )
@@ -252,7 +252,7 @@ def by_november(table_reference: int | None) -> FilterRecord:
     return replace(second, build=replace(second.build, predicate="d_moy = 11"))
 
 
-def test_each_of_two_mentions_of_a_table_has_its_own_filters() -> None:
+def test_each_of_two_references_of_a_table_has_its_own_filters() -> None:
     rewritten = TWO_MENTIONS.replace("store_returns a", filtered("a", "k < 2")).replace(
         "store_returns b", filtered("b", "k > 5")
     )
@@ -271,7 +271,7 @@ DROPPED = RewriteRecord(RewriteKind.JOIN_DROPPED, "lake.tpcds.date_dim", "by the
 
 
 @pytest.mark.parametrize("place", ["JOIN", "a comma"])
-def test_a_dropped_join_is_not_in_the_plan_of_what_ran(place: str) -> None:
+def test_an_eliminated_join_is_not_in_the_plan_of_what_ran(place: str) -> None:
     asked = {
         "JOIN": "SELECT a.x FROM store_returns a JOIN date_dim d ON a.k = d.d_date_sk"
         " JOIN item i ON a.i = i.i WHERE d.d_year = 2000 AND a.x > 5",
@@ -296,7 +296,7 @@ def test_a_dropped_join_is_not_in_the_plan_of_what_ran(place: str) -> None:
         """)  # noqa: E501
 
 
-def test_mentions_behind_a_dropped_join_keep_their_filters() -> None:
+def test_references_behind_an_eliminated_join_keep_their_filters() -> None:
     branch = "SELECT a.x FROM store_returns a JOIN date_dim d ON a.k = d.d_date_sk WHERE d.d_year = 2000"
     asked = f"{branch} UNION ALL {branch}"
     # The second branch keeps its join, as it needs another column of the dimension.

@@ -185,7 +185,7 @@ def test_a_set_with_all_values_is_not_selective_by_its_null() -> None:
     assert formed(1, 2, has_null=True, column_values=column_values) is Reason.NOT_SELECTIVE
 
 
-def test_buckets_are_narrowed_by_lists_only() -> None:
+def test_buckets_are_pruned_by_lists_only() -> None:
     assert text(formed(*range(8), takes_lists=True)) == "`k` IN (0, 1, 2, 3, 4, 5, 6, 7)"
     assert formed(*range(21), takes_lists=True) is Reason.RANGES_ONLY
     assert formed(ranges=((1, 9),), takes_lists=True) is Reason.RANGES_ONLY
@@ -211,12 +211,12 @@ def test_a_day_somewhere_is_the_day_of_all_zones() -> None:
 
 
 @pytest.mark.parametrize("day", [date(1, 1, 1), date(9999, 12, 31)])
-def test_of_the_first_and_the_last_day_some_zones_have_moments_that_cannot_be_told(day: date) -> None:
+def test_of_the_first_and_the_last_day_some_zones_have_moments_that_cannot_be_determined(day: date) -> None:
     assert formed(day, type_name="timestamptz", span=KeySpan.DAY_ANYWHERE) is Reason.TYPE_NOT_CONVERTIBLE
     assert isinstance(formed(day, type_name="timestamptz", span=KeySpan.DAY), FormedPredicate)
 
 
-def test_moments_that_cannot_be_told_do_no_harm_where_the_probe_has_none_of_them() -> None:
+def test_moments_that_cannot_be_determined_do_no_harm_where_the_probe_has_none_of_them() -> None:
     first, last = (datetime(each, 1, 1, tzinfo=UTC) for each in (1999, 2001))
     column_values = ColumnValues(None, first, last, is_clustered=True)
     days = (date(1, 1, 1), LEAP_DAY, date(9999, 12, 31))
@@ -288,7 +288,7 @@ def test_too_many_runs_of_what_was_not_listed_are_joined_over_the_narrowest_gaps
     assert found.ranges[-1][1] == 157
 
 
-def test_by_a_listing_no_join_is_dropped_and_nothing_else_is_left_to_the_filter() -> None:
+def test_by_a_listing_no_join_is_eliminated_and_nothing_else_is_left_to_the_filter() -> None:
     found = formed(*range(0, 90, 4), 110, 500, column_values=LISTED)
     assert isinstance(found, FormedPredicate)
     assert (found.form, found.is_exact) == (FilterForm.RANGES, False)
@@ -317,7 +317,7 @@ def test_ranges_are_not_cut_to_what_was_listed() -> None:
     )
 
 
-def test_tuples_are_kept_that_were_not_listed() -> None:
+def test_tuples_are_included_that_were_not_listed() -> None:
     probe = Probe(SALES, ("a", "b"), ("int", "int"), None)
     found = composite_predicate(
         probe, [(100, 7), (7, 100)], [LISTED, LISTED], TupleBounds(max_parts=32, max_values=200)

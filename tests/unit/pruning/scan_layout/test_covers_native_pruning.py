@@ -34,7 +34,7 @@ def unapplied(column: str, reason: Reason, *build_tables: TableName) -> FilterRe
     return FilterRecord("", JoinType.INNER, probe, Build(build_tables, (), "", ()), source, form, reason)
 
 
-def test_a_partition_column_that_is_narrowed_at_each_mention_needs_no_more() -> None:
+def test_a_partition_column_that_is_pruned_at_each_reference_needs_no_more() -> None:
     assert covers_native_pruning(
         [(10, SALES), (20, SALES)], {(10, "day_key"): True, (20, "day_key"): True}, []
     )

@@ -47,7 +47,7 @@ def test_an_unknown_table_comes_with_the_names_that_look_like_it(bench: Bench) -
     assert raised.value.nearest == ("lake.tpcds.item",)
 
 
-def test_a_plan_of_any_length_is_kept_within_a_bound(bench: Bench) -> None:
+def test_a_plan_of_any_length_is_stored_within_a_bound(bench: Bench) -> None:
     bench.engine.answer = engine_result(plan_text=lambda: "x" * (MAX_PLAN_CHARACTERS + 1))
     assert len(plan_query(bench.query(), bench.ports).spark_plan) == MAX_PLAN_CHARACTERS
 

@@ -156,7 +156,7 @@ def test_a_failure_at_any_step_is_a_reason_and_is_not_cached(failing: int) -> No
     assert outcome(engine, wanted, cache).data.ranges == ((1, 2), (5, 9))
 
 
-def test_keys_of_a_table_without_snapshots_are_collected_anew_each_time() -> None:
+def test_keys_of_a_table_without_snapshots_are_collected_again_each_time() -> None:
     wanted = date_filter()
     wanted = replace(wanted, build=replace(wanted.build, snapshot_ids=(None,)))
     engine, cache = FakeEngine(answer((1,)), answer((1,), (2,))), FakeFilterCache()
@@ -184,7 +184,7 @@ def chained_filter(by: DynamicFilter) -> DynamicFilter:
     )
 
 
-def test_the_keys_of_one_filter_narrow_the_query_of_another() -> None:
+def test_the_keys_of_one_filter_prune_the_query_of_another() -> None:
     first = date_filter()
     engine = FakeEngine(answer((1,), (2,), (3,), (4,)), answer((7,)))
     found = collected(engine, [chained_filter(first), first])
@@ -363,17 +363,17 @@ def without_a_cache(engine: FakeEngine, worth: list[DynamicFilter], others: list
     return {f"{each.reason}: {each.note}" for each in found.values()}
 
 
-def test_keys_that_are_not_worth_collecting_are_told_why_they_could_not_be_found() -> None:
+def test_keys_that_are_not_worth_collecting_say_why_they_could_not_be_found() -> None:
     found = without_a_cache(FakeEngine(), [], [date_filter()])
     assert found == {"NOT_WORTH_COLLECTING: The filter cache does not answer."}
 
 
-def test_keys_that_could_not_be_collected_either_are_told_why_they_could_not_be_found() -> None:
+def test_keys_that_could_not_be_collected_either_say_why_they_could_not_be_found() -> None:
     found = without_a_cache(FakeEngine(QueryFailed("no")), [date_filter()], [])
     assert found == {"COLLECT_FAILED: The filter cache does not answer."}
 
 
-def test_keys_that_are_late_are_told_why_they_could_not_be_found() -> None:
+def test_keys_that_are_late_say_why_they_could_not_be_found() -> None:
     cache, engine = FakeFilterCache(), FakeEngine(answer((1,)))
     cache.is_down = True
     keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)

@@ -65,7 +65,7 @@ def test_a_query_of_tables_asks_for_no_view(
     assert views.asked == []
 
 
-def test_a_view_is_opened_with_the_facts_of_what_it_reads(
+def test_a_view_is_expanded_with_the_facts_of_what_it_reads(
     opening: ExpandedViews, catalogs: FakeCatalogs
 ) -> None:
     found = opened(opening, catalogs)
@@ -84,7 +84,9 @@ def test_a_name_that_nobody_knows_leaves_the_query_as_it_is(
     assert opened(opening, catalogs, "SELECT * FROM nothing") is None
 
 
-def test_views_of_views_are_opened(opening: ExpandedViews, views: FakeViews, catalogs: FakeCatalogs) -> None:
+def test_views_of_views_are_expanded(
+    opening: ExpandedViews, views: FakeViews, catalogs: FakeCatalogs
+) -> None:
     views.put(view("w", "SELECT k FROM v WHERE k > 1"))
     found = opened(opening, catalogs, "SELECT * FROM w, v")
     assert found is not None
@@ -93,7 +95,7 @@ def test_views_of_views_are_opened(opening: ExpandedViews, views: FakeViews, cat
     assert sorted(views.asked) == [name("v"), name("w")]
 
 
-def test_a_view_below_that_cannot_be_opened_is_read_by_its_name(
+def test_a_view_below_that_cannot_be_expanded_is_read_by_its_name(
     opening: ExpandedViews, views: FakeViews, catalogs: FakeCatalogs
 ) -> None:
     views.put(view("chance", "SELECT k FROM sales TABLESAMPLE (3 ROWS)"))
@@ -119,7 +121,7 @@ def test_views_of_each_other_stay(opening: ExpandedViews, views: FakeViews, cata
     assert views.readings == []
 
 
-def test_a_chain_of_views_is_opened_so_deep_and_no_deeper(
+def test_a_chain_of_views_is_expanded_so_deep_and_no_deeper(
     opening: ExpandedViews, views: FakeViews, catalogs: FakeCatalogs
 ) -> None:
     for step in range(2 * MAX_DEPTH):
@@ -131,7 +133,7 @@ def test_a_chain_of_views_is_opened_so_deep_and_no_deeper(
     assert len(views.asked) == MAX_DEPTH + 1
 
 
-def test_views_that_multiply_are_not_opened_without_end(
+def test_views_that_multiply_are_not_expanded_without_end(
     opening: ExpandedViews, views: FakeViews, catalogs: FakeCatalogs
 ) -> None:
     references = ", ".join(f"v{{0}} AS a{number}" for number in range(20))
@@ -168,7 +170,7 @@ def test_the_engine_is_asked_again_when_a_table_below_has_other_columns(
     assert opened(opening, catalogs) is None
 
 
-def test_a_replaced_view_is_opened_as_it_is_now(
+def test_a_replaced_view_is_expanded_as_it_is_now(
     opening: ExpandedViews, views: FakeViews, catalogs: FakeCatalogs
 ) -> None:
     assert opened(opening, catalogs) is not None

@@ -55,7 +55,7 @@ def test_rows_are_fetched_once_they_were_asked_for_twice() -> None:
     assert cached(relations, "a", "b") == {"a"}
 
 
-def test_one_query_that_mentions_a_table_twice_asks_once() -> None:
+def test_one_query_that_references_a_table_twice_asks_once() -> None:
     later = Later()
     cached(LocalRelations(FakeRelations(), later, BOUNDS), "a", "a")
     assert later.work() == 0
@@ -68,7 +68,7 @@ def missing(relations: LocalRelations, *keys: str) -> set[str]:
     return set(relations.missing({key: query(key) for key in keys}))
 
 
-def test_rows_that_came_with_keys_are_held_at_once() -> None:
+def test_rows_that_came_with_keys_are_cached_at_once() -> None:
     later, engine = Later(), FakeRelations()
     relations = LocalRelations(engine, later, BOUNDS)
     assert missing(relations, "a", "b") == {"a", "b"}

@@ -14,12 +14,12 @@ from tests.unit.query.conftest import Bench
 SALES, ITEM, DATES = (scan(f"lake.shop.{name}", 5, 0) for name in ("Sales", "item", "dates"))
 
 
-def test_a_table_that_was_not_planned_is_spared() -> None:
+def test_a_table_that_was_not_planned_is_skipped() -> None:
     result = replace(engine_result(scans=(scan("lake.shop.item", 5, 5),)), planned_tables=lambda: frozenset())
     assert skipped_scans(result, (DATES,), (SALES, ITEM, DATES)) == (SALES,)
 
 
-def test_a_table_that_was_planned_and_dropped_on_the_way_may_have_been_read() -> None:
+def test_a_table_that_was_planned_and_eliminated_on_the_way_may_have_been_read() -> None:
     result = replace(engine_result(), planned_tables=lambda: frozenset({"lake.shop.sales"}))
     assert skipped_scans(result, (), (SALES, ITEM)) == (ITEM,)
 
@@ -48,7 +48,7 @@ def test_the_engine_is_asked_for_the_totals_that_it_alone_knows(bench: Bench) ->
     assert bench.run_pruned(query, engine).scans == (SALES, reported)
 
 
-def test_a_narrowed_query_tells_of_them(bench: Bench) -> None:
+def test_a_pruned_query_lists_them(bench: Bench) -> None:
     engine = FakeEngine(replace(engine_result(), planned_tables=lambda: frozenset()))
     query = bench.query()
     query.prune(

@@ -33,7 +33,7 @@ def left(table: TableName, reason: Reason, *columns: str) -> FilterRecord:
     return FilterRecord("", JoinType.NONE, probe, build, FilterSource.NONE, FilterForm.NONE, reason)
 
 
-def test_each_mention_without_a_candidate_is_told() -> None:
+def test_each_reference_without_a_candidate_is_reported() -> None:
     found = [
         left(ITEM, Reason.NO_EQUI_JOIN),
         left(ITEM, Reason.PROBE_NOT_PRUNABLE, "i_item_sk"),
@@ -47,14 +47,14 @@ def test_each_mention_without_a_candidate_is_told() -> None:
     assert unknown.join_type is JoinType.NONE
 
 
-def test_a_second_mention_is_told_beside_the_candidates_of_the_first() -> None:
+def test_a_second_reference_is_reported_beside_the_candidates_of_the_first() -> None:
     found = filter_record(FilterAssignment(date_filter(), 1), FilterOutcome.none(Reason.COLLECT_FAILED))
     second = left(found.probe.table, Reason.NO_EQUI_JOIN)
     pruned = PrunedQuery("", filters=(found,), unfiltered=(second,))
     assert list(unfiltered_scans(pruned, [scan("lake.tpcds.store_sales")])) == [second]
 
 
-def test_a_table_of_which_nothing_was_scanned_is_told_too() -> None:
+def test_a_table_of_which_nothing_was_scanned_is_reported_too() -> None:
     sales = replace(scan("lake.tpcds.store_sales", 7), has_run=False)
     pruned = PrunedQuery(
         "", unfiltered=(left(ITEM, Reason.NO_EQUI_JOIN),), referenced=(sales,), otherwise=Reason.DISABLED
@@ -68,7 +68,7 @@ def test_a_table_of_which_nothing_was_scanned_is_told_too() -> None:
     ]
 
 
-def test_a_table_with_a_candidate_is_told_there() -> None:
+def test_a_table_with_a_candidate_is_reported_there() -> None:
     found = filter_record(FilterAssignment(date_filter(), 1), FilterOutcome.none(Reason.COLLECT_FAILED))
     pruned = PrunedQuery("", filters=(found,))
     assert list(unfiltered_scans(pruned, [scan("lake.tpcds.store_sales")])) == []

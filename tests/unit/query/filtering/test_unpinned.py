@@ -65,7 +65,7 @@ def texts(bench: Bench) -> list[str]:
     return [each.sql for each in bench.engine.runs]
 
 
-def test_the_narrowed_rows_count_while_nothing_moves(bench: Bench) -> None:
+def test_the_pruned_rows_count_while_nothing_moves(bench: Bench) -> None:
     query = ran(bench)
     assert texts(bench) == ["narrowed"]
     assert {each.reason for each in query.pruned.filters} == {Reason.APPLIED}
@@ -79,13 +79,13 @@ def test_after_a_change_of_a_build_sides_files_the_query_runs_as_it_was_written(
     assert query.pruned.rewritten_sql is None
 
 
-def test_new_files_of_a_narrowed_table_do_no_harm(bench: Bench) -> None:
+def test_new_files_of_a_pruned_table_do_no_harm(bench: Bench) -> None:
     bench.catalogs.put(replace(EVENTS, table_uuid=uuid4()))
     ran(bench)
     assert texts(bench) == ["narrowed"]
 
 
-def test_other_columns_of_a_narrowed_table_do(bench: Bench) -> None:
+def test_other_columns_of_a_pruned_table_do(bench: Bench) -> None:
     bench.catalogs.put(replace(EVENTS, schema_id=EVENTS.schema_id + 1))
     ran(bench)
     assert texts(bench) == ["narrowed", WRITTEN]

@@ -60,7 +60,7 @@ UNKNOWN = UnpinnedReference()
         ("SELECT 1 FROM (WITH item AS (SELECT 1) SELECT 1 FROM item), item", (UNKNOWN,)),
     ],
 )
-def test_what_is_not_pinned_is_told_once(sql: str, expected: tuple[UnpinnedReference, ...]) -> None:
+def test_what_is_not_pinned_is_reported_once(sql: str, expected: tuple[UnpinnedReference, ...]) -> None:
     assert referenced(sql) == expected
 
 

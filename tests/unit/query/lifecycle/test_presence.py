@@ -83,7 +83,7 @@ def both() -> Both:
     return Both(Here(place, clock), Here(place, clock), place)
 
 
-def test_an_id_that_was_told_to_a_caller_is_known_everywhere_at_once(both: Both) -> None:
+def test_an_id_that_was_given_to_a_caller_is_known_everywhere_at_once(both: Both) -> None:
     query = both.here.bench.query()
     assert both.there.state(query.query_id) is None
     both.here.presence.announce(query)
@@ -92,7 +92,7 @@ def test_an_id_that_was_told_to_a_caller_is_known_everywhere_at_once(both: Both)
     assert both.here.replicas.beats == 1
 
 
-def test_a_short_query_costs_nothing_and_a_long_one_is_told_of_with_each_state(both: Both) -> None:
+def test_a_short_query_costs_nothing_and_a_long_one_is_reported_with_each_state(both: Both) -> None:
     query = both.here.bench.query()
     both.here.presence.beat()
     assert both.there.state(query.query_id) is None

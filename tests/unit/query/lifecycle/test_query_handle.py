@@ -121,7 +121,7 @@ def test_what_a_lost_engine_ran_is_not_called_planning() -> None:
     assert (query.record.planning_ms, query.record.running_ms) == (0, 100)
 
 
-def test_a_failure_that_is_kept_has_let_go_of_where_it_came_from() -> None:
+def test_a_failure_that_is_retained_has_let_go_of_where_it_came_from() -> None:
     failure = QueryFailed()
     failure.run = EngineRun(1, 1, (), "a long plan")
     try:
@@ -197,7 +197,7 @@ def test_canceling_what_has_ended_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("seen", [QueryCanceled(), EngineLost(), ShuttingDown()])
-def test_the_first_reason_to_end_it_is_the_one_that_is_told(seen: GatewayError) -> None:
+def test_the_first_reason_to_end_it_is_the_one_that_is_reported(seen: GatewayError) -> None:
     query = live_query()
     query.start(1)
     query.cancel(QueryTimedOut(), 2)
@@ -208,7 +208,7 @@ def test_the_first_reason_to_end_it_is_the_one_that_is_told(seen: GatewayError) 
     assert (query.record.state, error.code) == (QueryState.FAILED, "QUERY_TIMED_OUT")
 
 
-def test_a_failure_of_its_own_is_told_even_when_it_was_to_be_canceled() -> None:
+def test_a_failure_of_its_own_is_reported_even_when_it_was_to_be_canceled() -> None:
     query = live_query()
     query.start(1)
     query.cancel(QueryCanceled(), 2)

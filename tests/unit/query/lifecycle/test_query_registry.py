@@ -104,7 +104,7 @@ def test_the_oldest_of_too_many_without_a_result_are_forgotten_before_their_time
     assert bench.book.open() == [open_query]
 
 
-def test_what_has_a_result_is_held_for_its_whole_time_however_many_there_are(bench: Bench) -> None:
+def test_what_has_a_result_is_retained_for_its_whole_time_however_many_there_are(bench: Bench) -> None:
     bench.book = QueryRegistry(max_waiting=10, retention_ms=60_000, max_ended=0)
     queries = [bench.query() for _ in range(3)]
     for query in queries:

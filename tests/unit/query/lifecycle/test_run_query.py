@@ -129,7 +129,7 @@ def test_the_record_of_a_failure_has_what_the_engine_says_of_its_run(bench: Benc
     assert record.spark_plan == "x" * MAX_PLAN_CHARACTERS
 
 
-def test_a_result_that_cannot_be_kept_was_planned_and_read_all_the_same(bench: Bench) -> None:
+def test_a_result_that_cannot_be_stored_was_planned_and_read_all_the_same(bench: Bench) -> None:
     bench.results = FakeResultStore(bench.clock, total_bytes=1)
     bench.engine.answer = engine_result(scans=(SCAN,))
     run_query(bench.query(), bench.ports)
@@ -138,7 +138,7 @@ def test_a_result_that_cannot_be_kept_was_planned_and_read_all_the_same(bench: B
 
 
 @pytest.mark.parametrize("outcome", [engine_result(), QueryFailed()])
-def test_what_comes_back_after_it_was_given_up_is_dropped_and_not_recorded_again(
+def test_what_comes_back_after_it_was_given_up_is_discarded_and_not_recorded_again(
     bench: Bench, outcome: EngineResult | Exception
 ) -> None:
     query = bench.query()
@@ -173,7 +173,7 @@ def test_what_is_no_single_whole_statement_never_reaches_the_engine(
     assert bench.engine.runs == []
 
 
-def test_a_result_that_cannot_be_kept_fails_the_query(bench: Bench) -> None:
+def test_a_result_that_cannot_be_stored_fails_the_query(bench: Bench) -> None:
     bench.results = FakeResultStore(bench.clock, total_bytes=1)
     query = bench.query()
     run_query(query, bench.ports)
@@ -188,14 +188,14 @@ def test_an_engine_lost_once_runs_the_query_once_more(bench: Bench) -> None:
     assert len(bench.engine.runs) == 2
 
 
-def test_an_engine_lost_twice_is_told(bench: Bench) -> None:
+def test_an_engine_lost_twice_is_reported(bench: Bench) -> None:
     bench.engine = FakeEngine(EngineLost(), EngineLost())
     run_query(bench.query(), bench.ports)
     assert error_code(bench) == "ENGINE_LOST"
     assert len(bench.engine.runs) == 2
 
 
-def test_without_retries_an_engine_lost_once_is_told(bench: Bench) -> None:
+def test_without_retries_an_engine_lost_once_is_reported(bench: Bench) -> None:
     bench.engine, bench.engine_retries = FakeEngine(EngineLost()), 0
     run_query(bench.query(), bench.ports)
     assert error_code(bench) == "ENGINE_LOST"
@@ -288,7 +288,7 @@ def test_nearest_names_that_are_known_already_stay(bench: Bench) -> None:
     assert query.status(0).failure is failure
 
 
-def test_a_plan_of_any_length_is_kept_within_a_bound(bench: Bench) -> None:
+def test_a_plan_of_any_length_is_stored_within_a_bound(bench: Bench) -> None:
     bench.engine.answer = engine_result(plan_text=lambda: "x" * (MAX_PLAN_CHARACTERS + 1))
     run_query(bench.query(), bench.ports)
     assert len(bench.journal.records[0].spark_plan) == MAX_PLAN_CHARACTERS

@@ -30,7 +30,7 @@ def test_rows_that_only_the_filter_changes_fail_the_verification(bench: Bench) -
         bench.run_pruned(verified(bench))
 
 
-def test_a_query_that_answers_anew_each_time_cannot_be_verified(bench: Bench) -> None:
+def test_a_query_that_answers_again_each_time_cannot_be_verified(bench: Bench) -> None:
     bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(4))
     assert bench.run_pruned(verified(bench)).rows.num_rows == 2
     assert [each.sql for each in bench.engine.runs] == ["narrowed", "pinned", "pinned"]
@@ -78,7 +78,7 @@ def test_a_query_that_fails_as_it_is_written_fails_nobody_who_got_his_rows(bench
     assert query.record.verification is Verification.NOT_COMPARABLE
 
 
-def test_a_query_that_was_not_narrowed_says_so(bench: Bench) -> None:
+def test_a_query_that_was_not_pruned_says_so(bench: Bench) -> None:
     query = bench.of(QueryRequest("written", pruning=PruningRequest(is_verified=True)))
     bench.run_pruned(query)
     assert query.record.verification is Verification.NOT_NARROWED

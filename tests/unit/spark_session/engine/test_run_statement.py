@@ -34,7 +34,7 @@ def test_more_bytes_than_allowed_are_cut_off_and_that_is_said() -> None:
     assert (limited.num_rows, is_truncated) == (10, True)
 
 
-def test_one_row_is_kept_however_large_it_is() -> None:
+def test_one_row_is_returned_however_large_it_is() -> None:
     limited, is_truncated = within(pa.table({"s": ["x" * 1000, "y"]}), bounded(byte_limit=1))
     assert (limited.num_rows, is_truncated) == (1, True)
 

@@ -66,7 +66,7 @@ def test_a_connector_that_lacks_is_named() -> None:
     assert found.detail == NO_KAFKA
 
 
-def test_other_failures_are_told_in_sparks_words_without_secrets() -> None:
+def test_other_failures_are_reported_in_sparks_words_without_secrets() -> None:
     found = FAILURES.of([ENDED.format(f"no login with {JAAS} or hunter2 by SASL_SSL")])
     assert found.detail.startswith("Query [id = 1] terminated with exception: no login with ***")
     assert "hunter2" not in found.detail

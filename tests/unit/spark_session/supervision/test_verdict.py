@@ -63,7 +63,7 @@ def test_it_is_known_why_an_engine_is_replaced(change: dict[str, Any], loss: Eng
     assert judge(replace(HEALTHY, **change), BOUNDS).loss is loss
 
 
-def test_what_was_given_up_is_told_while_the_engine_is_up() -> None:
+def test_what_was_given_up_is_reported_while_the_engine_is_up() -> None:
     verdict = judge(replace(HEALTHY, given_up_calls=(1.0,), given_up_tasks=(2.0,)), BOUNDS)
     assert verdict.given_up_count == 2
     assert verdict.detail == "Given up and still running: 1 calls, 1 tasks."

@@ -31,7 +31,7 @@ def test_one_caller_gets_three_quarters_of_the_places() -> None:
 
 
 @given(st.lists(requests, max_size=400))
-def test_whoever_comes_anew_finds_a_place(sent: list[tuple[str, str, bool]]) -> None:
+def test_a_new_caller_finds_a_place(sent: list[tuple[str, str, bool]]) -> None:
     shares, under_way = CallerShares(PLACES, OF_ONE_PEER), list[tuple[str, str]]()
     for caller, peer, is_end in sent:
         if is_end and under_way:

@@ -77,7 +77,7 @@ def test_one_peer_that_uses_up_its_share_leaves_the_rest_to_others(
         assert other.post(b"/query", {"sql": "select 1"}).status == 200
 
 
-def test_an_answer_that_nobody_reads_is_not_kept(serving: Serving, gateway: FakeGateway) -> None:
+def test_an_answer_that_nobody_reads_is_not_buffered(serving: Serving, gateway: FakeGateway) -> None:
     gateway.queries.rows = pa.table({"text": ["x" * 1000] * 20_000})
     gateway.queries.chunk_rows = 20_000
     clients = serving(unread_answer_timeout_s=1)

@@ -63,7 +63,7 @@ def test_the_bounds_are_settings(serving: Serving) -> None:
 
 
 @pytest.mark.parametrize("begun", [HEAD, b"G", b"\r\n", HEAD + b"\r\n" + HEAD])
-def test_a_head_that_does_not_end_in_time_is_told_so(serving: Serving, begun: bytes) -> None:
+def test_a_head_that_does_not_end_in_time_is_rejected(serving: Serving, begun: bytes) -> None:
     clients = serving(header_timeout_s=1)
     client = clients().send(begun)
     answer = client.answer()

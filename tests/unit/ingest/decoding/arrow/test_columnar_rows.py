@@ -197,7 +197,7 @@ def test_a_required_field_has_no_null_even_where_its_struct_is_none() -> None:
         assert found.field("city").null_count == 0
 
 
-def test_a_time_outside_of_a_day_is_told_wherever_it_lies_and_the_record_is_kept() -> None:
+def test_a_time_outside_of_a_day_is_reported_wherever_it_lies_and_the_record_is_preserved() -> None:
     times = pa.array([0, DAY_US, -1]).view(pa.time64("us"))
     field = Field(1, "v", Struct((Field(2, "all", ListOf(Field(3, "element", Primitive("time")))),)))
     column = pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 2, 3], times)], names=["all"])
@@ -207,7 +207,7 @@ def test_a_time_outside_of_a_day_is_told_wherever_it_lies_and_the_record_is_kept
     assert [json.loads(each.payload)["v"]["all"] for each in bad] == [["86400000000 us"], ["-1 us"]]
 
 
-def test_what_is_wrong_inside_is_told_for_its_row_alone() -> None:
+def test_what_is_wrong_inside_is_reported_for_its_row_alone() -> None:
     values, bad = written(pa.array([{"city": "Ulm"}, {"city": None}, None]), PLACE)
     assert (len(values), bad) == (2, [(2, "v.city is required")])
     assert written(pa.array([None, None], pa.struct([("city", pa.string())])), PLACE)[0] == [None, None]
@@ -327,7 +327,7 @@ def test_moments_of_int96_are_utc_where_the_column_has_a_zone(at: datetime) -> N
     assert (rows, bad) == ([{"id": 0, "at": first}, {"id": 1, "at": second}], [])
 
 
-def test_a_bad_moment_of_int96_is_a_letter_that_can_be_mended_and_sent_again() -> None:
+def test_a_bad_moment_of_int96_is_a_dead_letter_that_can_be_corrected_and_sent_again() -> None:
     rows, [bad] = read(int96((0, 0), (-800_000, 0)), IDS_AND_UTC, RecordFormat.PARQUET)
     assert [each["id"] for each in rows] == [0]
     assert json.loads(bad.payload) == {"id": 1, "at": "-0221-09-04T00:00:00+00:00"}

@@ -37,14 +37,14 @@ def records(body: bytes) -> list[tuple[int, list[str | None]]]:
         (b"", []),
     ],
 )
-def test_records_may_go_over_lines_and_are_told_by_their_first(
+def test_records_may_go_over_lines_and_are_reported_by_their_first(
     body: bytes, expected: list[tuple[int, list[str | None]]]
 ) -> None:
     assert records(body) == expected
 
 
 @pytest.mark.parametrize("raw", [b'5" wide', b'a,"b"c', b"\xff", b'a"b"'])
-def test_what_is_no_record_is_told(raw: bytes) -> None:
+def test_what_is_no_record_is_reported(raw: bytes) -> None:
     [record] = csv_records(io.BytesIO(raw), 1024)
     with pytest.raises(NoCsv):
         record.values()
@@ -60,7 +60,9 @@ def test_what_is_no_record_is_told(raw: bytes) -> None:
         (b'a\n"x"\n"', 3),
     ],
 )
-def test_what_breaks_off_within_quotes_is_told_by_the_line_on_which_they_open(body: bytes, line: int) -> None:
+def test_what_breaks_off_within_quotes_is_reported_by_the_line_on_which_they_open(
+    body: bytes, line: int
+) -> None:
     with pytest.raises(IngestInvalid, match=f"opens on line {line} is never closed"):
         list(csv_records(io.BytesIO(body), 1024))
     with pytest.raises(IngestInvalid, match=f"opens on line {line + 7} is never closed"):
@@ -136,7 +138,7 @@ def test_values_are_read_as_their_columns_want() -> None:
         ("tags", "[1]"),
     ],
 )
-def test_values_that_do_not_fit_are_told_with_their_line_and_a_body_of_their_own(
+def test_values_that_do_not_fit_are_reported_with_their_line_and_a_body_of_their_own(
     header: str, value: str
 ) -> None:
     body = f"id,name\n1,a\n{value},b" if header == "id" else f"id,{header}\n1,\n2,{value}"

@@ -95,7 +95,7 @@ def test_records_of_any_kind_go_where_those_go_that_are_converted_one_by_one(
 
 
 @pytest.mark.parametrize("is_quick", [True, False])
-def test_a_record_that_does_not_fit_is_kept_as_it_was_sent(is_quick: bool) -> None:
+def test_a_record_that_does_not_fit_is_stored_as_it_was_sent(is_quick: bool) -> None:
     records = ['{"c0": 123456789012345678.12, "é": [1e400]}', '{"c0": 1}', '{"c0": 1, "x": "naïve \\n"}']
     body = "[" + ",".join(records) + "]"
     found = sent(body) if is_quick else exact_records(body)
@@ -150,7 +150,7 @@ def test_what_does_not_lie_there_as_lines_is_none_of_them(body: str) -> None:
     assert sent(body) is None
 
 
-def test_a_bad_record_is_told_with_its_place_and_as_it_was_sent() -> None:
+def test_a_bad_record_is_reported_with_its_place_and_as_it_was_sent() -> None:
     body = '[{"c0": 1}, {"c0": "one"}, {"c0": 3}]'
     key = TableKey(TableName("lake", "logs", "events"))
     plain = Write(key, json.loads(body), place="/writes/0")
@@ -167,7 +167,7 @@ def test_a_bad_record_is_told_with_its_place_and_as_it_was_sent() -> None:
     ]
 
 
-def test_values_are_parsed_once_and_only_when_somebody_asks() -> None:
+def test_values_are_parsed_once_and_only_when_they_are_needed() -> None:
     calls: list[int] = []
 
     def parse() -> list[dict[str, object]]:

@@ -64,7 +64,7 @@ def test_a_large_member_is_read_in_parts() -> None:
         (b"{}", "not compressed so"),
     ],
 )
-def test_what_is_wrong_is_told(data: bytes, reason: str) -> None:
+def test_what_is_wrong_is_reported(data: bytes, reason: str) -> None:
     with pytest.raises(IngestInvalid, match=reason):
         read(data)
 
@@ -88,7 +88,7 @@ def test_frames_of_zstd_are_one_stream_whatever_is_skipped(data: bytes) -> None:
         [b"\0", b"\0" * 8, b"\0" * 100_000, b"\n", b"garbage", MEMBER, LINES, b"\x28\xb5\x2f\xfe"]
     ),
 )
-def test_what_follows_the_last_frame_of_zstd_is_told(contents: list[bytes], behind: bytes) -> None:
+def test_what_follows_the_last_frame_of_zstd_is_reported(contents: list[bytes], behind: bytes) -> None:
     data = b"".join(pa.compress(each, "zstd", asbytes=True) for each in contents)
     assert read(data, Compression.ZSTD) == b"".join(contents)
     # Fewer than four bytes may be the start of a frame.
@@ -98,7 +98,7 @@ def test_what_follows_the_last_frame_of_zstd_is_told(contents: list[bytes], behi
 
 
 @pytest.mark.parametrize("data", [FRAME[:-3], FRAME[:2], FRAME + FRAME[:7], SKIPPABLE[:-1]])
-def test_a_frame_of_zstd_that_ends_too_early_is_told(data: bytes) -> None:
+def test_a_frame_of_zstd_that_ends_too_early_is_reported(data: bytes) -> None:
     with pytest.raises(IngestInvalid, match="cannot be read as zstd: Truncated"):
         read(data, Compression.ZSTD)
 
@@ -106,6 +106,6 @@ def test_a_frame_of_zstd_that_ends_too_early_is_told(data: bytes) -> None:
 @pytest.mark.parametrize(
     "data", [b"{}", LINES, MEMBER, bz2.compress(LINES), lzma.compress(LINES), b"\0" * 100]
 )
-def test_what_is_no_frame_of_zstd_is_told(data: bytes) -> None:
+def test_what_is_no_frame_of_zstd_is_reported(data: bytes) -> None:
     with pytest.raises(IngestInvalid, match="cannot be read as zstd: its content is not compressed so"):
         read(data, Compression.ZSTD)

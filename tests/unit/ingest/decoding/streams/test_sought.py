@@ -109,7 +109,7 @@ def test_nothing_is_left_when_its_reader_fails(directory: SpoolDirectory, tmp_pa
     assert has_all_its_room(directory)
 
 
-def test_a_full_disk_is_told_as_such() -> None:
+def test_a_full_disk_is_reported_as_such() -> None:
     spools = FakeSpools()
     spools.is_full = True
     with pytest.raises(StorageDown):

@@ -129,7 +129,7 @@ def test_uuids_are_no_numbers_whose_digits_are_far_behind() -> None:
 
 @pytest.mark.parametrize("digit_count", [4_001, 5_000, 100_000])
 @pytest.mark.parametrize("decode", [exact_json, strict_json])
-def test_a_number_with_too_many_digits_is_told_as_one(
+def test_a_number_with_too_many_digits_is_reported_as_one(
     digit_count: int, decode: Callable[[str], object]
 ) -> None:
     with pytest.raises(NumberTooLong, match=f"a number has {digit_count} digits, and 4000 at most are read"):

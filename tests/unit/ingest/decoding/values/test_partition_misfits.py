@@ -132,7 +132,7 @@ def test_a_record_without_a_partition_is_bad_where_it_stands_and_the_others_are_
     assert LONG in bad.payload.decode()
 
 
-def test_of_columns_that_do_not_fit_and_partitions_that_are_none_all_rows_are_told() -> None:
+def test_of_columns_that_do_not_fit_and_partitions_that_are_none_all_rows_are_reported() -> None:
     table = pa.table({"id": [1, 2**40, 3], "name": ["a", "b", LONG]})
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -144,7 +144,7 @@ def test_of_columns_that_do_not_fit_and_partitions_that_are_none_all_rows_are_to
 
 @pytest.mark.parametrize("route", [None, Route("name", {"a": 0, LONG: 0, "b": 0}, 0)])
 @pytest.mark.parametrize("is_at_once", [True, False])
-def test_records_of_a_json_body_are_told_by_their_place(route: Route | None, is_at_once: bool) -> None:
+def test_records_of_a_json_body_are_reported_by_their_place(route: Route | None, is_at_once: bool) -> None:
     records: Sequence[Mapping[str, object]] | None = sent(json.dumps(RECORDS)) if is_at_once else RECORDS
     assert records is not None
     write = Write(TableKey(TableName("lake", "s", "t")), ())

@@ -48,7 +48,7 @@ def test_a_moment_without_a_zone_is_read_as_it_was(microseconds: int) -> None:
 
 
 @given(st.one_of(st.integers(-(2**31), FIRST_DAY - 1), st.integers(LAST_DAY + 1, 2**31 - 1)))
-def test_a_day_of_another_year_is_told_and_refused_for_what_it_is(day: int) -> None:
+def test_a_day_of_another_year_is_reported_and_refused_for_what_it_is(day: int) -> None:
     text = payload(pa.array([day], pa.int32()).view(pa.date32()))
     assert day_of(str(text)) == day
     with pytest.raises(ValueError, match=r"outside of the years 1 to 9999|out of range"):
@@ -56,7 +56,7 @@ def test_a_day_of_another_year_is_told_and_refused_for_what_it_is(day: int) -> N
 
 
 @given(st.one_of(st.integers(-(2**63), FIRST_US - 1), st.integers(LAST_US + 1, 2**63 - 1)), st.booleans())
-def test_a_moment_of_another_year_is_told_and_refused_for_what_it_is(ticks: int, has_zone: bool) -> None:
+def test_a_moment_of_another_year_is_reported_and_refused_for_what_it_is(ticks: int, has_zone: bool) -> None:
     array = pa.array([ticks], pa.int64()).view(pa.timestamp("us", "UTC" if has_zone else None))
     text = payload(array)
     assert moment_of(str(text)) == (ticks * 1_000, has_zone)

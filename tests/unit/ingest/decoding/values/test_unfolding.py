@@ -85,7 +85,7 @@ def test_bytes_that_are_several_buffers_count_as_often() -> None:
         rows_of(stream(table, "zstd"))
 
 
-def test_dictionaries_count_for_as_long_as_they_are_held() -> None:
+def test_dictionaries_count_for_as_long_as_they_are_in_memory() -> None:
     encoded = [pa.array(["x" * MIB + str(number)]).dictionary_encode() for number in range(12)]
     growing = pa.chunked_array([pa.array(["x" * 3 * MIB]).dictionary_encode()])
     replaced = pa.table({"a": pa.chunked_array(encoded)})
@@ -231,7 +231,7 @@ def test_a_file_of_ordinary_rows_is_read_many_at_once() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\x15", b"\x1c" * 40, bytes([0x18, 0xFF, 0xFF, 0x7F]), b"\xff" * 40])
-def test_bytes_that_are_no_header_of_a_page_are_told(data: bytes) -> None:
+def test_bytes_that_are_no_header_of_a_page_are_reported(data: bytes) -> None:
     with pytest.raises((IndexError, ValueError)):
         compact_struct(data)
 

@@ -203,7 +203,7 @@ def test_keys_that_were_found_wrong_are_used_no_more(poisoned: Narrowing) -> Non
     assert poisoned.cache.stored == {}
 
 
-def test_other_processes_collect_anew_what_was_found_wrong(poisoned: Narrowing) -> None:
+def test_other_processes_collect_again_what_was_found_wrong(poisoned: Narrowing) -> None:
     poisoned.ran(is_verified=True)
     another = Narrowing(cache=poisoned.cache)
     [found] = [each for each in another.ran().record.filters if each.is_candidate]
