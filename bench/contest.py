@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.asked import Asked, ask
 from bench.client import Client
-from bench.tpcds_lake import NARROWED
+from bench.tpcds_lake import PRUNED
 
 Samples = dict[str, dict[str, list[float]]]
 """By query, then by the label of the way: milliseconds, one sample of each way for each round."""
@@ -24,8 +24,8 @@ class Way:
 
 
 SPARK = Way("Spark's own pruning", {"enabled": False})
-CACHED = Way("cached filter", NARROWED)
-COLD = Way("filter collected anew", NARROWED, is_cold=True)
+CACHED = Way("cached filter", PRUNED)
+COLD = Way("filter collected anew", PRUNED, is_cold=True)
 
 
 class Contest:

@@ -21,7 +21,7 @@ from bench.gateway_process import gateway_process
 from bench.lakehouse import Lake
 from bench.measurement import Measurement, Row
 from bench.star_queries import star_queries
-from bench.tpcds_lake import NARROWED, REMARKS, TABLES
+from bench.tpcds_lake import PRUNED, REMARKS, TABLES
 
 # The dates that each query asks for, as its text has them.
 DATES = {
@@ -53,8 +53,8 @@ def measure(lake: Lake) -> Measurement:
     with gateway_process(lake.environment()) as gateway:
         client = Client(gateway.url)
         for name, body in star_queries(lake).items():
-            ask(client, {**body, "dynamicFiltering": NARROWED})
-            ours = ask(client, {**body, "dynamicFiltering": NARROWED})
+            ask(client, {**body, "dynamicFiltering": PRUNED})
+            ours = ask(client, {**body, "dynamicFiltering": PRUNED})
             sql = _by_hand(body["sql"], *FACTS[name], _days(client, DATES[name]))
             hand = ask(client, {**body, "sql": sql, "dynamicFiltering": {"enabled": False}})
             read[name] = {level: _levels(level, FACTS[name][0], ours, hand) for level in LEVELS}
@@ -84,8 +84,8 @@ def _days(client: Client, condition: str) -> list[int]:
 
 def _by_hand(sql: str, fact: str, column: str, days: list[int]) -> str:
     literals = ", ".join(map(str, days))
-    narrowed = f"(SELECT * FROM {fact} WHERE {column} IN ({literals})) AS {fact}"
-    found, count = re.subn(rf"\b{fact}\b(?=\s*[,\n])", narrowed, sql, count=1)
+    pruned = f"(SELECT * FROM {fact} WHERE {column} IN ({literals})) AS {fact}"
+    found, count = re.subn(rf"\b{fact}\b(?=\s*[,\n])", pruned, sql, count=1)
     if count != 1:
         raise RuntimeError(f"There is no {fact} in the FROM of {sql}")
     return found

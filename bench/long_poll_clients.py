@@ -21,19 +21,19 @@ def raise_file_limit() -> int:
     return hard
 
 
-def wait_together(url: str, path: str, count: int, tell: Connection) -> None:
+def wait_together(url: str, path: str, count: int, parent: Connection) -> None:
     """Sends `waiting` once all have asked, then the state that each got as its answer, and when."""
     raise_file_limit()
-    tell.send(asyncio.run(_wait_together(url, path, count, tell)))
+    parent.send(asyncio.run(_wait_together(url, path, count, parent)))
 
 
-async def _wait_together(url: str, path: str, count: int, tell: Connection) -> list[tuple[str, float]]:
+async def _wait_together(url: str, path: str, count: int, parent: Connection) -> list[tuple[str, float]]:
     address = urlsplit(url)
     streams = [await asyncio.open_connection(address.hostname, address.port) for _ in range(count)]
     request = f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode()
     answers = asyncio.gather(*(_state(reader, writer, request) for reader, writer in streams))
     await asyncio.sleep(SETTLE_S)
-    tell.send("waiting")
+    parent.send("waiting")
     states = await answers
     for _, writer in streams:
         writer.close()

@@ -21,7 +21,7 @@ from bench.gateway_process import gateway_process
 from bench.lakehouse import Lake
 from bench.load import SPAWN, Outcome
 from bench.measurement import Measurement, Row, spread
-from bench.tpcds_lake import IS_FULL, NARROWED, REMARKS, TABLES
+from bench.tpcds_lake import IS_FULL, PRUNED, REMARKS, TABLES
 
 CLIENTS, ROUNDS = 50, (5 if IS_FULL else 2)
 RECORDED_WITHIN_S, POLL_S = 60.0, 0.05
@@ -42,7 +42,7 @@ def bodies() -> list[dict[str, Any]]:
         " WHERE d_year = 2000 AND d_moy = 11 GROUP BY d_date"
     )
     texts = [sql.format(function=each, column=column) for each in _FUNCTIONS for column in _COLUMNS]
-    return [{"sql": each, **TABLES, "dynamicFiltering": NARROWED} for each in texts]
+    return [{"sql": each, **TABLES, "dynamicFiltering": PRUNED} for each in texts]
 
 
 def measure(lake: Lake) -> Measurement:

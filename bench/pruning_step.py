@@ -66,9 +66,9 @@ def measure(lake: Lake) -> Measurement:
         pruned = _warmed(texts, prune, hosted)
         times = _timed(texts, prune)
         watch = _profiled(texts, prune)
-    narrowed = [name for name, each in pruned.items() if each.rewritten_sql is not None]
+    filtered = [name for name, each in pruned.items() if each.rewritten_sql is not None]
     gone = (f"No such part any more: {each}." for each in watch.gone)
-    return Measurement(_rows(times, narrowed, watch), times, (*REMARKS, *gone))
+    return Measurement(_rows(times, filtered, watch), times, (*REMARKS, *gone))
 
 
 def draw(figure: Figure, measurement: Measurement) -> None:
@@ -127,13 +127,13 @@ def _profiled(texts: Mapping[str, str], prune: Callable[[str], PrunedQuery]) -> 
     return watch
 
 
-def _rows(times: Mapping[str, Times], narrowed: list[str], watch: Stopwatch) -> list[Row]:
+def _rows(times: Mapping[str, Times], filtered: list[str], watch: Stopwatch) -> list[Row]:
     medians = {label: {n: statistics.median(t) for n, t in each.items()} for label, each in times.items()}
     rows: list[Row] = []
     for label, by_text in medians.items():
         groups = {
             "all texts": list(by_text.values()),
-            "narrowed texts": [by_text[name] for name in narrowed],
+            "narrowed texts": [by_text[name] for name in filtered],
             "star queries": [by_text[name] for name in STARS],
         }
         for group, values in groups.items():
@@ -145,7 +145,7 @@ def _rows(times: Mapping[str, Times], narrowed: list[str], watch: Stopwatch) -> 
     whole = spread("parse, qualify and detect, all texts", read)
     is_met = whole.value < TARGET_DETECTION_MS
     rows += [
-        Row("texts narrowed", len(narrowed), "of 103"),
+        Row("texts narrowed", len(filtered), "of 103"),
         Row(whole.label, whole.value, "ms", whole.low, whole.high, "< 8 ms", is_met),
     ]
     rows += [spread(f"part: {p.label}", samples) for p in PARTS if (samples := watch.of(p.label))]

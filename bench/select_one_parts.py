@@ -10,12 +10,12 @@ from bench.stopwatch import Part, Stopwatch
 _RUN = "spark_session.engine.run_statement"
 
 WHOLE = "client"
-TAKE_IN, VET, CHECK, ENGINE = "take in", "vet", "check parameters", "engine"
+TAKE_IN, VALIDATE, CHECK, ENGINE = "take in", "vet", "check parameters", "engine"
 STORE, ANSWER = "keep the result", "write the answer"
 
 PARTS = (
     Part(TAKE_IN, "service.gateway:Gateway.submit"),
-    Part(VET, "service.query.lifecycle.run_query:vet"),
+    Part(VALIDATE, "service.query.lifecycle.run_query:validate"),
     Part(CHECK, "service.query.lifecycle.run_query:check_parameters"),
     Part(ENGINE, "spark_session.engine.engine:SparkEngine.run"),
     Part("child session", "spark_session.session.child_sessions:ChildSessions._begin", 1),
@@ -34,7 +34,7 @@ PARTS = (
 
 BETWEEN = (
     ("HTTP in, validation", (WHOLE, "began"), (TAKE_IN, "began")),
-    ("from event loop to worker", (TAKE_IN, "ended"), (VET, "began")),
+    ("from event loop to worker", (TAKE_IN, "ended"), (VALIDATE, "began")),
     ("from worker to event loop to thread", (STORE, "ended"), (ANSWER, "began")),
     ("HTTP out", (ANSWER, "ended"), (WHOLE, "ended")),
 )

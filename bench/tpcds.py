@@ -100,7 +100,7 @@ def _rows(contest: Contest, again: Mapping[str, Contest]) -> list[Row]:
         for name, each in again.items()
         if is_whole(each.samples[name])
     }
-    narrowed = sum(bool(ways[CACHED.label].sources) for ways in contest.last.values() if CACHED.label in ways)
+    pruned = sum(bool(ways[CACHED.label].sources) for ways in contest.last.values() if CACHED.label in ways)
     under, under_alone = (
         sum(row.value < TARGET_EACH for row in rows) for rows in (found.values(), alone.values())
     )
@@ -110,7 +110,7 @@ def _rows(contest: Contest, again: Mapping[str, Contest]) -> list[Row]:
         Row(f"texts under {TARGET_EACH:g}, amid the others", under, ""),
         Row(f"texts under {TARGET_EACH:g}, alone", under_alone, "", target="none", is_met=under_alone == 0),
         Row("texts compared", len(found), "", target="all 103", is_met=len(found) == len(contest.samples)),
-        Row("texts with a filter applied", narrowed, ""),
+        Row("texts with a filter applied", pruned, ""),
         Row("rounds", sorted(counts)[len(counts) // 2], "", min(counts), max(counts)),
         faults_row(contest, *again.values()),
         *sorted(alone.values(), key=lambda row: row.value),

@@ -23,7 +23,7 @@ SUFFIX = f"sf{SCALE:g}".replace(".", "")
 SCHEMA = f"tpcds_{SUFFIX}"
 TABLES: dict[str, Any] = {"catalog": "lake", "schema": SCHEMA}
 # At a small scale every table is too small to be pruned by default.
-NARROWED: dict[str, Any] = {} if IS_FULL else {"minTableBytes": 0}
+PRUNED: dict[str, Any] = {} if IS_FULL else {"minTableBytes": 0}
 REMARKS = () if IS_FULL else (f"Taken at scale {SCALE:g}, to try the measure: the figures say nothing.",)
 
 
@@ -38,5 +38,5 @@ def load(lake: Lake) -> None:
     """Loads all missing tables of the 24 into the schema."""
     jars = resolve(TPCDS_PACKAGES, lake.data_dir / "jars")
     folder = lake.data_dir / "tpcds"
-    with open_catalog(lake) as catalog, progress_bar(Console(stderr=True)) as tell:
-        load_tpcds(catalog, SCHEMA, SCALE, tuple(table_schemas()), jars, check_java(), folder, tell)
+    with open_catalog(lake) as catalog, progress_bar(Console(stderr=True)) as report:
+        load_tpcds(catalog, SCHEMA, SCALE, tuple(table_schemas()), jars, check_java(), folder, report)

@@ -1,6 +1,6 @@
 """Every error of the gateway, named for what the caller did or for the part that is down.
 
-`code` is stable: callers may branch on it. Only `api/http/problems/errors.py` knows its HTTP status. The
+`code` is stable: callers may branch on it. Only `api/http/problems/http_errors.py` knows its HTTP status. The
 errors form a tree, so that a handler can catch a general or a specific class.
 """
 

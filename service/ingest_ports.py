@@ -58,7 +58,7 @@ OnRefused = Callable[[int], None]
 """Called with the number of accepted ingests that one of their tables has just refused."""
 
 
-def told_to_nobody(_: int) -> None:
+def count_nothing(_: int) -> None:
     """For callers that count nothing."""
 
 
@@ -265,7 +265,7 @@ class IngestLog(Protocol):
         """
 
     def round(
-        self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody
+        self, key: TableKey, max_files: int, on_refused: OnRefused = count_nothing
     ) -> AbstractContextManager[PendingRound | None]:
         """Takes what waits for one table and branch, as one round that nobody else has while it is open.
 
@@ -410,7 +410,7 @@ class StagedBody(Protocol):
 class StagedBodies(Protocol):
     """Stages bodies where executors find them."""
 
-    def laid(self, body: StreamedRecords, table: WritableTable) -> AbstractContextManager[StagedBody]:
+    def staged(self, body: StreamedRecords, table: WritableTable) -> AbstractContextManager[StagedBody]:
         """Stages the body until the context ends; it may lie beside this table's files.
 
         Raises:

@@ -25,7 +25,7 @@ from api.http.gateway_access import AccessBounds, GatewayAccess, GatewayFactory,
 from api.http.middleware.hosts import KnownHosts
 from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.middleware.request_log import RequestLog
-from api.http.middleware.request_meter import RequestMeter
+from api.http.middleware.request_metrics import RequestMetrics
 from api.http.openapi import describe
 from api.http.problems.problems import install_problems
 from api.http.routes import (
@@ -70,7 +70,7 @@ def create_app(
         verifier: verifies the access tokens of `oidc_issuers`. Without it, all of them are refused.
         clock: the time by which credentials expire. Without it, the machine's clock counts.
     """
-    access = GatewayAccess(gateway_factory, on_failed_start or _log_failed_start, _door_bounds(settings))
+    access = GatewayAccess(gateway_factory, on_failed_start or _log_failed_start, _access_bounds(settings))
     app = FastAPI(
         title="Sluice",
         version=version_of(),
@@ -130,7 +130,7 @@ def create_app(
     )
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)
-    app.add_middleware(RequestMeter, http=metrics_of_process.http)
+    app.add_middleware(RequestMetrics, http=metrics_of_process.http)
     app.openapi = functools.partial(describe, app, settings)  # type: ignore[method-assign]
     return app
 
@@ -154,7 +154,7 @@ def _log_failed_start(error: CannotStart) -> None:
     _log.error("cannot_start", detail=error.detail)
 
 
-def _door_bounds(settings: Settings) -> AccessBounds:
+def _access_bounds(settings: Settings) -> AccessBounds:
     return AccessBounds(
         long_calls=settings.ingest_parallel_bodies,
         wait_s=settings.request_max_wait_s,

@@ -17,7 +17,7 @@ from api.http.gateway_access import GatewayAccess
 from api.http.middleware.callers import ANONYMOUS
 from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.middleware.request_log import caller_in
-from api.http.problems.errors import UnsupportedMediaType
+from api.http.problems.http_errors import UnsupportedMediaType
 from api.http.waiting import Waiting
 from service.model.authentication.principals import NOBODY, Principal
 
@@ -74,6 +74,6 @@ async def gone(request: Request) -> None:
         pass
 
 
-EdgeOfApp = Annotated[AppContext, Depends(app_context_of)]
+CurrentAppContext = Annotated[AppContext, Depends(app_context_of)]
 Caller = Annotated[str, Depends(caller_of)]
 CallingPrincipal = Annotated[Principal, Depends(principal_of)]

@@ -11,9 +11,9 @@ from uuid import UUID, uuid4
 
 from service.errors import GatewayError, IngestInvalid, WriteNotAllowed
 from service.idempotency import same_request, sent_before
+from service.ingest.dead_letters.accepted_rows import AcceptedRows
 from service.ingest.dead_letters.dead_letters import DeadLetters
 from service.ingest.dead_letters.separate_dead_letters import check_separate_dead_letters
-from service.ingest.dead_letters.sort_out import SortedOut
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
 from service.ingest.distributed.large_parts import LargeInputs
 from service.ingest.distributed.sources_until import SourcesUntil
@@ -51,7 +51,7 @@ from service.model.ingest.ingest import (
 )
 from service.model.ingest.json_records import JsonRecords
 from service.model.ingest.sources import SourceFile
-from service.model.ingest.validation_schema import JudgedBy
+from service.model.ingest.validation_schema import ValidatedSchemas
 from service.model.ingest.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
 from service.model.tables.schema_changes import TableEvolution
 from service.ports import Clock
@@ -119,7 +119,9 @@ def run_ingest(
     check_room()
     # An ingest of dead letters alone requires nothing of the tables that they belong to.
     with step("sluice.ingest.match"):
-        prepared = Destinations((), ()) if request.judging is not None else destinations_of(request, ports)
+        prepared = (
+            Destinations((), ()) if request.validation_schema is not None else destinations_of(request, ports)
+        )
     with reporting(lambda: prepared.evolutions), required_advice(request.writes):
         return _accepted(request, caller, prepared, ports, began_ms)
 
@@ -145,7 +147,7 @@ def _accepted(
         ports.clock.elapsed_ms() - began_ms,
         request.stream_batch,
         prepared.evolutions,
-        written.validation_schema,
+        written.validated_schemas,
         current().context,
     )
     with step("sluice.ingest.accept"):
@@ -200,7 +202,7 @@ class _Written:
     results: Sequence[WriteResult]
     rejected: Rejected
     tables: Mapping[TableKey, WritableTable]
-    validation_schema: JudgedBy | None = None
+    validated_schemas: ValidatedSchemas | None = None
 
 
 def _written(request: IngestRequest, ingest_id: UUID, prepared: Destinations, ports: IngestPorts) -> _Written:
@@ -209,7 +211,7 @@ def _written(request: IngestRequest, ingest_id: UUID, prepared: Destinations, po
         files = WritePorts(data_files=ports.data_files, dead_letters=ports.dead_letters, clock=ports.clock)
         executed = ExecutedWrite(request, ingest_id, destinations, files, ports.large, prepared.files)
         executed.run()
-        return _Written(executed.results, executed.rejected, executed.tables, executed.validation_schema)
+        return _Written(executed.results, executed.rejected, executed.tables, executed.validated_schemas)
     sorted_out = _sorted_out(request, ingest_id, destinations, ports)
     # An ingest that may take long must not keep the others waiting.
     with ports.turn() if _is_small(request) else nullcontext():
@@ -225,7 +227,7 @@ def _is_small(request: IngestRequest) -> bool:
 
 def _sorted_out(
     request: IngestRequest, ingest_id: UUID, destinations: Sequence[Destination], ports: IngestPorts
-) -> SortedOut:
+) -> AcceptedRows:
     targets = [
         read_target(
             write, each.table, cached_written_fields(each.table.schema, each.target.write_schema_column_ids)
@@ -236,7 +238,7 @@ def _sorted_out(
     if request.on_error is OnError.DEAD_LETTER:
         dead_letters = DeadLetters(ingest_id, ports.clock.now(), request, ports.dead_letters)
     joined = replace(request, route=joined_routes(request.route, destinations, targets))
-    return SortedOut(request_rows(joined, targets, ports.bounds, ports.spools), destinations, dead_letters)
+    return AcceptedRows(request_rows(joined, targets, ports.bounds, ports.spools), destinations, dead_letters)
 
 
 def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ def reported(span: Span, record: IngestRecord) -> None:
     )
 
 
-def told_round(span: Span, committable: Committable) -> None:
+def note_round(span: Span, committable: Committable) -> None:
     """Notes the content of a round, and its table."""
     results = committable.write_results
     span.note(

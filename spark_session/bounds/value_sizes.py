@@ -7,9 +7,9 @@ from math import log2
 from typing import Any
 
 from service.errors import QueryTooLarge
+from spark_session.bounds.arithmetic import arithmetic
 from spark_session.bounds.growing_functions import RULES
 from spark_session.bounds.named_arguments import in_order
-from spark_session.bounds.numbers import arithmetic
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.bounds.sized import UNKNOWN, Sized, number
 

@@ -10,9 +10,9 @@ from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from service.errors import EngineLost, GatewayError, QueryCanceled, QueryFailed
-from spark_session.errors import in_gateway_terms
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.warm_session import WarmSession
+from spark_session.spark_errors import in_gateway_terms
 
 
 @contextmanager

@@ -36,5 +36,5 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
             scans=scans,
             plan_text=lambda: plan_text(frame),
             planned_tables=lambda: session.planned_tables.read(frame),
-            with_totals=lambda spared: session.scan_reader.with_totals(frame, spared),
+            with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
         )

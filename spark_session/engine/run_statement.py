@@ -70,7 +70,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             scans=session.scan_reader.read(frame),
             plan_text=lambda: plan_text(frame),
             planned_tables=lambda: session.planned_tables.read(frame),
-            with_totals=lambda spared: session.scan_reader.with_totals(frame, spared),
+            with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
             lineage=lambda: session.column_lineage.read(asked),
         )
 

@@ -22,9 +22,9 @@ from service.errors import (
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import CompactionWidth
 from service.model.tables.tables import TableName
-from spark_session.errors import in_gateway_terms
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.warm_session import WarmSession
+from spark_session.spark_errors import in_gateway_terms
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
-from spark_session.results.told_scan import reported_scan
+from spark_session.results.reported_scan import reported_scan
 
 
 def file_scan_records(text: str, has_run: bool = True) -> tuple[ScanRecord, ...]:

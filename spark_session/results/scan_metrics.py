@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.tables.tables import TableName
 from spark_session.java.java_source import java_instance
-from spark_session.results.told_scan import reported_scan
+from spark_session.results.reported_scan import reported_scan
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:

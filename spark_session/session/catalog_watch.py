@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 
 from service.model.operations.fault_text import fault_text
 from service.periodic_worker import PeriodicWorker
-from spark_session.errors import causes_of
+from spark_session.spark_errors import causes_of
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaObject

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 # Spark reports a job's end to its listeners a moment later, and nobody waits for that here.
-TOLD_AFTER_S = 0.5
+REPORT_AFTER_S = 0.5
 WAITING_AT_MOST = 1_000
 _MILLISECOND_NS = 1_000_000
 _Ended = tuple[Span, int, float]
@@ -40,7 +40,7 @@ class JobSpans:
         self._java: JavaObject | None = None
         self._ended: queue.Queue[_Ended | None] = queue.Queue(WAITING_AT_MOST)
         self._closing = threading.Event()
-        self._teller = threading.Thread(target=self._tell_all, name="job-spans", daemon=True)
+        self._reporter = threading.Thread(target=self._report_all, name="job-spans", daemon=True)
 
     def start(self) -> None:
         """Prepares the listener, so that the first traced run need not wait for it."""
@@ -60,16 +60,16 @@ class JobSpans:
     def close(self, within_s: float) -> None:
         """Reports at once what has ended, within this time."""
         self._closing.set()
-        if self._teller.is_alive():
+        if self._reporter.is_alive():
             self._put(None)
-            self._teller.join(within_s)
+            self._reporter.join(within_s)
 
     def _listener(self) -> JavaObject:
         with self._lock:
             if self._java is None:
                 self._java = java_instance(self._gateway, "JobTimes")
                 self._context._jsc.sc().addSparkListener(self._java)
-                self._teller.start()
+                self._reporter.start()
             return self._java
 
     def _watched(self, tag: str) -> int | None:
@@ -81,7 +81,7 @@ class JobSpans:
             return None
 
     def _end(self, span: Span, number: int) -> None:
-        self._put((span, number, time.monotonic() + TOLD_AFTER_S))
+        self._put((span, number, time.monotonic() + REPORT_AFTER_S))
 
     def _put(self, ended: _Ended | None) -> None:
         try:
@@ -89,17 +89,17 @@ class JobSpans:
         except queue.Full:
             log.info("jobs_not_told", waiting=WAITING_AT_MOST)
 
-    def _tell_all(self) -> None:
+    def _report_all(self) -> None:
         while (ended := self._ended.get()) is not None:
             span, number, due_s = ended
             self._closing.wait(max(0.0, due_s - time.monotonic()))
             try:
-                tell_jobs(span, self._listener().taken(number), time.time_ns())
+                report_jobs(span, self._listener().taken(number), time.time_ns())
             except (Py4JJavaError, *UNREACHABLE) as failure:
                 log.info("jobs_not_told", error=type(failure).__name__)
 
 
-def tell_jobs(span: Span, text: str, now_ns: int) -> None:
+def report_jobs(span: Span, text: str, now_ns: int) -> None:
     """Adds the listener's JSON as steps of the run: jobs, and the stages of each. Open ones end now."""
     found = json.loads(text)
     jobs: dict[int, Span] = {}

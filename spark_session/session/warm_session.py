@@ -54,7 +54,7 @@ WARM_UP_SQL = (
 WARM_UP_ROUNDS = 3
 STOP_WITHIN_S = 4.0
 DEATH_NOTICE_S = 2.0
-JOBS_TOLD_WITHIN_S = 1.0
+JOBS_REPORTED_WITHIN_S = 1.0
 
 
 class WarmSession:
@@ -140,7 +140,7 @@ class WarmSession:
 
     def stop(self) -> None:
         """Stops Spark, then the JVM, even if it no longer answers, within some seconds."""
-        self.jobs.close(JOBS_TOLD_WITHIN_S)
+        self.jobs.close(JOBS_REPORTED_WITHIN_S)
         self.children.close()
         self.catalogs.close()
         # In a thread: only its end can interrupt a call to a hanging JVM.

@@ -9,7 +9,7 @@ import structlog
 
 from service.errors import GatewayError, StreamFailed, StreamSourceDown
 from service.model.ingest.streams import DirectorySource, KafkaSource, StreamSource
-from spark_session.errors import sentence
+from spark_session.spark_errors import sentence
 
 log = structlog.get_logger(__name__)
 

@@ -25,8 +25,8 @@ from service.model.ingest.ingest import WriteFault
 from service.model.ingest.stream_standing import StreamProgress
 from service.model.ingest.streams import DirectorySource, KafkaSource, StreamSource
 from service.stream_ports import OnBatch
-from spark_session.errors import sentence
 from spark_session.session.warm_session import WarmSession
+from spark_session.spark_errors import sentence
 from spark_session.streaming.executors import label
 from spark_session.streaming.micro_batch import SparkMicroBatch
 from spark_session.streaming.stream_failures import StreamFailures

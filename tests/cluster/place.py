@@ -183,10 +183,10 @@ def _load(lake: SqlCatalog, folder: Path, console: Console) -> None:
     jars = resolve(TPCDS_PACKAGES, REPOSITORY / ".sluice" / "jars")
     with step(console, f"TPC-DS at scale {SCALE:g}") as say:
 
-        def tell(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             say(f"{progress.table} {progress.step.lower()}, {progress.rows_done:,} rows so far")
 
-        load_tpcds(lake, SCHEMA, SCALE, TABLES, jars, check_java(), folder / "tpcds", tell)
+        load_tpcds(lake, SCHEMA, SCALE, TABLES, jars, check_java(), folder / "tpcds", report)
 
 
 def _left(folder: Path) -> list[str]:

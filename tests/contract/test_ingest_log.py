@@ -24,7 +24,7 @@ from service.model.ingest.ingest import (
     Rejected,
     RoundRevision,
 )
-from service.model.ingest.validation_schema import JudgedBy, ReadAs, UnreadableFile
+from service.model.ingest.validation_schema import ReadAs, UnreadableFile, ValidatedSchemas
 from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult
 from service.model.tables.partition_rules import FolderBounds, PartitionRule, PartitionRules
 from service.model.tables.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
@@ -168,13 +168,18 @@ def test_what_records_were_read_as_is_known_as_it_was(log: IngestLog) -> None:
     bounds = (FolderBounds(each=255, together=900), FolderBounds(each=None, together=900), None)
     with_rules = tuple(ReadAs(nested, PartitionRules((rule,), each)) for each in bounds)
     unreadable = (UnreadableFile("file:///a/b c.csv", "no\x00 reason \ud800"),)
-    known = (JudgedBy((ReadAs(nested), ReadAs())), JudgedBy(with_rules, unreadable), JudgedBy(), None)
-    for validation_schema in known:
-        record = replace(ingest_of([]), validation_schema=validation_schema)
+    known = (
+        ValidatedSchemas((ReadAs(nested), ReadAs())),
+        ValidatedSchemas(with_rules, unreadable),
+        ValidatedSchemas(),
+        None,
+    )
+    for validated_schemas in known:
+        record = replace(ingest_of([]), validated_schemas=validated_schemas)
         log.accept(record, [])
         found = log.find(record.ingest_id)
         assert found is not None
-        assert found.validation_schema == validation_schema
+        assert found.validated_schemas == validated_schemas
 
 
 def test_a_round_knows_the_trace_of_each_ingest(log: IngestLog) -> None:

@@ -45,11 +45,11 @@ class Builds:
     """A table of days, and a collector of its keys."""
 
     def __init__(
-        self, collector: KeyCollector, snapshot_id: int, tell: Callable[[str, list[Any]], None]
+        self, collector: KeyCollector, snapshot_id: int, report: Callable[[str, list[Any]], None]
     ) -> None:
         self.collector = collector
         self._snapshot_id = snapshot_id
-        self._report = tell
+        self._report = report
 
     def with_rows(
         self, condition: str, rows: dict[str, list[Any]], bounds: RelationBounds = FEW, asked_rows: str = ""

@@ -17,7 +17,7 @@ from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from api.http.middleware.authentication_metrics import NO_KIND
 from api.http.middleware.process_metrics import ProcessMetrics
-from api.http.problems.errors import STATUS
+from api.http.problems.http_errors import STATUS
 from service.errors import CredentialFault, GatewayError, PartDown
 from service.ingest.committing.commit_round import Refusal
 from service.model.authentication.principals import PrincipalKind
@@ -28,7 +28,7 @@ from service.model.query.query import QueryError, QueryState
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.ingests import LOGS
 from tests.fakes.query_records import applied, short_record
-from tests.fakes.watched_meters import watched_meters
+from tests.fakes.watched_metrics import watched_metrics
 
 OF_PROMETHEUS = frozenset({"up"})
 """The metrics that Prometheus itself adds to each target."""
@@ -50,7 +50,7 @@ class ShownMetric:
 def fullest_text() -> str:
     """Returns the output of a gateway in which everything has happened."""
     codes = {each.code for each in STATUS}
-    metrics = watched_meters()
+    metrics = watched_metrics()
     for source, reason in product(FilterSource, Reason):
         found = replace(applied(), source=source, reason=reason)
         metrics.count(replace(short_record(), filters=(found,)))

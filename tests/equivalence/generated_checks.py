@@ -20,7 +20,7 @@ from tests.soak import SOAK
 COUNT = SOAK.share if SOAK else 200
 SECONDS_PER_QUERY = 5
 TIMEOUT_S = 300 + COUNT * SECONDS_PER_QUERY
-TOLD_EVERY = 100
+REPORT_EVERY = 100
 ENGINE_PATIENCE_S = 300
 
 
@@ -28,13 +28,13 @@ class Findings:
     """The results of a soak so far. It reports each fault at once, and continues."""
 
     def __init__(self, count: int) -> None:
-        self.checked = self.narrowed = self.without_engine = 0
+        self.checked = self.filtered = self.without_engine = 0
         self.faults: list[str] = []
         self._count = count
 
-    def add(self, is_narrowed: bool) -> None:
+    def add(self, is_pruned: bool) -> None:
         """Counts one more query whose rows and files were right."""
-        self.narrowed += is_narrowed
+        self.filtered += is_pruned
         self._advance()
 
     def add_fault(self, fault: AssertionError) -> None:
@@ -45,8 +45,8 @@ class Findings:
 
     def _advance(self) -> None:
         self.checked += 1
-        if self.checked % TOLD_EVERY == 0:
-            _report(f"{self.checked:,} of {self._count:,} queries, {self.narrowed:,} of them narrowed")
+        if self.checked % REPORT_EVERY == 0:
+            _report(f"{self.checked:,} of {self._count:,} queries, {self.filtered:,} of them narrowed")
 
 
 def check_generated(harness: Harness, count: int, first: int, *, compares_files: bool) -> None:
@@ -87,10 +87,10 @@ def check_generated(harness: Harness, count: int, first: int, *, compares_files:
 
     check()
     if SOAK:
-        _report(f"seed {first}: {findings.checked:,} queries, {findings.narrowed:,} of them narrowed,")
+        _report(f"seed {first}: {findings.checked:,} queries, {findings.filtered:,} of them narrowed,")
         _report(f"{len(findings.faults)} faults; {findings.without_engine} left out, as the engine was lost")
     assert not findings.faults, "\n\n".join(findings.faults)
-    assert findings.narrowed > count / 10, "too few of the queries were narrowed to prove anything"
+    assert findings.filtered > count / 10, "too few of the queries were narrowed to prove anything"
 
 
 def seed_of_run() -> int:

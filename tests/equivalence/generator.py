@@ -445,11 +445,11 @@ class _Writer:
     def _table(self, tables: Sequence[str]) -> Relation:
         alias, table = self._alias(), self._pick(tables)
         layout = LAYOUTS.get(table)
-        laid = (
+        arranged = (
             "k" if layout is None else layout.sorted_by or next((name for name, _ in layout.partitions), None)
         )
         name = self._pick((table, table, f"shop.{table}", f"lake.shop.{table}", f"`{table}`"))
-        return Relation(f"{name} AS {alias}", alias, FACT_KINDS, laid)
+        return Relation(f"{name} AS {alias}", alias, FACT_KINDS, arranged)
 
     def _joined_by(self, visible: Sequence[Relation], added: Relation) -> str:
         shared = [

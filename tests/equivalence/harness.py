@@ -36,13 +36,13 @@ class EngineGaveUp(Exception):
 class Checked:
     """A query whose rows were the same both ways.
 
-    If `is_rejected`, the engine rejected the pruned text, and `narrowed` has the rows of the query as
+    If `is_rejected`, the engine rejected the pruned text, and `filtered` has the rows of the query as
     written.
     """
 
     pruned: PrunedQuery
     written: EngineResult
-    narrowed: EngineResult
+    filtered: EngineResult
     is_rejected: bool = False
 
     @property
@@ -53,7 +53,7 @@ class Checked:
 
     def files(self, table: str) -> Selection:
         """Returns the files that the pruned scans of a table read; a skipped scan is 0 of its total."""
-        return _files((*self.narrowed.scans, *self.pruned.skipped), table)
+        return _files((*self.filtered.scans, *self.pruned.skipped), table)
 
     def files_as_written(self, table: str) -> Selection:
         """Returns the files that the same scans read without our filters."""
@@ -91,14 +91,14 @@ class Harness:
         """
         written = self._written(sql, parameters)
         cold = self.prune(sql, parameters)
-        narrowed = written
+        filtered = written
         if cold.rewritten_sql is not None:
             found = self._taken(cold, parameters)
             if not isinstance(found, EngineResult):
                 assert is_rejected, f"rejected: {found.detail}\nas written: {sql}\nnarrowed:   {cold.sql}"
                 return Checked(cold.as_written(sql), written, written, is_rejected=True)
-            narrowed = found
-            self._assert_alike(written, narrowed, sql, cold, compares_files)
+            filtered = found
+            self._assert_alike(written, filtered, sql, cold, compares_files)
         assert not is_rejected, f"the engine took it\nas written: {sql}\nnarrowed:   {cold.sql}"
         cached = self.prune(sql, parameters)
         if cached.sql != cold.sql:
@@ -108,21 +108,21 @@ class Harness:
         # When a join is eliminated, the text no longer has its relation.
         if local.sql != cached.sql:
             self._assert_alike(written, self.run(local.sql, parameters, local), sql, local, compares_files)
-        return Checked(cold, written, narrowed)
+        return Checked(cold, written, filtered)
 
     def _assert_alike(
         self,
         written: EngineResult,
-        narrowed: EngineResult,
+        filtered: EngineResult,
         sql: str,
         pruned: PrunedQuery,
         compares_files: bool,
     ) -> None:
         """Asserts that rows are the same, from no more files than with the engine's own pruning."""
-        _assert_same(written, narrowed, sql, pruned)
+        _assert_same(written, filtered, sql, pruned)
         if not compares_files:
             return
-        more = more_files(written.scans, (*narrowed.scans, *pruned.skipped))
+        more = more_files(written.scans, (*filtered.scans, *pruned.skipped))
         assert not more, f"more files: {more}\nas written: {sql}\nnarrowed:   {pruned.sql}"
 
     def _written(self, sql: str, parameters: Parameters) -> EngineResult:
@@ -174,13 +174,13 @@ def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
     return Counter(zip(*columns, strict=True)) if columns else Counter({(): table.num_rows})
 
 
-def more_files(written: Iterable[ScanRecord], narrowed: Iterable[ScanRecord]) -> Sequence[str]:
+def more_files(written: Iterable[ScanRecord], filtered: Iterable[ScanRecord]) -> Sequence[str]:
     """Returns the tables from which the second run selects more files than the first.
 
     Scans of one table are compared in descending order of their files. If the first run has fewer scans, it
     read one of them in several places; as this can be any scan, the largest is repeated.
     """
-    before, after = _selected(written), _selected(narrowed)
+    before, after = _selected(written), _selected(filtered)
     found: list[str] = []
     for table, counts in after.items():
         known = before.get(table, [0])
@@ -206,8 +206,8 @@ def _selected(scans: Iterable[ScanRecord]) -> Mapping[str, list[int]]:
     return {table: sorted(counts, reverse=True) for table, counts in found.items()}
 
 
-def _assert_same(written: EngineResult, narrowed: EngineResult, sql: str, pruned: PrunedQuery) -> None:
-    expected, found = rows_of(written.rows), rows_of(narrowed.rows)
+def _assert_same(written: EngineResult, filtered: EngineResult, sql: str, pruned: PrunedQuery) -> None:
+    expected, found = rows_of(written.rows), rows_of(filtered.rows)
     missing = sorted((expected - found).elements(), key=repr)
     too_many = sorted((found - expected).elements(), key=repr)
     is_same = len(missing) == len(too_many) and all(map(_is_close, missing, too_many))

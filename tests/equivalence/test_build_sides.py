@@ -14,7 +14,7 @@ YEARS = (
     " GROUP BY d.year, f.b)"
 )
 
-NARROWED = {
+PRUNED = {
     "a derived table": f"{FACT} JOIN (SELECT k FROM dim WHERE year = 1999) d ON f.k = d.k",
     "one with a condition on it from outside": (
         f"{FACT} JOIN (SELECT k AS key, year AS y FROM dim WHERE parent < 4) d ON f.k = d.key"
@@ -434,7 +434,7 @@ SAME_ROWS = {
 }
 
 
-@pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize("sql", PRUNED.values(), ids=PRUNED)
 def test_a_scan_is_pruned(sql: str, harness: Harness) -> None:
     checked = harness.check(sql)
     assert "by_k.k" in checked.applied, checked.pruned.filters

@@ -20,7 +20,7 @@ from tests.equivalence.lakehouse import Layout, append, created
 PAIRS = "(VALUES (2, 1), (8, 7), (NULL, 7), (8, NULL)) AS d (k, b)"
 LITERAL = "(k = 2 AND b = 1) OR (k = 8 AND b = 7)"
 
-NARROWED = {
+PRUNED = {
     "a join": f"SELECT f.id FROM by_pair f JOIN {PAIRS} ON f.k = d.k AND f.b = d.b",
     "a comma join": f"SELECT f.id FROM {PAIRS}, by_pair f WHERE d.b = f.b AND f.k = d.k",
     "a semi join": f"SELECT f.id FROM by_pair f LEFT SEMI JOIN {PAIRS} ON f.k = d.k AND f.b = d.b",
@@ -131,7 +131,7 @@ def tuples_applied(checked: Checked) -> bool:
     return any(len(each.probe.columns) > 1 and each.is_applied for each in checked.pruned.filters)
 
 
-@pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize("sql", PRUNED.values(), ids=PRUNED)
 def test_only_files_of_the_tuples_are_read(sql: str, harness: Harness) -> None:
     perfect = harness.check(f"SELECT id FROM by_pair WHERE {LITERAL}").files_as_written("by_pair")
     checked = harness.check(sql)
@@ -226,4 +226,4 @@ def test_keys_of_many_columns_stay_together(count: int, harness: Harness) -> Non
     names = ["k", "b", "day", "name", "price"][:count]
     on = " AND ".join(f"f.{each} = d.{'big_k' if each == 'b' else each}" for each in names)
     checked = harness.check(f"SELECT f.id FROM by_pair f JOIN dim d ON {on} WHERE d.year = 1999")
-    assert checked.narrowed.scans or checked.pruned.skipped
+    assert checked.filtered.scans or checked.pruned.skipped

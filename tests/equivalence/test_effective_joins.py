@@ -13,7 +13,7 @@ LEFT = "SELECT f.id, d.big_k FROM by_k f LEFT JOIN dim d ON f.k = d.k"
 FULL = "SELECT f.id, d.big_k FROM by_k f FULL JOIN dim d ON f.k = d.k"
 RIGHT = "SELECT f.id, d.big_k FROM dim d RIGHT JOIN by_k f ON f.k = d.k"
 
-NARROWED = {
+PRUNED = {
     "an equality": f"{LEFT} WHERE d.year = 1999",
     "turned round": f"{RIGHT} WHERE d.year = 1999",
     "a comparison": f"{LEFT} WHERE 3 > d.parent",
@@ -141,7 +141,7 @@ SAME_ROWS = {
 }
 
 
-@pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize("sql", PRUNED.values(), ids=PRUNED)
 def test_a_scan_is_pruned(sql: str, harness: Harness) -> None:
     checked = harness.check(sql)
     assert "by_k.k" in checked.applied, checked.pruned.filters

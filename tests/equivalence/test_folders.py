@@ -46,7 +46,7 @@ def joined(table: str, column: str, key: str | None = None) -> str:
 def test_partitions_of_other_keys_are_not_read(table: str, column: str, key: str, harness: Harness) -> None:
     checked = harness.check(joined(table, column, key))
     assert checked.applied.keys() == {f"{table}.{column}"}
-    [scan] = (each for each in checked.narrowed.scans if each.table == f"spark_catalog.files.{table}")
+    [scan] = (each for each in checked.filtered.scans if each.table == f"spark_catalog.files.{table}")
     [whole] = harness.run(f"SELECT * FROM spark_catalog.files.{table}").scans
     assert (scan.snapshot_id, scan.metrics.manifests.total) == (None, 0)
     for level in ("partitions", "data_files", "bytes"):
@@ -72,7 +72,7 @@ def test_other_joins_have_the_same_rows(table: str, harness: Harness) -> None:
 def test_rows_without_a_value_lie_in_a_folder_that_no_key_asks_for(harness: Harness) -> None:
     nulls = harness.run("SELECT count(*) FROM spark_catalog.files.by_k WHERE k IS NULL")
     assert nulls.rows.column(0).to_pylist()[0] > 0
-    found = harness.check(joined("by_k", "k")).narrowed.rows
+    found = harness.check(joined("by_k", "k")).filtered.rows
     assert None not in found.column("k").to_pylist()
 
 

@@ -38,7 +38,7 @@ def test_a_text_that_the_engine_does_not_take_fails(rejected: Rewriting) -> None
 def test_where_that_is_expected_the_rows_are_those_as_written(rejected: Rewriting) -> None:
     checked = rejected.check(WRITTEN, is_rejected=True)
     assert checked.is_rejected
-    assert checked.narrowed is checked.written
+    assert checked.filtered is checked.written
 
 
 def test_an_expected_rejection_must_come(harness: Harness) -> None:
@@ -52,7 +52,7 @@ def test_other_rows_fail(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "narrowed", "is_more"),
+    ("written", "filtered", "is_more"),
     [
         ([4], [4], False),
         ([4], [5], True),
@@ -70,9 +70,9 @@ def test_other_rows_fail(harness: Harness) -> None:
     ],
 )
 def test_more_files_than_the_engine_itself_selects_are_seen(
-    written: list[int], narrowed: list[int], is_more: bool
+    written: list[int], filtered: list[int], is_more: bool
 ) -> None:
-    found = more_files(map(scan, written), map(scan, narrowed))
+    found = more_files(map(scan, written), map(scan, filtered))
     assert bool(found) is is_more
 
 

@@ -24,7 +24,7 @@ from tests.fakes.views import FakeViews
 
 STAR = "SELECT f.id, d.k FROM {table} f JOIN dim d ON {condition} WHERE d.year = 1999"
 
-NARROWED = {
+PRUNED = {
     "an INT and text": ("by_k", "f.k = d.text_k"),
     "a BIGINT and text": ("by_tens", "f.b = d.text_k"),
     "an INT and a BIGINT, cast": ("by_k", "CAST(f.k AS BIGINT) = d.big_k"),
@@ -64,7 +64,7 @@ COMPUTED = {
 }
 
 
-@pytest.mark.parametrize(("table", "condition"), NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize(("table", "condition"), PRUNED.values(), ids=PRUNED)
 def test_keys_of_another_type_prune(table: str, condition: str, harness: Harness) -> None:
     checked = harness.check(STAR.format(table=table, condition=condition))
     assert [each.split(".")[0] for each in checked.applied] == [table], checked.pruned.filters
@@ -97,7 +97,7 @@ def test_every_kind_of_join_converts_keys(sql: str, harness: Harness) -> None:
     assert "by_k.k" in harness.check(sql).applied
 
 
-@pytest.mark.parametrize(("table", "condition"), NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize(("table", "condition"), PRUNED.values(), ids=PRUNED)
 @pytest.mark.parametrize("join", ["dim d LEFT JOIN {table} f", "{table} f RIGHT JOIN dim d"])
 def test_keys_of_another_type_prune_the_side_that_is_filled(
     table: str, condition: str, join: str, harness: Harness
@@ -123,7 +123,7 @@ def test_keys_of_another_type_prune_the_side_that_is_filled(
 def test_no_preserved_side_is_pruned_whatever_is_compared(
     join: str, reason: Reason, case: str, harness: Harness
 ) -> None:
-    table, condition = NARROWED[case]
+    table, condition = PRUNED[case]
     checked = harness.check(f"SELECT f.id FROM {join.format(table=table)} ON {condition} AND d.year = 1999")
     assert checked.applied == {}
     assert reason in {each.reason for each in checked.pruned.filters if each.probe.table.table == table}

@@ -14,7 +14,7 @@ from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import FACTS
 from tests.integration.running import until
 
-NARROWED = {
+PRUNED = {
     "the fact on the left": ("SELECT * FROM by_k f, dim d WHERE f.k = d.k AND d.year = 1999", {"by_k.k"}),
     "the fact on the right": ("SELECT * FROM dim d, by_k f WHERE f.k = d.k AND d.year = 1999", {"by_k.k"}),
     "conditions on both sides": (
@@ -240,7 +240,7 @@ NARROWED = {
     ),
 }
 
-NOT_NARROWED = {
+NOT_PRUNED = {
     "a column that nothing is laid out by": (
         "SELECT f.id FROM by_k f JOIN dim d ON f.weight = d.weight WHERE d.year = 1999",
         Reason.TYPE_NOT_CONVERTIBLE,
@@ -388,7 +388,7 @@ NOT_NARROWED = {
 }
 
 
-@pytest.mark.parametrize(("sql", "columns"), NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize(("sql", "columns"), PRUNED.values(), ids=PRUNED)
 def test_a_scan_is_pruned(sql: str, columns: set[str], harness: Harness) -> None:
     checked = harness.check(sql)
     assert columns <= checked.applied.keys(), checked.pruned.filters
@@ -397,7 +397,7 @@ def test_a_scan_is_pruned(sql: str, columns: set[str], harness: Harness) -> None
         assert checked.files(table).selected < max(1, checked.files(table).total)
 
 
-@pytest.mark.parametrize(("sql", "reason"), NOT_NARROWED.values(), ids=NOT_NARROWED)
+@pytest.mark.parametrize(("sql", "reason"), NOT_PRUNED.values(), ids=NOT_PRUNED)
 def test_a_scan_is_not_pruned_and_says_why(sql: str, reason: Reason, harness: Harness) -> None:
     checked = harness.check(sql)
     assert checked.applied == {}
@@ -411,7 +411,7 @@ def test_each_reference_of_a_table_is_reported(harness: Harness) -> None:
         "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k JOIN (SELECT max(k) AS m FROM by_k) g ON g.m >= d.k"
         " JOIN (SELECT k FROM by_k ORDER BY id LIMIT 9) h ON h.k = d.k WHERE d.year = 1999"
     )
-    reported = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.narrowed.scans))
+    reported = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.filtered.scans))
     reasons = {each.reason for each in reported if each.probe.table.table == "by_k"}
     assert {Reason.APPLIED, Reason.NO_EQUI_JOIN, Reason.PROBE_NOT_PRUNABLE} <= reasons
 

@@ -50,7 +50,7 @@ def test_exactly_the_partitions_are_read_that_a_literal_reads(
 ) -> None:
     checked = numbers.check(JOINED.format(condition=condition))
     assert checked.applied["numbered.k"].form is form
-    [scan] = (each for each in checked.narrowed.scans if each.table.endswith(".numbered"))
+    [scan] = (each for each in checked.filtered.scans if each.table.endswith(".numbered"))
     selected = (scan.metrics.partitions.selected, scan.metrics.data_files.selected)
     assert selected == partitions_read(
         numbers, f"SELECT id FROM spark_catalog.files.numbered WHERE {literal}"
@@ -66,7 +66,7 @@ def test_keys_of_all_partitions_are_not_selective(numbers: Harness) -> None:
 @pytest.mark.parametrize("condition", [THIRD, BLOCK])
 def test_keys_beside_all_partitions_read_none_of_them(condition: str, numbers: Harness) -> None:
     checked = numbers.check(JOINED.format(condition=f"{condition} AND (n.n < 3000 OR n.n > 6000)"))
-    assert checked.narrowed.rows.num_rows == 0
+    assert checked.filtered.rows.num_rows == 0
     assert checked.files("numbered").selected == 0
 
 
@@ -83,19 +83,19 @@ def test_a_partition_that_comes_after_the_listing_is_found(
     place = folders / "numbered" / f"k={late}" / "late.parquet"
     write_file(place, [{"id": late, "b": 1}])
     found = rows_of(numbers.run(pruned.sql, pruned=pruned).rows)
-    assert found == rows_of(before.narrowed.rows) + rows_of(pa.table({"id": [late]}))
+    assert found == rows_of(before.filtered.rows) + rows_of(pa.table({"id": [late]}))
     assert not numbers._ports.pruner.has_moved(pruned)
-    assert rows_of(numbers.check(sql).narrowed.rows) == found
+    assert rows_of(numbers.check(sql).filtered.rows) == found
 
 
 def test_a_partition_that_comes_where_none_was_adds_no_row(numbers: Harness, folders: Path) -> None:
     """Ranges may cover keys whose partitions were not listed; the join still decides about rows."""
     sql = JOINED.format(condition=BLOCK)
-    before = rows_of(numbers.check(sql).narrowed.rows)
+    before = rows_of(numbers.check(sql).filtered.rows)
     pruned = numbers.prune(sql)
     write_file(folders / "numbered" / "k=2011" / "late.parquet", [{"id": 2011, "b": 1}])
     assert rows_of(numbers.run(pruned.sql, pruned=pruned).rows) == before
-    assert rows_of(numbers.check(sql).narrowed.rows) == before
+    assert rows_of(numbers.check(sql).filtered.rows) == before
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ __all__ = ["three_keys"]
 # The dimension's row of NULLs is in the year 2000.
 WITH_NULL, WITHOUT_NULL = "d.year = 2000", "d.year = 1999"
 
-NARROWED = {
+PRUNED = {
     "an inner join": ("by_k", "SELECT f.id, d.big_k FROM by_k f JOIN dim d ON f.k <=> d.k WHERE {only}"),
     "a comma join": ("by_k", "SELECT f.id FROM dim d, by_k f WHERE d.k IS NOT DISTINCT FROM f.k AND {only}"),
     "a LEFT JOIN": ("by_k", "SELECT d.k, f.id FROM dim d LEFT JOIN by_k f ON f.k <=> d.k WHERE {only}"),
@@ -131,7 +131,7 @@ SAME_ROWS = {
 
 
 @pytest.mark.parametrize("only", [WITH_NULL, WITHOUT_NULL])
-@pytest.mark.parametrize(("table", "sql"), NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize(("table", "sql"), PRUNED.values(), ids=PRUNED)
 def test_a_scan_is_pruned_to_the_keys_and_null(table: str, sql: str, only: str, harness: Harness) -> None:
     checked = harness.check(sql.format(only=only))
     assert {each.split(".")[0] for each in checked.applied} == {table}, checked.pruned.filters
@@ -148,7 +148,7 @@ def test_a_null_alone_is_a_key(harness: Harness) -> None:
     checked = harness.check("SELECT f.id FROM by_k f JOIN dim d ON f.k <=> d.k WHERE d.big_k IS NULL")
     [found] = checked.applied.values()
     assert (found.form, found.value_count) == (FilterForm.IN, 1)
-    assert checked.narrowed.rows.num_rows > 0
+    assert checked.filtered.rows.num_rows > 0
     assert checked.files("by_k").selected == 2
 
 

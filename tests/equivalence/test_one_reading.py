@@ -153,8 +153,8 @@ def test_a_condition_that_only_the_engine_reads_is_asked_once(
     checked = harness.check(sql)
     assert is_read_once(checked.pruned)
     assert "by_k.k" in checked.applied
-    assert not any(each.table.endswith(table) for each in checked.narrowed.scans)
-    assert checked.narrowed.rows.num_rows
+    assert not any(each.table.endswith(table) for each in checked.filtered.scans)
+    assert checked.filtered.rows.num_rows
 
 
 def test_a_null_that_is_a_key_is_one_of_rows_that_the_engine_read(made: Made, harness: Harness) -> None:
@@ -173,7 +173,7 @@ def test_rows_of_every_exact_type_are_those_of_the_files(column: str, made: Made
     )
     checked = harness.check(sql)
     assert is_read_once(checked.pruned)
-    assert checked.narrowed.rows.schema == checked.written.rows.schema
+    assert checked.filtered.rows.schema == checked.written.rows.schema
 
 
 @pytest.mark.parametrize("column", INEXACT)
@@ -237,7 +237,7 @@ def test_an_older_version_is_read_as_it_was(made: Made, harness: Harness, lake: 
     now = harness.check(f"SELECT f.id, d.said {JOINED.format(table=table).replace('1999', '2000')}")
     assert is_read_once(now.pruned)
     then = harness.check(f"SELECT f.id, d.said {joined.replace('1999', '2000')}")
-    assert now.narrowed.rows.num_rows > then.narrowed.rows.num_rows == 0
+    assert now.filtered.rows.num_rows > then.filtered.rows.num_rows == 0
 
 
 def test_a_commit_in_between_changes_neither_keys_nor_rows(
@@ -252,7 +252,7 @@ def test_a_commit_in_between_changes_neither_keys_nor_rows(
     assert rows_of(harness.run(pruned.sql, (), pruned).rows) == expected
     again = harness.check(sql)
     assert is_read_once(again.pruned)
-    assert rows_of(again.narrowed.rows) - expected
+    assert rows_of(again.filtered.rows) - expected
 
 
 def test_keys_that_are_cached_are_not_collected_again_for_the_rows(

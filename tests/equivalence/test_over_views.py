@@ -12,7 +12,7 @@ from spark_session.engine.engine import SparkEngine
 from tests.equivalence.generated_checks import COUNT, TIMEOUT_S, check_generated, seed_of_run
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import DIMENSIONS, FACTS
-from tests.equivalence.test_known_cases import NARROWED, NOT_NARROWED
+from tests.equivalence.test_known_cases import NOT_PRUNED, PRUNED
 from tests.equivalence.test_odd_texts import fixture_texts
 
 BEHIND = "behind"
@@ -43,10 +43,10 @@ def _is_of_views(sql: str) -> bool:
     return " AS OF " not in sql and "_file" not in sql
 
 
-NARROWED_VIEWS = {name: case for name, case in NARROWED.items() if _is_of_views(case[0])}
+PRUNED_VIEWS = {name: case for name, case in PRUNED.items() if _is_of_views(case[0])}
 
 
-@pytest.mark.parametrize(("sql", "columns"), NARROWED_VIEWS.values(), ids=NARROWED_VIEWS)
+@pytest.mark.parametrize(("sql", "columns"), PRUNED_VIEWS.values(), ids=PRUNED_VIEWS)
 def test_a_scan_behind_a_view_is_pruned(sql: str, columns: set[str], behind: Harness) -> None:
     checked = behind.check(sql)
     assert columns <= checked.applied.keys(), checked.pruned.filters
@@ -55,7 +55,7 @@ def test_a_scan_behind_a_view_is_pruned(sql: str, columns: set[str], behind: Har
         assert checked.files(table).selected < max(1, checked.files(table).total)
 
 
-@pytest.mark.parametrize("sql", [sql for sql, _ in NOT_NARROWED.values() if _is_of_views(sql)])
+@pytest.mark.parametrize("sql", [sql for sql, _ in NOT_PRUNED.values() if _is_of_views(sql)])
 def test_a_scan_behind_a_view_is_not_pruned(sql: str, behind: Harness) -> None:
     assert behind.check(sql).applied == {}
 

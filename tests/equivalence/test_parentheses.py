@@ -8,7 +8,7 @@ from tests.equivalence.harness import Harness
 
 FLAT = "SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
 
-NARROWED = {
+PRUNED = {
     "at the left end": (
         "SELECT f.id FROM (by_k f JOIN tiny t ON f.b = t.big_k) JOIN dim d ON f.k = d.k WHERE d.year = 1999"
     ),
@@ -194,7 +194,7 @@ SAME_ROWS = {
 }
 
 
-@pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize("sql", PRUNED.values(), ids=PRUNED)
 def test_the_fact_is_pruned(sql: str, harness: Harness) -> None:
     checked = harness.check(sql)
     assert "by_k.k" in checked.applied, checked.pruned.filters

@@ -157,7 +157,7 @@ def test_only_row_groups_with_a_key_are_read(
     wanted = [each for each in groups if not set(keys).isdisjoint(each.values)]
     assert 0 < len(wanted) < len(groups) / 4
     assert rows_read(checked.written, table) == ROWS
-    assert rows_read(checked.narrowed, table) == sum(len(each.values) for each in wanted)
+    assert rows_read(checked.filtered, table) == sum(len(each.values) for each in wanted)
 
 
 @pytest.mark.parametrize(("table", "column"), [("bloomed", "code"), ("in_order", "k")])
@@ -210,7 +210,7 @@ def test_keys_with_more_digits_than_a_files_bloom_filter_are_not_looked_for_ther
     checked = harness.check(
         "SELECT f.id FROM widened f JOIN asked_prices a ON f.price = a.price WHERE a.question = 1"
     )
-    assert checked.narrowed.rows.num_rows == 2
+    assert checked.filtered.rows.num_rows == 2
     # The same condition fails in Iceberg if the caller writes it.
     with pytest.raises(QueryFailed):
         harness.run("SELECT id FROM widened WHERE price IN (2.75BD, 1000000000000000000000.00BD)")

@@ -96,7 +96,7 @@ def test_the_files_are_those_of_a_literal_predicate(star: Star, harness: Harness
     checked = harness.check(star.said(JOINED))
     expected = [each.metrics.data_files for each in literal.scans]
     assert [
-        each.metrics.data_files for each in checked.narrowed.scans if each.table.endswith(star.table)
+        each.metrics.data_files for each in checked.filtered.scans if each.table.endswith(star.table)
     ] == expected
     assert 0 < expected[0].selected < expected[0].total
 
@@ -137,8 +137,8 @@ def test_files_that_must_be_pruned_are_not_opened(star: Star, harness: Harness, 
     assert gone
     for each in gone:
         Path(urlparse(each).path).unlink()
-    narrowed = [harness.prune(each) for each in (query, semi)]
-    assert [rows_of(harness.run(each.sql, (), each).rows) for each in narrowed] == before
+    filtered = [harness.prune(each) for each in (query, semi)]
+    assert [rows_of(harness.run(each.sql, (), each).rows) for each in filtered] == before
     assert all(before)
     with pytest.raises(QueryFailed):
         harness.run(f"SELECT * FROM {name}")

@@ -10,7 +10,7 @@ from tests.equivalence.harness import Harness
 X = "WITH x AS (SELECT id, k, b, name FROM by_k)"
 BOTH = "a.k = d.k AND b.k = e.k AND d.year = 1999 AND e.year = 2000"
 
-NARROWED = {
+PRUNED = {
     "other keys in one SELECT": (
         f"{X} SELECT a.id, b.id AS other FROM x a, x b, dim d, dim e WHERE {BOTH} AND a.id < b.id"
     ),
@@ -133,7 +133,7 @@ AS_IT_IS = {
 }
 
 
-@pytest.mark.parametrize("sql", NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize("sql", PRUNED.values(), ids=PRUNED)
 def test_what_several_places_read_is_pruned_to_the_keys_of_any(sql: str, harness: Harness) -> None:
     checked = harness.check(sql)
     assert "by_k.k" in checked.applied, checked.pruned.filters

@@ -32,7 +32,7 @@ SPELLINGS = (
     "TIMESTAMP AS OF TIMESTAMP '{time}+00:00'",
     "FOR SYSTEM_TIME AS OF '{time}'",
 )
-NARROWED: Mapping[str, tuple[str, set[str]]] = {
+PRUNED: Mapping[str, tuple[str, set[str]]] = {
     "a fact": (
         "SELECT f.id, f.name, f.gone FROM {aged} f JOIN dim d ON f.k = d.k WHERE d.year = 1999",
         {"aged.k"},
@@ -138,7 +138,7 @@ def versions(lake: SqlCatalog, gateway: Gateway) -> Mapping[str, Version]:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize(("sql", "columns"), NARROWED.values(), ids=NARROWED)
+@pytest.mark.parametrize(("sql", "columns"), PRUNED.values(), ids=PRUNED)
 def test_a_version_is_pruned(
     sql: str, columns: set[str], spelling: str, harness: Harness, versions: Mapping[str, Version]
 ) -> None:
@@ -195,7 +195,7 @@ def test_a_branch_that_is_written_to_in_between_is_read_as_it_was(harness: Harne
 
     assert any(each.is_applied for each in pruned.filters)
     assert rows_of(harness.run(pruned.sql, pruned=pruned).rows) == rows_of(before.rows)
-    assert rows_of(harness.check(sql).narrowed.rows) != rows_of(before.rows)
+    assert rows_of(harness.check(sql).filtered.rows) != rows_of(before.rows)
 
 
 def test_a_version_that_is_gone_is_left_to_the_engine(harness: Harness, lake: SqlCatalog) -> None:

@@ -41,7 +41,7 @@ VIEWS = {
     "v_folders": "SELECT id, k FROM spark_catalog.files.csv_by_k",
     "`v odd``` (`a b`, `sel``ect`)": "SELECT k, `id` FROM `by_k`",
 }
-NOT_OPENED = {
+NOT_EXPANDED = {
     "v_random": "SELECT id, k, rand() AS chance FROM by_k",
     "v_sampled": "SELECT id, k FROM by_k TABLESAMPLE (100 PERCENT)",
     "v_small (k)": "SELECT CAST(k AS SMALLINT) FROM by_k",
@@ -66,10 +66,10 @@ def make(gateway: Gateway, lake: SqlCatalog) -> Made:  # noqa: ARG001
 
 @pytest.fixture(scope="module")
 def views(harness: Harness, make: Made) -> Iterator[Harness]:
-    for name, text in (VIEWS | NOT_OPENED).items():
+    for name, text in (VIEWS | NOT_EXPANDED).items():
         make(f"CREATE VIEW {name} AS {text}")
     yield harness
-    for name in reversed((*VIEWS, *NOT_OPENED)):
+    for name in reversed((*VIEWS, *NOT_EXPANDED)):
         make(f"DROP VIEW {name.partition(' (')[0]}")
 
 
@@ -121,19 +121,19 @@ def test_the_tables_behind_a_view_are_pruned(sql: str, columns: set[str], views:
         assert checked.files(table).selected < checked.files(table).total
 
 
-@pytest.mark.parametrize("name", [each.partition(" (")[0] for each in (*VIEWS, *NOT_OPENED)])
+@pytest.mark.parametrize("name", [each.partition(" (")[0] for each in (*VIEWS, *NOT_EXPANDED)])
 def test_columns_are_those_of_the_view(name: str, views: Harness) -> None:
     for sql in (
         f"SELECT * FROM {name} AS v CROSS JOIN (SELECT f.id AS number FROM by_k f JOIN v_dim d ON f.k = d.k)",
         f"SELECT v.*, f.id AS number FROM by_k f JOIN v_dim d ON f.k = d.k LEFT JOIN {name} AS v ON true",
     ):
         written, pruned = views.run(sql), views.prune(sql)
-        narrowed = views.run(pruned.sql, pruned=pruned)
+        filtered = views.run(pruned.sql, pruned=pruned)
         assert pruned.rewritten_sql is not None
-        assert narrowed.columns == written.columns
-        assert narrowed.rows.schema == written.rows.schema
+        assert filtered.columns == written.columns
+        assert filtered.rows.schema == written.rows.schema
         if name not in ("v_random", "v_sampled"):
-            assert rows_of(narrowed.rows) == rows_of(written.rows)
+            assert rows_of(filtered.rows) == rows_of(written.rows)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_view_cut_by_a_limit_is_not_pruned(views: Harness) -> None:
     assert checked.applied == {}
 
 
-@pytest.mark.parametrize("name", [each.partition(" (")[0] for each in NOT_OPENED])
+@pytest.mark.parametrize("name", [each.partition(" (")[0] for each in NOT_EXPANDED])
 def test_a_view_that_may_mean_something_else_elsewhere_stays_as_it_is(name: str, views: Harness) -> None:
     sql = f"SELECT f.id FROM by_k f JOIN v_dim d ON f.k = d.k LEFT JOIN {name} v ON v.k = f.k"
     assert opened(views, sql) == {"v_dim"}
@@ -246,7 +246,7 @@ def test_a_new_commit_to_a_table_behind_a_view_is_seen(views: Harness, make: Mad
     append(table, [{"k": each} for each in range(9)])
     after = views.check(query)
     assert "filling.k" in before.applied.keys() & after.applied.keys()
-    assert after.narrowed.rows.num_rows == 2 * before.narrowed.rows.num_rows
+    assert after.filtered.rows.num_rows == 2 * before.filtered.rows.num_rows
 
 
 def test_views_of_each_other_end(views: Harness, make: Made) -> None:

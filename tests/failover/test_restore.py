@@ -137,17 +137,17 @@ def test_what_waited_at_the_dump_and_was_committed_since_comes_twice_unless_it_i
     late = lakehouse.accept([3])
     lakehouse.commit_all(waiting, late)
     assert lakehouse.ids() == [1, 2, 3]
-    as_it_is, mended = place.restored(dump), place.restored(dump)
+    as_it_is, repaired = place.restored(dump), place.restored(dump)
 
-    found = place.doctor(mended)
+    found = place.doctor(repaired)
     assert found.state is State.FAILED
     assert str(lakehouse.key.table) in found.text
     assert "After a restore" in found.cure
 
-    place.execute(mended, cure(place))
-    assert place.doctor(mended).state is State.WARNING
+    place.execute(repaired, cure(place))
+    assert place.doctor(repaired).state is State.WARNING
     with ExitStack() as stack:
-        again = place.beside(mended, stack)
+        again = place.beside(repaired, stack)
         # Callers that wait for it get the failure, and the table is unchanged.
         assert again.states([waiting]) == {IngestState.FAILED}
         assert again.log.waiting().ingest_count == 0

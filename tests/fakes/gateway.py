@@ -24,11 +24,11 @@ from tests.fakes.api_keys import fake_api_keys
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
-from tests.fakes.ingest_door import FakeIngestDoor
+from tests.fakes.ingest_gateway import FakeIngestGateway
 from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.queries import NOON, FakeQueries
 from tests.fakes.streams import FakeStreams
-from tests.fakes.watched_meters import watched_meters
+from tests.fakes.watched_metrics import watched_metrics
 
 TABLE = TableName("lake", "tpcds", "store_returns")
 
@@ -44,7 +44,7 @@ class FakeGateway(Gateway):
         self.alive = Liveness()
         self.closed_within_s: float | None = None
         self.is_closed = False
-        self.ingests: FakeIngestDoor = FakeIngestDoor()
+        self.ingests: FakeIngestGateway = FakeIngestGateway()
         self.maintenances: FakeMaintenances = FakeMaintenances(
             FakeCatalogs(tables=[self.table(TABLE)]), FakeClock(NOON)
         )
@@ -56,7 +56,7 @@ class FakeGateway(Gateway):
         return self.own_streams
 
     def metrics(self) -> bytes:
-        metrics = watched_meters()
+        metrics = watched_metrics()
         for each in self.queries.by_id.values():
             metrics.count(each.record)
         return metrics.exposition({})

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from service.adapters.postgres.ingest_log.next_round import RoundSize, WaitingCommit, next_round
 from service.errors import MetricsStoreDown
-from service.ingest_ports import OnRefused, told_to_nobody
+from service.ingest_ports import OnRefused, count_nothing
 from service.model.ingest.ingest import (
     IngestCommit,
     IngestRecord,
@@ -85,7 +85,7 @@ class FakeIngestLog:
             return WaitingIngests(keys, len({each.ingest_id for each in rows}), accepted_at)
 
     def round(
-        self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody
+        self, key: TableKey, max_files: int, on_refused: OnRefused = count_nothing
     ) -> AbstractContextManager[PendingRound | None]:
         return self._round(key, max_files, on_refused)
 

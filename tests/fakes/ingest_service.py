@@ -28,7 +28,7 @@ from tests.fakes.dead_letter_tables import FakeDeadLetterTables
 from tests.fakes.executors import FakeExecutors
 from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
-from tests.fakes.ingest_meters import FakeIngestMeters
+from tests.fakes.ingest_metrics import FakeIngestMetrics
 from tests.fakes.lineage import FakeLineage
 from tests.fakes.spools import FakeSpools
 from tests.fakes.table_changes import FakeTableChanges
@@ -61,7 +61,7 @@ class FakeIngests(IngestService):
         access = SourceAccess((sources_folder.as_uri(),))
         self.sources = FoundSources(access, SourceBounds())
         bounds = LargeBounds(split_bytes=512, body_bytes=4096, source_reading=reading, body_reading=reading)
-        self.metrics = FakeIngestMeters()
+        self.metrics = FakeIngestMetrics()
         self.lineage = FakeLineage()
         ports = IngestPorts(
             tables=self.tables,

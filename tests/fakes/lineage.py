@@ -72,7 +72,7 @@ class FakeTransport:
         self.is_closed = True
 
 
-class FakeLineageMeters:
+class FakeLineageMetrics:
     """Counts sent, dropped and undelivered events."""
 
     def __init__(self) -> None:

@@ -115,7 +115,7 @@ class FakeMaintenanceLog:
             raise MetricsStoreDown
 
 
-class FakeMaintenanceMeters:
+class FakeMaintenanceMetrics:
     """Stores the values it is given."""
 
     def __init__(self) -> None:

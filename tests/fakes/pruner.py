@@ -43,7 +43,7 @@ def pruner(
         clock,
         CollectBounds(wait_s=collect_timeout_s, collect_s=120),
     )
-    held = FakeProbeValues()
+    values = FakeProbeValues()
     looked_for = DetectionBounds(max_build_rows=1_000_000, catalog_names=frozenset({"lake"}), session={})
     bounds = PruningBounds(
         is_enabled=is_enabled,
@@ -54,5 +54,5 @@ def pruner(
     relations = LocalRelations(
         FakeRelations(), ThreadPoolExecutor(1), RelationBounds(max_rows=100, max_bytes=10_000)
     )
-    detections = Detections(catalogs, views or FakeViews(), held, clock, looked_for)
+    detections = Detections(catalogs, views or FakeViews(), values, clock, looked_for)
     return Pruner(detections, collector, relations, bounds)

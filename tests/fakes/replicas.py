@@ -22,7 +22,7 @@ class Row:
 
     replica_id: UUID
     query: OpenQuery
-    told_ms: int
+    reported_ms: int
     is_canceled: bool = False
 
 
@@ -103,7 +103,7 @@ class FakeReplicas:
         with self.place.lock:
             rows, now_ms = self.place.open_rows(), self.place.now_ms()
             return {
-                query_id: replace(row.query, elapsed_ms=row.query.elapsed_ms + now_ms - row.told_ms)
+                query_id: replace(row.query, elapsed_ms=row.query.elapsed_ms + now_ms - row.reported_ms)
                 for query_id, row in rows.items()
                 if query_id in query_ids
             }

@@ -16,11 +16,11 @@ FAULT_S = float(os.environ.get("SLUICE_FAULTS_SECONDS", "20"))
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault. `/readyz` must report `parts` as down; the kinds in `spared` must still be answered."""
+    """A fault. `/readyz` must report `parts` as down; the kinds in `unaffected` must still be answered."""
 
     does: Callable[[FaultPlace], None]
     parts: frozenset[str] = frozenset()
-    spared: frozenset[str] = frozenset({"livez"})
+    unaffected: frozenset[str] = frozenset({"livez"})
     waits_s: float = 40
 
 
@@ -99,9 +99,11 @@ FAULTS: Mapping[str, Fault] = {
     "PostgreSQL is stopped": Fault(_stop_database, STORES, ALONE),
     "Valkey is stopped": Fault(_stop_cache, frozenset({"filterCache"}), ALONE | {"table", "ingest"}, 10),
     "Spark's JVM is stopped": Fault(_stop_jvm, frozenset({"engine"}), waits_s=FAULT_S + 70),
-    "the readers of texts are stopped": Fault(_stop_readers, spared=ALONE | {"table", "ingest"}, waits_s=10),
-    "the gateway itself is stopped": Fault(_stop_gateway, spared=frozenset(), waits_s=FAULT_S + 10),
-    "slow lines to both stores": Fault(_slow_lines, spared=ALONE | {"table", "ingest"}, waits_s=15),
+    "the readers of texts are stopped": Fault(
+        _stop_readers, unaffected=ALONE | {"table", "ingest"}, waits_s=10
+    ),
+    "the gateway itself is stopped": Fault(_stop_gateway, unaffected=frozenset(), waits_s=FAULT_S + 10),
+    "slow lines to both stores": Fault(_slow_lines, unaffected=ALONE | {"table", "ingest"}, waits_s=15),
     "half-open lines to both stores": Fault(_half_open, STORES | {"filterCache"}, ALONE),
-    "all connections to both stores are cut": Fault(_cut, spared=ALONE, waits_s=10),
+    "all connections to both stores are cut": Fault(_cut, unaffected=ALONE, waits_s=10),
 }

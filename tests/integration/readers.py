@@ -78,14 +78,14 @@ def assert_read_alike_without_spark(table: Table, expected: Iterable[Row]) -> No
         found = by_id(by_duckdb(path_of(file)))
         assert in_files.keys().isdisjoint(found)
         in_files |= found
-        assert_ids_are_told(table, file)
+        assert_ids_match(table, file)
         assert_metrics_match(table, file, list(found.values()))
     assert in_files.keys() == rows.keys()
     for key, row in in_files.items():
         assert _filled(row, rows[key]) == rows[key]
 
 
-def assert_ids_are_told(table: Table, file: DataFile) -> None:
+def assert_ids_match(table: Table, file: DataFile) -> None:
     """Asserts that the file's columns have the field ids of the table's."""
     for field in pq.read_schema(path_of(file)):
         reported = int(cast(Mapping[bytes, bytes], field.metadata)[b"PARQUET:field_id"])

@@ -217,5 +217,5 @@ KINDS: dict[str, Kind] = {
         lambda value: f"INTERVAL '{int(months_of(value) / 12)}' YEAR",
     ),
 }
-TOLD_WHOLE = frozenset({"year_month", "months", "years"})
+WHOLE_TEXTS = frozenset({"year_month", "months", "years"})
 """Kinds without an Arrow type. A value that contains one is answered as Spark's text of the whole value."""

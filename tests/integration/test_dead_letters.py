@@ -24,7 +24,7 @@ from tests.integration.readers import assert_read_alike
 
 pytestmark = pytest.mark.integration
 
-TOO_LARGE, MENDED = 2**64 - 1, 7
+TOO_LARGE, CORRECTED = 2**64 - 1, 7
 CONTENT_TYPES = {
     "NDJSON": "application/x-ndjson",
     "CSV": "text/csv",
@@ -105,11 +105,11 @@ def test_dead_letters_of_every_form_are_corrected_and_sent_again(
     assert {each for each, _ in stored} == {"CSV" if form == "CSV" else "NDJSON"}
     for each, payload in stored:
         assert str(TOO_LARGE) in payload
-        mended = payload.replace(str(TOO_LARGE), str(MENDED))
+        corrected = payload.replace(str(TOO_LARGE), str(CORRECTED))
         again = (
-            send_records(gateway, table, [json.loads(mended)])
+            send_records(gateway, table, [json.loads(corrected)])
             if form == "JSON"
-            else send_body(gateway, table, each, mended.encode())
+            else send_body(gateway, table, each, corrected.encode())
         )
         assert again.status_code == 200, again.text
         assert (again.json()["commits"][0]["addedRecords"], again.json()["rejected"]["count"]) == (1, 0)
@@ -117,7 +117,7 @@ def test_dead_letters_of_every_form_are_corrected_and_sent_again(
         gateway,
         table,
         [
-            {**each, "kind": None, "amount": MENDED if each["id"] in BAD else each["amount"]}
+            {**each, "kind": None, "amount": CORRECTED if each["id"] in BAD else each["amount"]}
             for each in RECORDS
         ],
     )
@@ -181,8 +181,8 @@ def test_dead_letters_with_days_and_moments_of_far_years_are_sent_again(
     content = "\n".join(stored)
     assert send("NDJSON", content.encode()) == 2
     assert sorted(payloads()) == sorted([*stored, *stored])
-    mended = content.replace(far_day, "2026-01-01").replace(far_moment, "2023-11-14T22:13:20+00:00")
-    assert send("NDJSON", mended.encode()) == 0
+    corrected = content.replace(far_day, "2026-01-01").replace(far_moment, "2023-11-14T22:13:20+00:00")
+    assert send("NDJSON", corrected.encode()) == 0
     assert rows(gateway, f"SELECT * FROM lake.{days_table} ORDER BY id") == [
         [1, "9999-12-31", "1970-01-01T00:00:00+00:00"],
         [2, "2026-01-01", "1970-01-01T00:00:00.000001+00:00"],

@@ -46,8 +46,8 @@ def reported(data_dir: Path) -> str:
 
 @pytest.mark.timeout(WITHIN_S + 30)
 def test_a_question_is_answered_from_the_files_that_its_year_is_in(reported: str) -> None:
-    narrowed, _, plain = reported.partition("without dynamic filtering\n")
-    selected, total = files_of("store_returns", narrowed)
+    pruned, _, plain = reported.partition("without dynamic filtering\n")
+    selected, total = files_of("store_returns", pruned)
     assert 0 < selected < total / 3
     # Spark itself skips returns without a day, which join nothing.
     assert files_of("store_returns", plain) == (total - 1, total)

@@ -61,9 +61,9 @@ def test_a_filter_selects_the_files_that_a_literal_predicate_selects(
     gateway: httpx.Client, lake: SqlCatalog
 ) -> None:
     plain = ask(gateway, star(3), **NEVER)
-    narrowed, explanation = answered(gateway, star(3), **ALWAYS)
+    pruned, explanation = answered(gateway, star(3), **ALWAYS)
 
-    assert narrowed["result"]["rows"] == plain["result"]["rows"]
+    assert pruned["result"]["rows"] == plain["result"]["rows"]
     [found] = applied(explanation)
     assert (found["probe"]["table"], found["probe"]["columns"]) == ("lake.shop.sales", ["day_key"])
     assert (found["build"]["tables"], found["build"]["predicate"]) == (["lake.shop.calendar"], "month = 3")
@@ -267,9 +267,9 @@ def test_a_version_of_a_table_is_pruned_and_explained_by_its_snapshot(
     table.append(rows)
     sql = star(3).replace("sales AS f", spelling.format(name=new_name, id=first))
     plain = ask(gateway, sql, **NEVER)
-    narrowed, explanation = answered(gateway, sql, **ALWAYS)
+    pruned, explanation = answered(gateway, sql, **ALWAYS)
 
-    assert narrowed["result"]["rows"] == plain["result"]["rows"]
+    assert pruned["result"]["rows"] == plain["result"]["rows"]
     assert len(applied(explanation)) == 1
     scan = scan_of(explanation, f"lake.{new_name}")
     assert scan["snapshotId"] == first

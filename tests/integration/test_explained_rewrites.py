@@ -17,12 +17,12 @@ from tests.integration.test_dynamic_filtering import ALWAYS, NEVER, reasons, sca
 
 pytestmark = pytest.mark.integration
 
-DROPPABLE = (
+REDUNDANT = (
     "SELECT count(*) AS sales, sum(f.amount) AS amount FROM sales AS f "
     "JOIN calendar AS c ON f.day_key = c.day_key WHERE c.month = 2"
 )
 # No other query here reads this month, so its keys are not cached.
-NAMED = DROPPABLE.replace("SELECT", "SELECT max(c.day_name) AS day_name,").replace("month = 2", "month = 3")
+NAMED = REDUNDANT.replace("SELECT", "SELECT max(c.day_name) AS day_name,").replace("month = 2", "month = 3")
 TWICE = (
     "SELECT f.sale_id FROM sales f JOIN calendar c ON f.day_key = c.day_key AND c.month = 2"
     " UNION ALL SELECT f.sale_id FROM sales f JOIN calendar c ON f.day_key = c.day_key AND c.month = 4"
@@ -67,7 +67,7 @@ def is_nothing_of(scan: JsonObject) -> bool:
 
 
 def test_an_eliminated_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> None:
-    found = rewritten(rewriting, DROPPABLE, "JOIN_DROPPED")
+    found = rewritten(rewriting, REDUNDANT, "JOIN_DROPPED")
     [dropped] = [each for each in found["rewrites"] if each["rewrite"] == "JOIN_DROPPED"]
     assert (dropped["table"], dropped["tableReference"], dropped["filterId"]) == (
         "lake.shop.calendar",
@@ -107,8 +107,8 @@ def test_rows_in_memory_are_reported_as_such(rewriting: httpx.Client) -> None:
 
 
 def test_a_plan_before_the_run_shows_the_same(rewriting: httpx.Client) -> None:
-    run = rewritten(rewriting, DROPPABLE, "JOIN_DROPPED")
-    plan = rewriting.post("/explain", json={"sql": DROPPABLE} | ALWAYS).json()
+    run = rewritten(rewriting, REDUNDANT, "JOIN_DROPPED")
+    plan = rewriting.post("/explain", json={"sql": REDUNDANT} | ALWAYS).json()
     assert plan["plans"]["optimizedPhysical"] == run["plans"]["optimizedPhysical"]
     assert is_nothing_of(scan_of(plan, "lake.shop.calendar"))
     assert {each["native"] for each in plan["scans"] if each["hasRun"]} == {None}
@@ -126,7 +126,7 @@ def test_two_references_of_one_table_have_each_its_own_filter(rewriting: httpx.C
 
 
 def test_an_empty_set_is_nothing_of_the_total_at_every_level(rewriting: httpx.Client) -> None:
-    found = explain(rewriting, ask(rewriting, DROPPABLE.replace("= 2", "= 13"), **ALWAYS)["queryId"])
+    found = explain(rewriting, ask(rewriting, REDUNDANT.replace("= 2", "= 13"), **ALWAYS)["queryId"])
     scan = scan_of(found, "lake.shop.sales")
     assert is_nothing_of(scan)
     assert (scan["hasRun"], scan["partitions"]["total"], scan["manifests"]["total"]) == (False, DAYS, 4)
@@ -162,6 +162,6 @@ def test_a_pruned_scan_that_was_not_needed_keeps_its_filter_and_its_total(rewrit
 
 
 def test_spark_itself_pruning_a_scan_is_reported(rewriting: httpx.Client) -> None:
-    found = explain(rewriting, ask(rewriting, DROPPABLE, **NEVER)["queryId"])
+    found = explain(rewriting, ask(rewriting, REDUNDANT, **NEVER)["queryId"])
     assert scan_of(found, "lake.shop.sales")["native"] is True
     assert scan_of(found, "lake.shop.calendar")["native"] is False

@@ -265,8 +265,8 @@ def test_dead_letters_are_stored_read_and_sent_again(gateway: httpx.Client, even
     found = rows(gateway, sql)
     assert [each[0] for each in found] == lines[1:4]
     assert {tuple(each[2:]) for each in found} == {(answer["ingestId"], named(events))}
-    mended = "\n".join(str(each[0]).replace('"2"', "2").replace("02-30", "02-28") for each in found)
-    again = send(gateway, events, mended.encode(), onError="DEAD_LETTER").json()
+    corrected = "\n".join(str(each[0]).replace('"2"', "2").replace("02-30", "02-28") for each in found)
+    again = send(gateway, events, corrected.encode(), onError="DEAD_LETTER").json()
     assert (again["commits"][0]["addedRecords"], again["rejected"]["count"]) == (2, 1)
     assert rows(gateway, f"SELECT id FROM {named(events)} ORDER BY id") == [[1], [2], [3], [4]]
 

@@ -27,7 +27,7 @@ SCHEMA = Schema(
     NestedField(1, "id", LongType()), NestedField(2, "day", DateType()), NestedField(3, "note", StringType())
 )
 BY_ID = PartitionSpec(PartitionField(1, 1000, BucketTransform(4), "id_bucket"))
-DAY, TOLD_DAY = "2026-01-31", date(2026, 1, 31)
+DAY, ANSWERED_DAY = "2026-01-31", date(2026, 1, 31)
 
 NewTable = Callable[..., Table]
 
@@ -61,7 +61,7 @@ def write(table: Table, *ids: int, **more: Any) -> dict[str, Any]:
 
 
 def reported(*ids: int) -> list[Row]:
-    return [{"id": each, "day": TOLD_DAY, "note": None} for each in ids]
+    return [{"id": each, "day": ANSWERED_DAY, "note": None} for each in ids]
 
 
 def test_one_request_goes_to_tables_of_both_format_versions(

@@ -126,7 +126,7 @@ def send(running: RunningGateway, table: Table, body: Body) -> httpx.Response:
     )
 
 
-def told_on_the_way(running: RunningGateway, table: Table, body: Body) -> tuple[int, str]:
+def failed_on_the_way(running: RunningGateway, table: Table, body: Body) -> tuple[int, str]:
     """Sends chunks until there is an answer, and returns its status and code."""
     address = urlsplit(running.url)
     with closing(HTTPConnection(address.hostname or "", address.port, timeout=SENDING_S)) as connection:
@@ -219,7 +219,7 @@ def test_a_body_beyond_the_setting_is_refused_as_soon_as_it_is(
 ) -> None:
     body = Body(4 * BODY_MIB * MIB)
     with bounded(gateway_process, ROOM_MIB):
-        assert told_on_the_way(gateway_process, table, body) == (413, "BODY_TOO_LARGE")
+        assert failed_on_the_way(gateway_process, table, body) == (413, "BODY_TOO_LARGE")
     # The bytes in sockets at the time of the answer are included.
     assert body.sent < (BODY_MIB + 48) * MIB
     check_that_nothing_is_left(gateway_process, table)

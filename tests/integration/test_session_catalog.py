@@ -86,7 +86,7 @@ def hive(folder: Path) -> Iterator[RunningGateway]:
     gateway.stop()
 
 
-def narrowed(client: httpx.Client, sql: str) -> tuple[JsonObject, JsonObject, JsonObject]:
+def pruned(client: httpx.Client, sql: str) -> tuple[JsonObject, JsonObject, JsonObject]:
     """Repeats a query until one filter is applied, as table facts may be late; explains it."""
 
     def attempt() -> tuple[JsonObject, JsonObject, JsonObject] | None:
@@ -106,7 +106,7 @@ def _kinds(keys: range) -> list[dict[str, object]]:
 
 def test_a_declared_folder_is_pruned_and_explained(declared: RunningGateway) -> None:
     plain = ask(declared.client, JOINED.format(table="events"), **NEVER)
-    answer, explanation, applied = narrowed(declared.client, JOINED.format(table="events"))
+    answer, explanation, applied = pruned(declared.client, JOINED.format(table="events"))
     assert answer["result"]["rows"] == plain["result"]["rows"] != []
     assert applied["probe"] == {
         "table": "spark_catalog.logs.events",
@@ -127,7 +127,7 @@ def test_a_declared_folder_is_pruned_and_explained(declared: RunningGateway) -> 
 
 def test_a_folder_of_which_nothing_is_needed_is_nothing_of_its_total(declared: RunningGateway) -> None:
     nobody = JOINED.format(table="events").replace("= 'odd'", "= 'nobody'")
-    _, explanation, applied = narrowed(declared.client, nobody)
+    _, explanation, applied = pruned(declared.client, nobody)
     assert applied["form"] == "EMPTY"
     [scan] = [each for each in explanation["scans"] if each["table"] == "spark_catalog.logs.events"]
     assert scan["partitions"] == scan["dataFiles"] == {"total": 8, "selected": 0}
@@ -167,14 +167,14 @@ def test_declared_folders_are_there_again_after_the_jvm_was_lost(declared: Runni
     jvm.kill()
     until(lambda: declared.client.get("/readyz").status_code == 503)
     until(lambda: declared.client.get("/readyz").status_code == 200, within_s=120)
-    answer, _, _ = narrowed(declared.client, JOINED.format(table="events"))
+    answer, _, _ = pruned(declared.client, JOINED.format(table="events"))
     assert answer["result"]["rows"] == before
 
 
 @pytest.mark.parametrize("table", ["hive_style", "hive_orc", "tracked"])
 def test_a_metastores_table_is_pruned_and_explained(hive: RunningGateway, table: str) -> None:
     plain = ask(hive.client, JOINED.format(table=table), **NEVER)
-    answer, explanation, applied = narrowed(hive.client, JOINED.format(table=table))
+    answer, explanation, applied = pruned(hive.client, JOINED.format(table=table))
     assert answer["result"]["rows"] == plain["result"]["rows"] != []
     assert applied["probe"]["table"] == f"spark_catalog.logs.{table}"
     [scan] = [each for each in explanation["scans"] if each["table"] == f"spark_catalog.logs.{table}"]
@@ -203,7 +203,7 @@ def test_a_metastores_table_is_pruned_by_keys_of_an_iceberg_table(hive: RunningG
         f" WHERE c.month = 1 AND c.day_key < {FIRST_DAY + 3}"
     )
     plain = ask(hive.client, sql, **NEVER)
-    answer, _, applied = narrowed(hive.client, sql)
+    answer, _, applied = pruned(hive.client, sql)
     assert sorted(answer["result"]["rows"]) == sorted(plain["result"]["rows"]) != []
     assert applied["build"]["tables"] == ["lake.shop.calendar"]
 

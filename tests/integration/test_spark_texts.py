@@ -25,7 +25,7 @@ from hypothesis import strategies as some
 from api.http.rendering.json_values import json_values
 from tests.integration.asking import JsonObject, ask
 from tests.integration.running import RunningGateway
-from tests.integration.spark_texts import KINDS, TOLD_WHOLE
+from tests.integration.spark_texts import KINDS, WHOLE_TEXTS
 
 pytestmark = pytest.mark.integration
 
@@ -183,9 +183,9 @@ def _struct(values: tuple[str, ...]) -> str:
     return f"named_struct({', '.join(named)})"
 
 
-def is_told_whole(kind: str | Nested) -> bool:
+def is_whole_text(kind: str | Nested) -> bool:
     """Returns whether the whole value is answered as Spark's text, as a part has no Arrow type."""
-    return kind in TOLD_WHOLE if isinstance(kind, str) else any(map(is_told_whole, kind.parts))
+    return kind in WHOLE_TEXTS if isinstance(kind, str) else any(map(is_whole_text, kind.parts))
 
 
 def reported(value: Any, kind: str | Nested) -> str:
@@ -224,5 +224,5 @@ def test_nested_values_are_answered_as_spark_writes_them(
     answer = ask(running.client, sql, rowLimit=row_limit)
     [row] = in_every_format(running.client, answer)
     for kind, value, text in zip(kinds, row[::2], row[1::2], strict=True):
-        is_text = value is None or (isinstance(kind, Nested) and is_told_whole(kind))
+        is_text = value is None or (isinstance(kind, Nested) and is_whole_text(kind))
         assert text == (value if is_text else reported(value, kind))

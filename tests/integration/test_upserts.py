@@ -255,9 +255,9 @@ def test_pruned_or_not_queries_find_the_rows_that_are_there(gateway: httpx.Clien
         "WHERE d.note = 'new' AND d.price > 105 ORDER BY 1, 2, 3"
     )
     for sql in (probe, build, by_old_value, by_new_value):
-        narrowed = ask(gateway, sql, **ALWAYS)
-        assert narrowed["result"]["rows"] == rows(gateway, sql, **NEVER)
-        reported = explain(gateway, narrowed["queryId"])
+        pruned = ask(gateway, sql, **ALWAYS)
+        assert pruned["result"]["rows"] == rows(gateway, sql, **NEVER)
+        reported = explain(gateway, pruned["queryId"])
         if sql in (by_old_value, by_new_value):
             assert [each["reason"] for each in reported["filters"] if each["applied"]] == ["APPLIED"]
     assert rows(gateway, by_old_value, **ALWAYS) == [[3 * days // 2]]

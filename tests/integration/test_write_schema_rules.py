@@ -51,13 +51,13 @@ STRICT = Schema(
     NestedField(6, "counts", MapType(14, StringType(), 15, LongType(), value_required=False)),
     NestedField(7, "level", IntegerType()),
 )
-LOOSE = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
+LENIENT = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
 BY_DAY = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "day"))
 BY_NOTE = SortOrder(SortField(3, IdentityTransform(), SortDirection.DESC, NullOrder.NULLS_LAST))
 NOTHING: Row = dict.fromkeys(each.name for each in STRICT.fields)
-DAY, TOLD_DAY = "2026-01-31", date(2026, 1, 31)
+DAY, ANSWERED_DAY = "2026-01-31", date(2026, 1, 31)
 FIRST: Row = {"id": 1, "day": DAY}
-TOLD = NOTHING | {"id": 1, "day": TOLD_DAY}
+ANSWERED = NOTHING | {"id": 1, "day": ANSWERED_DAY}
 
 NewTable = Callable[..., Table]
 
@@ -70,8 +70,8 @@ def new_table(lake: SqlCatalog) -> Iterator[NewTable]:
 
     def make(schema: Schema = STRICT, **more: Any) -> Table:
         names.append(f"ruled.t_{uuid4().hex}")
-        laid = {"partition_spec": BY_DAY, "sort_order": BY_NOTE} if schema is STRICT else {}
-        return lake.create_table(names[-1], schema, **{"properties": {"format-version": "2"}} | laid | more)
+        layout = {"partition_spec": BY_DAY, "sort_order": BY_NOTE} if schema is STRICT else {}
+        return lake.create_table(names[-1], schema, **{"properties": {"format-version": "2"}} | layout | more)
 
     yield make
     for each in names:
@@ -118,7 +118,7 @@ CASES = {
         ["levle"],
         ["level", "day", "id"],
         FIRST | {"level": -(2**31)},
-        TOLD | {"level": -(2**31)},
+        ANSWERED | {"level": -(2**31)},
         ["level", "day", "id"],
     ),
     "unknown field of a struct": Case(
@@ -127,7 +127,7 @@ CASES = {
         ["place.geo.alt"],
         ["place.geo.lon", "id", "place.street", "day"],
         FIRST | {"place": {"geo": {"lon": 5}, "street": "B"}},
-        TOLD | {"place": A_PLACE | {"geo": {"lat": None, "lon": 5}}},
+        ANSWERED | {"place": A_PLACE | {"geo": {"lat": None, "lon": 5}}},
         ["place", "id", "day"],
     ),
     "unknown id": Case(
@@ -136,7 +136,7 @@ CASES = {
         ["level"],
         json_of((7, "level", "int"), *ID_AND_DAY),
         FIRST | {"level": 7},
-        TOLD | {"level": 7},
+        ANSWERED | {"level": 7},
         ["level", "id", "day"],
     ),
     "repeated column": Case(
@@ -145,7 +145,7 @@ CASES = {
         ["note"],
         ["note", "id", "day"],
         FIRST | {"note": ""},
-        TOLD | {"note": ""},
+        ANSWERED | {"note": ""},
         ["note", "id", "day"],
     ),
     "struct and its field": Case(
@@ -154,7 +154,7 @@ CASES = {
         ["place.city"],
         ["id", "day", "place"],
         FIRST | {"place": A_PLACE | {"city": "Ulm"}},
-        TOLD | {"place": A_PLACE | {"city": "Ulm"}},
+        ANSWERED | {"place": A_PLACE | {"city": "Ulm"}},
         ["id", "day", "place"],
     ),
     "another type": Case(
@@ -163,7 +163,7 @@ CASES = {
         ["level"],
         json_of(*ID_AND_DAY, (4, "place", STREET_ALONE)),
         FIRST | {"place": {"street": "B"}},
-        TOLD | {"place": A_PLACE},
+        ANSWERED | {"place": A_PLACE},
         ["id", "day", "place"],
     ),
     "part of a list": Case(
@@ -172,7 +172,7 @@ CASES = {
         ["tags.element"],
         ["tags", "id", "day"],
         FIRST | {"tags": ["a", None]},
-        TOLD | {"tags": ["a", None]},
+        ANSWERED | {"tags": ["a", None]},
         ["tags", "id", "day"],
     ),
     "part of a map": Case(
@@ -181,7 +181,7 @@ CASES = {
         ["counts.value"],
         ["id", "day", "counts"],
         FIRST | {"counts": {"a": None, "b": 2**63 - 1}},
-        TOLD | {"counts": [("a", None), ("b", 2**63 - 1)]},
+        ANSWERED | {"counts": [("a", None), ("b", 2**63 - 1)]},
         ["id", "day", "counts"],
     ),
     "nothing": Case(
@@ -192,7 +192,7 @@ CASES = {
         {"id": None},
         {"id": None, "note": None},
         ["id"],
-        LOOSE,
+        LENIENT,
     ),
     "required skipped": Case(
         WriteRule.REQUIRED_SKIPPED,
@@ -200,7 +200,7 @@ CASES = {
         ["id"],
         ["day", "id"],
         FIRST,
-        TOLD,
+        ANSWERED,
         ["day", "id"],
     ),
     "required skipped in a struct": Case(
@@ -209,7 +209,7 @@ CASES = {
         ["place.street"],
         ["id", "day", "place.street"],
         FIRST | {"place": None},
-        TOLD,
+        ANSWERED,
         ["id", "day", "place"],
     ),
     "partition source skipped": Case(
@@ -227,7 +227,7 @@ CASES = {
         ["level"],
         ["id", "day", "level"],
         FIRST | {"level": 3},
-        TOLD | {"level": 3},
+        ANSWERED | {"level": 3},
         ["id", "day", "level"],
         more={"sortOrder": [{"source": "level"}]},
     ),
@@ -300,19 +300,19 @@ def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_
     accepted = send(gateway, table, new, mode="upsert", **conforms)
     assert accepted.status_code == 200, accepted.text
     found = by_spark(gateway, f"SELECT * FROM {named(table)} ORDER BY id")
-    assert found == [TOLD | {"note": "new"}, TOLD | {"id": 2, "note": "old"}]
+    assert found == [ANSWERED | {"note": "new"}, ANSWERED | {"id": 2, "note": "old"}]
     # PyIceberg cannot read equality deletes, but all readers can read the files, and the compacted rows.
     files = table.refresh().inspect.files().select(["content", "file_path"]).to_pylist()
     paths = {
         content: [each["file_path"][7:] for each in files if each["content"] == content] for content in (0, 2)
     }
     columns = conforms["writeSchema"]
-    assert [{**TOLD, "note": "new"}[each] for each in columns] in [
+    assert [{**ANSWERED, "note": "new"}[each] for each in columns] in [
         list(row.values()) for path in paths[0] for row in by_duckdb(path) if list(row) == columns
     ]
     [deletes] = paths[2]
     assert by_duckdb(deletes) == [
-        {each: TOLD[each] for each in columns if each in conforms["equalityFields"]}
+        {each: ANSWERED[each] for each in columns if each in conforms["equalityFields"]}
     ]
     compact(gateway, table)
     assert_read_alike(gateway, table, found)
@@ -333,7 +333,7 @@ def test_a_record_has_no_field_outside_its_write_schema(gateway: httpx.Client, n
         assert [each["pointer"] for each in refused.json()["errors"]] == ["/records/1"]
     assert table.refresh().current_snapshot() is None
     assert send(gateway, table, part, writeSchema=schema).status_code == 200
-    assert_read_alike(gateway, table, [TOLD | {"place": A_PLACE}])
+    assert_read_alike(gateway, table, [ANSWERED | {"place": A_PLACE}])
 
 
 def test_files_are_in_the_tables_order_where_they_have_its_columns(
@@ -348,7 +348,7 @@ def test_files_are_in_the_tables_order_where_they_have_its_columns(
         {"table": named(table), "writeSchema": ["id", "day"], "records": without},
     ]
     assert gateway.post("/ingest", json={"writes": writes}).status_code == 200
-    rows = [NOTHING | {"note": None} | each | {"day": TOLD_DAY} for each in [*records, *without]]
+    rows = [NOTHING | {"note": None} | each | {"day": ANSWERED_DAY} for each in [*records, *without]]
     assert_read_alike(gateway, table, rows)
     orders = {
         file.sort_order_id: [each["id"] for each in by_duckdb(path_of(file))] for file in data_files(table)

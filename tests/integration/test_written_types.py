@@ -311,14 +311,14 @@ NESTED = Schema(
 SEEN = "2026-01-31T12:00:00.000001Z"
 SEEN_AT = datetime.fromisoformat(SEEN)
 A_POINT: Row = {"name": "a", "geo": {"lat": -0.0, "lon": None}, "seen": SEEN}
-TOLD_POINT = A_POINT | {"seen": SEEN_AT}
+ANSWERED_POINT = A_POINT | {"seen": SEEN_AT}
 PARTLY = ["id", "point.geo.lon", "point.name"]
 DAY = date(2026, 1, 31)
 NESTED_WRITES: list[tuple[list[str] | None, Row, Row]] = [
     (
         ["point.seen", "id", "point.name"],
         {"point": {"name": "a", "seen": SEEN}},
-        {"point": TOLD_POINT | {"geo": None}},
+        {"point": ANSWERED_POINT | {"geo": None}},
     ),
     (
         PARTLY,
@@ -343,12 +343,12 @@ NESTED_WRITES: list[tuple[list[str] | None, Row, Row]] = [
     (
         ["by_day", "id"],
         {"by_day": [{"key": "2026-01-31", "value": A_POINT}, {"key": "0001-01-01", "value": None}]},
-        {"by_day": [(DAY, TOLD_POINT), (date.min, None)]},
+        {"by_day": [(DAY, ANSWERED_POINT), (date.min, None)]},
     ),
     (
         None,
         {"point": A_POINT, "path": [], "grid": [], "by_day": []},
-        {"point": TOLD_POINT, "path": [], "grid": [], "by_day": []},
+        {"point": ANSWERED_POINT, "path": [], "grid": [], "by_day": []},
     ),
 ]
 

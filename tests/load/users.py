@@ -86,7 +86,7 @@ class Caller(FastHttpUser):
         with self.client.post(
             "/query", json={"sql": sql, "waitTimeout": "50s"}, name="bad SQL", catch_response=True
         ) as answer:
-            self.judged(answer, code in (answer.text or ""))
+            self.report(answer, code in (answer.text or ""))
 
     @task(2)
     def cancel(self) -> None:
@@ -98,7 +98,7 @@ class Caller(FastHttpUser):
         with self.client.delete(
             f"/query/{query_id}?waitTimeout=30s", name="cancel: end", catch_response=True
         ) as answer:
-            self.judged(answer, '"CANCELED"' in (answer.text or ""))
+            self.report(answer, '"CANCELED"' in (answer.text or ""))
 
     @task(3)
     def download(self) -> None:
@@ -112,7 +112,7 @@ class Caller(FastHttpUser):
         number = 0
         while link and number < 10:
             with self.client.get(link, name=f"download: chunk as {form}", catch_response=True) as chunk:
-                self.judged(chunk, bool(chunk.content))
+                self.report(chunk, bool(chunk.content))
                 number += 1
                 found = answer["manifest"]["chunkCount"] if answer else 0
                 link = f"/query/{query_id}/chunks/{number}?format={form}" if number < found else ""
@@ -135,7 +135,7 @@ class Caller(FastHttpUser):
                 name=f"explain as {form}",
                 catch_response=True,
             ) as answer:
-                self.judged(answer, bool(answer.content))
+                self.report(answer, bool(answer.content))
 
     @task(5)
     def ndjson(self) -> None:
@@ -175,7 +175,7 @@ class Caller(FastHttpUser):
             with self.client.post(
                 path, data=body, headers={"Content-Type": content}, name=name, catch_response=True
             ) as answer:
-                self.judged(answer, '"ingestId"' in (answer.text or ""))
+                self.report(answer, '"ingestId"' in (answer.text or ""))
                 if answer.status_code in (200, 202):
                     note("accepted", **noted)
                     return
@@ -191,7 +191,7 @@ class Caller(FastHttpUser):
             "/query", json={"sql": sql, "waitTimeout": "50s", **more}, name=name, catch_response=True
         ) as answer:
             found = answer.json() if answer.status_code == 200 else {}
-            self.judged(answer, (found.get("result") or {}).get("rows") == expected)
+            self.report(answer, (found.get("result") or {}).get("rows") == expected)
             self.last_query = found.get("queryId", self.last_query)
 
     def begun(self, name: str, sql: str, **more: Any) -> str:
@@ -200,7 +200,7 @@ class Caller(FastHttpUser):
             "/query", json={"sql": sql, "waitTimeout": "0s", **more}, name=name, catch_response=True
         ) as answer:
             is_right = answer.status_code in (200, 202)
-            self.judged(answer, is_right)
+            self.report(answer, is_right)
             return str(answer.json()["queryId"]) if is_right else ""
 
     def polled(self, name: str, query_id: str) -> dict[str, Any] | None:
@@ -210,7 +210,7 @@ class Caller(FastHttpUser):
                 f"/query/{query_id}?waitTimeout=1s", name=name, catch_response=True
             ) as answer:
                 is_right = answer.status_code in (200, 202)
-                self.judged(answer, is_right)
+                self.report(answer, is_right)
                 if not is_right:
                     return None
                 found: dict[str, Any] = answer.json()
@@ -219,7 +219,7 @@ class Caller(FastHttpUser):
             gevent.sleep(0.1)
         return None
 
-    def judged(self, answer: Any, is_right: bool) -> None:
+    def report(self, answer: Any, is_right: bool) -> None:
         """Counts refusals, which are not failures."""
         if answer.status_code in REFUSALS and '"code"' in (answer.text or ""):
             name = answer.request_meta["name"]

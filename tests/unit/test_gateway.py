@@ -43,10 +43,10 @@ from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.journal import FakeJournal
 from tests.fakes.maintenance import FakeMaintenances
-from tests.fakes.meters import FakeMeters
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.pruner import pruner
 from tests.fakes.query_history import FakeQueryHistory
+from tests.fakes.query_metrics import FakeQueryMetrics
 from tests.fakes.query_records import full_record, scan
 from tests.fakes.replicas import FakeReplicas
 from tests.fakes.result_store import FakeResultStore
@@ -104,7 +104,7 @@ class House:
             engine_retries=1,
         )
         ttl_ms = RESULT_TTL // timedelta(milliseconds=1)
-        self.metrics = FakeMeters()
+        self.metrics = FakeQueryMetrics()
         self.gateway = Gateway(
             queries=QueryService(
                 self._ports,

@@ -49,12 +49,12 @@ def test_the_packages_as_they_are_keep_every_contract(copy: Path) -> None:
 
 def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
     violate(copy / "service" / "query" / "lifecycle" / "vet.py", "import fastapi")
-    violate(copy / "service" / "model" / "query" / "query.py", "import service.query.lifecycle.vet")
+    violate(copy / "service" / "model" / "query" / "query.py", "import service.query.lifecycle.validate")
     linted = lint(copy)
     assert linted.returncode != 0
     assert broken(linted.stdout) >= {ONE_WAY, PURE}
-    assert "service.query.lifecycle.vet -> fastapi" in linted.stdout
-    assert "service.model.query.query -> service.query.lifecycle.vet" in linted.stdout
+    assert "service.query.lifecycle.validate -> fastapi" in linted.stdout
+    assert "service.model.query.query -> service.query.lifecycle.validate" in linted.stdout
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "import spark_session.session.guard",
             "The edge uses the session and the service",
         ),
-        ("api/http/problems/errors.py", "import pyspark", "Only spark_session imports pyspark"),
+        ("api/http/problems/http_errors.py", "import pyspark", "Only spark_session imports pyspark"),
         (
             "spark_session/engine/run_statement.py",
             "import service.gateway",
@@ -115,7 +115,7 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "A request passes from the connection",
         ),
         (
-            "spark_session/results/told_scan.py",
+            "spark_session/results/reported_scan.py",
             "import spark_session.session.warm_session",
             "The engine stands on a session",
         ),

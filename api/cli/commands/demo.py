@@ -40,8 +40,8 @@ def demo_data(schema: str, *, scale: float, is_all: bool) -> None:
 
 def _load(settings: Settings, schema: str, scale: float, tables: tuple[str, ...]) -> None:
     console = Console(stderr=True)
-    with progress_bar(console) as tell:
-        report = load_demo_data(settings, schema, scale, tables, tell)
+    with progress_bar(console) as show:
+        report = load_demo_data(settings, schema, scale, tables, show)
     rows = sum(report.loaded.values())
     where = f"{settings.default_catalog}.{schema}"
     if report.loaded:

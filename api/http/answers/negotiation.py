@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from api.http.problems.errors import NotAcceptable
+from api.http.problems.http_errors import NotAcceptable
 
 
 def choose(accept: str | None, offered: Sequence[str]) -> str:

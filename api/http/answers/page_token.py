@@ -6,7 +6,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
 from uuid import UUID
 
-from api.http.problems.errors import InvalidRequest
+from api.http.problems.http_errors import InvalidRequest
 from service.faults import Fault
 from service.model.query.history import QueryPosition
 

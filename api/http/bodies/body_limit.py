@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http.bodies.record_types import record_format
-from api.http.problems.errors import BodyTooLarge
+from api.http.problems.http_errors import BodyTooLarge
 from api.http.problems.problems import problem_response
 
 

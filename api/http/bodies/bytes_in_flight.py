@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.http.bodies.record_types import record_format
 from api.http.middleware.callers import ANONYMOUS
 from api.http.middleware.request_log import caller_in
-from api.http.problems.errors import TooManyBodies
+from api.http.problems.http_errors import TooManyBodies
 from api.http.problems.problems import problem_response
 from service.errors import GatewayError, TooManyIngests
 

@@ -7,7 +7,7 @@ from email.message import Message
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from api.http.problems.errors import UnsupportedMediaType
+from api.http.problems.http_errors import UnsupportedMediaType
 from service.model.ingest.record_formats import Compression, RecordFormat
 
 RECORD_TYPES = {

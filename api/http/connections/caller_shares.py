@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.http.connections.peers import peer_of
 from api.http.middleware.request_log import caller_in
-from api.http.problems.errors import TooManyRequests
+from api.http.problems.http_errors import TooManyRequests
 from api.http.problems.problems import problem_response
 
 PER_FREE_PLACE = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from api.http.problems.errors import NotHttp
+from api.http.problems.http_errors import NotHttp
 
 _VERSIONS = ("1.0", "1.1")
 

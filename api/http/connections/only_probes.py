@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.http.problems.errors import TooManyConnections
+from api.http.problems.http_errors import TooManyConnections
 from api.http.problems.problems import problem_response
 
 PROBES = frozenset({"/healthz", "/livez", "/readyz"})

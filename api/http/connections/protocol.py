@@ -22,7 +22,7 @@ from api.http.connections.peers import UNKNOWN, peer_of
 from api.http.connections.refusals import refusal_bytes
 from api.http.connections.still_there import IfStillThere
 from api.http.connections.unread_answers import UnreadAnswer, UnreadAnswers
-from api.http.problems.errors import HeadersTooSlow, TooManyConnections
+from api.http.problems.http_errors import HeadersTooSlow, TooManyConnections
 from service.errors import GatewayError
 
 _SPARE_HEADER_TIMEOUT_S = 2.0

@@ -16,7 +16,7 @@ _INSTANCE = "/"
 def refusal_bytes(error: GatewayError) -> bytes:
     """Returns the whole answer, which closes the connection.
 
-    >>> from api.http.problems.errors import UrlTooLong
+    >>> from api.http.problems.http_errors import UrlTooLong
     >>> refusal_bytes(UrlTooLong()).splitlines()[0]
     b'HTTP/1.1 414 URI Too Long'
     """

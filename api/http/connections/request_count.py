@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.http.connections.bounds import ConnectionBounds
-from api.http.problems.errors import HeadersTooLarge, NotHttp, UrlTooLong
+from api.http.problems.http_errors import HeadersTooLarge, NotHttp, UrlTooLong
 
 _LINE_BYTES = len(": \r\n")
 _FIRST_LINE_BYTES = 256

@@ -8,7 +8,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.bootstrap.settings import Settings
-from api.http.problems.errors import HostNotAllowed
+from api.http.problems.http_errors import HostNotAllowed
 from api.http.problems.problems import problem_response
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})

@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from api.http.problems.errors import (
+from api.http.problems.http_errors import (
     BodyTooLarge,
     BodyTooSlow,
     InvalidRequest,

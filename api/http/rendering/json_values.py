@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from api.http.rendering.durations import duration_text, interval_text
+from api.http.rendering.iso_durations import duration_text, interval_text
 from api.http.rendering.moments import date_texts, timestamp_texts
 
 

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.datastructures import QueryParams
 
-from api.http.problems.errors import InvalidRequest
+from api.http.problems.http_errors import InvalidRequest
 from api.http.schemas.ingest_request import StreamedRoute, StreamedWrite
 from service.faults import Fault
 from service.ingest.decoding.values.exact_json import exact_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.bootstrap.settings import Settings
-from api.http.problems.errors import InvalidRequest
+from api.http.problems.http_errors import InvalidRequest
 from api.http.schemas.query_request import DynamicFiltering, QueryBody, TypedParameter
 from api.http.schemas.query_request import Parameter as ParameterBody
 from service.faults import Fault

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from api.bootstrap.spelling import words_of
-from api.http.problems.errors import InvalidRequest
+from api.http.problems.http_errors import InvalidRequest
 from api.http.problems.validation_faults import pointer
 from api.http.requests.ingest_request import routed, source_records, target
 from api.http.schemas.streams import STREAM_BODY, DirectoryBody, KafkaSourceBody, StreamBody, StreamByRoute

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.http.problems.errors import InvalidRequest
+from api.http.problems.http_errors import InvalidRequest
 from service.faults import Fault
 from service.model.storable_texts import text_fault
 from service.model.tables.tables import TableName

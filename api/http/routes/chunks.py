@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Path, Query, Response
 
 from api.http.answers.negotiation import choose
 from api.http.answers.query_answer import chunk_wire, next_chunk_link
-from api.http.app_context import Caller, EdgeOfApp
+from api.http.app_context import Caller, CurrentAppContext
 from api.http.rendering.formats import MEDIA_TYPES, render
 from api.http.routes.documented import Responses, problems, success
 from api.http.schemas.query_answer import ChunkAnswer
@@ -44,7 +44,7 @@ async def get_chunk(
     query_id: UUID,
     index: Annotated[int, Path(ge=0, le=2**31 - 1)],
     query: Annotated[ChunkQuery, Query()],
-    app_context: EdgeOfApp,
+    app_context: CurrentAppContext,
     caller: Caller,
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
     if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,

@@ -9,7 +9,7 @@ import structlog
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from api.http.answers.negotiation import choose
-from api.http.app_context import AppContext, Caller, EdgeOfApp, gone, require_json
+from api.http.app_context import AppContext, Caller, CurrentAppContext, gone, require_json
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.explain.explain_html.page import CONTENT_SECURITY_POLICY, explain_html
 from api.http.explain.explain_text import explain_text
@@ -47,7 +47,7 @@ _ANSWER: dict[str, Any] = {
 async def explain(
     query_id: UUID,
     _: Annotated[NoQuery, Query()],
-    app_context: EdgeOfApp,
+    app_context: CurrentAppContext,
     caller: Caller,
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
@@ -67,7 +67,7 @@ async def explain(
 )
 async def explain_before(
     body: QueryBody,
-    app_context: EdgeOfApp,
+    app_context: CurrentAppContext,
     caller: Caller,
     request: Request,
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,

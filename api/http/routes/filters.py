@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from api.bootstrap.spelling import Spelled
-from api.http.app_context import EdgeOfApp
+from api.http.app_context import CurrentAppContext
 from api.http.routes.documented import problems
 from api.http.schemas.filters import DeletedAnswer, FiltersAnswer, FiltersQuery, filter_answer
 from api.http.schemas.tables import NoQuery
@@ -22,21 +22,23 @@ Fingerprint = Annotated[
 
 
 @router.get("/filters", responses=problems(422, 503))
-async def list_filters(query: Annotated[FiltersQuery, Query()], app_context: EdgeOfApp) -> FiltersAnswer:
+async def list_filters(
+    query: Annotated[FiltersQuery, Query()], app_context: CurrentAppContext
+) -> FiltersAnswer:
     """Lists the key sets of filters that queries share now."""
     found = await app_context.access.call(app_context.access.gateway.filters, query.limit)
     return FiltersAnswer(filters=[filter_answer(each) for each in found])
 
 
 @router.delete("/filters", responses=problems(422, 503))
-async def delete_filters(_: Annotated[NoQuery, Query()], app_context: EdgeOfApp) -> DeletedAnswer:
+async def delete_filters(_: Annotated[NoQuery, Query()], app_context: CurrentAppContext) -> DeletedAnswer:
     """Deletes all key sets; the next queries collect them again."""
     return DeletedAnswer(deleted=await app_context.access.call(app_context.access.gateway.forget_filters))
 
 
 @router.delete("/filters/{fingerprint}", responses=problems(422, 503))
 async def delete_filter(
-    fingerprint: Fingerprint, _: Annotated[NoQuery, Query()], app_context: EdgeOfApp
+    fingerprint: Fingerprint, _: Annotated[NoQuery, Query()], app_context: CurrentAppContext
 ) -> DeletedAnswer:
     """Deletes one key set; it is not an error if there is none."""
     return DeletedAnswer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from api.http.app_context import EdgeOfApp
+from api.http.app_context import CurrentAppContext
 from api.http.schemas.health import (
     HealthAnswer,
     LivenessAnswer,
@@ -23,7 +23,7 @@ async def healthz() -> HealthAnswer:
 
 
 @router.get("/livez", responses={503: {"model": LivenessAnswer, "description": "Only a restart helps."}})
-async def livez(app_context: EdgeOfApp, response: Response) -> LivenessAnswer:
+async def livez(app_context: CurrentAppContext, response: Response) -> LivenessAnswer:
     """Whether the process should keep running; 503 if its engine was down for too long and not replaced."""
     # Reads memory only: the engine is not asked.
     liveness = app_context.access.liveness()
@@ -34,7 +34,7 @@ async def livez(app_context: EdgeOfApp, response: Response) -> LivenessAnswer:
 @router.get(
     "/readyz", responses={503: {"model": ReadinessAnswer, "description": "Queries cannot be answered."}}
 )
-async def readyz(app_context: EdgeOfApp, response: Response) -> ReadinessAnswer:
+async def readyz(app_context: CurrentAppContext, response: Response) -> ReadinessAnswer:
     """The state of every part, by name; 200 if queries can be answered."""
     readiness = await app_context.access.readiness()
     response.status_code = 200 if readiness.is_ready else 503

@@ -15,7 +15,7 @@ from api.http.answers.access_fields import note_ingest
 from api.http.app_context import (
     AppContext,
     Caller,
-    EdgeOfApp,
+    CurrentAppContext,
     app_context_of,
     caller_of,
     gone,
@@ -27,7 +27,7 @@ from api.http.bodies.quick_body import quick_body, quick_request
 from api.http.bodies.record_types import RECORD_TYPES, check_charset, compression, record_format
 from api.http.bodies.records_route import RecordsRoute
 from api.http.bodies.spooled_body import spooled_body
-from api.http.problems.errors import UnsupportedMediaType
+from api.http.problems.http_errors import UnsupportedMediaType
 from api.http.problems.problems import failed_ingest_response
 from api.http.requests.ingest_query import ingest_query
 from api.http.requests.ingest_request import ingest_request, parameters, streamed_records, streamed_request
@@ -83,7 +83,7 @@ _FOUND: Responses = _ANSWERS | {
 
 
 @records_router.post("/ingest", include_in_schema=False)
-async def send_body(app_context: EdgeOfApp, caller: Caller, request: Request) -> Response:
+async def send_body(app_context: CurrentAppContext, caller: Caller, request: Request) -> Response:
     """The same for a body that is records alone: it is read from the disk, and never whole in memory."""
     asked = ingest_query(request.query_params)
     check_charset(request.scope)
@@ -112,7 +112,7 @@ async def send_body(app_context: EdgeOfApp, caller: Caller, request: Request) ->
     openapi_extra=BODIES,
 )
 async def send_records(
-    body: IngestBody, app_context: EdgeOfApp, caller: Caller, request: Request
+    body: IngestBody, app_context: CurrentAppContext, caller: Caller, request: Request
 ) -> Response:
     """Writes records into data files that hold the write schema's columns, and commits them exactly once.
 
@@ -155,7 +155,7 @@ async def _quickly(request: Request) -> Response | None:
 
 
 @router.get("/ingest/{ingest_id}", responses=_FOUND | problems(404, 422, 503), response_model=IngestAnswer)
-async def get_ingest(ingest_id: UUID, app_context: EdgeOfApp, caller: Caller) -> Response:
+async def get_ingest(ingest_id: UUID, app_context: CurrentAppContext, caller: Caller) -> Response:
     """The ingest, as it is now. A failed ingest is a 200, too."""
     structlog.contextvars.bind_contextvars(ingest_id=str(ingest_id))
     record = await app_context.access.call(app_context.access.gateway.ingests.find, ingest_id, caller)

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from api.http.answers.page_token import page_token, position_of
-from api.http.app_context import Caller, EdgeOfApp
+from api.http.app_context import Caller, CurrentAppContext
 from api.http.routes.documented import problems
 from api.http.schemas.ingest_list import IngestsAnswer, IngestsQuery, listed_ingest
 from api.http.schemas.ingest_summary import IngestSummaryAnswer, IngestSummaryQuery, ingest_summary_answer
@@ -21,7 +21,7 @@ router = APIRouter(tags=["ingest"])
 
 @router.get("/ingest", responses=problems(422, 503))
 async def list_ingests(
-    query: Annotated[IngestsQuery, Query()], app_context: EdgeOfApp, caller: Caller
+    query: Annotated[IngestsQuery, Query()], app_context: CurrentAppContext, caller: Caller
 ) -> IngestsAnswer:
     """The caller's own ingests, the newest first, for as long as the log has them."""
     before = None if query.page_token is None else _position(query.page_token)
@@ -32,7 +32,7 @@ async def list_ingests(
 
 @router.get("/ingest/summary", responses=problems(422, 503))
 async def ingest_summary(
-    query: Annotated[IngestSummaryQuery, Query()], app_context: EdgeOfApp
+    query: Annotated[IngestSummaryQuery, Query()], app_context: CurrentAppContext
 ) -> IngestSummaryAnswer:
     """For each table: what was written, what waits or failed, and how long its commit rounds took."""
     found = await app_context.access.call(

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
-from api.http.app_context import Caller, EdgeOfApp, require_json
+from api.http.app_context import Caller, CurrentAppContext, require_json
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.requests.table_name import FULL_NAME, table_name
 from api.http.routes.documented import Responses, problems
@@ -39,7 +39,7 @@ _ENDED: Responses = {200: {"model": MaintenanceAnswer, "description": "It has en
     dependencies=[Depends(require_json)],
 )
 async def maintain_table(
-    name: Name, body: MaintenanceBody, app_context: EdgeOfApp, caller: Caller
+    name: Name, body: MaintenanceBody, app_context: CurrentAppContext, caller: Caller
 ) -> Response:
     """Compacts files, expires snapshots and removes files, beside the queries, one table at a time.
 
@@ -52,7 +52,7 @@ async def maintain_table(
 
 @router.get("/tables/{name}/maintenance", responses=problems(422, 503))
 async def list_maintenance(
-    name: Name, _: Annotated[NoQuery, Query()], app_context: EdgeOfApp
+    name: Name, _: Annotated[NoQuery, Query()], app_context: CurrentAppContext
 ) -> MaintenancesAnswer:
     """The table's maintenance, the newest first, and what the gateway does by itself."""
     gateway = app_context.access.gateway
@@ -68,7 +68,7 @@ async def list_maintenance(
     responses=_ENDED | _WAITS | problems(404, 422, 503),
     response_model=MaintenanceAnswer,
 )
-async def get_maintenance(name: Name, maintenance_id: UUID, app_context: EdgeOfApp) -> Response:
+async def get_maintenance(name: Name, maintenance_id: UUID, app_context: CurrentAppContext) -> Response:
     """The maintenance, as it is now. A failed one is a 200, too."""
     found = app_context.access.gateway.maintenances.find
     return _response(await app_context.access.call(found, table_name(name), maintenance_id))

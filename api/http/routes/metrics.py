@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from api.http.app_context import EdgeOfApp
+from api.http.app_context import CurrentAppContext
 from api.http.routes.documented import problems, success
 from api.http.schemas.tables import NoQuery
 from service.errors import EngineNotReady, ShuttingDown
@@ -22,7 +22,7 @@ _ANSWER: dict[str, Any] = {
 
 
 @router.get("/metrics", responses=success(_ANSWER) | problems(422), response_class=Response)
-async def metrics(_: Annotated[NoQuery, Query()], app_context: EdgeOfApp) -> Response:
+async def metrics(_: Annotated[NoQuery, Query()], app_context: CurrentAppContext) -> Response:
     """Counts since the start of this process: queries, filters, and what scans read and skipped.
 
     While the gateway starts or stops, `sluice_ready` is 0, and only metrics of the process are there.

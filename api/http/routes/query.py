@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from api.http.answers.access_fields import note_query
 from api.http.answers.rows_answer import accepted_format, query_response
-from api.http.app_context import AppContext, Caller, EdgeOfApp, gone, require_json
+from api.http.app_context import AppContext, Caller, CurrentAppContext, gone, require_json
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.problems.problems import problem_response, recorded_problem_response
 from api.http.requests.query_request import query_request
@@ -53,7 +53,7 @@ _ANSWERS: Responses = {
     dependencies=[Depends(require_json)],
 )
 async def send_query(
-    body: QueryBody, app_context: EdgeOfApp, caller: Caller, request: Request, accept: Accept = None
+    body: QueryBody, app_context: CurrentAppContext, caller: Caller, request: Request, accept: Accept = None
 ) -> Response:
     """Runs a query, and answers with its first rows, or with its state when the wait ends.
 
@@ -87,7 +87,7 @@ async def send_query(
 async def get_query(
     query_id: UUID,
     query: Annotated[QueryQuery, Query()],
-    app_context: EdgeOfApp,
+    app_context: CurrentAppContext,
     caller: Caller,
     request: Request,
     accept: Accept = None,
@@ -110,7 +110,7 @@ async def get_query(
 async def cancel_query(
     query_id: UUID,
     query: Annotated[QueryQuery, Query()],
-    app_context: EdgeOfApp,
+    app_context: CurrentAppContext,
     caller: Caller,
     request: Request,
     accept: Accept = None,

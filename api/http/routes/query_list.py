@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from api.http.answers.page_token import page_token, position_of
-from api.http.app_context import Caller, EdgeOfApp
+from api.http.app_context import Caller, CurrentAppContext
 from api.http.routes.documented import problems
 from api.http.schemas.query_list import QueriesAnswer, QueriesQuery, listed_query
 from service.model.query.history import QueryListing, QuerySummary
@@ -18,7 +18,7 @@ router = APIRouter(tags=["query"])
 
 @router.get("/query", responses=problems(422, 503))
 async def list_queries(
-    query: Annotated[QueriesQuery, Query()], app_context: EdgeOfApp, caller: Caller
+    query: Annotated[QueriesQuery, Query()], app_context: CurrentAppContext, caller: Caller
 ) -> QueriesAnswer:
     """The caller's own queries, the newest first. One that has just ended may be missing for a moment."""
     before = None if query.page_token is None else position_of(query.page_token)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from api.http.app_context import EdgeOfApp
+from api.http.app_context import CurrentAppContext
 from api.http.requests.table_name import FULL_NAME, table_name
 from api.http.routes.documented import problems
 from api.http.schemas.tables import NoQuery, TableAnswer, TablesAnswer, TablesQuery, table_answer, table_entry
@@ -15,7 +15,7 @@ router = APIRouter(tags=["tables"])
 
 
 @router.get("/tables", responses=problems(422, 503))
-async def list_tables(query: Annotated[TablesQuery, Query()], app_context: EdgeOfApp) -> TablesAnswer:
+async def list_tables(query: Annotated[TablesQuery, Query()], app_context: CurrentAppContext) -> TablesAnswer:
     """Every table of the catalogs, in order of name. A catalog that does not answer is named instead."""
     found = await app_context.access.call(app_context.access.gateway.tables, query.catalog, query.schema_)
     entries = [table_entry(each) for each in found.tables]
@@ -29,7 +29,7 @@ async def get_table(
         Path(max_length=1024, description="catalog.schema.table", json_schema_extra={"pattern": FULL_NAME}),
     ],
     _: Annotated[NoQuery, Query()],
-    app_context: EdgeOfApp,
+    app_context: CurrentAppContext,
 ) -> TableAnswer:
     """One table: its columns, partition spec, sort order and snapshots."""
     return table_answer(await app_context.access.call(app_context.access.gateway.table, table_name(name)))

@@ -13,7 +13,7 @@ from pyiceberg.transforms import parse_transform
 from pyiceberg.typedef import Identifier
 
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema
-from service.adapters.commits.sort_orders import iceberg_sort_fields
+from service.adapters.commits.iceberg_sort_orders import iceberg_sort_fields
 from service.model.tables.table_creation import TableCreation, partition_name
 
 _FORMAT = {"format-version": "2"}

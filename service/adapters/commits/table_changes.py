@@ -41,9 +41,13 @@ from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.check_unambiguous import check_unambiguous
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_type
 from service.adapters.catalogs.opened_tables import identifier_of
+from service.adapters.commits.iceberg_sort_orders import (
+    AssertSortOrdersFree,
+    added_sort_orders,
+    known_sort_orders,
+)
 from service.adapters.commits.new_table import NewTable
-from service.adapters.commits.sort_orders import AssertSortOrdersFree, added_sort_orders, known_sort_orders
-from service.adapters.commits.time_order import told_in_order
+from service.adapters.commits.time_order import with_increasing_time
 from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNotFound
 from service.model.ingest.writing import WritableTable
 from service.model.tables.schema_changes import AddField, MakeOptional, SchemaChange, WidenField
@@ -150,7 +154,7 @@ class PyIcebergTableChanges:
         return True
 
     def _publish(self, table: Table, updates: _Updates, requirements: _Requirements) -> None:
-        table.catalog.commit_table(table, requirements, told_in_order(table.catalog, updates))
+        table.catalog.commit_table(table, requirements, with_increasing_time(table.catalog, updates))
 
 
 def _has_schema(own: Table, table: WritableTable) -> bool:

@@ -38,7 +38,7 @@ def in_order(snapshot: Snapshot, metadata: TableMetadata) -> Snapshot:
     return snapshot.model_copy(update={"timestamp_ms": moment_ms})
 
 
-def told_in_order(catalog: Catalog, updates: tuple[TableUpdate, ...]) -> tuple[TableUpdate, ...]:
+def with_increasing_time(catalog: Catalog, updates: tuple[TableUpdate, ...]) -> tuple[TableUpdate, ...]:
     """Returns the updates (none adds a snapshot) so that the table's own time increases too.
 
     The server of a REST catalog uses its own clock, and does not know such an update.

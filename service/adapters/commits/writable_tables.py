@@ -9,8 +9,8 @@ from pyiceberg.table import Table
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.iceberg_schemas import table_schema
+from service.adapters.commits.iceberg_sort_orders import known_sort_orders
 from service.adapters.commits.is_tag import is_tag
-from service.adapters.commits.sort_orders import known_sort_orders
 from service.adapters.data_files.plan.locations import folder_bounds
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.bounded_lru import BoundedLru

@@ -121,7 +121,7 @@ def is_root() -> bool:
 def cure(text: str) -> str:
     """Returns one sentence on how to fix what a program, or the operating system, reported."""
     known = (sentence for sign, sentence in CURES.items() if sign in text)
-    return next(known, f"The reason: {_telling_line(text)}")
+    return next(known, f"The reason: {_decisive_line(text)}")
 
 
 def _allow(path: Path, bits: int) -> None:
@@ -131,7 +131,7 @@ def _allow(path: Path, bits: int) -> None:
         path.chmod(mode | bits)
 
 
-def _telling_line(text: str) -> str:
+def _decisive_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     reporting = [line for line in lines if "FATAL" in line or "error:" in line]
     return (reporting or lines or ["nothing"])[-1]

@@ -27,7 +27,7 @@ WAITING_BYTES = 32 << 20
 _OVERHEAD_BYTES = 2_000
 _FIRST_PAUSE_S = 0.1
 _LONGEST_PAUSE_S = 5.0
-_TOLD_EVERY_MS = 60_000
+_REPORT_EVERY_MS = 60_000
 
 log = structlog.get_logger(__name__)
 
@@ -86,7 +86,7 @@ class LineageEmitter:
         self._waiting_bytes = 0
         self._changed = threading.Condition()
         self._closing = threading.Event()
-        self._next_told_ms = clock.elapsed_ms()
+        self._next_report_ms = clock.elapsed_ms()
         self._unreported = 0
         self._thread = threading.Thread(target=self._work, name="lineage", daemon=True)
         self._thread.start()
@@ -193,9 +193,9 @@ class LineageEmitter:
         with self._changed:
             self._unreported += 1
             now_ms = self._clock.elapsed_ms()
-            if now_ms < self._next_told_ms:
+            if now_ms < self._next_report_ms:
                 return
-            self._next_told_ms = now_ms + _TOLD_EVERY_MS
+            self._next_report_ms = now_ms + _REPORT_EVERY_MS
             count, self._unreported = self._unreported, 0
         log.warning("lineage_dropped", reason=reason, count=count)
 

@@ -46,12 +46,12 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class QueryEvents:
-    """Builds events of queries. `is_sql_told`: with their texts, which may contain callers' values."""
+    """Builds events of queries. `is_sql_reported`: with their texts, which may contain callers' values."""
 
     namespace: str
     names: DatasetNames
     tables: KnownTables
-    is_sql_told: bool = False
+    is_sql_reported: bool = False
 
     def taken(self, record: QueryRecord) -> RunEvent:
         """Returns the event of an accepted query."""
@@ -72,7 +72,7 @@ class QueryEvents:
 
     def _event(self, record: QueryRecord, state: RunState, at: datetime) -> RunEvent:
         facets: dict[str, JobFacet] = job_facets("QUERY")
-        if self.is_sql_told:
+        if self.is_sql_reported:
             facets["sql"] = sql_job.SQLJobFacet(clean(record.sql), "spark")
         code = None if record.error is None else record.error.code
         tags = {CALLER: record.caller} | {key: each for key, each in record.tags.items() if key != CALLER}

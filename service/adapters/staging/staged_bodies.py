@@ -37,7 +37,7 @@ class StagedBodies:
     sees_disk: bool
 
     @contextmanager
-    def laid(self, body: StreamedRecords, table: WritableTable) -> Iterator[StagedBody]:
+    def staged(self, body: StreamedRecords, table: WritableTable) -> Iterator[StagedBody]:
         """See `service.ingest_ports.StagedBodies`."""
         with body.open() as raw:
             path = _path(raw)

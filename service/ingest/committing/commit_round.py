@@ -17,8 +17,8 @@ from service.errors import (
 )
 from service.ingest.committing.missing_tables import MissingTables
 from service.ingest.committing.rewriting import Rewriting, has_files, without_files
-from service.ingest.traced_ingest import told_round
-from service.ingest_ports import IngestLog, OnRefused, RoundEnded, TableCommits, told_to_nobody
+from service.ingest.traced_ingest import note_round
+from service.ingest_ports import IngestLog, OnRefused, RoundEnded, TableCommits, count_nothing
 from service.model.ingest.ingest import PendingRound, RevisedRound, RoundRevision
 from service.model.ingest.writing import CommitResult, Committable, TableKey
 from service.tracing import Span, together
@@ -51,15 +51,15 @@ def commit_round(
     commits: TableCommits,
     max_files: int,
     rewriting: Rewriting | None = None,
-    absences: MissingTables | None = None,
-    on_refused: OnRefused = told_to_nobody,
+    missing_tables: MissingTables | None = None,
+    on_refused: OnRefused = count_nothing,
 ) -> CommitRound | None:
     """Commits what waits; returns None when nothing does, or when another replica has or had the round.
 
     Whatever is raised, the round stays in the log, and is given out again with the same id. Without
-    `rewriting`, files that no longer fit their table are refused. Without `absences`, a round for a missing
-    table is refused. `on_refused` receives everything that is refused, also where the round continues or
-    fails.
+    `rewriting`, files that no longer fit their table are refused. Without `missing_tables`, a round for a
+    missing table is refused. `on_refused` receives everything that is refused, also where the round continues
+    or fails.
 
     Raises:
         StillMissed: the table, or a file that was written for it, is missing, perhaps only for a while.
@@ -72,21 +72,21 @@ def commit_round(
                 return None
             with together("sluice.commit", [each.trace for each in pending.parts]) as span:
                 if span.is_recorded:
-                    told_round(span, pending.committable)
-                ended = _Round(pending, commits, rewriting, absences).end()
-                _told_end(span, ended)
+                    note_round(span, pending.committable)
+                ended = _Round(pending, commits, rewriting, missing_tables).end()
+                _note_end(span, ended)
     except StillMissed:
         raise
     except RoundEnded:
         ended = None
     except BaseException:
-        _there(key, absences)
+        _there(key, missing_tables)
         raise
-    _there(key, absences)
+    _there(key, missing_tables)
     return ended
 
 
-def _told_end(span: Span, ended: CommitRound) -> None:
+def _note_end(span: Span, ended: CommitRound) -> None:
     if ended.refusal is not None:
         span.fail(ended.refusal.code)
     elif ended.result is not None:
@@ -95,9 +95,9 @@ def _told_end(span: Span, ended: CommitRound) -> None:
         )
 
 
-def _there(key: TableKey, absences: MissingTables | None) -> None:
-    if absences is not None:
-        absences.ended(key)
+def _there(key: TableKey, missing_tables: MissingTables | None) -> None:
+    if missing_tables is not None:
+        missing_tables.ended(key)
 
 
 class _Round:
@@ -108,9 +108,9 @@ class _Round:
         pending: PendingRound,
         commits: TableCommits,
         rewriting: Rewriting | None,
-        absences: MissingTables | None,
+        missing_tables: MissingTables | None,
     ) -> None:
-        self._absences = absences
+        self._missing_tables = missing_tables
         self._ingest_ids = pending.committable.ingest_ids
         self._pending = pending
         self._commits = commits
@@ -198,12 +198,12 @@ class _Round:
         self._pending = revised.pending
         return None
 
-    def _is_final(self, absences: MissingTables) -> bool:
+    def _is_final(self, missing_tables: MissingTables) -> bool:
         committable = self._pending.committable
-        return absences.is_final(committable.key, committable.round_id)
+        return missing_tables.is_final(committable.key, committable.round_id)
 
     def _require_final(self, missed: TableNotFound | WrittenFileMissing) -> None:
-        if self._absences is None or self._is_final(self._absences):
+        if self._missing_tables is None or self._is_final(self._missing_tables):
             return
         detail = f"{missed.detail} It is looked for again before this is given up."
         self._pending.postponed(detail)

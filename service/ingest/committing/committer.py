@@ -60,7 +60,7 @@ class Committer:
         self._waiters = Waiters()
         self._log_backlog = LogBacklog()
         self._queue = RoundQueue(pace)
-        self._absences = MissingTables(clock, pace.absence_final_after_ms)
+        self._missing_tables = MissingTables(clock, pace.absence_final_after_ms)
         self._changed = threading.Condition()
         self._closed = threading.Event()
         names = (f"commit-{number}" for number in range(pace.parallel_rounds))
@@ -180,13 +180,13 @@ class Committer:
                 self._commits,
                 self._pace.max_files,
                 self._rewriting,
-                self._absences,
+                self._missing_tables,
                 self._metrics.failed,
             )
         except Exception:
             # A refused ingest leaves the round, which may go on without it and fail again and again.
             with suppress(PartDown):
-                self._settle_told(key)
+                self._settle_known(key)
             raise
         if ended is None:
             return self._is_settled_elsewhere(key)
@@ -207,16 +207,16 @@ class Committer:
     def _is_settled_elsewhere(self, key: TableKey) -> bool:
         """Returns whether no caller here waits for the key: another replica or round took it all."""
         while (ingest_id := self._waiters.oldest(key)) is not None:
-            if not self._is_told(key, ingest_id):
+            if not self._is_settled(key, ingest_id):
                 return False
         return True
 
-    def _settle_told(self, key: TableKey) -> None:
+    def _settle_known(self, key: TableKey) -> None:
         """Resolves some waiters whose part the log has already settled."""
         for ingest_id in self._waiters.least_asked(key, _ASKED_AT_ONCE):
-            self._is_told(key, ingest_id)
+            self._is_settled(key, ingest_id)
 
-    def _is_told(self, key: TableKey, ingest_id: UUID) -> bool:
+    def _is_settled(self, key: TableKey, ingest_id: UUID) -> bool:
         """Returns whether the log has an outcome for this part; if so, its waiters are resolved."""
         record = self._log.find(ingest_id)
         if record is not None and key in unsettled(record):

@@ -15,7 +15,7 @@ from service.errors import (
     UpsertTooLarge,
     WrittenFileMissing,
 )
-from service.ingest.committing.refitted_target import changed, is_current, rewrite_target
+from service.ingest.committing.rewrite_target import changed, is_current, rewrite_target
 from service.ingest_ports import DataFiles, WritableTables, WrittenRows
 from service.model.ingest.ingest import RoundPart, RoundRevision
 from service.model.ingest.writing import MAIN, TableKey, WritableTable, WriteResult, WriteTarget

@@ -52,7 +52,7 @@ def write_readable(
         StreamFailed: a file cannot be read, and `are_taken`.
     """
     files = found.all() if are_taken else found.files
-    outcomes = mapped(replace(task, tells_unreadable=True), files)
+    outcomes = mapped(replace(task, reports_unreadable=True), files)
     if any(each.failure for each in outcomes):
         return FolderOutcomes(outcomes)
     unfound = tuple(each.file for each in found.unfound)

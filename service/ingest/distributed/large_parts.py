@@ -104,8 +104,8 @@ def parts_of_body(
         return task_count(byte_count, large.executors.slots, target_bytes, bounds.split_bytes)
 
     splits, byte_count = body_splits(body, count, bounds.split_bytes, bounds.body_reading)
-    with large.bodies.laid(body, table) as laid:
-        reader = SplitsOfBody(plan, laid, body.record_format, body.compression, bounds.body_reading)
+    with large.bodies.staged(body, table) as staged:
+        reader = SplitsOfBody(plan, staged, body.record_format, body.compression, bounds.body_reading)
         yield LargeParts(reader, [(each,) for each in splits], byte_count)
 
 

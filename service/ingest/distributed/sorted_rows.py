@@ -20,7 +20,7 @@ from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.validation_schema import UnreadableFile
 from service.model.ingest.writing import Destination
 
-TOLD_AT_MOST = 100
+MAX_REPORTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +96,16 @@ class SortedRows:
 
     def _unfit(self, bad: BadRow) -> Unfit:
         has_lines = self._record_format.is_text
-        reported = self._as_told(bad, has_lines)
+        reported = self._as_reported(bad, has_lines)
         self._bad_count += 1
-        if len(self._reported) < TOLD_AT_MOST:
+        if len(self._reported) < MAX_REPORTED:
             self._reported.append(reported)
         payload_format = self._record_format if has_lines else RecordFormat.NDJSON
         # An unparsable record has no route; without routes, there is only one write.
         write = bad.target if self._is_routed else 0
         return Unfit(reported, bad.payload, payload_format, write)
 
-    def _as_told(self, bad: BadRow, has_lines: bool) -> BadRecord:
+    def _as_reported(self, bad: BadRow, has_lines: bool) -> BadRecord:
         number = bad.position.number
         place = self._place if self._place_of_line is None else self._place_of_line(number)
         # In a body, which has no place, lines and rows are reported by their numbers alone.

@@ -44,7 +44,7 @@ class SplitTask:
     """Tables that already have their rows, from an earlier try."""
     has_rows: bool = True
     """Whether rows are written, and not only dead letters."""
-    tells_unreadable: bool = False
+    reports_unreadable: bool = False
     """Whether files that cannot be read are reported, instead of failing the task."""
 
     def read(self, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:
@@ -67,7 +67,7 @@ class SplitTask:
             Unreadable: a file cannot be read, and this must be reported.
         """
         for split in splits:
-            read = readable_rows(reader, split) if self.tells_unreadable else reader.rows(split)
+            read = readable_rows(reader, split) if self.reports_unreadable else reader.rows(split)
             yield from self._not_left_out(rows.sorted_out(place_of(split), read))
         yield from self._not_left_out(rows.rest())
 

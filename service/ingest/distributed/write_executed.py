@@ -28,7 +28,7 @@ from service.ingest.distributed.folder_batch import (
 )
 from service.ingest.distributed.keyed_task import KeyedTask
 from service.ingest.distributed.large_parts import LargeInputs, LargeParts, parts_of_body, parts_of_files
-from service.ingest.distributed.sorted_rows import TOLD_AT_MOST, SplitOutcome
+from service.ingest.distributed.sorted_rows import MAX_REPORTED, SplitOutcome
 from service.ingest.distributed.split_task import OpenedDeadLetters, SplitTask
 from service.ingest.joined_routes import joined_routes
 from service.ingest.read_target import read_target
@@ -43,7 +43,7 @@ from service.model.ingest.ingest import (
 )
 from service.model.ingest.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.sources import SourceFile, SourceRecords
-from service.model.ingest.validation_schema import JudgedBy, ReadAs, UnreadableFile
+from service.model.ingest.validation_schema import ReadAs, UnreadableFile, ValidatedSchemas
 from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
 from service.ports import Clock
 
@@ -94,7 +94,9 @@ class ExecutedWrite:
     ) -> None:
         self._files = files
         # An ingest of dead letters alone appends them, whatever the rows are.
-        self._is_keyed = request.judging is None and any(each.target.is_upsert for each in destinations)
+        self._is_keyed = request.validation_schema is None and any(
+            each.target.is_upsert for each in destinations
+        )
         self._request = request
         self._ingest_id = ingest_id
         self._destinations = tuple(destinations)
@@ -135,18 +137,18 @@ class ExecutedWrite:
     @property
     def rejected(self) -> Rejected:
         """The records that did not fit; none for dead letters alone, as they were reported with the rows."""
-        if self._request.judging is not None:
+        if self._request.validation_schema is not None:
             return Rejected()
         return Rejected(self._bad_count, tuple(self._bad))
 
     @property
-    def validation_schema(self) -> JudgedBy | None:
+    def validated_schemas(self) -> ValidatedSchemas | None:
         """The fields that the records were read as, if dead letters follow."""
         is_later = self._has_dead_letters_later and self._bad_count
         if not is_later:
             return None
         reads = tuple(ReadAs(each.fields, each.partition) for each in self._targets())
-        return JudgedBy(reads, self._unreadable)
+        return ValidatedSchemas(reads, self._unreadable)
 
     def discard(self) -> None:
         """Deletes the known files; files of abandoned tasks are orphans."""
@@ -159,7 +161,7 @@ class ExecutedWrite:
                 self._ports.data_files.discard(self.tables[each.target.key], each)
 
     def _outcomes(self) -> Sequence[SplitOutcome]:
-        has_rows = self._request.judging is None
+        has_rows = self._request.validation_schema is None
         task = SplitTask(self._destinations, self._ports.data_files, self._dead_letters(), has_rows=has_rows)
         match self._request.executed:
             case MicroBatchRecords(batch, left_out, _):
@@ -177,8 +179,8 @@ class ExecutedWrite:
                     return self._written(task, parts)
 
     def _of_folder(self, task: SplitTask, folder: MicroBatchFiles) -> Sequence[SplitOutcome]:
-        source, judging = folder.records, self._request.judging
-        unreadable = folder.unreadable if judging is None else judging.unreadable
+        source, validation_schema = folder.records, self._request.validation_schema
+        unreadable = folder.unreadable if validation_schema is None else validation_schema.unreadable
         # A file that is a dead letter, or becomes one, may have been removed.
         names = names_in_folder(folder.batch.files(), source.uri)
         found = folder.found(without_names(names, unreadable))
@@ -197,7 +199,7 @@ class ExecutedWrite:
             self._unreadable = written.unreadable
             return written.outcomes
         outcomes = mapped(task, found.all())
-        if judging is None or task.dead_letters is None:
+        if validation_schema is None or task.dead_letters is None:
             return outcomes
         write = None if self._request.route else 0
         pairs = dead_letters_of_files(task.dead_letters, unreadable, source.record_format, write)
@@ -258,8 +260,8 @@ class ExecutedWrite:
         return ReadPlan(targets, joined_routes(self._request.route, self._destinations, targets))
 
     def _targets(self) -> Iterator[ReadTarget]:
-        if self._request.judging is not None:
-            for read in self._request.judging.reads:
+        if self._request.validation_schema is not None:
+            for read in self._request.validation_schema.reads:
                 yield ReadTarget(read.fields, partition=read.partition)
             return
         for write, each in zip(self._request.writes, self._destinations, strict=True):
@@ -276,18 +278,20 @@ class ExecutedWrite:
         """
         is_batch = isinstance(self._request.executed, MicroBatchRecords | MicroBatchFiles)
         has_dead_letters = self._request.on_error is OnError.DEAD_LETTER
-        return is_batch and has_dead_letters and self._request.judging is None
+        return is_batch and has_dead_letters and self._request.validation_schema is None
 
     def _dead_letters(self) -> DeadLetterSink | None:
         if self._request.on_error is not OnError.DEAD_LETTER:
             return None
         if self._has_dead_letters_later:
             return DeferredDeadLetters()
-        judging = self._request.judging
-        if judging is None:
+        validation_schema = self._request.validation_schema
+        if validation_schema is None:
             return self._opened_dead_letters(range(len(self._request.writes)))
         # Records without a route go to the dead letters of the first write.
-        return DeadLettersOf(self._opened_dead_letters(sorted(judging.writes | {0})), judging.writes)
+        return DeadLettersOf(
+            self._opened_dead_letters(sorted(validation_schema.writes | {0})), validation_schema.writes
+        )
 
     def _opened_dead_letters(self, writes: Iterable[int]) -> DeadLetters:
         names = dict.fromkeys(dead_letter_name(self._request.writes[each].key.table) for each in writes)
@@ -301,7 +305,7 @@ class ExecutedWrite:
         for each in outcomes:
             for result in _results(each):
                 self._found.setdefault(result.target, []).append(result)
-            self._bad += each.bad[: TOLD_AT_MOST - len(self._bad)]
+            self._bad += each.bad[: MAX_REPORTED - len(self._bad)]
             self._bad_count += each.bad_count
             self._row_count += each.row_count
         for each in outcomes:

@@ -33,7 +33,7 @@ class Evolutions:
     def evolved(self, name: TableName, changes: Iterable[SchemaChange]) -> None:
         """Notes that all these changes are in the table's schema."""
         before = self._found.get(name, TableEvolution(name))
-        reported = tuple(told_change(each) for each in changes)
+        reported = tuple(reported_change(each) for each in changes)
         self._found[name] = replace(before, changes=before.changes + reported)
 
     def all(self) -> tuple[TableEvolution, ...]:
@@ -51,10 +51,10 @@ def reporting(made: Callable[[], tuple[TableEvolution, ...]]) -> Iterator[None]:
         raise
 
 
-def told_change(change: SchemaChange) -> ColumnChange:
+def reported_change(change: SchemaChange) -> ColumnChange:
     """Returns the change for people.
 
-    >>> told_change(WidenField(("place", "zip"), "int", "long")).after
+    >>> reported_change(WidenField(("place", "zip"), "int", "long")).after
     'long'
     """
     name = ".".join(change.path)

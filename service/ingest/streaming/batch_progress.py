@@ -23,7 +23,7 @@ class BatchProgress:
 
     def __init__(self, writes: Sequence[Write]) -> None:
         self._writes = writes
-        self._judged: dict[int, ReadAs] = {}
+        self._revalidated: dict[int, ReadAs] = {}
         self._read: tuple[ReadAs, ...] = ()
         self._unreadable: dict[str, UnreadableFile] = {}
         self._has_bad_records = False
@@ -35,15 +35,15 @@ class BatchProgress:
         self.rejected_count = 0
 
     @property
-    def judging(self) -> ValidationSchema | None:
+    def validation_schema(self) -> ValidationSchema | None:
         """How the dead letters are found; None: there are none.
 
         Writes that are not revalidated are read as in the last attempt that found records that do not fit.
         """
-        if not self._judged:
+        if not self._revalidated:
             return None
-        reads = (self._judged.get(index, read) for index, read in enumerate(self._read))
-        return ValidationSchema(tuple(reads), frozenset(self._judged), self.unreadable)
+        reads = (self._revalidated.get(index, read) for index, read in enumerate(self._read))
+        return ValidationSchema(tuple(reads), frozenset(self._revalidated), self.unreadable)
 
     @property
     def unreadable(self) -> tuple[UnreadableFile, ...]:
@@ -59,14 +59,14 @@ class BatchProgress:
         """Records the result of an attempt at rows."""
         refused = {each.key for each in ended.commits if each.error_code is not None}
         now_settled = {each.key for each in self._writes} - refused - self.settled
-        if ended.validation_schema is not None:
-            self._read = ended.validation_schema.reads
-            judged = (index for index, write in enumerate(self._writes) if write.key in now_settled)
-            settled = {index: self._read[index] for index in judged}
-            self._judged |= settled
+        if ended.validated_schemas is not None:
+            self._read = ended.validated_schemas.reads
+            revalidated = (index for index, write in enumerate(self._writes) if write.key in now_settled)
+            settled = {index: self._read[index] for index in revalidated}
+            self._revalidated |= settled
             if settled:
                 # If no table took an attempt, nothing is left out because of it.
-                unreadable = ended.validation_schema.unreadable
+                unreadable = ended.validated_schemas.unreadable
                 self._unreadable |= {each.uri: each for each in unreadable}
                 # Each unreadable file counts as one rejected record.
                 self._has_bad_records |= ended.rejected.count > len(unreadable)

@@ -103,10 +103,10 @@ class StreamRun:
         progress = BatchProgress(self._definition.writes)
         for ended in self._attempts(batch, lambda: self._rows(batch, progress)):
             progress.tried_rows(ended)
-        if judging := progress.judging:
+        if validation_schema := progress.validation_schema:
             dead_letters = self._attempts(
                 batch,
-                lambda: self._dead_letters(batch, progress.settled_dead_letters, judging),
+                lambda: self._dead_letters(batch, progress.settled_dead_letters, validation_schema),
                 holds_dead_letters=True,
             )
             for ended in dead_letters:
@@ -124,7 +124,7 @@ class StreamRun:
         request_id = batch_request_id(batch.checkpoint_id, batch.batch_id)
         known = self._ingests.sent_before(request_id, self.record.caller)
         if known is not None and known.fingerprint != self._fingerprint(batch):
-            raise _planned_anew(batch)
+            raise _planned_again(batch)
 
     def _fingerprint(self, batch: MicroBatch) -> str:
         """Returns a fingerprint of the planned batch; for a folder it needs the file names.
@@ -160,7 +160,7 @@ class StreamRun:
             try:
                 accepted = self._accepted(request)
             except RequestIdReused:
-                raise _planned_anew(batch) from None
+                raise _planned_again(batch) from None
             ended = self._settled(accepted)
             yield ended
             if ended.state is IngestState.COMMITTED:
@@ -191,13 +191,13 @@ class StreamRun:
                 return MicroBatchRecords(batch, progress.settled)
 
     def _dead_letters(
-        self, batch: MicroBatch, left_out: frozenset[TableKey], judging: ValidationSchema
+        self, batch: MicroBatch, left_out: frozenset[TableKey], validation_schema: ValidationSchema
     ) -> BatchRecords:
         match self._definition.source:
             case DirectorySource(records):
-                return MicroBatchFiles(batch, records, self._found, left_out, judging)
+                return MicroBatchFiles(batch, records, self._found, left_out, validation_schema)
             case KafkaSource():
-                return MicroBatchRecords(batch, left_out, judging)
+                return MicroBatchRecords(batch, left_out, validation_schema)
 
     def _settled(self, accepted: Accepted) -> IngestRecord:
         while not self._stopping.is_set():
@@ -223,7 +223,7 @@ def _planned(batch: MicroBatch) -> str:
     return f"stream {batch.checkpoint_id} {batch.batch_id} {batch.position()}"
 
 
-def _planned_anew(batch: MicroBatch) -> StreamFailed:
+def _planned_again(batch: MicroBatch) -> StreamFailed:
     return StreamFailed(
         f"Batch {batch.batch_id} was ingested before with other records: the stream's checkpoint has gone"
         " back. To continue would lose records. Restore it as it was, or create another stream for the"

@@ -15,7 +15,7 @@ from service.faults import Fault
 from service.model.ingest.micro_batches import MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceRecords
-from service.model.ingest.validation_schema import JudgedBy, ValidationSchema
+from service.model.ingest.validation_schema import ValidatedSchemas, ValidationSchema
 from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult
 from service.model.tables.schema_changes import TableEvolution
 from service.model.tables.schemas import Field
@@ -136,7 +136,7 @@ class IngestRecord:
     stream_batch: str | None = None
     evolutions: tuple[TableEvolution, ...] = ()
     """The changes to tables before anything was written; they stay, even if the ingest fails."""
-    validation_schema: JudgedBy | None = None
+    validated_schemas: ValidatedSchemas | None = None
     """The fields that a micro-batch's records were read as, if dead letters follow."""
     trace: TraceContext | None = None
     """The trace of the request; None if it was not traced."""
@@ -405,10 +405,13 @@ class IngestRequest:
         return self.executed.uri if isinstance(self.executed, SourceRecords) else self.origin
 
     @property
-    def judging(self) -> ValidationSchema | None:
+    def validation_schema(self) -> ValidationSchema | None:
         """How the records that do not fit are found, if the ingest only writes dead letters."""
         match self.executed:
-            case MicroBatchRecords(judging=judging) | MicroBatchFiles(judging=judging):
-                return judging
+            case (
+                MicroBatchRecords(validation_schema=validation_schema)
+                | MicroBatchFiles(validation_schema=validation_schema)
+            ):
+                return validation_schema
             case SourceRecords() | None:
                 return None

@@ -66,13 +66,13 @@ class MicroBatch(Protocol):
 class MicroBatchRecords:
     """The messages of a micro-batch; tables in `left_out` already have theirs, from an earlier try.
 
-    With `judging`, only dead letters are wanted: the records that do not fit its fields. These are the fields
-    that the rows were read as when their tables took them; a table may have changed since.
+    With `validation_schema`, only dead letters are wanted: the records that do not fit its fields. These are
+    the fields that the rows were read as when their tables took them; a table may have changed since.
     """
 
     batch: MicroBatch
     left_out: frozenset[TableKey] = frozenset()
-    judging: ValidationSchema | None = None
+    validation_schema: ValidationSchema | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class MicroBatchFiles:
     """The files of a micro-batch, whose records are spelled like those of a source.
 
     `found` returns the files as they are now. It raises SourceNotAllowed where a file is not what its name
-    says. `left_out` and `judging` are as in `MicroBatchRecords`.
+    says. `left_out` and `validation_schema` are as in `MicroBatchRecords`.
 
     An earlier try may have settled tables without the `unreadable` files; they stay left out, whatever they
     contain by now. With `are_taken`, the rows of all other files are in tables, or their dead letters are
@@ -117,6 +117,6 @@ class MicroBatchFiles:
     records: SourceRecords
     found: Callable[[Sequence[str]], FoundFiles]
     left_out: frozenset[TableKey] = frozenset()
-    judging: ValidationSchema | None = None
+    validation_schema: ValidationSchema | None = None
     unreadable: tuple[UnreadableFile, ...] = ()
     are_taken: bool = False

@@ -27,7 +27,7 @@ class UnreadableFile:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedBy:
+class ValidatedSchemas:
     """The fields that the records of each write were read as, and the files that could not be read."""
 
     reads: tuple[ReadAs, ...] = ()
@@ -46,34 +46,34 @@ class ValidationSchema:
     unreadable: tuple[UnreadableFile, ...] = ()
 
 
-def judged_by_to_bytes(validation_schema: JudgedBy) -> bytes:
-    """Returns JSON from which `judged_by_from_bytes` makes the same fields, without their documentation.
+def validated_schemas_to_bytes(validated_schemas: ValidatedSchemas) -> bytes:
+    """Returns the fields as JSON for `validated_schemas_from_bytes`, without their documentation.
 
     >>> known = ReadAs((Field(1, "id", Primitive("long"), is_required=True),))
-    >>> judged_by_to_bytes(JudgedBy((known, ReadAs())))
+    >>> validated_schemas_to_bytes(ValidatedSchemas((known, ReadAs())))
     b'[[[1, "id", "long", true, null, null]], []]'
     """
-    reads: object = list(map(_read_value, validation_schema.reads))
-    if validation_schema.unreadable:
+    reads: object = list(map(_read_value, validated_schemas.reads))
+    if validated_schemas.unreadable:
         reads = {
             "reads": reads,
-            "unreadable": [[each.uri, each.reason] for each in validation_schema.unreadable],
+            "unreadable": [[each.uri, each.reason] for each in validated_schemas.unreadable],
         }
     return json.dumps(reads).encode()
 
 
-def judged_by_from_bytes(content: bytes) -> JudgedBy:
-    """Returns the fields that were stored by `judged_by_to_bytes`.
+def validated_schemas_from_bytes(content: bytes) -> ValidatedSchemas:
+    """Returns the fields that were stored by `validated_schemas_to_bytes`.
 
-    >>> judged_by_from_bytes(b'[[[1, "id", "long", true, null, null]], []]').reads[0].fields[0].type
+    >>> validated_schemas_from_bytes(b'[[[1, "id", "long", true, null, null]], []]').reads[0].fields[0].type
     Primitive(name='long')
     """
     value = json.loads(content)
     if isinstance(value, list):
         # The form from before files could be dead letters.
-        return JudgedBy(tuple(map(_read, value)))
+        return ValidatedSchemas(tuple(map(_read, value)))
     unreadable = tuple(UnreadableFile(uri, reason) for uri, reason in value["unreadable"])
-    return JudgedBy(tuple(map(_read, value["reads"])), unreadable)
+    return ValidatedSchemas(tuple(map(_read, value["reads"])), unreadable)
 
 
 def _read_value(read: ReadAs) -> object:

@@ -30,7 +30,7 @@ _OF_JOINS = frozenset({"left", "right", "full", "inner", "cross", "semi", "anti"
 # The qualifier's names for relations and columns that have none.
 _MADE_UP = re.compile(r"_(col_)?[0-9]+", re.IGNORECASE)
 # The name here, followed by a number, of a column whose name only the engine knows.
-UNTOLD = "?column?"
+UNNAMED = "?column?"
 _NO_NAMES = ("table", "stream")
 
 
@@ -82,7 +82,7 @@ def _are_joins_clear(joins: Sequence[exp.Join]) -> bool:
 
 def _is_misleading(name: exp.Expr) -> bool:
     is_of_joins = not name.args.get("quoted") and name.name.lower() in _OF_JOINS
-    return is_of_joins or _MADE_UP.fullmatch(name.name) is not None or name.name.startswith(UNTOLD)
+    return is_of_joins or _MADE_UP.fullmatch(name.name) is not None or name.name.startswith(UNNAMED)
 
 
 def _is_keyword(name: object) -> bool:
@@ -152,7 +152,7 @@ def is_named_by_place(select: exp.Select) -> bool:
     return select.is_star and (relations > 1 or len(select.selects) > 1) and _is_named_around(select)
 
 
-def _is_told_by_names(select: exp.Select) -> bool:
+def _is_determined_by_names(select: exp.Select) -> bool:
     """Whether nothing reads the SELECT's columns by position."""
     around = select.parent
     is_relation = isinstance(around, exp.CTE) or (
@@ -178,7 +178,7 @@ def _has_hidden_places(select: exp.Select) -> bool:
 def _is_select_clear(select: exp.Select) -> bool:
     if len(list(joins_of(select))) > MAX_JOINS or not _has_unique_names(select):
         return False
-    if shares_columns(select) and select.is_star and not _is_told_by_names(select):
+    if shares_columns(select) and select.is_star and not _is_determined_by_names(select):
         # To Spark, shared columns come first; to the qualifier, they are where the first relation has them.
         return False
     if _has_hidden_places(select):

@@ -10,7 +10,7 @@ from sqlglot.optimizer.scope import Scope
 from service.model.tables.tables import TableFacts
 from service.pruning.name_resolution.joins_what_it_names import joins_what_it_names
 from service.pruning.name_resolution.qualify import needs_all_columns
-from service.pruning.name_resolution.unnamed_columns import are_told
+from service.pruning.name_resolution.unnamed_columns import are_named
 
 FactsOf = Callable[[exp.Table], TableFacts | None]
 Known = Mapping[str, frozenset[str] | None]
@@ -91,5 +91,5 @@ def _columns_of(source: exp.Expr | Scope, facts_of: FactsOf) -> frozenset[str] |
         return None
     query = source.expression
     names = query.named_selects if isinstance(query, exp.Query) else query.alias_column_names
-    are_known = names and "*" not in names and are_told(names)
+    are_known = names and "*" not in names and are_named(names)
     return frozenset(each.lower() for each in names) if are_known else None

@@ -41,7 +41,7 @@ def qualify(
         return None
     copy = tree.copy()
     _open_parentheses(copy)
-    _tell_fields(copy)
+    _qualify_fields(copy)
     _mark(copy)
     name_unnamed(copy)
     versions = _set_aside(copy)
@@ -105,7 +105,7 @@ def _mark(tree: exp.Query) -> None:
             select.meta[_NEEDS_ALL] = True
 
 
-def _tell_fields(tree: exp.Query) -> None:
+def _qualify_fields(tree: exp.Query) -> None:
     """Makes `f.place.city` a field of the column `f.place`; to the parser it is a column of a table `place`.
 
     The qualifier would take a relation of that name for the table.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from sqlglot import exp
 
-from service.pruning.name_resolution.is_supported_syntax import UNTOLD, relation_names
+from service.pruning.name_resolution.is_supported_syntax import UNNAMED, relation_names
 
 
 def name_unnamed(tree: exp.Query) -> None:
@@ -30,9 +30,9 @@ def name_unnamed(tree: exp.Query) -> None:
             each.set("expressions", list(_named(each)))
 
 
-def are_told(names: Iterable[str]) -> bool:
+def are_named(names: Iterable[str]) -> bool:
     """Whether Spark has the same names for the columns."""
-    return not any(each.startswith(UNTOLD) for each in names)
+    return not any(each.startswith(UNNAMED) for each in names)
 
 
 def _name_values(values: exp.Values) -> None:
@@ -42,7 +42,7 @@ def _name_values(values: exp.Values) -> None:
     row = first.expressions if isinstance(first, exp.Tuple) else [first]
     # To Spark, a single struct is a row, and so are parentheses in parentheses.
     is_reported = len(row) > 1 or not isinstance(row[0].unnest(), exp.Struct | exp.Tuple)
-    start = "col" if is_reported else UNTOLD
+    start = "col" if is_reported else UNNAMED
     alias = values.args.get("alias") or exp.TableAlias()
     names = [exp.to_identifier(f"{start}{place}", quoted=not is_reported) for place in range(1, len(row) + 1)]
     alias.set("columns", names)
@@ -66,7 +66,7 @@ def _named(select: exp.Select) -> Iterator[exp.Expr]:
             yield column
         else:
             own = _own_name(column, relations)
-            name = exp.to_identifier(f"{UNTOLD}{place}", quoted=True) if own is None else own.copy()
+            name = exp.to_identifier(f"{UNNAMED}{place}", quoted=True) if own is None else own.copy()
             yield exp.Alias(this=column, alias=name)
 
 

@@ -16,7 +16,7 @@ from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run_pruned import run_pruned
 from service.query.lifecycle.run_query import MAX_PLAN_CHARACTERS, QueryPorts, plan_text_of, with_nearest
-from service.query.lifecycle.vet import validate
+from service.query.lifecycle.validate import validate
 from service.tracing import step
 
 

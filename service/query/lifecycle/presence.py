@@ -141,7 +141,7 @@ class Presence:
         try:
             with self._lock:
                 reported_before = {query_id: each.query for query_id, each in self._reported.items()}
-            store_ms = self._beat(self._to_tell(now_ms), reported_before, self._recorded())
+            store_ms = self._beat(self._to_report(now_ms), reported_before, self._recorded())
             self._note_beat(now_ms, store_ms)
             if now_ms >= self._judges_from_ms:
                 self._judge()
@@ -207,7 +207,7 @@ class Presence:
         self._end(query, ReplicaLost())
         query.finished.add_done_callback(lambda _: self._forget(query.query_id))
 
-    def _to_tell(self, now_ms: int) -> dict[UUID, QueryHandle]:
+    def _to_report(self, now_ms: int) -> dict[UUID, QueryHandle]:
         with self._lock:
             reported = {query_id: each.state for query_id, each in self._reported.items()}
         return {

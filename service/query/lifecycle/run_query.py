@@ -18,7 +18,7 @@ from service.query.filtering.prune import Pruner
 from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle, engine_run
 from service.query.lifecycle.run_pruned import run_pruned
-from service.query.lifecycle.vet import validate
+from service.query.lifecycle.validate import validate
 from service.tracing import step
 
 log = structlog.get_logger(__name__)

@@ -16,7 +16,7 @@ from service.query.lifecycle.same_rows import same_rows
 log = structlog.get_logger(__name__)
 
 
-def verify(sql: str, narrowed: EngineResult, run_plain: Callable[[], EngineResult]) -> Verification:
+def verify(sql: str, filtered: EngineResult, run_plain: Callable[[], EngineResult]) -> Verification:
     """Compares the rows with those of `run_plain`: the same snapshots, without a filter.
 
     A truncated result proves nothing, because another part of the same rows may be as right. Nor does a query
@@ -25,20 +25,20 @@ def verify(sql: str, narrowed: EngineResult, run_plain: Callable[[], EngineResul
     Raises:
         GatewayError: the plain run was canceled, or the engine was lost.
     """
-    if narrowed.is_truncated:
+    if filtered.is_truncated:
         return Verification.NOT_COMPARABLE
     try:
-        return _compared(sql, narrowed, run_plain)
+        return _compared(sql, filtered, run_plain)
     except (CallerError, QueryFailed) as failure:
         log.warning("not_verified", code=failure.code, detail=failure.detail)
         return Verification.NOT_COMPARABLE
 
 
-def _compared(sql: str, narrowed: EngineResult, run_plain: Callable[[], EngineResult]) -> Verification:
+def _compared(sql: str, filtered: EngineResult, run_plain: Callable[[], EngineResult]) -> Verification:
     plain = run_plain()
     if plain.is_truncated:
         return Verification.NOT_COMPARABLE
-    if same_rows(narrowed.rows, plain.rows):
+    if same_rows(filtered.rows, plain.rows):
         return Verification.SAME
     parsed = parse(sql)
     # The tree does not show everything that may differ; a query that differs from itself does.

@@ -17,18 +17,18 @@ from service.model.ingest.writing import CommitResult, Committable
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
 
-class Telling(PyIcebergTableCommits):
+class Announcing(PyIcebergTableCommits):
     def commit(self, committable: Committable, is_open: Callable[[], bool] = always_open) -> CommitResult:
-        tell("round")
+        announce("round")
         return super().commit(committable, is_open)
 
     def _publish(self, append: SnapshotAppend) -> None:
-        tell("publish")
+        announce("publish")
         super()._publish(append)
-        tell("published")
+        announce("published")
 
 
-def tell(word: str) -> None:
+def announce(word: str) -> None:
     sys.stdout.write(f"{word}\n")
     sys.stdout.flush()
 
@@ -36,7 +36,7 @@ def tell(word: str) -> None:
 def main(log_url: str, catalog_url: str, warehouse: str, table_name: str) -> None:
     with ExitStack() as stack:
         lakehouse = IngestLakehouse(log_url, catalog_url, warehouse, table_name, stack)
-        lakehouse.start_committer(commits=lakehouse.new_commits(Telling))
+        lakehouse.start_committer(commits=lakehouse.new_commits(Announcing))
         signal.pause()
 
 

@@ -531,8 +531,8 @@ def test_dead_letters_can_be_sent_again(ingests: FakeIngests) -> None:
     sent = streamed('{"id":1}', '{"id":"2"}', on_error=OnError.DEAD_LETTER)
     ingests.accept(sent, "ann")
     [dead_letter] = dead_letters(ingests)
-    mended = str(dead_letter["payload"]).replace('"2"', "2")
-    assert ingests.accept(streamed(mended), "ann").record.commits[0].targets[0].record_count == 1
+    corrected = str(dead_letter["payload"]).replace('"2"', "2")
+    assert ingests.accept(streamed(corrected), "ann").record.commits[0].targets[0].record_count == 1
 
 
 def test_if_no_record_fits_there_are_dead_letters_alone(ingests: FakeIngests) -> None:

@@ -31,7 +31,7 @@ from service.model.operations.maintenance import (
 from service.model.tables.tables import TableName
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
-from tests.fakes.maintenance import BOUNDS, PLAN, FakeMaintenanceMeters, FakeMaintenances
+from tests.fakes.maintenance import BOUNDS, PLAN, FakeMaintenanceMetrics, FakeMaintenances
 
 COMPACT, EXPIRE, ORPHANS = MaintenanceOperation
 EVENTS, OTHERS = TableName("lake", "logs", "events"), TableName("lake", "logs", "others")
@@ -311,7 +311,7 @@ def test_a_thread_runs_what_is_asked_for(maintained: FakeMaintenances) -> None:
 
 
 def test_what_came_of_it_is_counted(catalogs: FakeCatalogs, clock: FakeClock) -> None:
-    metrics = FakeMaintenanceMeters()
+    metrics = FakeMaintenanceMetrics()
     maintained = FakeMaintenances(catalogs, clock, metrics=metrics)
     maintained.table_maintenance.failures = [EngineNotReady()]
     maintained.ask(replace(EVERYTHING, operations=(COMPACT,)), "ann")

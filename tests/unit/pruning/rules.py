@@ -72,7 +72,7 @@ from service.pruning.join_graph.join_graph import join_graph as joined
 from service.pruning.join_graph.join_graphs import join_graphs as graphs_of
 from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.known_tables import KnownTables
-from service.pruning.name_resolution.ambiguous_tables import ambiguous_tables as found_unsure
+from service.pruning.name_resolution.ambiguous_tables import ambiguous_tables as found_ambiguous
 from service.pruning.name_resolution.is_supported_syntax import is_supported_syntax as is_query_understood
 from service.pruning.name_resolution.matches_spark_resolution import (
     matches_spark_resolution as are_names_resolved_alike,
@@ -504,7 +504,7 @@ def ambiguous_tables(sql: str) -> str:
     if parsed is None or tree is None:
         return "not understood"
     names = names_of(parsed, frozenset({"lake"}), "lake", "shop")
-    return _listed(sorted(each.table for each in found_unsure(tree, parsed, names)))
+    return _listed(sorted(each.table for each in found_ambiguous(tree, parsed, names)))
 
 
 def is_uncorrelated(sql: str) -> str:

@@ -20,11 +20,11 @@ MAX_CHARACTERS = 31
 MAX_OUTLINE_CHARACTERS = 300
 
 _COLLECTOR = "DynamicFilteringDataCollector"
-_NARROWED = "DynamicFilteringTableSourceScan"
+_PRUNED_SCAN = "DynamicFilteringTableSourceScan"
 _IN_MEMORY = "LocalTableScan"
 _TITLES = {
     _COLLECTOR: "Filter collector",
-    _NARROWED: "Pruned scan",
+    _PRUNED_SCAN: "Pruned scan",
     "TableSourceScan": "Scan",
     _IN_MEMORY: "Rows in memory",
 }
@@ -90,8 +90,8 @@ def _corner(placed: Placed) -> tuple[float, float]:
 
 
 def _kind(operator: str) -> str:
-    if operator in (_COLLECTOR, _NARROWED):
-        return "collector" if operator == _COLLECTOR else "narrowed"
+    if operator in (_COLLECTOR, _PRUNED_SCAN):
+        return "collector" if operator == _COLLECTOR else "pruned"
     if operator in ("TableSourceScan", _IN_MEMORY):
         return "scan"
     return "join" if operator.endswith("Join") else "other"

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.transforms import TruncateTransform, VoidTransform
 
+from service.adapters.data_files.layout.arrow_transforms import transformed
 from service.adapters.data_files.layout.columns import ColumnPlace
-from service.adapters.data_files.layout.transforms import transformed
 from service.errors import IngestInvalid, RecordsInvalid
 from service.model.tables.transforms import is_partition_of
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
 
+from service.adapters.data_files.layout.arrow_transforms import transformed
 from service.adapters.data_files.layout.columns import ColumnPlace
-from service.adapters.data_files.layout.transforms import transformed
 from service.model.tables.transforms import is_made_of
 
 

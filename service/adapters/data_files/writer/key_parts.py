@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyiceberg.transforms import BucketTransform
 
+from service.adapters.data_files.layout.arrow_transforms import transformed
 from service.adapters.data_files.layout.partitions import grouped
-from service.adapters.data_files.layout.transforms import transformed
 from service.adapters.data_files.plan.cached_plan import cached_delete_plan
 from service.adapters.data_files.plan.file_plan import FilePlan
 from service.adapters.data_files.plan.writer_state import WriterState

@@ -20,7 +20,7 @@ from service.adapters.postgres.shared.outage import Outage
 from service.adapters.postgres.shared.pool_use import pool_use
 from service.adapters.postgres.shared.storable import storable
 from service.errors import MetricsStoreDown
-from service.ingest_ports import OnRefused, told_to_nobody
+from service.ingest_ports import OnRefused, count_nothing
 from service.model.ingest.ingest import IngestRecord, PendingRound, WaitingIngests
 from service.model.ingest.writing import TableKey, WriteResult
 from service.model.operations.usage import PoolUse
@@ -115,7 +115,7 @@ class PostgresIngestLog:
         return WaitingIngests(keys, ingest_count, accepted_at)
 
     def round(
-        self, key: TableKey, max_files: int, on_refused: OnRefused = told_to_nobody
+        self, key: TableKey, max_files: int, on_refused: OnRefused = count_nothing
     ) -> AbstractContextManager[PendingRound | None]:
         """Opens a round of all that waits for one table and branch; no other process has it while it is open.
 

@@ -17,7 +17,7 @@ from service.model.ingest.ingest import (
     WrittenTarget,
     written_target,
 )
-from service.model.ingest.validation_schema import judged_by_from_bytes, judged_by_to_bytes
+from service.model.ingest.validation_schema import validated_schemas_from_bytes, validated_schemas_to_bytes
 from service.model.ingest.writing import TableKey, WriteResult
 from service.model.json_fields import JsonFields
 from service.model.tables.tables import TableName
@@ -38,8 +38,8 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "write_ms": record.write_ms,
         "evolutions": evolution_values(record.evolutions),
         "judged_by": None
-        if record.validation_schema is None
-        else judged_by_to_bytes(record.validation_schema),
+        if record.validated_schemas is None
+        else validated_schemas_to_bytes(record.validated_schemas),
         "traceparent": None if record.trace is None else record.trace.traceparent,
     }
 
@@ -98,7 +98,7 @@ def ingest_record(row: IngestRow) -> IngestRecord:
         stream_batch=row.stream_batch,
         write_ms=row.write_ms,
         evolutions=evolutions_of(row.evolutions),
-        validation_schema=None if row.judged_by is None else judged_by_from_bytes(row.judged_by),
+        validated_schemas=None if row.judged_by is None else validated_schemas_from_bytes(row.judged_by),
         trace=TraceContext.of(row.traceparent),
     )
 

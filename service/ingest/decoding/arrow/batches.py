@@ -15,7 +15,7 @@ from service.ingest.decoding.parquet.int96_moments import Int96Batch, int96_mome
 from service.ingest.decoding.parquet.int96_zone import int96_paths, marked_int96
 from service.ingest.decoding.parquet.parquet_plan import ParquetPlan, parquet_plan
 from service.ingest.decoding.streams.read_bounds import ReadBounds, Room
-from service.ingest.decoding.streams.told_failures import reported
+from service.ingest.decoding.streams.reported_failures import reported
 from service.ingest.decoding.values.known_columns import check_names
 from service.ingest.decoding.values.unfolded_rows import unfolded_parts
 

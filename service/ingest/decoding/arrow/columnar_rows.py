@@ -13,8 +13,8 @@ from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import BadRow, Position, Rows, TargetRows
 from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.ingest.decoding.values.exact_arrays import InvalidValue, exact_array
+from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
 from service.ingest.decoding.values.known_columns import check_columns, check_names
-from service.ingest.decoding.values.partition_misfits import invalid_partition_values
 from service.ingest.decoding.values.row_payload import row_payload
 from service.model.ingest.ingest import Route
 from service.model.tables.schemas import Field
@@ -105,7 +105,7 @@ def _fitted(
             yield TargetRows(index, exact)
             return
     except InvalidValue:
-        invalid_values = _misfits(rows, target, extra)
+        invalid_values = _invalid_values(rows, target, extra)
         fitting = _without(rows, invalid_values)
         if fitting:
             exact = _exact(rows.take(fitting), target)
@@ -145,18 +145,18 @@ def _given(rows: pa.RecordBatch, field: Field) -> pa.Array:
     return rows.column(field.name) if field.name in rows.schema.names else pa.nulls(rows.num_rows)
 
 
-def _misfits(rows: pa.RecordBatch, target: ReadTarget, extra: list[str]) -> dict[int, str]:
+def _invalid_values(rows: pa.RecordBatch, target: ReadTarget, extra: list[str]) -> dict[int, str]:
     """Returns the rows that do not fit, each with one of its reasons."""
     found: dict[int, str] = {}
     for name in extra:
         valid = pc.indices_nonzero(rows.column(name).is_valid()).to_pylist()
         found |= dict.fromkeys(valid, f"there is no field {name}")
     for field in target.fields:
-        found |= _misfits_in(_given(rows, field), field, 0)
+        found |= _invalid_values_in(_given(rows, field), field, 0)
     return found
 
 
-def _misfits_in(array: pa.Array, field: Field, start: int) -> dict[int, str]:
+def _invalid_values_in(array: pa.Array, field: Field, start: int) -> dict[int, str]:
     """Bisects the array down to the values that do not fit."""
     try:
         exact_array(array, field)
@@ -164,6 +164,6 @@ def _misfits_in(array: pa.Array, field: Field, start: int) -> dict[int, str]:
         if len(array) == 1:
             return {start: str(error)}
         half = len(array) // 2
-        halves = _misfits_in(array.slice(0, half), field, start)
-        return halves | _misfits_in(array.slice(half), field, start + half)
+        halves = _invalid_values_in(array.slice(0, half), field, start)
+        return halves | _invalid_values_in(array.slice(half), field, start + half)
     return {}

@@ -12,7 +12,7 @@ from service.ingest.decoding.streams.line_blocks import line_blocks
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import Position, Rows, TargetRows
-from service.ingest.decoding.values.partition_misfits import invalid_partition_values
+from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
 from service.ingest.decoding.values.record_rows import RecordRows
 
 _BLOCK_BYTES = 4 * 1024**2

@@ -9,7 +9,7 @@ from service.ingest.decoding.json.fast_rows import FastRows
 from service.ingest.decoding.json.route_lines import LineGroup, LineRouter
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.rows import TargetRows
-from service.ingest.decoding.values.partition_misfits import invalid_partition_values
+from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
 from service.ingest.decoding.values.record_rows import BATCH_ROWS
 from service.model.ingest.json_records import JsonRecords
 from service.model.tables.schemas import Field, Primitive

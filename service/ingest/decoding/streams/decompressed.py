@@ -7,7 +7,7 @@ from typing import BinaryIO, cast
 
 from service.ingest.decoding.streams.gzip_stream import GzipStream
 from service.ingest.decoding.streams.read_bounds import unfolds_to_too_much
-from service.ingest.decoding.streams.told_failures import reported
+from service.ingest.decoding.streams.reported_failures import reported
 from service.ingest.decoding.streams.zstd_stream import ZstdStream
 from service.model.ingest.record_formats import Compression
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from service.errors import IngestInvalid
 from service.ingest.decoding.streams.plan import ReadPlan
 
-_TOLD_AT_MOST = 10
+_MAX_REPORTED = 10
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -34,6 +34,6 @@ def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
         known.add(plan.route.field)
     unknown = [each for each in names if each not in known]
     if unknown:
-        more = f" and {len(unknown) - _TOLD_AT_MOST} more" if len(unknown) > _TOLD_AT_MOST else ""
-        reported = ", ".join(f"{each!r:.100}" for each in unknown[:_TOLD_AT_MOST])
+        more = f" and {len(unknown) - _MAX_REPORTED} more" if len(unknown) > _MAX_REPORTED else ""
+        reported = ", ".join(f"{each!r:.100}" for each in unknown[:_MAX_REPORTED])
         raise IngestInvalid(f"There is no column {reported}{more} in what is to be written.")

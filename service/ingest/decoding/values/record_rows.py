@@ -9,8 +9,8 @@ import pyarrow as pa
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.rows import BadRow, Position, Rows, TargetRows
 from service.ingest.decoding.values.arrow_types import arrow_schema
+from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
 from service.ingest.decoding.values.nested_values import struct_values
-from service.ingest.decoding.values.partition_misfits import invalid_partition_values
 from service.ingest.decoding.values.scalar_values import Convert
 from service.model.tables.schemas import Field
 

@@ -26,7 +26,7 @@ from service.adapters.data_files.plan.locations import folder_bounds
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.errors import RecordsInvalid
 from service.ingest.decoding.values.arrow_types import arrow_schema
-from service.ingest.decoding.values.partition_misfits import invalid_partition_values
+from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
 from service.ingest.partition_rules import partition_rules
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.tables import PartitionField, TableName

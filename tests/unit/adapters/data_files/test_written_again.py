@@ -38,7 +38,7 @@ from service.adapters.data_files.read_back.written_rows import ParquetWrittenRow
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import StorageDown
-from service.ingest.committing.refitted_target import rewrite_target
+from service.ingest.committing.rewrite_target import rewrite_target
 from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.model.ingest.writing import TableKey, WritableTable, WriteTarget
 from service.model.tables.tables import TableName
@@ -79,9 +79,9 @@ def rewritten(folder: Path, before: Schema, now: Schema, rows: pa.RecordBatch) -
     bounds, reader = WriteBounds(), ParquetWrittenRows()
     target = WriteTarget(KEY, before.schema_id, 0)
     result = write_data_files(WriterState.decoded(first.state), target, [rows], bounds)
-    refitted = rewrite_target(second, target, reader.columns(second, result.data_files[0]))
-    batches = reader.batches(second, refitted, result.data_files)
-    again = write_data_files(WriterState.decoded(second.state), refitted, batches, bounds)
+    target_now = rewrite_target(second, target, reader.columns(second, result.data_files[0]))
+    batches = reader.batches(second, target_now, result.data_files)
+    again = write_data_files(WriterState.decoded(second.state), target_now, batches, bounds)
     return [row for file in rows_of(again) for row in file]
 
 

@@ -21,7 +21,7 @@ from service.model.query.query import QueryRecord
 from service.model.tables.tables import TableAt, TableFacts
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.journal import FakeJournal
-from tests.fakes.lineage import FakeLineage, FakeLineageMeters, FakeTransport
+from tests.fakes.lineage import FakeLineage, FakeLineageMetrics, FakeTransport
 from tests.fakes.query_records import full_record, short_record
 from tests.integration.running import until
 
@@ -36,7 +36,7 @@ class BrokenCatalogs(FakeCatalogs):
 @contextmanager
 def emitting(
     transport: Transport,
-    metrics: FakeLineageMeters,
+    metrics: FakeLineageMetrics,
     bounds: EmitterBounds | None = None,
     catalogs: FakeCatalogs | None = None,
 ) -> Iterator[LineageEmitter]:
@@ -56,7 +56,7 @@ def run(emitter: LineageEmitter, record: QueryRecord | None = None) -> None:
 
 
 def test_events_leave_in_their_order_and_the_stop_waits_for_them() -> None:
-    transport, metrics = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMetrics()
     with emitting(transport, metrics, EmitterBounds(close_within_s=30)) as emitter:
         for _ in range(20):
             run(emitter)
@@ -66,7 +66,7 @@ def test_events_leave_in_their_order_and_the_stop_waits_for_them() -> None:
 
 
 def test_while_nothing_leaves_nobody_waits_and_what_is_too_much_is_discarded() -> None:
-    transport, metrics = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMetrics()
     transport.may_go_on.clear()
     with emitting(transport, metrics, EmitterBounds(queue_events=10, close_within_s=30)) as emitter:
         run(emitter)
@@ -81,7 +81,7 @@ def test_while_nothing_leaves_nobody_waits_and_what_is_too_much_is_discarded() -
 
 
 def test_long_texts_that_wait_are_bounded_together() -> None:
-    transport, metrics = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMetrics()
     transport.may_go_on.clear()
     with emitting(transport, metrics, EmitterBounds(close_within_s=0.1)) as emitter:
         emitter.query_taken(short_record())
@@ -94,7 +94,7 @@ def test_long_texts_that_wait_are_bounded_together() -> None:
 
 
 def test_what_does_not_get_there_is_tried_again_and_then_discarded() -> None:
-    transport, metrics = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMetrics()
     failures = iter([NotDelivered("busy"), NotDelivered("busy")])
     transport.failure = lambda: next(failures, None)
     with emitting(transport, metrics, EmitterBounds(timeout_s=30, close_within_s=30)) as emitter:
@@ -108,7 +108,7 @@ def test_what_does_not_get_there_is_tried_again_and_then_discarded() -> None:
 
 
 def test_an_event_is_given_up_in_time_and_the_next_one_has_its_turn() -> None:
-    transport, metrics = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMetrics()
     transport.failure = lambda: NotDelivered("down")
     with emitting(transport, metrics, EmitterBounds(timeout_s=0.25)) as emitter:
         run(emitter)
@@ -119,7 +119,7 @@ def test_an_event_is_given_up_in_time_and_the_next_one_has_its_turn() -> None:
 
 
 def test_a_stop_has_a_bound_whatever_hangs() -> None:
-    transport, metrics = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMetrics()
     transport.may_go_on.clear()
     with emitting(transport, metrics, EmitterBounds(close_within_s=0.1)) as emitter:
         run(emitter)
@@ -136,7 +136,7 @@ def test_a_stop_has_a_bound_whatever_hangs() -> None:
 
 
 def test_a_fault_in_one_event_is_not_the_end_of_the_others() -> None:
-    transport, metrics = FakeTransport(), FakeLineageMeters()
+    transport, metrics = FakeTransport(), FakeLineageMetrics()
     with emitting(transport, metrics, EmitterBounds(close_within_s=30), BrokenCatalogs()) as emitter:
         emitter.query_ended(full_record())
         emitter.query_taken(short_record())

@@ -55,9 +55,9 @@ def catalogs() -> FakeCatalogs:
     return FakeCatalogs(tables=[facts_of_empty_table(SALES, COLUMNS)])
 
 
-def query_events(*, is_sql_told: bool = False, of: FakeCatalogs | None = None) -> QueryEvents:
+def query_events(*, is_sql_reported: bool = False, of: FakeCatalogs | None = None) -> QueryEvents:
     tables = KnownTables(of or catalogs())
-    return QueryEvents("sluice", DatasetNames(CATALOGS, "sluice"), tables, is_sql_told)
+    return QueryEvents("sluice", DatasetNames(CATALOGS, "sluice"), tables, is_sql_reported)
 
 
 def write_events(of: FakeCatalogs | None = None) -> WriteEvents:
@@ -179,7 +179,7 @@ def test_an_eliminated_join_is_reported_all_the_same() -> None:
 def test_the_text_is_reported_only_if_the_operator_wants_it() -> None:
     record = succeeded(sql="SELECT 'hunter2'")
     assert "hunter2" not in json.dumps(reported(query_events().ended(record, NOW)))
-    event = reported(query_events(is_sql_told=True).ended(record, NOW))
+    event = reported(query_events(is_sql_reported=True).ended(record, NOW))
     assert event["job"]["facets"]["sql"] == event["job"]["facets"]["sql"] | {
         "query": "SELECT 'hunter2'",
         "dialect": "spark",
@@ -328,7 +328,7 @@ def test_whatever_a_query_was_its_events_are_as_the_specification_has_them(
             ColumnLineage(tuple(ColumnSources(each, sources) for each in columns), sources),
         ),
     )
-    events = query_events(is_sql_told=bool(numbers % 2))
+    events = query_events(is_sql_reported=bool(numbers % 2))
     reported(events.taken(record))
     event = reported(events.ended(record, NOW))
     assert {each["name"] for each in event["inputs"]} == set(names)

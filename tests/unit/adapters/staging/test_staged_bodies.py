@@ -22,9 +22,9 @@ def body_of(data: bytes) -> StreamedRecords:
     return StreamedRecords(lambda: io.BytesIO(data), RecordFormat.NDJSON)
 
 
-def read(laid: StagedBody) -> bytes:
+def read(staged: StagedBody) -> bytes:
     """Reads as an executor does, first from the middle."""
-    there: StagedBody = pickle.loads(pickle.dumps(laid))
+    there: StagedBody = pickle.loads(pickle.dumps(staged))
     with there.open() as opened:
         opened.seek(7)
         later = opened.read(9)
@@ -37,23 +37,23 @@ def read(laid: StagedBody) -> bytes:
 @pytest.mark.parametrize("sees_disk", [True, False])
 @pytest.mark.parametrize("data", [LARGE[:100], LARGE], ids=["small", "large"])
 def test_executors_find_the_body_as_it_was_sent(tmp_path: Path, data: bytes, sees_disk: bool) -> None:
-    with StagedBodies(sees_disk).laid(body_of(data), DiskStorage(tmp_path).table) as laid:
-        assert read(laid) == data
+    with StagedBodies(sees_disk).staged(body_of(data), DiskStorage(tmp_path).table) as staged:
+        assert read(staged) == data
     assert not [each for each in tmp_path.rglob("*") if each.is_file()]
 
 
 def test_what_lies_on_the_disk_that_they_see_is_not_copied(tmp_path: Path) -> None:
     (tmp_path / "spool").write_bytes(LARGE)
     body = StreamedRecords(lambda: (tmp_path / "spool").open("rb"), RecordFormat.NDJSON)
-    with StagedBodies(sees_disk=True).laid(body, DiskStorage(tmp_path).table) as laid:
-        assert read(laid) == LARGE
+    with StagedBodies(sees_disk=True).staged(body, DiskStorage(tmp_path).table) as staged:
+        assert read(staged) == LARGE
         assert [each.name for each in tmp_path.rglob("*")] == ["spool"]
     assert (tmp_path / "spool").read_bytes() == LARGE
 
 
 def test_a_storage_that_fails_is_not_taken_for_a_body_that_is_damaged(tmp_path: Path) -> None:
-    with StagedBodies(sees_disk=False).laid(body_of(LARGE), DiskStorage(tmp_path).table) as laid:
-        with laid.open() as opened:
+    with StagedBodies(sees_disk=False).staged(body_of(LARGE), DiskStorage(tmp_path).table) as staged:
+        with staged.open() as opened:
             assert opened.seek(2 * len(LARGE)) == 2 * len(LARGE)
             assert opened.read(1) == b""
             [file] = [each for each in tmp_path.rglob("*") if each.is_file()]
@@ -62,12 +62,12 @@ def test_a_storage_that_fails_is_not_taken_for_a_body_that_is_damaged(tmp_path: 
             assert opened.read(1) == b""
         file.unlink()
         with pytest.raises(StorageDown, match="does not return the body"):
-            laid.open()
+            staged.open()
 
 
 def test_nothing_is_left_of_it_when_reading_it_fails(tmp_path: Path) -> None:
     def failing() -> None:
-        with StagedBodies(sees_disk=False).laid(body_of(LARGE), DiskStorage(tmp_path).table):
+        with StagedBodies(sees_disk=False).staged(body_of(LARGE), DiskStorage(tmp_path).table):
             assert [each for each in tmp_path.rglob("*") if each.is_file()]
             raise LookupError
 
@@ -81,6 +81,6 @@ def test_a_storage_that_has_no_place_for_it_is_reported(tmp_path: Path) -> None:
     storage.take_down()
     with (
         pytest.raises(StorageDown, match=r"lake\.s\.t"),
-        StagedBodies(sees_disk=False).laid(body_of(LARGE), storage.table),
+        StagedBodies(sees_disk=False).staged(body_of(LARGE), storage.table),
     ):
         pass

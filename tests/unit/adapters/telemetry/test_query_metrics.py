@@ -19,7 +19,7 @@ from service.model.query.pruning import Selection
 from service.model.query.query import QueryError, QueryRecord, QueryState
 from service.model.query.verification import Verification
 from tests.fakes.journal import FakeJournal
-from tests.fakes.meters import FakeMeters
+from tests.fakes.query_metrics import FakeQueryMetrics
 from tests.fakes.query_records import applied, full_record, scan, short_record
 
 
@@ -148,7 +148,7 @@ def test_no_record_is_lost_when_many_threads_count() -> None:
 
 
 def test_a_record_is_counted_on_its_way_and_goes_on() -> None:
-    journal, metrics = FakeJournal(), FakeMeters()
+    journal, metrics = FakeJournal(), FakeQueryMetrics()
     metered = MeteredJournal(journal, metrics)
     record = full_record()
     metered.append(record)

@@ -256,16 +256,17 @@ class _Page(HTMLParser):
         self.is_whole &= bool(self.open) and self.open.pop() == tag
 
 
-NOT_TOLD = {"tableReference": None, "filterId": None}
+WITHOUT_REFERENCE = {"tableReference": None, "filterId": None}
 
 
 async def test_rewrites_are_reported_in_all_three_forms(client: httpx.AsyncClient) -> None:
     relation, native = (await answer(client))["rewrites"]
     detail = "366 rows where d_day_name <> '<b>'"
     assert (
-        relation == {"rewrite": "LOCAL_RELATION", "table": "lake.tpcds.date_dim", "detail": detail} | NOT_TOLD
+        relation
+        == {"rewrite": "LOCAL_RELATION", "table": "lake.tpcds.date_dim", "detail": detail} | WITHOUT_REFERENCE
     )
-    assert native == {"rewrite": "NATIVE_PRUNING_OFF", "table": None, "detail": ""} | NOT_TOLD
+    assert native == {"rewrite": "NATIVE_PRUNING_OFF", "table": None, "detail": ""} | WITHOUT_REFERENCE
     text = (await explained(client, accept="text/plain")).text
     assert f"LOCAL_RELATION of lake.tpcds.date_dim: {detail}\nNATIVE_PRUNING_OFF\n" in text
     page = (await explained(client, accept="text/html")).text
@@ -308,7 +309,7 @@ def test_narrow_screens_get_the_plan_as_nested_lists_with_whole_names() -> None:
     drawing = plan_drawing(plan, ())
     scanned = '<li class="scan"><b>Scan</b><small>lake.<wbr>tpcds.<wbr>store_<wbr>sales</small></li>'
     collector = f'<li class="other"><b>Collector</b></li>{scanned}'
-    narrowed = f'<li class="narrowed"><b>Pruned scan</b></li><li><ul>{collector}</ul></li>'
-    sides = f"<li><ul>{narrowed}{scanned}</ul></li>"
+    pruned = f'<li class="pruned"><b>Pruned scan</b></li><li><ul>{collector}</ul></li>'
+    sides = f"<li><ul>{pruned}{scanned}</ul></li>"
     tops = '<li class="other"><b>Sort</b></li><li class="join"><b>HashJoin</b></li>'
     assert f'<ul class="outline">{tops}{sides}</ul>' in drawing

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.bootstrap.settings import Settings
-from api.http.problems.errors import STATUS
+from api.http.problems.http_errors import STATUS
 from service.errors import EngineNotReady, GatewayError, SqlTooLarge, TooManyQueries
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
@@ -20,7 +20,7 @@ DOCUMENT = Path(__file__).parents[4] / "docs" / "reference" / "errors.md"
 def classes(base: type[GatewayError] = GatewayError) -> Iterator[type[GatewayError]]:
     yield base
     for each in base.__subclasses__():
-        if each.__module__ in ("service.errors", "api.http.problems.errors"):
+        if each.__module__ in ("service.errors", "api.http.problems.http_errors"):
             yield from classes(each)
 
 

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from api.http.bodies.json_request import body_json
 from api.http.bodies.quick_body import AT_MOST_BYTES, QuickBody, quick_body, quick_request
-from api.http.problems.errors import NotJson
+from api.http.problems.http_errors import NotJson
 from api.http.requests.ingest_request import ingest_request
 from api.http.schemas.ingest_request import IngestBody
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json

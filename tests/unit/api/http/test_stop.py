@@ -36,7 +36,7 @@ class Serving:
     def _count(self) -> None:
         self.stops += 1
 
-    def tell(self, number: int) -> None:
+    def send(self, number: int) -> None:
         self.server.handle_exit(number, None)
         # On exit, uvicorn raises the recorded signals again, which only the main thread can do.
         self.server._captured_signals.clear()
@@ -65,7 +65,7 @@ def started(settings: Settings, gateway: FakeGateway) -> Iterator[Serving]:
             until(serving.is_ready)
             yield serving
         finally:
-            serving.tell(signal.SIGINT)
+            serving.send(signal.SIGINT)
             for each in gateway.queries.by_id:
                 if not gateway.queries.by_id[each].record.state.is_final:
                     gateway.queries.finish(each)
@@ -78,7 +78,7 @@ def test_after_sigterm_everything_is_served_on_and_each_answer_closes_its_connec
     settings = Settings(port=0, shutdown_delay_s=60, shutdown_timeout_s=5)
     with started(settings, gateway) as serving, serving.client() as idle, serving.client() as client:
         assert "connection" not in idle.get("/healthz").headers
-        serving.tell(signal.SIGTERM)
+        serving.send(signal.SIGTERM)
         until(serving.is_leaving)
         ready = client.get("/readyz").json()
         assert ready["parts"]["engine"]["detail"] == "The gateway is shutting down."
@@ -88,7 +88,7 @@ def test_after_sigterm_everything_is_served_on_and_each_answer_closes_its_connec
             assert (answer.status_code, answer.headers["connection"]) == (200, "close")
         assert not gateway.queries.is_draining
         # A second signal ends the wait.
-        serving.tell(signal.SIGTERM)
+        serving.send(signal.SIGTERM)
         until(lambda: gateway.is_closed)
         serving.thread.join()
         assert serving.stops == 1
@@ -102,7 +102,7 @@ def test_in_the_drain_queries_are_refused_and_those_there_are_can_be_looked_at(g
     with started(settings, gateway) as serving, serving.client() as client:
         asked = client.post("/query", json={"sql": UNFINISHED, "waitTimeout": "0s"}).json()
         ended = client.post("/query", json={"sql": "select 1"}).json()
-        serving.tell(signal.SIGTERM)
+        serving.send(signal.SIGTERM)
         until(lambda: gateway.queries.is_draining)
         refused = client.post("/query", json={"sql": "select 1"})
         assert (refused.status_code, refused.json()["code"]) == (503, "SHUTTING_DOWN")
@@ -124,7 +124,7 @@ def test_in_the_drain_queries_are_refused_and_those_there_are_can_be_looked_at(g
 
 def test_sigint_does_not_wait(gateway: FakeGateway) -> None:
     with started(Settings(port=0, shutdown_delay_s=600), gateway) as serving:
-        serving.tell(signal.SIGINT)
+        serving.send(signal.SIGINT)
         serving.thread.join(20)
         assert gateway.is_closed
 

@@ -25,7 +25,7 @@ from service.ingest_ports import IngestLog, IngestMetrics, TableCommits
 from service.model.ingest.ingest import IngestRecord, IngestState
 from service.model.ingest.writing import Committable, WriteResult
 from tests.fakes.ingest_log import FakeIngestLog
-from tests.fakes.ingest_meters import FakeIngestMeters
+from tests.fakes.ingest_metrics import FakeIngestMetrics
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
 from tests.fakes.table_commits import FakeTableCommits
 from tests.integration.running import until
@@ -308,7 +308,7 @@ def test_an_ingest_that_is_refused_out_of_a_round_is_counted_also_where_the_roun
     records = [accept(log, results) for results in all_results]
     commits.failures = [CommittableUnreadable(data_files=all_results[1][0].data_files)]
     commits.failures += [CatalogDown() for _ in range(failures)]
-    metrics = FakeIngestMeters()
+    metrics = FakeIngestMetrics()
     committer = start(log, commits, PACE, metrics)
     wait(*(committer.follow(each) for each in records))
     committer.close(WITHIN_S)
@@ -340,7 +340,7 @@ def test_all_ingests_of_a_refused_round_are_counted(
 ) -> None:
     records = [accept(log, [write_result()]) for _ in range(3)]
     commits.failures = [TableChanged("other spec")]
-    metrics = FakeIngestMeters()
+    metrics = FakeIngestMetrics()
     committer = start(log, commits, PACE, metrics)
     wait(*(committer.follow(each) for each in records))
     committer.close(WITHIN_S)
@@ -410,7 +410,7 @@ def test_the_round_that_runs_is_ended_before_the_committer_is_closed(
 def test_how_long_an_ingest_waited_is_counted_once_it_is_in_its_table(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
-    metrics = FakeIngestMeters()
+    metrics = FakeIngestMetrics()
     committer = start(log, commits, metrics=metrics)
     wait(committer.follow(accept(log, [write_result()])))
     assert len(metrics.lags_ms) == 1
@@ -420,7 +420,7 @@ def test_how_long_an_ingest_waited_is_counted_once_it_is_in_its_table(
 def test_a_round_that_is_postponed_is_counted_by_what_was_in_its_way(
     log: FakeIngestLog, commits: FakeTableCommits, start: Start
 ) -> None:
-    metrics = FakeIngestMeters()
+    metrics = FakeIngestMetrics()
     commits.failures = [CatalogDown("The catalog lake does not answer.")]
     committer = start(log, commits, metrics=metrics)
     wait(committer.follow(accept(log, [write_result()])))

@@ -23,7 +23,7 @@ ROUND, NEXT_ROUND = UUID(int=1), UUID(int=2)
 class Place:
     def __init__(self) -> None:
         self.clock, self.log, self.commits = FakeClock(), FakeIngestLog(), FakeTableCommits()
-        self.absences = MissingTables(self.clock, 5 * 60_000)
+        self.missing_tables = MissingTables(self.clock, 5 * 60_000)
 
     def accept(self) -> IngestRecord:
         results = [write_result()]
@@ -31,7 +31,7 @@ class Place:
 
     def round(self, failure: Exception | None = None) -> CommitRound | None:
         self.commits.failures = [failure]
-        return commit_round(LOGS, self.log, self.commits, 100, absences=self.absences)
+        return commit_round(LOGS, self.log, self.commits, 100, missing_tables=self.missing_tables)
 
     def missed(self) -> None:
         with pytest.raises(StillMissed):
@@ -50,31 +50,31 @@ def place() -> Place:
 
 def test_what_is_missed_for_minutes_and_looked_for_again_and_again_is_gone() -> None:
     clock = FakeClock()
-    absences = MissingTables(clock, 5 * 60_000)
+    missing_tables = MissingTables(clock, 5 * 60_000)
     looks = []
     for _ in range(6):
-        looks.append(absences.is_final(LOGS, ROUND))
+        looks.append(missing_tables.is_final(LOGS, ROUND))
         clock.advance(MINUTE)
     assert looks == [False] * 5 + [True]
-    assert not absences.is_final(ORDERS, ROUND)
+    assert not missing_tables.is_final(ORDERS, ROUND)
 
 
 def test_what_was_not_looked_for_meanwhile_is_not_gone() -> None:
     clock = FakeClock()
-    absences = MissingTables(clock, 5 * 60_000)
-    assert not absences.is_final(LOGS, ROUND)
+    missing_tables = MissingTables(clock, 5 * 60_000)
+    assert not missing_tables.is_final(LOGS, ROUND)
     clock.advance(60 * MINUTE)
-    assert [absences.is_final(LOGS, ROUND) for _ in range(2)] == [False, True]
+    assert [missing_tables.is_final(LOGS, ROUND) for _ in range(2)] == [False, True]
 
 
 def test_of_another_round_it_is_missed_again() -> None:
     clock = FakeClock()
-    absences = MissingTables(clock, 5 * 60_000)
+    missing_tables = MissingTables(clock, 5 * 60_000)
     for _ in range(5):
-        assert not absences.is_final(LOGS, ROUND)
+        assert not missing_tables.is_final(LOGS, ROUND)
         clock.advance(MINUTE)
-    assert not absences.is_final(LOGS, NEXT_ROUND)
-    assert not absences.is_final(LOGS, ROUND)
+    assert not missing_tables.is_final(LOGS, NEXT_ROUND)
+    assert not missing_tables.is_final(LOGS, ROUND)
 
 
 def test_a_table_that_is_missed_once_gets_what_was_accepted_for_it(place: Place) -> None:

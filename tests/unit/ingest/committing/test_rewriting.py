@@ -233,27 +233,27 @@ def test_an_ingest_whose_file_is_gone_is_refused_alone(lake: Lake) -> None:
 
 def test_a_file_that_is_missed_once_is_looked_for_again(lake: Lake) -> None:
     clock = FakeClock()
-    absences = MissingTables(clock, 5 * 60_000)
+    missing_tables = MissingTables(clock, 5 * 60_000)
     record, other = lake.accept({"id": 1}), lake.accept({"id": 2})
     lake.tables.put(WITH_ANOTHER_SPEC)
     hidden, lake.files.files = lake.files.files, {}
     with pytest.raises(StillMissed):
-        commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, absences)
+        commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, missing_tables)
     assert "gone. It is looked for again" in (lake.commit(record).error_detail or "")
     lake.files.files = hidden
-    assert commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, absences) is not None
+    assert commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, missing_tables) is not None
     assert [lake.commit(each).error_code for each in (record, other)] == [None, None]
     assert lake.rows() == [{"id": 1}, {"id": 2}]
 
 
 def test_a_file_that_the_commit_itself_misses_is_looked_for_again(lake: Lake) -> None:
-    absences = MissingTables(FakeClock(), 5 * 60_000)
+    missing_tables = MissingTables(FakeClock(), 5 * 60_000)
     record = lake.accept({"id": 1}, equality_field_ids=(1,))
     lake.commits.failures = [WrittenFileMissing()]
     with pytest.raises(StillMissed):
-        commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, absences)
+        commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, missing_tables)
     assert lake.commit(record).error_code is None
-    assert commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, absences) is not None
+    assert commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, missing_tables) is not None
     assert lake.commit(record).snapshot_id == 1
 
 

@@ -130,6 +130,6 @@ def test_dead_letters_of_far_years_are_sent_again(rows: list[tuple[int, ...]]) -
     assert (none, [each.payload for each in again]) == ({}, [each.payload for each in dead_letters])
     assert all("years 1 to 9999" in each.reason or "out of range" in each.reason for each in again)
 
-    mended = [json.dumps(payload_of(number, within(row), text_of)) for number, row in far.items()]
-    found, still_bad = read("\n".join(mended).encode(), RecordFormat.NDJSON)
+    corrected = [json.dumps(payload_of(number, within(row), text_of)) for number, row in far.items()]
+    found, still_bad = read("\n".join(corrected).encode(), RecordFormat.NDJSON)
     assert (found, still_bad) == ({number: within(row) for number, row in far.items()}, [])

@@ -26,7 +26,7 @@ from service.model.tables.schemas import Field, Primitive
 NOTE = ReadTarget((Field(1, "note", Primitive("string")),))
 PLAN = ReadPlan((NOTE,))
 ROUTED = ReadPlan((NOTE,), Route("kind", {}, otherwise=0))
-TOLD = r"is longer than {} bytes.*SLUICE_INGEST_MAX_LINE_BYTES"
+TOO_LONG = r"is longer than {} bytes.*SLUICE_INGEST_MAX_LINE_BYTES"
 # Some lines share a block with others, and some span several blocks.
 LENGTHS = [1024, BLOCK_BYTES - 1, BLOCK_BYTES + 1, 2 * BLOCK_BYTES]
 
@@ -70,7 +70,7 @@ def test_a_line_may_be_just_as_long_as_was_said(
 ) -> None:
     body = made(length)
     assert record_count(body, record_format, plan, length) == 3
-    with pytest.raises(IngestInvalid, match=TOLD.format(length - 1)):
+    with pytest.raises(IngestInvalid, match=TOO_LONG.format(length - 1)):
         record_count(body, record_format, plan, length - 1)
 
 
@@ -83,7 +83,7 @@ def test_it_is_so_where_only_names_are_looked_for(
         return present_names(io.BytesIO(made(4096)), record_format, plan.route, [{"note"}], bounds)
 
     assert names(4096) == [{"note"}]
-    with pytest.raises(IngestInvalid, match=TOLD.format(4095)):
+    with pytest.raises(IngestInvalid, match=TOO_LONG.format(4095)):
         names(4095)
 
 
@@ -103,7 +103,7 @@ def test_it_is_so_in_the_parts_of_a_large_body(
         return sum(each.rows.num_rows for each in rows if isinstance(each, TargetRows))
 
     assert read(length) == 3
-    with pytest.raises(IngestInvalid, match=TOLD.format(length - 1)):
+    with pytest.raises(IngestInvalid, match=TOO_LONG.format(length - 1)):
         read(length - 1)
 
 
@@ -111,7 +111,7 @@ def test_it_is_so_in_the_parts_of_a_large_body(
 def test_a_header_is_a_line_too(block_bytes: int) -> None:
     body = StreamedRecords(lambda: io.BytesIO(csv_header(500)), RecordFormat.CSV)
     body_splits(body, lambda _: 2, 4 * block_bytes, ReadBounds(line_bytes=500))
-    with pytest.raises(IngestInvalid, match=TOLD.format(499)):
+    with pytest.raises(IngestInvalid, match=TOO_LONG.format(499)):
         body_splits(body, lambda _: 2, 4 * block_bytes, ReadBounds(line_bytes=499))
 
 

@@ -302,16 +302,18 @@ def test_a_file_of_a_micro_batch_that_cannot_be_read_is_no_part_of_its_upsert(tm
     written = executed.write(request)
     check(written, [{"id": 1, "turn": 1}, {"id": 2, "turn": 5}], "id")
     assert written.rejected.count == 2
-    judged = written.validation_schema
-    assert judged is not None
-    assert [each.uri for each in judged.unreadable] == [(tmp_path / "b.json.gz").as_uri()]
+    revalidated = written.validated_schemas
+    assert revalidated is not None
+    assert [each.uri for each in revalidated.unreadable] == [(tmp_path / "b.json.gz").as_uri()]
     # The files of the first attempt were removed.
     [result] = written.results
     below = [each for each in files_below(tmp_path) if str(each).endswith(".parquet")]
     assert len(below) == len(result.data_files) + len(result.delete_files)
     # The dead letters of an upsert are appended.
-    judging = ValidationSchema(judged.reads, frozenset({0}), judged.unreadable)
-    [result] = executed.write(replace(request, executed=replace(batch, judging=judging))).results
+    validation_schema = ValidationSchema(revalidated.reads, frozenset({0}), revalidated.unreadable)
+    [result] = executed.write(
+        replace(request, executed=replace(batch, validation_schema=validation_schema))
+    ).results
     positions = [row["position"].rsplit("/", 1)[1] for row in rows(result.data_files)]
     assert sorted(positions) == ["b.json.gz", "c.json, line 2"]
     assert result.delete_files == ()

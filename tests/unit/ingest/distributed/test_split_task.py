@@ -23,7 +23,7 @@ from service.model.ingest.sources import SourceFile, SourceRecords, SourceSplit
 from tests.fakes.data_files import FakeDataFiles
 from tests.unit.ingest.wide_table import ID
 
-TASK = SplitTask((), FakeDataFiles(), DeferredDeadLetters(), tells_unreadable=True)
+TASK = SplitTask((), FakeDataFiles(), DeferredDeadLetters(), reports_unreadable=True)
 URI = "file:///in/a.json"
 
 

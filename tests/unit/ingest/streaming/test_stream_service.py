@@ -70,7 +70,7 @@ from service.model.ingest.writing import Committable, TableKey, WritableTable
 from service.model.tables.tables import TableName
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
-from tests.fakes.stream_meters import FakeStreamMeters
+from tests.fakes.stream_metrics import FakeStreamMetrics
 from tests.fakes.stream_store import FakeStreamStore
 from tests.integration.running import until
 from tests.unit.ingest.wide_table import DAY, ID, NOTE, with_columns
@@ -103,7 +103,7 @@ class Running:
         sources = AllowedStreamSources(
             FoundSources(access, SourceBounds()), access, AllowedTopics(("kafka:9092",))
         )
-        self.metrics = FakeStreamMeters()
+        self.metrics = FakeStreamMetrics()
         self.clock = SettableClock()
         ports = StreamPorts(
             store=store, queries=self.queries, sources=sources, clock=self.clock, metrics=self.metrics
@@ -335,7 +335,7 @@ def test_a_batch_that_was_accepted_before_a_crash_finds_its_ingest(running: Runn
     assert running.record(second).record_count == 1
 
 
-class Untold(FakeIngests):
+class Unannounced(FakeIngests):
     """Its committer notifies nobody of a settled table, so only the log knows."""
 
     find_count = 0
@@ -351,21 +351,21 @@ class Untold(FakeIngests):
 
 
 @pytest.fixture
-def untold(store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
-    ingests = Untold(TABLE, OTHERS)
+def unannounced(store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
+    ingests = Unannounced(TABLE, OTHERS)
     made = Running(ingests, store, tmp_path)
     yield made
     made.streams.close(WITHIN_S)
     ingests.close(WITHIN_S)
 
 
-def test_a_batch_ends_when_the_log_says_so_though_nobody_is_notified(untold: Running) -> None:
-    stream_id = untold.create()
-    untold.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
-    assert untold.record(stream_id).record_count == 1
+def test_a_batch_ends_when_the_log_says_so_though_nobody_is_notified(unannounced: Running) -> None:
+    stream_id = unannounced.create()
+    unannounced.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    assert unannounced.record(stream_id).record_count == 1
 
 
-def test_the_next_attempt_waits_until_every_table_is_settled(untold: Running) -> None:
+def test_the_next_attempt_waits_until_every_table_is_settled(unannounced: Running) -> None:
     refused: set[TableKey] = set()
 
     def refuse_each_once(committable: Committable) -> None:
@@ -373,20 +373,20 @@ def test_the_next_attempt_waits_until_every_table_is_settled(untold: Running) ->
             refused.add(committable.key)
             raise TableChanged("it is another one")
 
-    ingests = untold.ingests
-    assert isinstance(ingests, Untold)
+    ingests = unannounced.ingests
+    assert isinstance(ingests, Unannounced)
     ingests.commits.before_commit = refuse_each_once
     ingests.log.taken_elsewhere.add(TABLE.key)
-    stream_id = untold.create(others="2")
+    stream_id = unannounced.create(others="2")
     with ThreadPoolExecutor() as spark:
-        given = spark.submit(untold.give, stream_id, batch(0, 1, 2, checkpoint=CHECKPOINT))
+        given = spark.submit(unannounced.give, stream_id, batch(0, 1, 2, checkpoint=CHECKPOINT))
         until(lambda: any(each.state is IngestState.FAILED for each in ingests.log.records()))
         looked = ingests.find_count
         until(lambda: ingests.find_count > looked + 1)
         # Rows left out of a second attempt would be in no table.
         ingests.log.taken_elsewhere.clear()
         given.result(WITHIN_S)
-    assert delivered(untold) == [("row", 1), ("row", 2)]
+    assert delivered(unannounced) == [("row", 1), ("row", 2)]
 
 
 def test_a_stream_is_resumed_once_what_refused_all_attempts_is_fixed(running: Running) -> None:
@@ -399,9 +399,9 @@ def test_a_stream_is_resumed_once_what_refused_all_attempts_is_fixed(running: Ru
             running.give(stream_id, tried)
         assert tried.run_count == 10
         running.resume(stream_id)
-    mended = batch(0, 1, checkpoint=CHECKPOINT)
-    running.give(stream_id, mended)
-    assert mended.run_count == 1
+    fixed = batch(0, 1, checkpoint=CHECKPOINT)
+    running.give(stream_id, fixed)
+    assert fixed.run_count == 1
     assert running.record(stream_id).record_count == 1
     # After a crash, the committed attempt is found behind all failed ones.
     again = batch(0, 1, checkpoint=CHECKPOINT)
@@ -625,11 +625,11 @@ def test_a_file_is_a_dead_letter_though_it_can_be_read_by_the_time_that_dead_let
 ) -> None:
     files = with_unreadable(folder.folder)
 
-    def mended(committable: Committable) -> None:
+    def fixed(committable: Committable) -> None:
         if committable.key.table == TABLE.key.table:
             put(folder.folder, "c.json", b'{"id": 7}')
 
-    folder.ingests.commits.before_commit = mended
+    folder.ingests.commits.before_commit = fixed
     stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER")
     folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
     assert ("letter", files[2]) in delivered(folder)

@@ -236,7 +236,7 @@ def test_a_scan_is_pruned_beside_tables_whose_rows_are_in_memory() -> None:
         assert plan.index("filters") < plan.index("store_returns]])")
 
 
-TWO_MENTIONS = (
+TWO_REFERENCES = (
     "SELECT 1 FROM store_returns a JOIN date_dim d ON a.sr_returned_date_sk = d.d_date_sk"
     " JOIN store_returns b ON a.k = b.k JOIN date_dim e ON b.sr_returned_date_sk = e.d_date_sk"
     " WHERE d.d_year = 2000 AND e.d_moy = 11"
@@ -253,17 +253,17 @@ def by_november(table_reference: int | None) -> FilterRecord:
 
 
 def test_each_of_two_references_of_a_table_has_its_own_filters() -> None:
-    rewritten = TWO_MENTIONS.replace("store_returns a", filtered("a", "k < 2")).replace(
+    rewritten = TWO_REFERENCES.replace("store_returns a", filtered("a", "k < 2")).replace(
         "store_returns b", filtered("b", "k > 5")
     )
-    plan = text(plans(TWO_MENTIONS, applied(), by_november(3), rewritten_sql=rewritten).optimized_execution)
+    plan = text(plans(TWO_REFERENCES, applied(), by_november(3), rewritten_sql=rewritten).optimized_execution)
     first, second = [line for line in plan.splitlines() if "store_returns" in line]
     assert ("filters=[df1])" in first, "filters=[df2])" in second) == (True, True)
     assert plan.count("DynamicFilteringDataCollector(fields=[d_date_sk])") == 2
     # Each build side appears below its collector and in its join.
     assert [plan.count(f"Reused(reference_id=[{number}])") for number in (1, 2, 3)] == [1, 1, 0]
     # A record of an earlier version does not say which table reference a filter is on, so the plan cannot.
-    old = plans(TWO_MENTIONS, applied(table_reference=None), by_november(None), rewritten_sql=rewritten)
+    old = plans(TWO_REFERENCES, applied(table_reference=None), by_november(None), rewritten_sql=rewritten)
     assert text(old.optimized_physical).count("filters=[df1, df2]") == 2
 
 

@@ -20,7 +20,7 @@ from service.query.filtering.detections import Detected, DetectionBounds, Detect
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.look_for_filters import ready
 from service.query.filtering.read_text import TextReader, read_apart
-from service.query.lifecycle.vet import validate
+from service.query.lifecycle.validate import validate
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.probe_values import FakeProbeValues

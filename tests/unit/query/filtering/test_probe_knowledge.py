@@ -18,7 +18,7 @@ NAME = TableName("lake", "shop", "events")
 COLUMNS = (TableColumn(1, "Id", "long", False, None), TableColumn(2, "note", "string", False, None))
 FACTS = replace(facts_of_empty_table(NAME, COLUMNS), snapshot_id=7, data_file_count=50, total_bytes=1 << 30)
 TIGHT = ColumnValues(None, 1, 9, is_clustered=True)
-LOOSE = ColumnValues(None, 1, 9, is_clustered=False, overlap=FileOverlap(48, 50))
+UNCLUSTERED = ColumnValues(None, 1, 9, is_clustered=False, overlap=FileOverlap(48, 50))
 
 
 class SlowProbeValues(FakeProbeValues):
@@ -46,7 +46,7 @@ def known(values: FakeProbeValues, clock: FakeClock | None = None, least: int = 
     ("column_values", "is_clustered", "said"),
     [
         (TIGHT, True, ""),
-        (LOOSE, False, "48 of 50 files overlap"),
+        (UNCLUSTERED, False, "48 of 50 files overlap"),
         (NotKnown.UNAVAILABLE, False, "the metadata of its files does not say"),
     ],
 )
@@ -64,7 +64,7 @@ def test_the_first_query_knows_what_the_files_hold(
 def test_what_is_not_known_in_time_takes_keys_and_is_looked_at_again() -> None:
     clock = FakeClock()
     values = SlowProbeValues(clock)
-    values.put(NAME, 7, "Id", LOOSE)
+    values.put(NAME, 7, "Id", UNCLUSTERED)
     late = known(values, clock)
     assert late.is_clustered(FACTS, "Id")
     assert late.is_clustered(FACTS, "note")
@@ -80,7 +80,7 @@ def test_what_is_not_known_in_time_takes_keys_and_is_looked_at_again() -> None:
 def test_an_earlier_snapshot_decides_until_this_one_is_known() -> None:
     clock = FakeClock()
     values = SlowProbeValues(clock)
-    values.put(NAME, 6, "Id", LOOSE)
+    values.put(NAME, 6, "Id", UNCLUSTERED)
     values.of(NAME, 6, "Id")
     values.settle()
     knowledge = known(values, clock)

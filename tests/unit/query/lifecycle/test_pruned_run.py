@@ -45,7 +45,7 @@ TOGETHER = frozenset({RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING})
 
 
 @dataclass
-class Narrowing:
+class PrunedRun:
     """One process's pruner and its ports; the reader collects its keys."""
 
     late: Container[int] = NOBODY
@@ -88,30 +88,30 @@ class Narrowing:
 
 
 def test_keys_are_collected_and_then_cached() -> None:
-    narrowing = Narrowing()
-    first, second = narrowing.ran(), narrowing.ran()
-    assert narrowing.sources(first) == [FilterSource.COLLECTED]
-    assert narrowing.sources(second) == [FilterSource.CACHED]
-    assert [each.sql.count("IN (3, 9)") for each in narrowing.engine.runs] == [1, 1]
+    pruned_run = PrunedRun()
+    first, second = pruned_run.ran(), pruned_run.ran()
+    assert pruned_run.sources(first) == [FilterSource.COLLECTED]
+    assert pruned_run.sources(second) == [FilterSource.CACHED]
+    assert [each.sql.count("IN (3, 9)") for each in pruned_run.engine.runs] == [1, 1]
 
 
 def test_rows_that_come_with_the_keys_are_read_by_the_query_that_has_them_collected() -> None:
-    narrowing = Narrowing(rewrites=TOGETHER)
-    narrowing.reader.put_rows(ROWS, pa.table({"day_key": [3, 9, 9]}))
-    first, second = narrowing.ran().record, narrowing.ran().record
+    pruned_run = PrunedRun(rewrites=TOGETHER)
+    pruned_run.reader.put_rows(ROWS, pa.table({"day_key": [3, 9, 9]}))
+    first, second = pruned_run.ran().record, pruned_run.ran().record
     assert [each.kind for each in first.rewrites] == [RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING]
     [rows, together] = first.rewrites
     assert (rows.table_reference, together.table_reference, together.filter_id) == (2, 2, "df1")
     assert [each.kind for each in second.rewrites] == [RewriteKind.LOCAL_RELATION]
-    assert narrowing.reader.collected == [KEYS]
-    assert [len(each.relations) for each in narrowing.engine.runs] == [1, 1]
+    assert pruned_run.reader.collected == [KEYS]
+    assert [len(each.relations) for each in pruned_run.engine.runs] == [1, 1]
 
 
 def test_keys_that_only_the_engine_collects_come_from_the_rows_that_it_reads_for_the_join() -> None:
-    narrowing = Narrowing(rewrites=TOGETHER)
-    narrowing.reader.forget(KEYS)
-    query = narrowing.ran()
-    of_keys, of_query = narrowing.engine.runs
+    pruned_run = PrunedRun(rewrites=TOGETHER)
+    pruned_run.reader.forget(KEYS)
+    query = pruned_run.ran()
+    of_keys, of_query = pruned_run.engine.runs
     assert of_keys.sql == (
         "SELECT `t0`.`day_key` AS `k0` FROM `sluice_rows_of_keys` AS `t0`"
         " WHERE `t0`.`year` = 2000 AND NOT `t0`.`day_key` IS NULL"
@@ -124,11 +124,11 @@ def test_keys_that_only_the_engine_collects_come_from_the_rows_that_it_reads_for
 
 
 def test_keys_that_cannot_be_had_from_rows_are_collected_from_the_files() -> None:
-    narrowing = Narrowing(rewrites=TOGETHER, engine=FakeEngine(QueryFailed("They made room for others.")))
-    narrowing.reader.forget(KEYS)
-    query = narrowing.ran()
-    assert narrowing.reasons(query) == [Reason.APPLIED]
-    assert [each.sql for each in narrowing.engine.runs[1:2]] == [KEYS]
+    pruned_run = PrunedRun(rewrites=TOGETHER, engine=FakeEngine(QueryFailed("They made room for others.")))
+    pruned_run.reader.forget(KEYS)
+    query = pruned_run.ran()
+    assert pruned_run.reasons(query) == [Reason.APPLIED]
+    assert [each.sql for each in pruned_run.engine.runs[1:2]] == [KEYS]
 
 
 @pytest.mark.parametrize(
@@ -147,43 +147,43 @@ def test_keys_that_cannot_be_had_from_rows_are_collected_from_the_files() -> Non
     ],
 )
 def test_a_table_that_is_read_unpinned_in_another_place_gives_no_keys(sql: str) -> None:
-    narrowing = Narrowing()
-    query = narrowing.ran(sql=sql)
-    assert Reason.APPLIED not in narrowing.reasons(query)
-    assert [each.sql for each in narrowing.engine.runs] == [sql]
+    pruned_run = PrunedRun()
+    query = pruned_run.ran(sql=sql)
+    assert Reason.APPLIED not in pruned_run.reasons(query)
+    assert [each.sql for each in pruned_run.engine.runs] == [sql]
 
 
 def test_a_query_does_not_wait_for_keys_that_are_late_and_the_next_one_finds_them() -> None:
-    narrowing = Narrowing(late=(0,))
-    query = narrowing.ran()
-    assert (query.record.state, narrowing.reasons(query)) == (
+    pruned_run = PrunedRun(late=(0,))
+    query = pruned_run.ran()
+    assert (query.record.state, pruned_run.reasons(query)) == (
         QueryState.SUCCEEDED,
         [Reason.COLLECT_TIMED_OUT],
     )
-    assert [each.sql for each in narrowing.engine.runs] == [SQL]
-    assert narrowing.cache.entries(10) == []
+    assert [each.sql for each in pruned_run.engine.runs] == [SQL]
+    assert pruned_run.cache.entries(10) == []
 
-    narrowing.executor.catch_up()
-    [entry] = narrowing.cache.entries(10)
-    query = narrowing.ran()
-    assert (entry.value_count, narrowing.reasons(query)) == (2, [Reason.APPLIED])
-    assert narrowing.sources(query) == [FilterSource.CACHED]
-    assert narrowing.reader.collected == [KEYS]
-    assert "IN (3, 9)" in narrowing.engine.runs[-1].sql
+    pruned_run.executor.catch_up()
+    [entry] = pruned_run.cache.entries(10)
+    query = pruned_run.ran()
+    assert (entry.value_count, pruned_run.reasons(query)) == (2, [Reason.APPLIED])
+    assert pruned_run.sources(query) == [FilterSource.CACHED]
+    assert pruned_run.reader.collected == [KEYS]
+    assert "IN (3, 9)" in pruned_run.engine.runs[-1].sql
 
 
 @pytest.fixture
-def poisoned() -> Narrowing:
+def poisoned() -> PrunedRun:
     """The cache has wrong keys under the right address; with them, one of three rows is lost."""
-    narrowing = Narrowing()
-    narrowing.ran()
-    [(fingerprint, (shown, _))] = narrowing.cache.stored.items()
-    narrowing.cache.stored[fingerprint] = (shown, keys_of((3,)))
-    narrowing.engine.outcomes.extend(engine_result(each) for each in (2, 3, 3))
-    return narrowing
+    pruned_run = PrunedRun()
+    pruned_run.ran()
+    [(fingerprint, (shown, _))] = pruned_run.cache.stored.items()
+    pruned_run.cache.stored[fingerprint] = (shown, keys_of((3,)))
+    pruned_run.engine.outcomes.extend(engine_result(each) for each in (2, 3, 3))
+    return pruned_run
 
 
-def test_a_difference_is_an_error_a_line_in_the_log_and_part_of_the_record(poisoned: Narrowing) -> None:
+def test_a_difference_is_an_error_a_line_in_the_log_and_part_of_the_record(poisoned: PrunedRun) -> None:
     with capture_logs() as logs:
         query = poisoned.ran(is_verified=True)
     record = query.record
@@ -194,7 +194,7 @@ def test_a_difference_is_an_error_a_line_in_the_log_and_part_of_the_record(poiso
     assert (line["event"], line["sql"]) == ("verification_failed", SQL)
 
 
-def test_keys_that_were_found_wrong_are_used_no_more(poisoned: Narrowing) -> None:
+def test_keys_that_were_found_wrong_are_used_no_more(poisoned: PrunedRun) -> None:
     poisoned.ran(is_verified=True)
     assert poisoned.cache.stored == {}
     query = poisoned.ran()
@@ -203,14 +203,14 @@ def test_keys_that_were_found_wrong_are_used_no_more(poisoned: Narrowing) -> Non
     assert poisoned.cache.stored == {}
 
 
-def test_other_processes_collect_again_what_was_found_wrong(poisoned: Narrowing) -> None:
+def test_other_processes_collect_again_what_was_found_wrong(poisoned: PrunedRun) -> None:
     poisoned.ran(is_verified=True)
-    another = Narrowing(cache=poisoned.cache)
+    another = PrunedRun(cache=poisoned.cache)
     [found] = [each for each in another.ran().record.filters if each.is_candidate]
     assert (found.reason, found.source, found.value_count) == (Reason.APPLIED, FilterSource.COLLECTED, 2)
 
 
-def test_keys_that_were_found_wrong_are_used_no_more_though_the_cache_is_down(poisoned: Narrowing) -> None:
+def test_keys_that_were_found_wrong_are_used_no_more_though_the_cache_is_down(poisoned: PrunedRun) -> None:
     poisoned.cache.is_down = True
     query = poisoned.ran(is_verified=True)
     assert query.record.error is not None
@@ -239,21 +239,21 @@ class WrittenTo(FakeEngine):
 
 
 def test_two_runs_that_are_compared_read_all_tables_at_the_same_snapshots() -> None:
-    narrowing = Narrowing()
-    query = narrowing.ran(is_verified=True, sql=WITH_MAKERS)
+    pruned_run = PrunedRun()
+    query = pruned_run.ran(is_verified=True, sql=WITH_MAKERS)
     assert query.record.verification is Verification.SAME
-    narrowed, plain = (each.sql for each in narrowing.engine.runs)
+    filtered, plain = (each.sql for each in pruned_run.engine.runs)
     assert plain == (
         "SELECT f.note FROM lake.shop.sales VERSION AS OF 1 AS f JOIN lake.shop.calendar VERSION AS OF 3 AS d"
         " ON f.day_key = d.day_key CROSS JOIN lake.shop.maker VERSION AS OF 5 WHERE d.year = 2000"
     )
-    assert "lake.shop.maker VERSION AS OF 5 WHERE d.year" in narrowed
+    assert "lake.shop.maker VERSION AS OF 5 WHERE d.year" in filtered
 
 
 def test_a_table_without_a_part_in_filters_is_read_as_it_was_with_them() -> None:
-    narrowing = Narrowing()
-    narrowing.ran(sql=WITH_MAKERS)
-    [run] = narrowing.engine.runs
+    pruned_run = PrunedRun()
+    pruned_run.ran(sql=WITH_MAKERS)
+    [run] = pruned_run.engine.runs
     assert "lake.shop.calendar VERSION AS OF 3" in run.sql
     assert "lake.shop.maker VERSION AS OF 5 WHERE" in run.sql
 
@@ -262,13 +262,13 @@ def test_a_table_without_a_part_in_filters_is_read_as_it_was_with_them() -> None
 def test_what_a_closed_view_may_read_must_be_as_it_is_pinned(is_written_to: bool) -> None:
     sql = f"{SQL} AND f.item_key IN (SELECT v.item_key FROM lake.shop.some_view AS v)"
     engine = WrittenTo(engine_result(2), engine_result(3))
-    narrowing = Narrowing(engine=engine)
+    pruned_run = PrunedRun(engine=engine)
     if is_written_to:
-        engine.commits.append(lambda: narrowing.catalogs.append(TableName("lake", "shop", "calendar"), 9))
-    query = narrowing.ran(sql=sql)
+        engine.commits.append(lambda: pruned_run.catalogs.append(TableName("lake", "shop", "calendar"), 9))
+    query = pruned_run.ran(sql=sql)
     assert (engine.runs[-1].sql == sql) is is_written_to
     # The second filter is that of the view, which gives no keys.
-    assert narrowing.reasons(query)[0] is (Reason.SNAPSHOT_MOVED if is_written_to else Reason.APPLIED)
+    assert pruned_run.reasons(query)[0] is (Reason.SNAPSHOT_MOVED if is_written_to else Reason.APPLIED)
 
 
 @pytest.mark.parametrize(
@@ -278,8 +278,8 @@ def test_rows_of_a_table_that_cannot_be_pinned_prove_nothing_once_it_is_written_
     is_written_to: bool, expected: Verification
 ) -> None:
     engine = WrittenTo(*(engine_result(each) for each in (2, 3, 3)))
-    narrowing = Narrowing(engine=engine)
+    pruned_run = PrunedRun(engine=engine)
     if is_written_to:
-        engine.commits.append(lambda: narrowing.catalogs.append(NOTHING.name, 7))
-    assert narrowing.ran(is_verified=True, sql=WITH_NOTHING).record.verification is expected
+        engine.commits.append(lambda: pruned_run.catalogs.append(NOTHING.name, 7))
+    assert pruned_run.ran(is_verified=True, sql=WITH_NOTHING).record.verification is expected
     assert len(engine.runs) == 3

@@ -245,8 +245,8 @@ def test_a_bad_row_can_be_sent_again_as_json() -> None:
         Field(10, "counts", COUNTS),
     ]
     _, [bad] = read(stream(table), plan_of(*fields))
-    mended = json.dumps(json.loads(bad.payload) | {"id": 7}).encode()
-    [row], none = read(mended, plan_of(*fields), RecordFormat.NDJSON)
+    corrected = json.dumps(json.loads(bad.payload) | {"id": 7}).encode()
+    [row], none = read(corrected, plan_of(*fields), RecordFormat.NDJSON)
     assert none == []
     [expected] = table.to_pylist()
     assert row.pop("share") != expected.pop("share")

@@ -31,7 +31,7 @@ def written(row_group_size: int = 8) -> bytes:
     return file.getvalue()
 
 
-def told_by_pyarrow(data: bytes) -> Iterator[list[ColumnChunk]]:
+def read_by_pyarrow(data: bytes) -> Iterator[list[ColumnChunk]]:
     metadata = pq.read_metadata(io.BytesIO(data))
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         columns = map(group.column, range(group.num_columns))
@@ -47,7 +47,7 @@ def told_by_pyarrow(data: bytes) -> Iterator[list[ColumnChunk]]:
 
 def test_the_columns_of_all_row_groups_are_as_pyarrow_tells_them() -> None:
     data = written()
-    expected = list(told_by_pyarrow(data))
+    expected = list(read_by_pyarrow(data))
     assert len(expected) == 3
     assert list(column_chunks(io.BytesIO(data), range(3), 5)) == expected
     assert list(column_chunks(io.BytesIO(data), range(1, 2), 5)) == expected[1:2]

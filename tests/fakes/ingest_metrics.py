@@ -8,7 +8,7 @@ from service.model.ingest.ingest import IngestBacklog, IngestRecord
 from service.model.ingest.writing import Committable
 
 
-class FakeIngestMeters:
+class FakeIngestMetrics:
     def __init__(self) -> None:
         self.records: list[IngestRecord] = []
         self.codes: list[str] = []

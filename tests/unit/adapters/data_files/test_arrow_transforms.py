@@ -31,7 +31,7 @@ from pyiceberg.types import (
     UUIDType,
 )
 
-from service.adapters.data_files.layout.transforms import transformed
+from service.adapters.data_files.layout.arrow_transforms import transformed
 from service.model.tables.transforms import is_made_of
 
 INTS = st.integers(-(2**31), 2**31 - 1)

@@ -33,7 +33,7 @@ def invalid_partition_values(rows: pa.RecordBatch, rules: PartitionRules) -> dic
     texts: list[_Text] = []
     for rule in rules.fields:
         values = _values(rows, rule.path)
-        for is_bad, reason in _misfits_of_value(values, rule):
+        for is_bad, reason in _invalid_values_of(values, rule):
             found |= dict.fromkeys(_places(is_bad), f"{'.'.join(rule.path)}: {reason}")
         # Names of buckets are short.
         is_spelled = rule.transform == "identity" or _width(rule) is not None
@@ -52,7 +52,7 @@ def _values(rows: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
     return array
 
 
-def _misfits_of_value(values: pa.Array, rule: PartitionRule) -> Iterator[tuple[pa.Array, str]]:
+def _invalid_values_of(values: pa.Array, rule: PartitionRule) -> Iterator[tuple[pa.Array, str]]:
     if rule.is_required and values.null_count:
         yield values.is_null(), "the table is partitioned by it, and it is NULL, though it is required"
     if types.is_floating(values.type):

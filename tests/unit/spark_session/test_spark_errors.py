@@ -17,7 +17,7 @@ from service.errors import (
     SqlSyntaxError,
     TableNotFound,
 )
-from spark_session.errors import in_gateway_terms, position_in, sentence, unquoted
+from spark_session.spark_errors import in_gateway_terms, position_in, sentence, unquoted
 
 SENTENCES = [
     (

@@ -13,10 +13,10 @@ from service.ingest.request_rows import Unfit
 from service.model.ingest.ingest import BadRecord, Rejected
 from service.model.ingest.writing import Destination, TableKey, WritableTable
 
-TOLD_AT_MOST = 100
+MAX_REPORTED = 100
 
 
-class SortedOut:
+class AcceptedRows:
     """An iterable of the rows to write, which is read once and then knows the bad records.
 
     With dead letters, bad records become their rows. Without, one bad record is enough to write nothing, and
@@ -69,7 +69,7 @@ class SortedOut:
 
     def _count(self, unfit: Unfit) -> None:
         self._bad_count += 1
-        if len(self._reported) < TOLD_AT_MOST:
+        if len(self._reported) < MAX_REPORTED:
             self._reported.append(unfit.record)
 
     def _check(self) -> None:

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from service.errors import TableChanged
-from service.ingest.committing.refitted_target import is_current, rewrite_target
+from service.ingest.committing.rewrite_target import is_current, rewrite_target
 from service.model.ingest.writing import WritableTable, WriteTarget
 from service.model.tables.schemas import Field, ListOf, Primitive, Struct, TableSchema
 from service.model.tables.tables import PartitionField

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class FakeStreamMeters:
+class FakeStreamMetrics:
     def __init__(self) -> None:
         self.batch_count = 0
         self.codes: list[str] = []

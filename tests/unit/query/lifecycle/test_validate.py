@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.errors import SqlEmpty, SqlManyStatements, SqlTooLarge
-from service.query.lifecycle.vet import validate
+from service.query.lifecycle.validate import validate
 
 BOUND = 2_000_000
 

@@ -34,7 +34,7 @@ SIGNS = EngineSigns(
 )
 
 
-def watched_meters(classes: CallerClasses | None = None, signs: EngineSigns = SIGNS) -> QueryMetrics:
+def watched_metrics(classes: CallerClasses | None = None, signs: EngineSigns = SIGNS) -> QueryMetrics:
     """Returns the metrics of a gateway without faults."""
     metrics = QueryMetrics(classes)
     parts = [PartHealth(each, PartState.UP) for each in PARTS]

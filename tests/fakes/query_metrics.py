@@ -8,7 +8,7 @@ from service.model.operations.health import Vitals
 from service.model.query.query import QueryRecord, QueryState
 
 
-class FakeMeters:
+class FakeQueryMetrics:
     def __init__(self) -> None:
         self.records: list[QueryRecord] = []
         self.open_queries: Mapping[QueryState, int] = {}

@@ -28,7 +28,7 @@ from tests.fakes.spools import FakeSpool, FakeSpools
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
-class FakeIngestDoor(IngestService):
+class FakeIngestGateway(IngestService):
     """Accepts every ingest unless there is a `refusal`, and commits it at once unless it `delays_commits`.
 
     It waits while `may_go_on` is not set. Commits that it holds are made when it is closed. Nothing is found

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.http.middleware.http_metrics import HttpMetrics
 
 
-class RequestMeter:
+class RequestMetrics:
     """ASGI middleware, the outermost: requests that inner layers reject count, too."""
 
     def __init__(self, app: ASGIApp, http: HttpMetrics) -> None:
