@@ -305,7 +305,7 @@ def _pruner(settings: Settings, components: Components, clock: Clock, calls: Bou
         }
         | settings.spark_conf,
         max_relation_rows=settings.local_relation_max_rows,
-        is_opening_views=RewriteKind.VIEW_OPENED in settings.rewrites,
+        is_expanding_views=RewriteKind.VIEW_EXPANDED in settings.rewrites,
         max_manifest_ms=round(1000 * settings.dynamic_filtering_manifest_timeout_s),
     )
     views = BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s)

@@ -72,7 +72,7 @@ def test_values_arrive_as_they_were_given(monkeypatch: pytest.MonkeyPatch) -> No
     settings = settings_of(rendered("production").gateway, monkeypatch)
     assert settings.max_byte_limit == 4 * 1024**3
     assert settings.health_timeout_s == 2.5
-    assert [each.value for each in settings.rewrites] == ["READ_OPTIONS", "LOCAL_RELATION", "VIEW_OPENED"]
+    assert [each.value for each in settings.rewrites] == ["READ_OPTIONS", "LOCAL_RELATION", "VIEW_EXPANDED"]
     assert settings.catalogs["lake"]["credential"] == SECRET
     assert settings.catalogs["lake"]["warehouse"] == "prod"
     assert settings.spark_conf == {"spark.sql.shuffle.partitions": "32"}

@@ -21,7 +21,7 @@ from tests.equivalence.lakehouse import Layout, append, created
 
 FILTERED = "FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
 QUERIES = {
-    RewriteKind.JOIN_DROPPED: f"SELECT f.id, f.name {FILTERED}",
+    RewriteKind.JOIN_ELIMINATED: f"SELECT f.id, f.name {FILTERED}",
     RewriteKind.LOCAL_RELATION: f"SELECT f.id, d.name {FILTERED}",
     RewriteKind.NATIVE_PRUNING_OFF: f"SELECT f.id {FILTERED}",
     RewriteKind.READ_OPTIONS: f"SELECT f.id, d.year {FILTERED}",
@@ -75,15 +75,15 @@ def test_it_is_made_keeps_the_rows_and_can_be_switched_off(
 
 @pytest.mark.parametrize("sql", NOT_ELIMINATED.values(), ids=NOT_ELIMINATED)
 def test_a_join_that_says_more_than_its_keys_stays(sql: str, harness: Harness) -> None:
-    assert RewriteKind.JOIN_DROPPED not in kinds(known(harness, sql))
+    assert RewriteKind.JOIN_ELIMINATED not in kinds(known(harness, sql))
     harness.check(sql)
 
 
 def test_an_eliminated_join_leaves_as_many_rows_as_there_were(harness: Harness) -> None:
-    pruned = known(harness, QUERIES[RewriteKind.JOIN_DROPPED])
+    pruned = known(harness, QUERIES[RewriteKind.JOIN_ELIMINATED])
     assert "dim" not in pruned.sql
     found = rows_of(harness.run(pruned.sql, (), pruned).rows)
-    expected = rows_of(harness.run(QUERIES[RewriteKind.JOIN_DROPPED]).rows)
+    expected = rows_of(harness.run(QUERIES[RewriteKind.JOIN_ELIMINATED]).rows)
     assert found == expected != Counter()
 
 
@@ -95,7 +95,7 @@ def test_what_an_eliminated_join_leaves_is_not_answered_from_statistics(
     table = created(lake, "weighed", columns, Layout((("k", IdentityTransform()),)))
     append(table, [{"k": key, "weight": each} for key, each in ((2, nan), (2, 5.0), (3, 7.0))])
     sql = f"SELECT CAST(max(f.weight) AS STRING) {FILTERED.replace('by_k', 'weighed')}"
-    assert RewriteKind.JOIN_DROPPED in kinds(known(harness, sql))
+    assert RewriteKind.JOIN_ELIMINATED in kinds(known(harness, sql))
     assert harness.run(sql).rows.column(0).to_pylist() == ["NaN"]
 
 

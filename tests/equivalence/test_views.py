@@ -76,7 +76,7 @@ def views(harness: Harness, make: Made) -> Iterator[Harness]:
 def opened(harness: Harness, sql: str) -> set[str]:
     """Returns the views that are expanded in a query."""
     rewrites = harness.prune(sql).rewrites
-    return {each.table.split(".")[-1] for each in rewrites if each.kind is RewriteKind.VIEW_OPENED}
+    return {each.table.split(".")[-1] for each in rewrites if each.kind is RewriteKind.VIEW_EXPANDED}
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_views_are_expanded_preserve_the_rows_and_can_be_left_unexpanded(
     assert opened(views, sql) != set()
     detections = gateway.queries.ports.pruner._detections
     bounds = detections._bounds
-    detections._bounds = replace(bounds, is_opening_views=False)
+    detections._bounds = replace(bounds, is_expanding_views=False)
     try:
         assert opened(views, sql) == set()
         assert "by_k.k" in views.check(sql).applied

@@ -61,7 +61,7 @@ def full_record() -> QueryRecord:
         rewritten_sql="SELECT 'ü', :year -- narrowed",
         rewrites=(
             RewriteRecord(RewriteKind.LOCAL_RELATION, "lake.tpcds.item", "3 rows where i_name = 'ü'", 2),
-            RewriteRecord(RewriteKind.JOIN_DROPPED, "lake.tpcds.date_dim", "by the keys of ü", 3, "df1"),
+            RewriteRecord(RewriteKind.JOIN_ELIMINATED, "lake.tpcds.date_dim", "by the keys of ü", 3, "df1"),
         ),
         parse_ms=6,
         detect_ms=7,

@@ -67,9 +67,9 @@ def is_nothing_of(scan: JsonObject) -> bool:
 
 
 def test_an_eliminated_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> None:
-    found = rewritten(rewriting, REDUNDANT, "JOIN_DROPPED")
-    [dropped] = [each for each in found["rewrites"] if each["rewrite"] == "JOIN_DROPPED"]
-    assert (dropped["table"], dropped["tableReference"], dropped["filterId"]) == (
+    found = rewritten(rewriting, REDUNDANT, "JOIN_ELIMINATED")
+    [eliminated] = [each for each in found["rewrites"] if each["rewrite"] == "JOIN_ELIMINATED"]
+    assert (eliminated["table"], eliminated["tableReference"], eliminated["filterId"]) == (
         "lake.shop.calendar",
         2,
         "df1",
@@ -78,7 +78,7 @@ def test_an_eliminated_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -
     for plan in (found["plans"]["optimizedPhysical"], found["plans"]["execution"]):
         assert "Join(" not in plan
         assert "Reused" not in plan
-        assert "filters=[df1], droppedJoins=[lake.shop.calendar])" in plan
+        assert "filters=[df1], eliminatedJoins=[lake.shop.calendar])" in plan
         # The table is only below the collector, which shows where the keys came from.
         assert plan.count("lake, shop, calendar") == 1
     assert is_nothing_of(scan_of(found, "lake.shop.calendar"))
@@ -107,7 +107,7 @@ def test_rows_in_memory_are_reported_as_such(rewriting: httpx.Client) -> None:
 
 
 def test_a_plan_before_the_run_shows_the_same(rewriting: httpx.Client) -> None:
-    run = rewritten(rewriting, REDUNDANT, "JOIN_DROPPED")
+    run = rewritten(rewriting, REDUNDANT, "JOIN_ELIMINATED")
     plan = rewriting.post("/explain", json={"sql": REDUNDANT} | ALWAYS).json()
     assert plan["plans"]["optimizedPhysical"] == run["plans"]["optimizedPhysical"]
     assert is_nothing_of(scan_of(plan, "lake.shop.calendar"))
@@ -115,7 +115,7 @@ def test_a_plan_before_the_run_shows_the_same(rewriting: httpx.Client) -> None:
 
 
 def test_two_references_of_one_table_have_each_its_own_filter(rewriting: httpx.Client) -> None:
-    found = rewritten(rewriting, TWICE, "JOIN_DROPPED")
+    found = rewritten(rewriting, TWICE, "JOIN_ELIMINATED")
     probes = {each["filterId"]: each["probe"] for each in found["filters"] if each["applied"]}
     assert {name: (each["alias"], each["tableReference"]) for name, each in probes.items()} == {
         "df1": ("f", 1),

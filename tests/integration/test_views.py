@@ -32,7 +32,7 @@ def names(lake: SqlCatalog, new_name: str) -> tuple[str, str]:
 
 def rewrites(explanation: JsonObject) -> dict[str, str]:
     """Returns the expanded views with their details."""
-    found = (each for each in explanation["rewrites"] if each["rewrite"] == "VIEW_OPENED")
+    found = (each for each in explanation["rewrites"] if each["rewrite"] == "VIEW_EXPANDED")
     return {each["table"]: each["detail"] for each in found}
 
 

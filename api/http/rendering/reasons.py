@@ -50,6 +50,6 @@ VERIFICATIONS: Mapping[Verification, str] = MappingProxyType(
         Verification.DIFFERENT: "The query as written gives other rows.",
         Verification.NOT_COMPARABLE: "Two correct results of this query may differ, so the comparison"
         " proves nothing.",
-        Verification.NOT_NARROWED: "The query ran as written, so there was nothing to compare.",
+        Verification.NOT_PRUNED: "The query ran as written, so there was nothing to compare.",
     }
 )

@@ -9,10 +9,10 @@ class Verification(StrEnum):
     """The outcomes, which are part of the HTTP contract.
 
     `NOT_COMPARABLE`: the rows differ, or were truncated, but two correct answers of this query may differ so.
-    `NOT_NARROWED`: the query ran as it was written, so there was nothing to compare.
+    `NOT_PRUNED`: the query ran as it was written, so there was nothing to compare.
     """
 
     SAME = "SAME"
     DIFFERENT = "DIFFERENT"
     NOT_COMPARABLE = "NOT_COMPARABLE"
-    NOT_NARROWED = "NOT_NARROWED"
+    NOT_PRUNED = "NOT_PRUNED"

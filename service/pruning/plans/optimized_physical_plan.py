@@ -110,8 +110,8 @@ class _Planner:
     def _filters(self, filters: Sequence[FilterRecord]) -> Attributes:
         """Returns the ids of the filters, and the joins that they eliminate."""
         eliminated = [join.table for each in filters for join in self.ran.eliminated.get(each.filter_id, ())]
-        stands_for = (("droppedJoins", tuple(eliminated)),) if eliminated else ()
-        return (("filters", tuple(each.filter_id for each in filters)), *stands_for)
+        replaced = (("eliminatedJoins", tuple(eliminated)),) if eliminated else ()
+        return (("filters", tuple(each.filter_id for each in filters)), *replaced)
 
     def _filter(self, node: PlanNode) -> PlanNode:
         [(_, conditions)] = node.attributes

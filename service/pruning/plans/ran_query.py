@@ -79,7 +79,7 @@ def ran_query(
 
 
 def _is_elimination(record: RewriteRecord) -> bool:
-    return record.kind is RewriteKind.JOIN_DROPPED
+    return record.kind is RewriteKind.JOIN_ELIMINATED
 
 
 def _place(record: FilterRecord | RewriteRecord, gone: Sequence[int]) -> int:

@@ -55,7 +55,7 @@ class DetectionBounds:
     catalog_names: frozenset[str]
     session: Mapping[str, str]
     max_relation_rows: int = 10_000
-    is_opening_views: bool = True
+    is_expanding_views: bool = True
     max_manifest_ms: int = 500
 
 
@@ -198,7 +198,7 @@ class Detections:
         versioned, names = self._named(parsed, request)
         facts = self._catalogs.facts_of(list(dict.fromkeys(names.values())))
         written = _Reading(versioned, names, facts, {})
-        if self._bounds.is_opening_views and request.pruning.allows(RewriteKind.VIEW_OPENED):
+        if self._bounds.is_expanding_views and request.pruning.allows(RewriteKind.VIEW_EXPANDED):
             yield from self._opened(written, request)
         yield written
 

@@ -19,7 +19,7 @@ from service.query.filtering.local_relations import LocalRelations
 # If a table is this many times larger than the bound on cached rows, only its keys are read: its rows are
 # hardly few, and trying would cost the memory of their columns besides the keys.
 LARGER_AT_MOST = 8
-_STANDS_FOR = {RewriteKind.LOCAL_RELATION, RewriteKind.JOIN_DROPPED}
+_STANDS_FOR = {RewriteKind.LOCAL_RELATION, RewriteKind.JOIN_ELIMINATED}
 
 
 @dataclass(frozen=True, slots=True)

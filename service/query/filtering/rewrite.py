@@ -99,7 +99,7 @@ def _joins(
     pinned: Mapping[int, TableSubstitution],
     bounds: RewriteBounds,
 ) -> EliminatedJoins:
-    if RewriteKind.JOIN_DROPPED not in bounds.kinds:
+    if RewriteKind.JOIN_ELIMINATED not in bounds.kinds:
         return EliminatedJoins()
     return eliminate_joins(detected, applied, relations, pinned)
 
@@ -158,5 +158,5 @@ def _read_by_views(detected: Detected, pins: Mapping[int, TableSubstitution]) ->
 
 def _expansion_record(view: TableName, tables: Sequence[TableName]) -> RewriteRecord:
     return RewriteRecord(
-        RewriteKind.VIEW_OPENED, str(view), f"reads {', '.join(map(str, tables)) or 'nothing'}"
+        RewriteKind.VIEW_EXPANDED, str(view), f"reads {', '.join(map(str, tables)) or 'nothing'}"
     )

@@ -46,7 +46,7 @@ def run_pruned(
                 return RunOutcome(pruned, _with_skipped(result, pruned), verification)
             pruned = result
         if query.request.pruning.is_verified:
-            verification = Verification.NOT_NARROWED
+            verification = Verification.NOT_PRUNED
         return RunOutcome(pruned, _run_text(query, query.request.sql, engine, retries), verification)
     except GatewayError as failure:
         return RunOutcome(pruned, failure, verification)

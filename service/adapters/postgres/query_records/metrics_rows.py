@@ -17,6 +17,18 @@ from service.model.query.verification import Verification
 from service.tracing import TraceContext
 
 LEVELS = tuple(each.name for each in fields(PruningMetrics) if each.name != "planning_ms")
+# Replicas of the version before read the same rows during an update, and know only these names.
+_STORED_REWRITES = {
+    RewriteKind.JOIN_ELIMINATED: "JOIN_DROPPED",
+    RewriteKind.VIEW_EXPANDED: "VIEW_OPENED",
+}
+_STORED_VERIFICATIONS = {Verification.NOT_PRUNED: "NOT_NARROWED"}
+_REWRITES = {each.value: each for each in RewriteKind} | {
+    name: kind for kind, name in _STORED_REWRITES.items()
+}
+_VERIFICATIONS = {each.value: each for each in Verification} | {
+    name: outcome for outcome, name in _STORED_VERIFICATIONS.items()
+}
 
 
 def query_values(record: QueryRecord) -> dict[str, object]:
@@ -45,11 +57,11 @@ def query_values(record: QueryRecord) -> dict[str, object]:
         "parse_ms": record.parse_ms,
         "detect_ms": record.detect_ms,
         "filters_ms": record.filters_ms,
-        "verification": record.verification.value if record.verification else None,
+        "verification": _stored_verification(record.verification),
         "traceparent": record.trace.traceparent if record.trace else None,
         "rewrites": [
             {
-                "kind": each.kind.value,
+                "kind": _STORED_REWRITES.get(each.kind, each.kind.value),
                 "table": storable(each.table),
                 "detail": storable(each.detail),
                 "mention": each.table_reference,
@@ -80,7 +92,7 @@ def scan_values(record: QueryRecord) -> list[dict[str, object]]:
 
 
 def record_of(row: QueryRow) -> QueryRecord:
-    """Returns the record that a row was made from."""
+    """Returns the record that a row was made from, without what only a newer version knows."""
     error = QueryError(row.error_code, row.error_detail or "") if row.error_code else None
     return QueryRecord(
         query_id=row.query_id,
@@ -106,16 +118,20 @@ def record_of(row: QueryRow) -> QueryRecord:
         parse_ms=row.parse_ms,
         detect_ms=row.detect_ms,
         filters_ms=row.filters_ms,
-        verification=Verification(row.verification) if row.verification else None,
-        rewrites=tuple(map(_rewrite_of, row.rewrites)),
+        verification=_VERIFICATIONS.get(row.verification or ""),
+        rewrites=tuple(_rewrite_of(each) for each in row.rewrites if each["kind"] in _REWRITES),
         trace=TraceContext.of(row.traceparent),
     )
+
+
+def _stored_verification(verification: Verification | None) -> str | None:
+    return _STORED_VERIFICATIONS.get(verification, verification.value) if verification else None
 
 
 def _rewrite_of(stored: Mapping[str, Any]) -> RewriteRecord:
     """Former versions did not store the last two."""
     return RewriteRecord(
-        RewriteKind(stored["kind"]),
+        _REWRITES[stored["kind"]],
         stored["table"],
         stored["detail"],
         stored.get("mention"),

@@ -123,7 +123,7 @@ def _overlap(one: Collection[TextSpan], other: Collection[TextSpan]) -> bool:
 
 def _record(eliminated: EliminatedJoin, detected: Detected) -> RewriteRecord:
     return RewriteRecord(
-        RewriteKind.JOIN_DROPPED,
+        RewriteKind.JOIN_ELIMINATED,
         str(eliminated.join.relation.query.rows_of.tables[0]),
         f"by the keys of {eliminated.join.build_column}",
         ordinal_at(eliminated.end, detected),

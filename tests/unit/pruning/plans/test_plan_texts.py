@@ -267,7 +267,9 @@ def test_each_of_two_references_of_a_table_has_its_own_filters() -> None:
     assert text(old.optimized_physical).count("filters=[df1, df2]") == 2
 
 
-DROPPED = RewriteRecord(RewriteKind.JOIN_DROPPED, "lake.tpcds.date_dim", "by the keys of d_date_sk", 2, "df1")
+ELIMINATED = RewriteRecord(
+    RewriteKind.JOIN_ELIMINATED, "lake.tpcds.date_dim", "by the keys of d_date_sk", 2, "df1"
+)
 
 
 @pytest.mark.parametrize("place", ["JOIN", "a comma"])
@@ -283,12 +285,12 @@ def test_an_eliminated_join_is_not_in_the_plan_of_what_ran(place: str) -> None:
         "a comma": f"SELECT a.x FROM {filtered('a', 'k < 2')}  JOIN item i ON a.i = i.i"
         " WHERE TRUE AND TRUE AND a.x > 5",
     }[place]
-    found = plans(asked, applied(), rewritten_sql=ran, rewrites=[DROPPED])
+    found = plans(asked, applied(), rewritten_sql=ran, rewrites=[ELIMINATED])
     assert "date_dim" in text(found.abstract_syntax_tree)
     assert text(found.optimized_execution) == dedent("""\
         Calc(select=[a.x], where=[a.x > 5])
         +- HashJoin(joinType=[InnerJoin], where=[a.i = i.i])
-           :- TableSourceScan(table=[[lake, tpcds, store_returns]], filters=[df1], droppedJoins=[lake.tpcds.date_dim])
+           :- TableSourceScan(table=[[lake, tpcds, store_returns]], filters=[df1], eliminatedJoins=[lake.tpcds.date_dim])
            :  +- DynamicFilteringDataCollector(fields=[d_date_sk])
            :     +- Calc(where=[d_year = 2000])
            :        +- TableSourceScan(table=[[lake, tpcds, date_dim]])
@@ -302,10 +304,10 @@ def test_references_behind_an_eliminated_join_keep_their_filters() -> None:
     # The second branch keeps its join, as it needs another column of the dimension.
     whole = branch.replace("store_returns a", filtered("a", "k > 5"))
     ran = f"SELECT a.x FROM {filtered('a', 'k < 2')} WHERE TRUE UNION ALL {whole}"
-    found = plans(asked, applied(), by_november(3), rewritten_sql=ran, rewrites=[DROPPED])
+    found = plans(asked, applied(), by_november(3), rewritten_sql=ran, rewrites=[ELIMINATED])
     plan = text(found.optimized_physical)
     first, second = [line for line in plan.splitlines() if "store_returns" in line]
-    assert "filters=[df1], droppedJoins=[lake.tpcds.date_dim]" in first
+    assert "filters=[df1], eliminatedJoins=[lake.tpcds.date_dim]" in first
     assert "filters=[df2])" in second
     assert plan.count("HashJoin") == 1
 

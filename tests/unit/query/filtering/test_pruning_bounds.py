@@ -14,7 +14,7 @@ OPERATORS = PruningBounds(
     is_enabled=True,
     min_table_bytes=1000,
     form=FormBounds(max_in_list=200, max_ranges=32, max_listed=2000),
-    rewrites=RewriteBounds(kinds=frozenset({RewriteKind.READ_OPTIONS, RewriteKind.JOIN_DROPPED}), slots=2),
+    rewrites=RewriteBounds(kinds=frozenset({RewriteKind.READ_OPTIONS, RewriteKind.JOIN_ELIMINATED}), slots=2),
     tuples=TupleBounds(max_parts=100, max_values=1000),
 )
 
@@ -37,8 +37,8 @@ def test_a_query_that_is_verified_reads_every_table_at_one_snapshot() -> None:
 
 
 def test_what_the_operator_switched_off_no_query_switches_on() -> None:
-    asked = PruningRequest(rewrites=frozenset({RewriteKind.JOIN_DROPPED, RewriteKind.LOCAL_RELATION}))
-    assert OPERATORS.within(asked).rewrites.kinds == {RewriteKind.JOIN_DROPPED}
+    asked = PruningRequest(rewrites=frozenset({RewriteKind.JOIN_ELIMINATED, RewriteKind.LOCAL_RELATION}))
+    assert OPERATORS.within(asked).rewrites.kinds == {RewriteKind.JOIN_ELIMINATED}
 
 
 @pytest.mark.parametrize(("max_bytes", "max_in_list"), [(None, 200), (16, 200), (15, 0), (0, 0)])

@@ -81,7 +81,7 @@ def test_a_query_that_fails_as_it_is_written_fails_nobody_who_got_his_rows(bench
 def test_a_query_that_was_not_pruned_says_so(bench: Bench) -> None:
     query = bench.of(QueryRequest("written", pruning=PruningRequest(is_verified=True)))
     bench.run_pruned(query)
-    assert query.record.verification is Verification.NOT_NARROWED
+    assert query.record.verification is Verification.NOT_PRUNED
 
 
 def test_without_being_asked_nothing_is_verified(bench: Bench) -> None:

@@ -1,0 +1,77 @@
+"""Versions that share a schema read each other's rows, whatever names they have for their values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from service.adapters.postgres.query_records.metrics_rows import query_values, record_of
+from service.adapters.postgres.shared.metrics_tables import QueryRow
+from service.model.query.query import QueryRecord
+from service.model.query.rewrites import RewriteKind, RewriteRecord
+from service.model.query.verification import Verification
+from tests.fakes.query_records import full_record
+
+
+def read(**values: Any) -> QueryRecord:
+    """Returns the record of a row with these values."""
+    return record_of(QueryRow(**(query_values(full_record()) | values), scans=[], filters=[]))
+
+
+def rewrite(kind: str) -> dict[str, object]:
+    return {"kind": kind, "table": "lake.shop.days", "detail": "", "mention": None, "filter_id": ""}
+
+
+@pytest.mark.parametrize("kind", RewriteKind)
+def test_every_rewrite_is_read_as_it_was_written(kind: RewriteKind) -> None:
+    written = replace(full_record(), rewrites=(RewriteRecord(kind, "lake.shop.days"),))
+    assert read(rewrites=query_values(written)["rewrites"]).rewrites == written.rewrites
+
+
+@pytest.mark.parametrize("outcome", [*Verification, None])
+def test_every_verification_is_read_as_it_was_written(outcome: Verification | None) -> None:
+    written = replace(full_record(), verification=outcome)
+    assert read(verification=query_values(written)["verification"]).verification is outcome
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("JOIN_DROPPED", [RewriteKind.JOIN_ELIMINATED]),
+        ("JOIN_ELIMINATED", [RewriteKind.JOIN_ELIMINATED]),
+        ("VIEW_OPENED", [RewriteKind.VIEW_EXPANDED]),
+        ("VIEW_EXPANDED", [RewriteKind.VIEW_EXPANDED]),
+        ("SOMETHING_NEWER", []),
+    ],
+)
+def test_rewrites_of_other_versions_are_read_or_left_out(kind: str, expected: list[RewriteKind]) -> None:
+    assert [each.kind for each in read(rewrites=[rewrite(kind)]).rewrites] == expected
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        ("NOT_NARROWED", Verification.NOT_PRUNED),
+        ("NOT_PRUNED", Verification.NOT_PRUNED),
+        ("SOMETHING_NEWER", None),
+    ],
+)
+def test_verifications_of_other_versions_are_read_or_left_out(
+    outcome: str, expected: Verification | None
+) -> None:
+    assert read(verification=outcome).verification is expected
+
+
+def test_the_version_before_knows_every_name_that_is_written() -> None:
+    rewrites = tuple(RewriteRecord(each) for each in RewriteKind)
+    values: Any = query_values(replace(full_record(), rewrites=rewrites))
+    assert {each["kind"] for each in values["rewrites"]} == {
+        "READ_OPTIONS",
+        "LOCAL_RELATION",
+        "ONE_READING",
+        "JOIN_DROPPED",
+        "NATIVE_PRUNING_OFF",
+        "VIEW_OPENED",
+    }
