@@ -153,7 +153,7 @@ def _spans_of_one(hosted: HostedGateway, client: Client, counter: _Counter) -> i
 def _step_us() -> float:
     began = time.perf_counter()
     for _ in range(STEPS):
-        with step("sluice.query.vet"):
+        with step("sluice.query.validate"):
             pass
     return (time.perf_counter() - began) / STEPS * 1_000_000
 

@@ -19,6 +19,7 @@ from service.ingest.distributed.large_parts import LargeInputs
 from service.ingest.distributed.sources_until import SourcesUntil
 from service.ingest.distributed.write_executed import ExecutedWrite, WritePorts, is_executed
 from service.ingest.joined_routes import joined_routes
+from service.ingest.no_ingest_metrics import NoIngestMetrics
 from service.ingest.present_columns import PresentColumns
 from service.ingest.read_target import read_target
 from service.ingest.request_rows import request_rows
@@ -26,7 +27,6 @@ from service.ingest.required_advice import required_advice
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.schema_changes.evolutions import reporting
 from service.ingest.schema_changes.match_tables import match_tables
-from service.ingest.unmetered_ingests import Unmetered
 from service.ingest.write_schema.cached_write_schemas import cached_written_fields
 from service.ingest.write_schema.resolve_targets import resolve_targets
 from service.ingest_ports import (
@@ -76,7 +76,7 @@ class IngestPorts:
     """The size to which a body may expand when it is read."""
     large: LargeInputs | None = None
     """The writer of large inputs; without it, the gateway writes everything itself."""
-    metrics: IngestMetrics = field(default_factory=Unmetered)
+    metrics: IngestMetrics = field(default_factory=NoIngestMetrics)
     turn: Callable[[], AbstractContextManager[None]] = nullcontext
     """Held while the records of a small ingest are read and written; it waits for this ingest's turn."""
     changes: TableChanges

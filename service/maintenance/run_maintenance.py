@@ -9,7 +9,7 @@ from typing import assert_never
 from service.errors import GatewayError, MaintenanceFailed, PartDown
 from service.lineage_ports import Lineage, NoLineage
 from service.maintenance.may_remove_orphans import check_may_remove_orphans
-from service.maintenance.unmetered_maintenance import UnmeteredMaintenance
+from service.maintenance.no_maintenance_metrics import NoMaintenanceMetrics
 from service.maintenance_ports import (
     MaintenanceLog,
     MaintenanceMetrics,
@@ -44,7 +44,7 @@ class MaintenancePorts:
     clock: Clock
     deletion_clock: Clock
     lineage: Lineage = field(default_factory=NoLineage)
-    metrics: MaintenanceMetrics = field(default_factory=UnmeteredMaintenance)
+    metrics: MaintenanceMetrics = field(default_factory=NoMaintenanceMetrics)
 
 
 def run_maintenance(record: MaintenanceRecord, ports: MaintenancePorts) -> MaintenanceRecord:

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from service.errors import MetricsStoreDown
 from service.maintenance.maintenance_service import MaintenancePlan, MaintenanceService
+from service.maintenance.no_maintenance_metrics import NoMaintenanceMetrics
 from service.maintenance.run_maintenance import MaintenancePorts
-from service.maintenance.unmetered_maintenance import UnmeteredMaintenance
 from service.maintenance_ports import MaintenanceMetrics
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (
@@ -168,7 +168,7 @@ class FakeMaintenances(MaintenanceService):
     ) -> None:
         self.log = FakeMaintenanceLog()
         self.table_maintenance = FakeTableMaintenance()
-        counting = metrics or UnmeteredMaintenance()
+        counting = metrics or NoMaintenanceMetrics()
         ports = MaintenancePorts(
             table_maintenance=self.table_maintenance,
             log=self.log,

@@ -119,7 +119,7 @@ def test_a_query_is_one_trace_down_to_stages_cache_and_store(traced: Traced) -> 
         "spark.stage",
         "sluice.records.write",
         "sluice.filter",
-        "sluice.query.keep",
+        "sluice.query.store",
     }
     until(lambda: expected <= traced.names(context))
     spans = traced.of(context)
@@ -133,7 +133,7 @@ def test_a_query_is_one_trace_down_to_stages_cache_and_store(traced: Traced) -> 
     assert set(query.attributes["sluice.tables"]) == TABLES
     assert query.attributes["sluice.filters.applied"] == 1
     steps = {each.name for each in spans if each.parent_id == query.span_id}
-    assert steps == {f"sluice.query.{each}" for each in ("queue", "vet", "prune", "run", "keep")}
+    assert steps == {f"sluice.query.{each}" for each in ("queue", "validate", "prune", "run", "store")}
 
     stages = [each for each in spans if each.name == "spark.stage" and traced.path(each)[:4] == RUN]
     assert stages

@@ -15,7 +15,7 @@ from api.http.authentication.issuers import Issuers
 from api.http.authentication.key_lookups import KeyLookups
 from api.http.authentication.static_tokens import StaticTokens
 from api.http.middleware.authentication_metrics import NO_KIND
-from api.http.problems.errors import Unauthenticated
+from api.http.problems.http_errors import Unauthenticated
 from service.authentication.check_key import check_key
 from service.errors import CertificateInvalid, CredentialFault
 from service.model.authentication.api_keys import PREFIX, sent_key

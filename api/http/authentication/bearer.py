@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from api.http.problems.errors import Unauthenticated
+from api.http.problems.http_errors import Unauthenticated
 from service.errors import CredentialFault
 
 MAX_BYTES = 64 * 1024

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import Field
 
-from api.http.app_context import AppContext, CallingPrincipal, EdgeOfApp, require_json
+from api.http.app_context import AppContext, CallingPrincipal, CurrentAppContext, require_json
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.routes.documented import problems
 from api.http.schemas.api_keys import KeyAnswer, KeyBody, KeyList, MadeKeyAnswer, key_answer, made_key_answer
@@ -35,7 +35,7 @@ class KeyQuery(StrictModel):
     dependencies=[Depends(require_json)],
 )
 async def create_key(
-    body: KeyBody, app_context: EdgeOfApp, principal: CallingPrincipal, response: Response
+    body: KeyBody, app_context: CurrentAppContext, principal: CallingPrincipal, response: Response
 ) -> MadeKeyAnswer:
     """Creates an API key. Only this answer has its text."""
     keys = _keys(app_context, principal)
@@ -46,7 +46,7 @@ async def create_key(
 
 @router.get("/keys", responses=problems(403, 422, 503))
 async def list_keys(
-    asked: Annotated[KeyQuery, Query()], app_context: EdgeOfApp, principal: CallingPrincipal
+    asked: Annotated[KeyQuery, Query()], app_context: CurrentAppContext, principal: CallingPrincipal
 ) -> KeyList:
     """Lists all API keys, the newest first, also expired and revoked ones, without their secrets."""
     keys = _keys(app_context, principal)
@@ -55,7 +55,7 @@ async def list_keys(
 
 
 @router.delete("/keys/{key_id}", responses=problems(403, 404, 422, 503))
-async def revoke_key(key_id: KeyId, app_context: EdgeOfApp, principal: CallingPrincipal) -> KeyAnswer:
+async def revoke_key(key_id: KeyId, app_context: CurrentAppContext, principal: CallingPrincipal) -> KeyAnswer:
     """Revokes an API key: at this replica at once, at all others within `api_key_cache_ttl_s`."""
     keys = _keys(app_context, principal)
     revoked = await app_context.access.call(keys.revoke, key_id, principal.name)

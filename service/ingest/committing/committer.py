@@ -19,7 +19,7 @@ from service.ingest.committing.missing_tables import MissingTables
 from service.ingest.committing.rewriting import Rewriting
 from service.ingest.committing.round_queue import RoundQueue
 from service.ingest.committing.waiters import Outcome, Waiters, unsettled
-from service.ingest.unmetered_ingests import Unmetered
+from service.ingest.no_ingest_metrics import NoIngestMetrics
 from service.ingest_ports import IngestLog, IngestMetrics, TableCommits
 from service.lineage_ports import Lineage, NoLineage
 from service.model.ingest.ingest import IngestBacklog, IngestRecord
@@ -52,7 +52,7 @@ class Committer:
     ) -> None:
         self._rewriting = rewriting
         self._lineage = lineage or NoLineage()
-        self._metrics = metrics or Unmetered()
+        self._metrics = metrics or NoIngestMetrics()
         self._log = ingests
         self._commits = commits
         self._clock = clock

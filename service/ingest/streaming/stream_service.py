@@ -27,9 +27,9 @@ from service.errors import (
 )
 from service.idempotency import same_request, sent_before
 from service.ingest.ingest_service import IngestService
+from service.ingest.streaming.no_stream_metrics import NoStreamMetrics
 from service.ingest.streaming.stream_lags import StreamLags
 from service.ingest.streaming.stream_run import StreamRun
-from service.ingest.streaming.unmetered_streams import UnmeteredStreams
 from service.model.ingest.ingest import IngestRequest
 from service.model.ingest.stream_standing import StreamStanding
 from service.model.ingest.streams import StreamDefinition, StreamRecord, StreamState
@@ -69,7 +69,7 @@ class StreamPorts:
     queries: StreamQueries
     sources: StreamSources
     clock: Clock
-    metrics: StreamMetrics = field(default_factory=UnmeteredStreams)
+    metrics: StreamMetrics = field(default_factory=NoStreamMetrics)
 
 
 @dataclass(slots=True)

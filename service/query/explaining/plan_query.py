@@ -30,7 +30,7 @@ def plan_query(query: QueryHandle, ports: QueryPorts) -> Explanation:
     """
     if not query.start(ports.clock.elapsed_ms()):
         raise QueryCanceled
-    with step("sluice.query.vet"):
+    with step("sluice.query.validate"):
         validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
         check_parameters(query.request.sql, query.request.parameters)
     with step("sluice.query.prune"):

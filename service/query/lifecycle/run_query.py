@@ -49,7 +49,7 @@ def run_query(query: QueryHandle, ports: QueryPorts) -> None:
     if not query.start(ports.clock.elapsed_ms()):
         return
     try:
-        with step("sluice.query.vet"):
+        with step("sluice.query.validate"):
             validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
             check_parameters(query.request.sql, query.request.parameters)
         with step("sluice.query.prune"):
@@ -59,7 +59,7 @@ def run_query(query: QueryHandle, ports: QueryPorts) -> None:
             outcome = run_pruned(query, pruned, ports.pruner, ports.engine, ports.engine_retries)
             query.note(outcome)
             result = outcome.rows()
-        with step("sluice.query.keep"):
+        with step("sluice.query.store"):
             manifest = store(result, query, ports.results)
     except GatewayError as failure:
         # The query keeps the failure without its causes: this is the last place to see them.

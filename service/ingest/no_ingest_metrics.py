@@ -8,7 +8,7 @@ from service.model.ingest.ingest import IngestBacklog, IngestRecord
 from service.model.ingest.writing import Committable
 
 
-class Unmetered:
+class NoIngestMetrics:
     """An `IngestMetrics` port that records no numbers."""
 
     def accepted(self, record: IngestRecord) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class UnmeteredStreams:
+class NoStreamMetrics:
     """A `StreamMetrics` port that records no numbers."""
 
     def batch_done(self) -> None:

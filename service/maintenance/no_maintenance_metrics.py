@@ -5,7 +5,7 @@ from __future__ import annotations
 from service.model.operations.maintenance import MaintenanceRecord
 
 
-class UnmeteredMaintenance:
+class NoMaintenanceMetrics:
     """Implements the `MaintenanceMetrics` port and counts nothing."""
 
     def ended(self, record: MaintenanceRecord) -> None:
