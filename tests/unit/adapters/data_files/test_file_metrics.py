@@ -25,9 +25,9 @@ from pyiceberg.types import (
     StructType,
     UUIDType,
 )
-from tests.unit.adapters.data_files.test_transforms import VALUES, array_of
 
 from tests.unit.adapters.data_files.states import paths_of, read, state_of, write
+from tests.unit.adapters.data_files.test_arrow_transforms import VALUES, array_of
 
 KINDS: dict[PrimitiveType, st.SearchStrategy[Any]] = {BooleanType(): st.booleans()} | {
     kind: values for kind, values in VALUES.items() if not isinstance(kind, UUIDType)
