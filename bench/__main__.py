@@ -18,7 +18,7 @@ from bench.page import write_page
 def main(names: list[str]) -> int:
     """Takes the measures; returns the exit code of the process."""
     console = Console()
-    unknown = [each for each in names if each not in {*MEASURES, "report"}]
+    unknown = [name for name in names if name not in {*MEASURES, "report"}]
     if unknown:
         console.print(
             f"There is no measure {', '.join(unknown)}; there are {', '.join(MEASURES)}, and report."
@@ -27,7 +27,7 @@ def main(names: list[str]) -> int:
     if names != ["report"]:
         # As an exception, so that every started gateway is stopped.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-        _take([each for each in names if each != "report"] or list(MEASURES), console)
+        _take([name for name in names if name != "report"] or list(MEASURES), console)
     write_page()
     return 0
 

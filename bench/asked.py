@@ -26,23 +26,23 @@ class Asked:
     @property
     def sources(self) -> set[str]:
         """The sources of the applied filters' keys."""
-        return {each["source"] for each in self.explanation["filters"] if each["applied"]}
+        return {filter_["source"] for filter_ in self.explanation["filters"] if filter_["applied"]}
 
     @property
     def planning_ms(self) -> float:
         """The time until the query runs: detection and collection by the gateway, planning by the engine."""
         timings = self.explanation["timings"]
-        return float(sum(timings[f"{each}Ms"] for each in ("parse", "detect", "filters", "plan")))
+        return float(sum(timings[f"{step}Ms"] for step in ("parse", "detect", "filters", "plan")))
 
     def scan(self, table: str, level: str) -> int:
         """Returns how much all scans of this table selected."""
-        scans = (each for each in self.explanation["scans"] if each["table"].endswith(f".{table}"))
-        return sum(each[level]["selected"] for each in scans)
+        scans = (scan for scan in self.explanation["scans"] if scan["table"].endswith(f".{table}"))
+        return sum(scan[level]["selected"] for scan in scans)
 
     def total(self, table: str, level: str) -> int:
         """Returns the total that they selected from."""
-        scans = (each for each in self.explanation["scans"] if each["table"].endswith(f".{table}"))
-        return sum(each[level]["total"] for each in scans)
+        scans = (scan for scan in self.explanation["scans"] if scan["table"].endswith(f".{table}"))
+        return sum(scan[level]["total"] for scan in scans)
 
 
 def ask(client: Client, body: dict[str, Any]) -> Asked:

@@ -47,11 +47,11 @@ def measure(lake: Lake) -> Measurement:
                     outcomes[count].append(clients.submit(send_all, gateway.url, count, bodies).result())
                     windows[count].append((started, time.monotonic()))
             probes = stop_probes()
-    health = {count: _within(probes, each) for count, each in windows.items()}
+    health = {count: _within(probes, window) for count, window in windows.items()}
     samples = {
-        "health_ms": {str(count): each for count, each in health.items()},
-        "per_s": {str(count): [len(o[1]) / o[0] for o in each] for count, each in outcomes.items()},
-        "errors": [error for each in outcomes.values() for o in each for error in o[2]],
+        "health_ms": {str(count): took_ms for count, took_ms in health.items()},
+        "per_s": {str(count): [len(o[1]) / o[0] for o in outcome] for count, outcome in outcomes.items()},
+        "errors": [error for outcome in outcomes.values() for o in outcome for error in o[2]],
     }
     return Measurement(_rows(outcomes, health), samples)
 
@@ -78,10 +78,10 @@ def _within(probes: list[Probe], windows: list[tuple[float, float]]) -> list[flo
 
 
 def _rows(outcomes: dict[int, list[Outcome]], health: dict[int, list[float]]) -> list[Row]:
-    per_s = {count: [len(each[1]) / each[0] for each in of] for count, of in outcomes.items()}
+    per_s = {count: [len(outcome[1]) / outcome[0] for outcome in of] for count, of in outcomes.items()}
     ratios = [many / few for many, few in zip(per_s[MANY], per_s[FEW], strict=True)]
     ratio = statistics.median(ratios)
-    errors = sum(len(each[2]) for of in outcomes.values() for each in of)
+    errors = sum(len(outcome[2]) for of in outcomes.values() for outcome in of)
     p99 = percentile(health[MANY], 99)
     return [
         *(spread(f"throughput, {count} clients", per_s[count], "queries/s") for count in (FEW, MANY)),

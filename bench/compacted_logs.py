@@ -43,7 +43,7 @@ def measure(lake: Lake) -> Measurement:
         _compact(lake, width, table)
     samples = _asked(lake, tables)
     sizes = {width: _size(lake, name) for width, name in names.items()}
-    rows = [each for kind in ("typed", "everywhere") for each in _rows(kind, samples[kind])]
+    rows = [row for kind in ("typed", "everywhere") for row in _rows(kind, samples[kind])]
     files = [
         Row(f"{width}: files, MB", sizes[width][0], f"files, {sizes[width][1] / 1e6:.1f} MB")
         for width in WIDTHS
@@ -68,7 +68,7 @@ def _filled(lake: Lake, name: str) -> str:
     with ExitStack() as stack:
         writer = Projected(lake, table, stack)
         for seed in range(FILES):
-            writer.write([each.rows(ROWS, seed) for each in log_types()])
+            writer.write([log_type.rows(ROWS, seed) for log_type in log_types()])
     return table
 
 
@@ -90,7 +90,7 @@ def _compact(lake: Lake, width: str, table: str) -> None:
 def _asked(lake: Lake, tables: Mapping[str, str]) -> dict[str, dict[str, list[float]]]:
     log_type = log_types()[7]
     values = {
-        "column": next(each for each in log_type.columns if each not in SHARED),
+        "column": next(column for column in log_type.columns if column not in SHARED),
         "log_type": log_type.name,
     }
     samples: dict[str, dict[str, list[float]]] = {
@@ -117,17 +117,17 @@ def _cpu_of(gateway: GatewayProcess, client: Client, body: dict[str, Any]) -> fl
 
 
 def _cpu_s(gateway: GatewayProcess) -> float:
-    found = [each.cpu_times() for each in (gateway.process, gateway.jvm())]
-    return sum(each.user + each.system for each in found)
+    found = [process.cpu_times() for process in (gateway.process, gateway.jvm())]
+    return sum(times.user + times.system for times in found)
 
 
 def _rows(kind: str, ways: Mapping[str, list[float]]) -> list[Row]:
     title = {"typed": "a column of one log type", "everywhere": "a column of all rows"}[kind]
-    each = [wide / own for wide, own in zip(ways["TABLE"], ways["WRITE_SCHEMA"], strict=True)]
+    ratios = [wide / own for wide, own in zip(ways["TABLE"], ways["WRITE_SCHEMA"], strict=True)]
     ratio = statistics.median(ways["TABLE"]) / statistics.median(ways["WRITE_SCHEMA"])
     return [
         *(spread(f"{title}, {width}", [value * 1000 for value in ways[width]]) for width in WIDTHS),
-        Row(f"{title}: full width's CPU", ratio, "times", min(each), max(each)),
+        Row(f"{title}: full width's CPU", ratio, "times", min(ratios), max(ratios)),
     ]
 
 

@@ -50,8 +50,8 @@ class Contest:
         for _ in range(rounds):
             self.round(lambda _: True)
         for ways in self.samples.values():
-            for each in ways.values():
-                each.clear()
+            for way in ways.values():
+                way.clear()
         self.faults.clear()
 
     def round(self, is_wanted: Callable[[str], bool]) -> int:

@@ -47,7 +47,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     left.bar(range(1, len(times) + 1), times, color=["tab:orange"] + ["tab:blue"] * len(samples["warm"]))
     left.set(xlabel="the demo's question, nth time", ylabel="ms")
     starts = [samples["first"], *samples["again"]]
-    right.bar([f"start {each + 1}" for each in range(len(starts))], starts)
+    right.bar([f"start {index + 1}" for index in range(len(starts))], starts)
     right.axhline(TARGET_START_S, color="grey", linestyle=":")
     right.set_ylabel("s until ready")
 

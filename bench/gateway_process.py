@@ -30,7 +30,7 @@ class GatewayProcess:
 
     def jvm(self) -> psutil.Process:
         """The JVM of its Spark session."""
-        return next(each for each in self.process.children(recursive=True) if each.name() == "java")
+        return next(child for child in self.process.children(recursive=True) if child.name() == "java")
 
 
 @contextmanager

@@ -44,10 +44,10 @@ def append_files(transaction: Transaction, files: Iterable[Part]) -> None:
     """Adds each part as a file of its own, in one snapshot with one new manifest."""
     writers = _Writers(transaction)
     with ThreadPoolExecutor() as pool:
-        written = list(pool.map(lambda each: each[0].write(*each[1]), writers.each_with(files)))
+        written = list(pool.map(lambda pair: pair[0].write(*pair[1]), writers.each_with(files)))
     with transaction.update_snapshot().fast_append() as snapshot:
-        for each in written:
-            snapshot.append_data_file(each)
+        for file in written:
+            snapshot.append_data_file(file)
 
 
 class _Writers:

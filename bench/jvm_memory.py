@@ -26,7 +26,7 @@ def used_mb(jvm: psutil.Process) -> tuple[float, float] | None:
     """Returns the used megabytes of the heap and of the metaspace; None without `jcmd`."""
     if not has_jcmd():
         return None
-    heap, metaspace, *_ = (int(each) / 1024 for each in _USED.findall(_jcmd(jvm, "GC.heap_info")))
+    heap, metaspace, *_ = (int(kib) / 1024 for kib in _USED.findall(_jcmd(jvm, "GC.heap_info")))
     return heap, metaspace
 
 

@@ -33,7 +33,7 @@ def measure(lake: Lake) -> Measurement:
     """Returns rows per CPU-second and per second, and bytes, of both."""
     found: dict[str, list[Written]] = {OURS: [], PYICEBERG: []}
     types = log_types()
-    batches = [each.rows(ROWS // len(types), 1) for each in types]
+    batches = [log_type.rows(ROWS // len(types), 1) for log_type in types]
     with ExitStack() as stack:
         ours, theirs = make_table(lake, "large_projected"), make_table(lake, "large_padded")
         writers = {
@@ -47,7 +47,7 @@ def measure(lake: Lake) -> Measurement:
                 written = timed(writers[way], batches, tables[way])
                 if number >= WARM_UP:
                     found[way].append(written)
-    shown = {way: [_shown(each) for each in of] for way, of in found.items()}
+    shown = {way: [_shown(run) for run in of] for way, of in found.items()}
     return Measurement(_rows(found), shown, REMARKS)
 
 
@@ -56,7 +56,9 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     left, right = figure.subplots(1, 2)
     for axes, kind, label in ((left, "rows_per_cpu_s", "rows per CPU-second"), (right, "mb", "MB")):
         names = list(measurement.samples)
-        axes.bar(names, [statistics.median(each[kind] for each in measurement.samples[way]) for way in names])
+        axes.bar(
+            names, [statistics.median(sample[kind] for sample in measurement.samples[way]) for way in names]
+        )
         axes.set_ylabel(label)
 
 
@@ -78,7 +80,7 @@ def _rows(found: dict[str, list[Written]]) -> Sequence[Row]:
     value = statistics.median(cpu)
     return [
         *(
-            spread(f"{way}", [ROWS / each.cpu_s for each in of], "rows per CPU-second")
+            spread(f"{way}", [ROWS / run.cpu_s for run in of], "rows per CPU-second")
             for way, of in found.items()
         ),
         Row(
@@ -92,8 +94,5 @@ def _rows(found: dict[str, list[Written]]) -> Sequence[Row]:
         ),
         spread("rows per second, projected to padded", wall, "times"),
         spread("bytes, padded to projected", size, "times"),
-        *(
-            spread(f"{way}: bytes", [each.added_bytes / 1e6 for each in of], "MB")
-            for way, of in found.items()
-        ),
+        *(spread(f"{way}: bytes", [run.added_bytes / 1e6 for run in of], "MB") for way, of in found.items()),
     ]

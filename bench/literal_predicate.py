@@ -67,7 +67,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     names = list(measurement.samples)
     for offset, label in enumerate(("by the gateway", "by hand")):
         read = [measurement.samples[name]["dataFiles"] for name in names]
-        shares = [100 * each[offset] / max(each[2], 1) for each in read]
+        shares = [100 * counts[offset] / max(counts[2], 1) for counts in read]
         axes.bar([place + 0.4 * offset for place in range(len(names))], shares, 0.4, label=label)
     axes.set_xticks([place + 0.2 for place in range(len(names))], names)
     axes.set_ylabel("percent of the fact's data files")
@@ -96,7 +96,7 @@ def _levels(level: str, fact: str, ours: Asked, hand: Asked) -> list[int]:
 
 
 def _rows(read: Read) -> list[Row]:
-    more = [name for name, levels in read.items() if any(each[0] != each[1] for each in levels.values())]
+    more = [name for name, levels in read.items() if any(level[0] != level[1] for level in levels.values())]
     rows = [Row("queries that read otherwise", len(more), "", target="none", is_met=not more)]
     for name, levels in read.items():
         for level, unit in zip(LEVELS, ("", "bytes"), strict=True):

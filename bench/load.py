@@ -33,10 +33,10 @@ def send_all(url: str, clients: int, bodies: Sequence[dict[str, Any]]) -> Outcom
         threading.Thread(target=_client, args=(url, waiting, times_ms, errors)) for _ in range(clients)
     ]
     started = time.monotonic()
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     return time.monotonic() - started, times_ms, errors
 
 

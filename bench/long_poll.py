@@ -57,9 +57,9 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     """Draws memory and threads over time."""
     memory = figure.subplots()
     samples = measurement.samples["samples"]
-    times = [each[0] for each in samples]
-    memory.plot(times, [each[1] for each in samples], label="resident memory, MB")
-    memory.plot(times, [each[2] for each in samples], label="threads")
+    times = [sample[0] for sample in samples]
+    memory.plot(times, [sample[1] for sample in samples], label="resident memory, MB")
+    memory.plot(times, [sample[2] for sample in samples], label="threads")
     memory.axhline(measurement.samples["idle"][1], color="grey", linestyle=":", label="idle")
     memory.axvline(measurement.samples["waiting_at_s"], color="grey", linewidth=0.5)
     memory.set(xlabel="s (the line: all have asked)", ylim=(0, None))
@@ -110,11 +110,11 @@ def _rows(
     idle: Sample, samples: list[Sample], waiting_at_s: float, answers: list[tuple[str, float]], count: int
 ) -> list[Row]:
     times = [at for _, at in answers]
-    waiting = [each for each in samples if waiting_at_s <= each[0] < min(times)]
-    over = max(each[1] for each in samples) - idle[1]
-    threads = max(each[2] for each in samples) - idle[2]
+    waiting = [sample for sample in samples if waiting_at_s <= sample[0] < min(times)]
+    over = max(sample[1] for sample in samples) - idle[1]
+    threads = max(sample[2] for sample in samples) - idle[2]
     answered = Counter(state for state, _ in answers)["SUCCEEDED"]
-    added = max((each[1] for each in waiting), default=idle[1]) - idle[1]
+    added = max((measured[1] for measured in waiting), default=idle[1]) - idle[1]
     return [
         Row("resident memory, idle", idle[1], "MB"),
         Row("over idle, while all wait", added, "MB"),

@@ -70,10 +70,10 @@ def _ask(client: Client, period: int, way: Way) -> Asked:
 
 
 def _record(kinds: dict[str, list[float]], asked: Asked) -> None:
-    scans = [each for each in asked.explanation["scans"] if each["table"].endswith(EVENTS)]
+    scans = [scan for scan in asked.explanation["scans"] if scan["table"].endswith(EVENTS)]
     values = (
         asked.took_ms,
-        max(1, sum(each["planningMs"] for each in scans)),
+        max(1, sum(scan["planningMs"] for scan in scans)),
         asked.planning_ms,
         asked.scan(EVENTS, "dataFiles"),
         asked.scan(EVENTS, "manifests"),

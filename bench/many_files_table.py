@@ -85,6 +85,6 @@ def _rows(day: int, number: int) -> pa.Table:
         {
             "event_day": pa.array([day] * ROWS_OF_A_FILE, pa.int32()),
             "event_id": pa.array(ids, pa.int64()),
-            "amount": pa.array([Decimal(each % 10_000) / 100 for each in ids], pa.decimal128(9, 2)),
+            "amount": pa.array([Decimal(id_ % 10_000) / 100 for id_ in ids], pa.decimal128(9, 2)),
         }
     )

@@ -81,7 +81,7 @@ def read(name: str) -> tuple[Measurement, str] | None:
     if not path.exists():
         return None
     content = orjson.loads(path.read_bytes())
-    rows = [Row(**each) for each in content["rows"]]
+    rows = [Row(**fields) for fields in content["rows"]]
     return Measurement(rows, content["samples"], content["remarks"]), content["machine"]
 
 

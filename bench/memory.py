@@ -73,7 +73,9 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     points: list[Point] = measurement.samples["points"]
     for name in points[0]:
         if name != "queries":
-            axes.plot([each["queries"] for each in points], [each[name] for each in points], "o-", label=name)
+            axes.plot(
+                [point["queries"] for point in points], [point[name] for point in points], "o-", label=name
+            )
     axes.set(xlabel="queries", ylabel="MB")
     axes.set_ylim(bottom=0)
     axes.legend()
@@ -104,12 +106,12 @@ def _point(gateway: GatewayProcess, queries: int) -> Point:
 
 def _rows(points: Sequence[Point]) -> list[Row]:
     rows: list[Row] = []
-    settled = [each for each in points if each["queries"] >= SETTLED]
-    counts = [each["queries"] for each in settled]
+    settled = [point for point in points if point["queries"] >= SETTLED]
+    counts = [sample["queries"] for sample in settled]
     for name in points[0]:
         if name == "queries":
             continue
-        values = [each[name] for each in settled]
+        values = [sample[name] for sample in settled]
         slope = statistics.linear_regression(counts, values).slope
         percent = 100 * slope * (QUERIES - SETTLED) / values[0]
         rows += [

@@ -51,10 +51,12 @@ def measure(lake: Lake) -> Measurement:
         for layout, is_partitioned in LAYOUTS.items():
             samples[layout] = _contest(lake, hosted.spark, is_partitioned=is_partitioned)
     rows = [
-        row for layout, each in samples.items() for row in _rows(layout, each, has_targets=LAYOUTS[layout])
+        row
+        for layout, sample in samples.items()
+        for row in _rows(layout, sample, has_targets=LAYOUTS[layout])
     ]
     shown = {
-        f"{layout}: {way}": [{"took_s": each.took_s, "bytes": each.added_bytes} for each in found]
+        f"{layout}: {way}": [{"took_s": run.took_s, "bytes": run.added_bytes} for run in found]
         for layout, ways in samples.items()
         for way, found in ways.items()
     }
@@ -66,8 +68,8 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     left, right = figure.subplots(1, 2)
     names = list(measurement.samples)
     for axes, kind, factor, label in ((left, "took_s", 1.0, "s"), (right, "bytes", 1e-6, "MB")):
-        medians = [statistics.median(each[kind] for each in measurement.samples[name]) for name in names]
-        axes.barh(names, [each * factor for each in medians])
+        medians = [statistics.median(sample[kind] for sample in measurement.samples[name]) for name in names]
+        axes.barh(names, [median * factor for median in medians])
         axes.invert_yaxis()
         axes.set_xlabel(label)
     right.set_yticklabels([])
@@ -78,7 +80,7 @@ def _contest(lake: Lake, spark: Any, *, is_partitioned: bool) -> dict[str, list[
         way: make_table(lake, way.partition(",")[0].lower(), is_partitioned=is_partitioned)
         for way in (OURS, PYICEBERG, SPARK)
     }
-    found: dict[str, list[Written]] = {each: [] for each in names}
+    found: dict[str, list[Written]] = {name: [] for name in names}
     with ExitStack() as stack:
         writers = {
             OURS: Projected(lake, names[OURS], stack).write,
@@ -89,7 +91,7 @@ def _contest(lake: Lake, spark: Any, *, is_partitioned: bool) -> dict[str, list[
         tables = {way: catalog.load_table(name.removeprefix("lake.")) for way, name in names.items()}
         types = log_types()
         for number in range(WARM_UP + ROUNDS):
-            batches = [each.rows(ROWS // len(types), number) for each in types]
+            batches = [log_type.rows(ROWS // len(types), number) for log_type in types]
             ways = list(writers)
             for way in (*ways[number % 3 :], *ways[: number % 3]):
                 written = timed(writers[way], batches, tables[way])
@@ -101,7 +103,7 @@ def _contest(lake: Lake, spark: Any, *, is_partitioned: bool) -> dict[str, list[
 def _rows(layout: str, found: dict[str, list[Written]], *, has_targets: bool) -> Sequence[Row]:
     ours = found[OURS]
     rows = [
-        spread(f"{layout}: {way}", [ROWS / each.took_s for each in of], "rows/s") for way, of in found.items()
+        spread(f"{layout}: {way}", [ROWS / run.took_s for run in of], "rows/s") for way, of in found.items()
     ]
     for peer, target in TARGETS.items():
         ratios = [other.took_s / own.took_s for own, other in zip(ours, found[peer], strict=True)]
@@ -111,7 +113,7 @@ def _rows(layout: str, found: dict[str, list[Written]], *, has_targets: bool) ->
         _ratio(f"{layout}: bytes, {PYICEBERG} to projected", smaller, TARGET_BYTES if has_targets else None)
     )
     rows += [
-        spread(f"{layout}: {way}, bytes", [each.added_bytes / 1e6 for each in of], "MB")
+        spread(f"{layout}: {way}, bytes", [run.added_bytes / 1e6 for run in of], "MB")
         for way, of in found.items()
     ]
     return rows

@@ -45,7 +45,7 @@ def measure(lake: Lake) -> Measurement:
     log_type = log_types()[0]
     body = as_ndjson(log_type.rows(ROWS, 1))
     bodies = {PLAIN: (body, ""), COMPRESSED: (pa.compress(body, "zstd", asbytes=True), "zstd")}
-    samples: dict[str, list[dict[str, float]]] = {each: [] for each in (*bodies, ARROW)}
+    samples: dict[str, list[dict[str, float]]] = {body: [] for body in (*bodies, ARROW)}
     schema = arrow_json.read_json(pa.py_buffer(body[: body.index(b"\n", _BLOCK_BYTES // 4)])).schema
     asked = {"table": make_table(lake, "ndjson"), "writeSchema": ",".join(log_type.columns)}
     with gateway_process(lake.environment()) as gateway:
@@ -68,7 +68,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     axes = figure.subplots()
     for name, samples in measurement.samples.items():
         for kind, label in (("took_s", "rows per second"), ("cpu_s", "rows per CPU-second")):
-            values = [ROWS / each[kind] for each in samples]
+            values = [ROWS / sample[kind] for sample in samples]
             axes.plot(range(1, len(values) + 1), values, "o-", label=f"{name}: {label}")
     axes.axhline(TARGET, color="grey", linestyle=":")
     axes.set(xlabel="request", ylabel="rows")
@@ -79,9 +79,9 @@ def draw(figure: Figure, measurement: Measurement) -> None:
 def as_ndjson(table: pa.Table) -> bytes:
     """Returns the rows of a log type, a line each."""
     rows = table.to_pylist()
-    for each in rows:
-        moment: datetime = each["event_time"]
-        each["event_time"] = moment.isoformat()
+    for row in rows:
+        moment: datetime = row["event_time"]
+        row["event_time"] = moment.isoformat()
     return b"\n".join(map(orjson.dumps, rows))
 
 
@@ -109,9 +109,9 @@ def _send(url: str, path: str, body: bytes, encoding: str) -> None:
 
 def _cpu_s(gateway: GatewayProcess) -> float:
     total = 0.0
-    for each in (gateway.process, *gateway.process.children(recursive=True)):
+    for process in (gateway.process, *gateway.process.children(recursive=True)):
         try:
-            times = each.cpu_times()
+            times = process.cpu_times()
         except psutil.NoSuchProcess:
             continue
         # Ended children count too: PostgreSQL has a process for each connection.
@@ -122,12 +122,12 @@ def _cpu_s(gateway: GatewayProcess) -> float:
 def _rows(samples: Mapping[str, Sequence[Mapping[str, float]]], sizes: Mapping[str, int]) -> Sequence[Row]:
     rows: list[Row] = []
     for name, of in samples.items():
-        per_cpu_s = [ROWS / each["cpu_s"] for each in of]
+        per_cpu_s = [ROWS / run["cpu_s"] for run in of]
         value = statistics.median(per_cpu_s)
         target, is_met = (f"≥ {TARGET:,}", value >= TARGET) if name == PLAIN else (None, None)
         label = f"{name}: rows per CPU-second"
         rows.append(Row(label, value, "", min(per_cpu_s), max(per_cpu_s), target, is_met))
-        rows.append(spread(f"{name}: rows per second", [ROWS / each["took_s"] for each in of], ""))
+        rows.append(spread(f"{name}: rows per second", [ROWS / run["took_s"] for run in of], ""))
         if name in sizes:
             rows.append(Row(f"{name}: body of a request", sizes[name] / 1e6, "MB"))
     shares = [

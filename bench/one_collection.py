@@ -41,8 +41,8 @@ def bodies() -> list[dict[str, Any]]:
         "SELECT d_date, {function}({column}) FROM store_sales JOIN date_dim ON ss_sold_date_sk = d_date_sk"
         " WHERE d_year = 2000 AND d_moy = 11 GROUP BY d_date"
     )
-    texts = [sql.format(function=each, column=column) for each in _FUNCTIONS for column in _COLUMNS]
-    return [{"sql": each, **TABLES, "dynamicFiltering": PRUNED} for each in texts]
+    texts = [sql.format(function=function, column=column) for function in _FUNCTIONS for column in _COLUMNS]
+    return [{"sql": text, **TABLES, "dynamicFiltering": PRUNED} for text in texts]
 
 
 def measure(lake: Lake) -> Measurement:
@@ -62,7 +62,7 @@ def measure(lake: Lake) -> Measurement:
             after = _settled(gateway.url, before["sluice_queries_total"] + CLIENTS)
             changes.append({name: after[name] - before.get(name, 0) for name in after})
     samples = {"changes": changes, "times_ms": [times for _, times, _ in outcomes]}
-    errors = [error for *_, each in outcomes for error in each]
+    errors = [error for *_, errors_of_one in outcomes for error in errors_of_one]
     return Measurement(_rows(changes, outcomes), samples, (*REMARKS, *errors))
 
 
@@ -71,8 +71,8 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     axes = figure.subplots()
     changes = measurement.samples["changes"]
     rounds = range(1, len(changes) + 1)
-    collected = [_collected(each) for each in changes]
-    cached = [each.get("sluice_filter_cache_hits_total", 0) for each in changes]
+    collected = [_collected(change) for change in changes]
+    cached = [change.get("sluice_filter_cache_hits_total", 0) for change in changes]
     axes.bar(rounds, collected, label="collected")
     axes.bar(rounds, cached, bottom=collected, label="shared")
     axes.set(xlabel="round", ylabel="filters", xticks=rounds)
@@ -83,9 +83,9 @@ def ask_at_once(url: str, asked: Sequence[dict[str, Any]]) -> Outcome:
     """Sends each query from a client of its own; returns its milliseconds, or why it has no answer."""
     started = time.monotonic()
     with ThreadPoolExecutor(len(asked)) as pool:
-        futures = [pool.submit(lambda body: ask(Client(url), body).took_ms, each) for each in asked]
-    errors = [str(each.exception()) for each in futures if each.exception()]
-    times_ms = [each.result() for each in futures if not each.exception()]
+        futures = [pool.submit(lambda body: ask(Client(url), body).took_ms, sent) for sent in asked]
+    errors = [str(future.exception()) for future in futures if future.exception()]
+    times_ms = [future.result() for future in futures if not future.exception()]
     return time.monotonic() - started, times_ms, errors
 
 
@@ -118,9 +118,9 @@ def _collected(change: Counts) -> float:
 
 
 def _rows(changes: list[Counts], outcomes: list[Outcome]) -> list[Row]:
-    collected = [_collected(each) for each in changes]
-    applied = [sum(v for k, v in each.items() if 'reason="APPLIED"' in k) for each in changes]
-    errors = sum(len(each) for *_, each in outcomes)
+    collected = [_collected(change) for change in changes]
+    applied = [sum(v for k, v in change.items() if 'reason="APPLIED"' in k) for change in changes]
+    errors = sum(len(errors_of_one) for *_, errors_of_one in outcomes)
     return [
         Row(
             "collections in a round",

@@ -26,8 +26,8 @@ WARM_UP, ROUNDS = 16, 25
 MONTHS = 12
 ONCE, TWICE = "read once", "read twice"
 REWRITES = {
-    ONCE: [each.value for each in RewriteKind],
-    TWICE: [each.value for each in RewriteKind if each is not RewriteKind.ONE_READING],
+    ONCE: [kind.value for kind in RewriteKind],
+    TWICE: [kind.value for kind in RewriteKind if kind is not RewriteKind.ONE_READING],
 }
 QUESTIONS = {
     "with rows of the dimension": "SELECT d_date, count(*), sum(sr_return_amt) FROM {joined} GROUP BY d_date",
@@ -89,7 +89,7 @@ def _body(sql: str, joined: str, way: str) -> dict[str, Any]:
 
 
 def _faults(found: Asked, way: str) -> list[str]:
-    kinds = {each["rewrite"] for each in found.explanation["rewrites"]}
+    kinds = {rewrite["rewrite"] for rewrite in found.explanation["rewrites"]}
     is_once = RewriteKind.ONE_READING.value in kinds
     is_cold = found.sources == {"COLLECTED"}
     return [] if is_cold and is_once == (way == ONCE) else [f"{way}: {sorted(kinds)}, keys {found.sources}"]
@@ -100,8 +100,8 @@ def _rows(samples: Samples, faults: list[str]) -> list[Row]:
     for question, ways in samples.items():
         once, twice = ways[ONCE]["took"], ways[TWICE]["took"]
         value = statistics.median(twice) / statistics.median(once)
-        each = [slow / fast for slow, fast in zip(twice, once, strict=True)]
-        rows.append(Row(f"{question}: how many times as fast", value, "times", min(each), max(each)))
+        ratios = [slow / fast for slow, fast in zip(twice, once, strict=True)]
+        rows.append(Row(f"{question}: how many times as fast", value, "times", min(ratios), max(ratios)))
         for way, times in ways.items():
             rows.append(spread(f"{question}, {way}", times["took"]))
             rows.append(spread(f"{question}, {way}: planning", times["planning"]))

@@ -33,7 +33,7 @@ SETTINGS = {"SLUICE_INGEST_COMMIT_INTERVAL_MS": "60000"}
 def measure(lake: Lake) -> Measurement:
     """Returns the snapshots of each round, and its time."""
     table = make_table(lake, "one_round")
-    body = orjson.dumps({"writes": [_write(table, each) for each in log_types()]})
+    body = orjson.dumps({"writes": [_write(table, log_type) for log_type in log_types()]})
     snapshots: list[int] = []
     took_ms: list[float] = []
     with gateway_process(lake.environment() | SETTINGS) as gateway, open_catalog(lake) as catalog:
@@ -41,7 +41,7 @@ def measure(lake: Lake) -> Measurement:
             began = time.perf_counter()
             answers = _send_at_once(gateway.url, body)
             took_ms.append((time.perf_counter() - began) * 1000)
-            found = {each["commits"][0]["snapshotId"] for each in answers}
+            found = {answer["commits"][0]["snapshotId"] for answer in answers}
             made = len(catalog.load_table(table.removeprefix("lake.")).snapshots())
             snapshots.append(max(len(found), made - sum(snapshots)))
         rows = catalog.load_table(table.removeprefix("lake.")).current_snapshot()

@@ -66,8 +66,8 @@ def measure(lake: Lake) -> Measurement:
         pruned = _warmed(texts, prune, hosted)
         times = _timed(texts, prune)
         watch = _profiled(texts, prune)
-    filtered = [name for name, each in pruned.items() if each.rewritten_sql is not None]
-    gone = (f"No such part any more: {each}." for each in watch.gone)
+    filtered = [name for name, pruned_query in pruned.items() if pruned_query.rewritten_sql is not None]
+    gone = (f"No such part any more: {part}." for part in watch.gone)
     return Measurement(_rows(times, filtered, watch), times, (*REMARKS, *gone))
 
 
@@ -75,7 +75,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     """Draws how many texts take how long."""
     axes = figure.subplots()
     for label, by_text in measurement.samples.items():
-        ordered = sorted(statistics.median(each) for each in by_text.values())
+        ordered = sorted(statistics.median(times) for times in by_text.values())
         shares = [100 * (place + 1) / len(ordered) for place in range(len(ordered))]
         axes.plot(ordered, shares, label=label)
     axes.axvline(TARGET_MS, color="grey", linestyle=":")
@@ -89,10 +89,10 @@ def _warmed(
     """Repeats the queries until nothing more is learned in the background: file contents, keys, rows."""
     pruned: Mapping[str, PrunedQuery] = {}
     for _ in range(WARM_UPS):
-        before = {name: each.rewritten_sql for name, each in pruned.items()}
+        before = {name: pruned_query.rewritten_sql for name, pruned_query in pruned.items()}
         pruned = {name: prune(sql) for name, sql in texts.items()}
         hosted.wait_until_idle()
-        if {name: each.rewritten_sql for name, each in pruned.items()} == before:
+        if {name: pruned_query.rewritten_sql for name, pruned_query in pruned.items()} == before:
             break
     return pruned
 
@@ -128,7 +128,9 @@ def _profiled(texts: Mapping[str, str], prune: Callable[[str], PrunedQuery]) -> 
 
 
 def _rows(times: Mapping[str, Times], filtered: list[str], watch: Stopwatch) -> list[Row]:
-    medians = {label: {n: statistics.median(t) for n, t in each.items()} for label, each in times.items()}
+    medians = {
+        label: {n: statistics.median(t) for n, t in by_size.items()} for label, by_size in times.items()
+    }
     rows: list[Row] = []
     for label, by_text in medians.items():
         groups = {

@@ -13,9 +13,9 @@ from bench.measurement import Row
 def ratio_row(label: str, ways: Mapping[str, Sequence[float]], way: Way) -> Row:
     """Returns the ratio of the medians, with the extremes of single rounds."""
     peer, ours = ways[SPARK.label], ways[way.label]
-    each = [one / other for one, other in zip(peer, ours, strict=True)]
+    ratios = [one / other for one, other in zip(peer, ours, strict=True)]
     value = statistics.median(peer) / statistics.median(ours)
-    return Row(label, value, "times", min(each), max(each))
+    return Row(label, value, "times", min(ratios), max(ratios))
 
 
 def ratios(samples: Samples, way: Way) -> dict[str, Row]:
@@ -26,13 +26,13 @@ def ratios(samples: Samples, way: Way) -> dict[str, Row]:
 
 def is_whole(ways: Mapping[str, Sequence[float]]) -> bool:
     """Whether each way has as many samples as the others, and at least one."""
-    return len({len(each) for each in ways.values()}) == 1 and all(ways.values())
+    return len({len(way) for way in ways.values()}) == 1 and all(ways.values())
 
 
 def summary(found: Mapping[str, Row], way: Way, mean_target: float, least_target: float | None) -> list[Row]:
     """Returns the geometric mean over all queries, and the smallest ratio."""
     mean = statistics.geometric_mean([row.value for row in found.values()])
-    name = min(found, key=lambda each: found[each].value)
+    name = min(found, key=lambda candidate: found[candidate].value)
     least = found[name]
     is_over = None if least_target is None else least.value >= least_target
     target = None if least_target is None else f"≥ {least_target:g}"
@@ -50,7 +50,7 @@ def summary(found: Mapping[str, Row], way: Way, mean_target: float, least_target
 
 def faults_row(*contests: Contest) -> Row:
     """Returns whether anything was not as expected; the remarks say what."""
-    count = sum(len(each.faults) for each in contests)
+    count = sum(len(contest.faults) for contest in contests)
     return Row("samples that are not as they should be", count, "", target="none", is_met=count == 0)
 
 
@@ -58,10 +58,10 @@ def draw_ratios(axes: Any, found: Mapping[str, float], lines: Sequence[float]) -
     """Draws bars from 1, the slowest first."""
     ordered = sorted(found, key=lambda name: found[name])
     values = [found[name] for name in ordered]
-    colors = ["tab:red" if each < 1 else "tab:blue" for each in values]
-    axes.barh(ordered, [each - 1 for each in values], left=1, color=colors)
+    colors = ["tab:red" if value < 1 else "tab:blue" for value in values]
+    axes.barh(ordered, [value - 1 for value in values], left=1, color=colors)
     axes.set_xscale("log")
     axes.axvline(1, color="black", linewidth=0.8)
-    for each in lines:
-        axes.axvline(each, color="grey", linestyle=":")
+    for line in lines:
+        axes.axvline(line, color="grey", linestyle=":")
     axes.set_xlabel("times as fast as Spark's own pruning")

@@ -39,8 +39,8 @@ def measure(lake: Lake) -> Measurement:
         health = [_health_ms(client) for _ in range(BACK_TO_BACK)]
         watch = _profiled(hosted, client)
         client.close()
-    through = [_span_ms(each) for each, _ in pairs]
-    direct = [sum(each) for _, each in pairs]
+    through = [_span_ms(pair) for pair, _ in pairs]
+    direct = [sum(pair) for _, pair in pairs]
     difference = statistics.median(through) - statistics.median(direct)
     rows = [
         spread("through POST /query", through),
@@ -53,7 +53,7 @@ def measure(lake: Lake) -> Measurement:
         spread("direct: collect()", [collect_ms for _, (_, collect_ms) in pairs]),
         *part_rows(watch),
     ]
-    remarks = [f"No such part any more: {each}." for each in watch.gone]
+    remarks = [f"No such part any more: {part}." for part in watch.gone]
     return Measurement(rows, {"through": through, "direct": direct}, remarks)
 
 

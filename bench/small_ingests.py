@@ -84,9 +84,9 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     left, right = figure.subplots(1, 2)
     for wait, samples in measurement.samples.items():
         answers = samples["answers"]
-        seconds = [each[0] for each in answers]
+        seconds = [answer[0] for answer in answers]
         left.hist(seconds, bins=max(1, int(SECONDS)), histtype="step", label=wait)
-        right.plot(seconds, [each[1] for each in answers], ".", markersize=2, label=wait)
+        right.plot(seconds, [answer[1] for answer in answers], ".", markersize=2, label=wait)
     left.axhline(TARGET, color="grey", linestyle=":")
     left.set(xlabel="second", ylabel="ingests acknowledged")
     left.legend()
@@ -116,10 +116,10 @@ def send_for(url: str, body: bytes, status: int, clients: int, seconds: float) -
         client.close()
 
     threads = [threading.Thread(target=send) for _ in range(clients)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     return answers, errors
 
 
@@ -156,17 +156,17 @@ def _committed(url: str, table: str) -> tuple[float, Mapping[str, Any]]:
 def _body(table: str, wait: str) -> bytes:
     log_type = log_types()[0]
     records = log_type.rows(ROWS, 1).to_pylist()
-    for each in records:
-        each["event_time"] = each["event_time"].isoformat()
+    for record in records:
+        record["event_time"] = record["event_time"].isoformat()
     return orjson.dumps({"table": table, "wait": wait, "writeSchema": log_type.columns, "records": records})
 
 
 def _rows(wait: str, run: _Run) -> Sequence[Row]:
-    per_s = len(run.answers) / max(each[0] for each in run.answers)
-    times_ms = [each[1] for each in run.answers]
+    per_s = len(run.answers) / max(answer[0] for answer in run.answers)
+    times_ms = [answer[1] for answer in run.answers]
     quarter = SECONDS / 4
-    first = sum(each[0] < quarter for each in run.answers) / quarter
-    last = sum(SECONDS - quarter <= each[0] < SECONDS for each in run.answers) / quarter
+    first = sum(answer[0] < quarter for answer in run.answers) / quarter
+    last = sum(SECONDS - quarter <= answer[0] < SECONDS for answer in run.answers) / quarter
     target, is_met = (f"≥ {TARGET:g}", per_s >= TARGET) if wait == "ACCEPTED" else (None, None)
     rows = [
         Row("ingests acknowledged", per_s, "per second", target=target, is_met=is_met),
@@ -183,4 +183,4 @@ def _rows(wait: str, run: _Run) -> Sequence[Row]:
         Row("a commit round, p50", run.rounds["commitMs"]["p50"], "ms"),
         Row("a commit round, p95", run.rounds["commitMs"]["p95"], "ms"),
     ]
-    return [replace(each, label=f"{wait}: {each.label}") for each in rows]
+    return [replace(row, label=f"{wait}: {row.label}") for row in rows]

@@ -58,7 +58,7 @@ def measure(lake: Lake) -> Measurement:
             asked = contest.round(lambda name: _needs_more(contest, name))
         low = [name for name, row in ratios(contest.samples, CACHED).items() if row.value < ASKED_AGAIN_UNDER]
         again = {name: _alone(Client(gateway.url), {name: queries[name]}) for name in low}
-    faults = [*contest.faults, *(fault for each in again.values() for fault in each.faults)]
+    faults = [*contest.faults, *(fault for contest in again.values() for fault in contest.faults)]
     return Measurement(_rows(contest, again), contest.samples, (*REMARKS, *faults))
 
 
@@ -96,15 +96,15 @@ def _rows(contest: Contest, again: Mapping[str, Contest]) -> list[Row]:
     found = ratios(contest.samples, CACHED)
     ordered = sorted(found.values(), key=lambda row: row.value)
     alone = {
-        name: ratio_row(f"{name}, alone: {CACHED.label}", each.samples[name], CACHED)
-        for name, each in again.items()
-        if is_whole(each.samples[name])
+        name: ratio_row(f"{name}, alone: {CACHED.label}", rerun.samples[name], CACHED)
+        for name, rerun in again.items()
+        if is_whole(rerun.samples[name])
     }
     pruned = sum(bool(ways[CACHED.label].sources) for ways in contest.last.values() if CACHED.label in ways)
     under, under_alone = (
         sum(row.value < TARGET_EACH for row in rows) for rows in (found.values(), alone.values())
     )
-    counts = [len(each[SPARK.label]) for each in contest.samples.values()]
+    counts = [len(sample[SPARK.label]) for sample in contest.samples.values()]
     return [
         *summary(found, CACHED, TARGET_MEAN, None),
         Row(f"texts under {TARGET_EACH:g}, amid the others", under, ""),

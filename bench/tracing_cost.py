@@ -43,8 +43,8 @@ def measure(lake: Lake) -> Measurement:
             client = Client(hosted.url)
             ways = _ways(exporting, hosted, client)
             for _ in range(WARM_UP):
-                for each in ways.values():
-                    each()
+                for way in ways.values():
+                    way()
             samples = _in_turns(ways, ROUNDS)
             hasty = _in_turns(_ways(exporting, None, client), HASTY_TURNS, HASTY)
             tracing.use(exporting.tracer)

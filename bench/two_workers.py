@@ -65,7 +65,7 @@ def measure(lake: Lake) -> Measurement:
         folder = Path(name)
         _put_files(folder / "inbox", types)
         names = {LOCAL: make_table(lake, "on_local"), CLUSTER: make_table(lake, "on_cluster")}
-        tables = {way: catalog.load_table(each.removeprefix("lake.")) for way, each in names.items()}
+        tables = {way: catalog.load_table(name.removeprefix("lake.")) for way, name in names.items()}
         with _both(lake, folder) as urls:
             for number in range(WARM_UP + ROUNDS):
                 for way in (LOCAL, CLUSTER) if number % 2 else (CLUSTER, LOCAL):
@@ -73,9 +73,12 @@ def measure(lake: Lake) -> Measurement:
                     written = _written(urls[way], body, tables[way])
                     if number >= WARM_UP:
                         found[way].append(written)
-        workers = len({each.parts[-4] for each in (folder / "cluster" / "work").glob("*/*/*/stderr")})
+        workers = len({path.parts[-4] for path in (folder / "cluster" / "work").glob("*/*/*/stderr")})
     samples = {
-        way: [{"took_s": each.took_s, "records": each.records, "bytes": each.byte_count} for each in of]
+        way: [
+            {"took_s": written.took_s, "records": written.records, "bytes": written.byte_count}
+            for written in of
+        ]
         for way, of in found.items()
     }
     return Measurement(_rows(found, workers), samples, REMARKS)
@@ -85,7 +88,7 @@ def draw(figure: Figure, measurement: Measurement) -> None:
     """Draws seconds, round by round."""
     axes = figure.subplots()
     for way, samples in measurement.samples.items():
-        axes.plot(range(1, len(samples) + 1), [each["took_s"] for each in samples], "o-", label=way)
+        axes.plot(range(1, len(samples) + 1), [sample["took_s"] for sample in samples], "o-", label=way)
     axes.set(xlabel="round", ylabel="s")
     axes.set_ylim(bottom=0)
     axes.legend()
@@ -94,9 +97,9 @@ def draw(figure: Figure, measurement: Measurement) -> None:
 def _put_files(inbox: Path, types: Sequence[LogType]) -> None:
     inbox.mkdir()
     for number in range(FILES_OF_A_TYPE):
-        for each in types:
-            rows = each.rows(ROWS // TYPES // FILES_OF_A_TYPE, number)
-            (inbox / f"{each.name}-{number}.ndjson").write_bytes(as_ndjson(rows))
+        for type_ in types:
+            rows = type_.rows(ROWS // TYPES // FILES_OF_A_TYPE, number)
+            (inbox / f"{type_.name}-{number}.ndjson").write_bytes(as_ndjson(rows))
 
 
 @contextmanager
@@ -114,7 +117,7 @@ def _both(lake: Lake, folder: Path) -> Iterator[Mapping[str, str]]:
 
 
 def _job(table: str, types: Sequence[LogType], inbox: Path) -> bytes:
-    to = {each.name: {"table": table, "writeSchema": each.columns} for each in types}
+    to = {type_.name: {"table": table, "writeSchema": type_.columns} for type_ in types}
     source = {"uri": f"{inbox.as_uri()}/*.ndjson", "format": "ndjson"}
     return orjson.dumps({"route": {"field": "log_type", "to": to}, "source": source})
 
@@ -130,28 +133,28 @@ def _written(url: str, body: bytes, table: Table) -> Written:
         raise RuntimeError(f"{status}: {content[:500]!r}")
     [commit] = answer["commits"]
     parent = next(
-        each.parent_snapshot_id
-        for each in table.refresh().snapshots()
-        if each.snapshot_id == commit["snapshotId"]
+        snapshot.parent_snapshot_id
+        for snapshot in table.refresh().snapshots()
+        if snapshot.snapshot_id == commit["snapshotId"]
     )
-    before = set() if parent is None else {each.file_path for each in _files(table, parent)}
-    added = [each for each in _files(table, commit["snapshotId"]) if each.file_path not in before]
+    before = set() if parent is None else {file.file_path for file in _files(table, parent)}
+    added = [file for file in _files(table, commit["snapshotId"]) if file.file_path not in before]
     return Written(
         took_s,
-        sum(each.record_count for each in added),
-        sum(each.file_size_in_bytes for each in added),
+        sum(data_file.record_count for data_file in added),
+        sum(data_file.file_size_in_bytes for data_file in added),
         Counter(map(_content_of, added)),
     )
 
 
 def _files(table: Table, snapshot_id: int) -> list[DataFile]:
-    return [each.file for each in table.scan(snapshot_id=snapshot_id).plan_files()]
+    return [file.file for file in table.scan(snapshot_id=snapshot_id).plan_files()]
 
 
 def _content_of(file: DataFile) -> str:
     metrics: list[Any] = [
-        sorted(each.items())
-        for each in (file.value_counts, file.null_value_counts, file.lower_bounds, file.upper_bounds)
+        sorted(by_field.items())
+        for by_field in (file.value_counts, file.null_value_counts, file.lower_bounds, file.upper_bounds)
     ]
     return repr((file.record_count, pq.read_schema(file.file_path[7:]).names, metrics))
 
@@ -161,7 +164,7 @@ def _rows(found: Mapping[str, Sequence[Written]], workers: int) -> Sequence[Row]
     differing = sum(((one.files - other.files) + (other.files - one.files)).total() for one, other in pairs)
     rows = [Row("workers that had an executor", workers, "", target="exactly 2", is_met=workers == 2)]
     for way, of in found.items():
-        records = [each.records for each in of]
+        records = [written.records for written in of]
         rows += [
             Row(
                 f"{way}: records of a round",
@@ -172,9 +175,9 @@ def _rows(found: Mapping[str, Sequence[Written]], workers: int) -> Sequence[Row]
                 f"exactly {ROWS:,}",
                 set(records) == {ROWS},
             ),
-            spread(f"{way}: files of a round", [each.files.total() for each in of], ""),
-            spread(f"{way}: bytes of a round", [each.byte_count / 1e6 for each in of], "MB"),
-            spread(f"{way}: until it is committed", [each.took_s for each in of], "s"),
+            spread(f"{way}: files of a round", [written.files.total() for written in of], ""),
+            spread(f"{way}: bytes of a round", [written.byte_count / 1e6 for written in of], "MB"),
+            spread(f"{way}: until it is committed", [written.took_s for written in of], "s"),
         ]
     return [
         *rows,

@@ -95,11 +95,11 @@ def _days_with_keys_as(catalog: Catalog, name: str, type_: pa.DataType) -> None:
 def _promotion_days(catalog: Catalog, name: str) -> None:
     """Makes the days of each promotion: too many rows to be broadcast."""
     days = _days(catalog)
-    each = [
+    parts = [
         days.append_column("promotion", pa.array([number] * days.num_rows, pa.int32()))
         for number in range(PROMOTIONS)
     ]
-    rows = pa.concat_tables(each).sort_by("d_date_sk")
+    rows = pa.concat_tables(parts).sort_by("d_date_sk")
     with _created(catalog, name, rows.schema) as transaction:
         transaction.append(rows)
 

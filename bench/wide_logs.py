@@ -93,7 +93,7 @@ def _values(kind: IcebergType, number: int, count: int, chance: np.random.Genera
         case StringType() if number % 3 == 0:
             # An id: no two are equal.
             ids = chance.integers(0, 2**62, count)
-            return pa.array([f"{each:016x}" for each in ids.tolist()], pa.string())
+            return pa.array([f"{id_:016x}" for id_ in ids.tolist()], pa.string())
         case StringType():
             return pa.array(np.array(WORDS)[chance.integers(0, len(WORDS), count)], pa.string())
         case LongType():

@@ -54,11 +54,11 @@ class Projected:
     def write(self, batches: Batches) -> None:
         """Writes and commits, as the gateway does for an ingest with many `writes`."""
         table = self._tables.writable(self._name, MAIN)
-        destinations = [Destination(table, _target(table, each.column_names)) for each in batches]
+        destinations = [Destination(table, _target(table, batch.column_names)) for batch in batches]
         rows = (
             (destination, batch)
-            for destination, each in zip(destinations, batches, strict=True)
-            for batch in each.to_batches()
+            for destination, batch_of_target in zip(destinations, batches, strict=True)
+            for batch in batch_of_target.to_batches()
         )
         results = tuple(self._files.write_all(rows))
         self._commits.commit(Committable(table.key, uuid4(), (), results))
@@ -75,8 +75,8 @@ class PyIcebergPadded:
     def write(self, batches: Batches) -> None:
         """Writes and commits: one snapshot for as many rows as fit into memory when they are padded."""
         with self._catalog.load_table(self._name).transaction() as transaction:
-            for each in _groups(batches, self._rows_at_once):
-                transaction.append(padded(each))
+            for group in _groups(batches, self._rows_at_once):
+                transaction.append(padded(group))
 
 
 class SparkPadded:
@@ -104,22 +104,22 @@ def padded(batches: Batches) -> pa.Table:
 
 def timed(write: Callable[[Batches], None], batches: Batches, table: Table) -> Written:
     """Writes the rows, and looks at the snapshots that this made."""
-    before = {each.snapshot_id for each in table.refresh().snapshots()}
+    before = {snapshot.snapshot_id for snapshot in table.refresh().snapshots()}
     cpu_s, began = _cpu_s(), time.perf_counter()
     write(batches)
     took_s, cpu_s = time.perf_counter() - began, _cpu_s() - cpu_s
-    made = [each for each in table.refresh().snapshots() if each.snapshot_id not in before]
-    summaries = [each.summary.additional_properties for each in made if each.summary is not None]
+    made = [snapshot for snapshot in table.refresh().snapshots() if snapshot.snapshot_id not in before]
+    summaries = [snapshot.summary.additional_properties for snapshot in made if snapshot.summary is not None]
     return Written(
         took_s,
         cpu_s,
-        sum(int(each["added-files-size"]) for each in summaries),
-        sum(int(each["added-data-files"]) for each in summaries),
+        sum(int(summary["added-files-size"]) for summary in summaries),
+        sum(int(summary["added-data-files"]) for summary in summaries),
     )
 
 
 def _target(table: WritableTable, names: Sequence[str]) -> WriteTarget:
-    ids = {each.name: each.field_id for each in table.schema.columns}
+    ids = {column.name: column.field_id for column in table.schema.columns}
     column_ids = tuple(ids[name] for name in names)
     return WriteTarget(
         table.key,
@@ -132,17 +132,17 @@ def _target(table: WritableTable, names: Sequence[str]) -> WriteTarget:
 
 def _groups(batches: Batches, rows_at_once: int) -> Sequence[Batches]:
     groups: list[list[pa.Table]] = [[]]
-    for each in batches:
-        if groups[-1] and sum(map(len, groups[-1])) + len(each) > rows_at_once:
+    for batch in batches:
+        if groups[-1] and sum(map(len, groups[-1])) + len(batch) > rows_at_once:
             groups.append([])
-        groups[-1].append(each)
+        groups[-1].append(batch)
     return groups
 
 
 def _cpu_s() -> float:
     process = psutil.Process()
-    every = [process, *(each for each in process.children(recursive=True) if each.name() == "java")]
-    return sum(each.cpu_times().user + each.cpu_times().system for each in every)
+    every = [process, *(child for child in process.children(recursive=True) if child.name() == "java")]
+    return sum(process.cpu_times().user + process.cpu_times().system for process in every)
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
@@ -151,6 +151,6 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 _PADDED = pa.schema(
-    [pa.field(each.name, _plain(each.type), each.nullable) for each in log_schema().as_arrow()]
+    [pa.field(field.name, _plain(field.type), field.nullable) for field in log_schema().as_arrow()]
 )
-_NO_ROWS = pa.schema([pa.field(each.name, each.type) for each in _PADDED]).empty_table()
+_NO_ROWS = pa.schema([pa.field(field.name, field.type) for field in _PADDED]).empty_table()

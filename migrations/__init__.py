@@ -59,7 +59,7 @@ def bring_to(url: str, revision: str) -> None:
         if revision not in revisions.known:
             raise CannotStart(f"There is no schema {revision}: {min(revisions.known)} is the first one.")
         scripts = ScriptDirectory.from_config(config)
-        behind = {each.revision for each in scripts.iterate_revisions(revisions.found or "base", "base")}
+        behind = {script.revision for script in scripts.iterate_revisions(revisions.found or "base", "base")}
         if revision in behind:
             command.downgrade(config, revision)
         else:
@@ -113,7 +113,7 @@ def revisions(url: str) -> Revisions:
 def _revisions(connection: Connection) -> Revisions:
     found = MigrationContext.configure(connection).get_current_heads()
     scripts = ScriptDirectory.from_config(_config(connection))
-    known = frozenset(each.revision for each in scripts.walk_revisions())
+    known = frozenset(revision.revision for revision in scripts.walk_revisions())
     return Revisions(tuple(found), tuple(scripts.get_heads()), known)
 
 

@@ -36,7 +36,7 @@ def write_results_to_bytes(results: Sequence[WriteResult]) -> bytes:
     >>> write_results_to_bytes([]).hex(" ", 4)
     '534c5752 00000002 00000000'
     """
-    has_orders = any(each.target.sort_order_id is not None for each in results)
+    has_orders = any(result.target.sort_order_id is not None for result in results)
     version = VERSION if has_orders else _WITHOUT_SORT_ORDERS
     parts = _parts(results, version)
     return b"".join((_MAGIC, _NUMBER.pack(version), _NUMBER.pack(len(results)), *parts))
@@ -64,9 +64,9 @@ def write_results_from_bytes(data: bytes) -> tuple[WriteResult, ...]:
 
 
 def _parts(results: Sequence[WriteResult], version: int) -> Iterator[bytes]:
-    for each in results:
-        yield from _text(json.dumps(_head(each, version), separators=(",", ":")))
-        for files in (each.data_files, each.delete_files):
+    for result in results:
+        yield from _text(json.dumps(_head(result, version), separators=(",", ":")))
+        for files in (result.data_files, result.delete_files):
             yield _NUMBER.pack(len(files))
             for file in files:
                 yield from _text(file)

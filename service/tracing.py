@@ -222,7 +222,7 @@ def together(name: str, traces: Sequence[TraceContext | None]) -> Span:
     """
     if _tracer is None:
         return NOTHING
-    links = [each for each in traces if each is not None and each.is_sampled][:LINKS_AT_MOST]
+    links = [trace for trace in traces if trace is not None and trace.is_sampled][:LINKS_AT_MOST]
     return _tracer.together(name, links[0], links) if links else NOTHING
 
 

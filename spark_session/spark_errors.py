@@ -59,7 +59,7 @@ def in_gateway_terms(failure: PySparkException | Py4JJavaError) -> GatewayError:
     if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
         return TableNotFound(unquoted(parameters.get("relationName", sentence(text))))
     if condition.startswith("UNRESOLVED_COLUMN"):
-        nearest = [unquoted(each) for each in parameters.get("proposal", "").split(", ") if each]
+        nearest = [unquoted(name) for name in parameters.get("proposal", "").split(", ") if name]
         return ColumnNotFound(unquoted(parameters.get("objectName", "")), nearest[:3], line, column)
     if condition.startswith("UNBOUND_SQL_PARAMETER"):
         return ParameterMissing(f"The parameter {parameters.get('name', '')} has no value. Send one for it.")
@@ -77,7 +77,7 @@ def _of_task(text: str) -> GatewayError | None:
 
 def _of_java(causes: Sequence[JavaObject]) -> GatewayError:
     """Returns the error for a failure that Spark does not describe; the innermost cause says most."""
-    classes = {each.getClass().getName() for each in causes}
+    classes = {cause.getClass().getName() for cause in causes}
     if classes & CATALOG_FAILURES:
         return CatalogDown(_which_catalog(causes))
     if STACK_OVERFLOW in classes:
@@ -100,8 +100,8 @@ def _no_catalog(text: str) -> SqlInvalid | None:
 
 
 def _which_catalog(causes: Sequence[JavaObject]) -> str:
-    found = (_MISSING_CATALOG.search(str(each.getMessage() or "")) for each in causes)
-    name = next((each[1] for each in found if each), None)
+    found = (_MISSING_CATALOG.search(str(cause.getMessage() or "")) for cause in causes)
+    name = next((match_[1] for match_ in found if match_), None)
     if name is None:
         return "The catalog of a table in this query does not answer."
     return f"The engine cannot open the catalog {name}. /readyz and the log say why."
@@ -136,7 +136,7 @@ def sentence(text: str) -> str:
     'Division by zero. Use `try_divide`.'
     """
     said = _AIDS.split(_CONDITION.sub("", text, count=1), maxsplit=1)[0].strip()
-    for_callers = (each for each in _SENTENCES.split(said) if not _PROPERTY.search(each))
+    for_callers = (piece for piece in _SENTENCES.split(said) if not _PROPERTY.search(piece))
     return " ".join(for_callers).strip() or "The query failed."
 
 

@@ -11,4 +11,4 @@ def table_sql_name(name: TableName) -> str:
     >>> table_sql_name(TableName("lake", "sales.eu", "or`ders"))
     '`lake`.`sales`.`eu`.`or``ders`'
     """
-    return ".".join(f"`{each.replace('`', '``')}`" for each in name.parts)
+    return ".".join(f"`{part.replace('`', '``')}`" for part in name.parts)

@@ -31,13 +31,13 @@ def main() -> None:
             "spark.sql.catalog.lake.type": "hadoop",
             "spark.sql.catalog.lake.warehouse": f"{folder}/warehouse",
         }
-        jars = tuple(str(each) for each in resolve(PACKAGES, REPOSITORY / ".sluice" / "jars"))
+        jars = tuple(str(path) for path in resolve(PACKAGES, REPOSITORY / ".sluice" / "jars"))
         engine = SparkEngine(SparkSettings("local[2]", jars, Path(folder), lake, ("lake",), "lake", "1g"))
         engine.start()
         session = engine._session
         assert session is not None
-        for each in COMMANDS:
-            session.children._root.sql(each).toArrow()
+        for command in COMMANDS:
+            session.children._root.sql(command).toArrow()
         with contextlib.suppress(Py4JError, OSError):
             session.jvm.gateway.jvm.System.exit(0)
         session.jvm.process.wait(WITHIN_S)

@@ -49,15 +49,15 @@ class Collector:
 
     def named(self, name: str, trace_id: str | None = None) -> list[Received]:
         """Returns the spans of this name, ordered by start."""
-        found = [each for each in self.spans if each.name == name and trace_id in (None, each.trace_id)]
-        return sorted(found, key=lambda each: each.began_ns)
+        found = [span for span in self.spans if span.name == name and trace_id in (None, span.trace_id)]
+        return sorted(found, key=lambda span: span.began_ns)
 
     def take(self, body: bytes) -> None:
         """Decodes a request's body and stores its spans."""
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
             self.resources.append(_values(resource.resource.attributes))
             for scope in resource.scope_spans:
-                self.spans += [_received(each, scope.scope.name) for each in scope.spans]
+                self.spans += [_received(span, scope.scope.name) for span in scope.spans]
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def collector() -> Iterator[Collector]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
-            found.headers.append({name.lower(): each for name, each in self.headers.items()})
+            found.headers.append({name.lower(): header for name, header in self.headers.items()})
             found.asked.set()
             found.released.wait(found.pause_s)
             if found.answer == 200:
@@ -97,11 +97,11 @@ def collector() -> Iterator[Collector]:
 
 def within(span: Received, others: list[Received]) -> list[str]:
     """Returns the names of the span's ancestors, outermost first, and then its own."""
-    by_id = {each.span_id: each for each in others}
+    by_id = {other.span_id: other for other in others}
     path = [span]
     while path[0].parent_id in by_id:
         path.insert(0, by_id[path[0].parent_id])
-    return [each.name for each in path]
+    return [member.name for member in path]
 
 
 def waited_for(probe: Any, within_s: float = 30.0) -> Any:
@@ -120,7 +120,7 @@ def _received(span: Span, scope: str) -> Received:
         span_id=span.span_id.hex(),
         parent_id=span.parent_span_id.hex(),
         attributes=_values(span.attributes),
-        links=tuple((each.trace_id.hex(), each.span_id.hex()) for each in span.links),
+        links=tuple((link.trace_id.hex(), link.span_id.hex()) for link in span.links),
         error=span.status.message if span.status.code == 2 else None,
         began_ns=span.start_time_unix_nano,
         ended_ns=span.end_time_unix_nano,
@@ -131,11 +131,11 @@ def _received(span: Span, scope: str) -> Received:
 
 
 def _values(attributes: Any) -> dict[str, Any]:
-    return {each.key: _value(each.value) for each in attributes}
+    return {attribute.key: _value(attribute.value) for attribute in attributes}
 
 
 def _value(value: Any) -> Any:
     kind = value.WhichOneof("value")
     if kind == "array_value":
-        return [_value(each) for each in value.array_value.values]
+        return [_value(item) for item in value.array_value.values]
     return getattr(value, kind)

@@ -57,9 +57,9 @@ class TcpProxy:
         self._run(self._cut())
 
     async def _cut(self) -> None:
-        ended = [each for each in self._open if not each.done()]
-        for each in ended:
-            each.cancel()
+        ended = [task for task in self._open if not task.done()]
+        for task in ended:
+            task.cancel()
         await asyncio.gather(*ended, return_exceptions=True)
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -89,8 +89,8 @@ class TcpProxy:
             try:
                 await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                for each in ways:
-                    each.cancel()
+                for way in ways:
+                    way.cancel()
         except OSError:
             pass
         finally:

@@ -105,7 +105,7 @@ class Components:
     @cached_property
     def catalog_settings(self) -> Mapping[str, Mapping[str, str]]:
         """The operator's catalogs, with the embedded one if there are none or it is wanted beside them."""
-        given = {name: with_region(each) for name, each in self.settings.catalogs.items()}
+        given = {name: with_region(catalog) for name, catalog in self.settings.catalogs.items()}
         if given and not self.settings.embedded_catalog:
             self._warn_of_hidden_lake(given)
             return given
@@ -259,8 +259,8 @@ def _spark_settings(settings: Settings, components: Components) -> SparkSettings
         bounds=_query_bounds(settings),
         properties=_session_catalog_properties(settings, components) | settings.spark_conf,
         parquet_tables={
-            name: ParquetTable(each.location, each.partition_columns)
-            for name, each in settings.parquet_tables.items()
+            name: ParquetTable(table.location, table.partition_columns)
+            for name, table in settings.parquet_tables.items()
         },
     )
 

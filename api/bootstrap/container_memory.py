@@ -111,4 +111,4 @@ def _of_machine(root: Path) -> MemoryUse | None:
 def _named(path: Path) -> dict[str, int]:
     """Reads a file that has a name and a number in each line."""
     words = (line.split() for line in path.read_text().splitlines())
-    return {each[0]: int(each[1]) for each in words if len(each) > 1 and each[1].isdigit()}
+    return {word[0]: int(word[1]) for word in words if len(word) > 1 and word[1].isdigit()}

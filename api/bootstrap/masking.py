@@ -35,7 +35,9 @@ def masked(settings: Settings) -> dict[str, Any]:
     """Returns every setting as plain JSON values, with `**********` for whatever looks like a secret."""
     shown = settings.model_dump(mode="json")
     shown["api_tokens"] = dict.fromkeys(shown["api_tokens"], MASK)
-    shown["catalogs"] = {name: _masked_properties(each) for name, each in shown["catalogs"].items()}
+    shown["catalogs"] = {
+        name: _masked_properties(properties) for name, properties in shown["catalogs"].items()
+    }
     for name in ("spark_conf", "stream_kafka_options", "ingest_source_properties"):
         shown[name] = _masked_properties(shown[name])
     return shown
@@ -50,7 +52,7 @@ def _masked_properties(properties: dict[str, str]) -> dict[str, str]:
 def secrets_of(settings: Settings) -> frozenset[str]:
     """Returns the passwords and keys in these settings, as they are and as URLs encode them."""
     urls = [settings.metrics_store_url, settings.filter_cache_url]
-    texts = [each.get_secret_value() for each in urls if each is not None]
+    texts = [url.get_secret_value() for url in urls if url is not None]
     groups = (
         *settings.catalogs.values(),
         settings.spark_conf,
@@ -58,12 +60,12 @@ def secrets_of(settings: Settings) -> frozenset[str]:
         settings.ingest_source_properties,
     )
     texts += [value for group in groups for value in group.values()]
-    passwords = [found[1] for each in texts if (found := _PASSWORD.search(each))]
-    passwords += [found[1] for each in texts for found in _QUERY_PASSWORD.finditer(each)]
+    passwords = [found[1] for text in texts if (found := _PASSWORD.search(text))]
+    passwords += [found[1] for text in texts for found in _QUERY_PASSWORD.finditer(text)]
     named = [value for group in groups for name, value in group.items() if _SECRET_NAME.search(name)]
     spelled = {*passwords, *map(unquote, passwords), *named}
     # A shorter secret would be found in ordinary words.
-    return frozenset(each for each in spelled if len(each) >= _SHORTEST_SECRET)
+    return frozenset(spelling for spelling in spelled if len(spelling) >= _SHORTEST_SECRET)
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
@@ -73,8 +75,8 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
     'cannot log in as me with **********'
     """
     masked_whole = masked_text(text)
-    for each in sorted(secrets, key=len, reverse=True):
-        masked_whole = masked_whole.replace(each, MASK)
+    for secret in sorted(secrets, key=len, reverse=True):
+        masked_whole = masked_whole.replace(secret, MASK)
     return masked_whole
 
 

@@ -40,8 +40,10 @@ def load_settings(removed: Mapping[str, str] = REMOVED) -> Settings:
     Raises:
         CannotStart: a name is unknown or was removed, or a value does not fit; the message shows no value.
     """
-    variables = (each for each in os.environ if each.upper().startswith(PREFIX) and each != CONFIG_FILE)
-    refuse_unknown((each[len(PREFIX) :].lower() for each in variables), removed, prefix=PREFIX)
+    variables = (
+        variable for variable in os.environ if variable.upper().startswith(PREFIX) and variable != CONFIG_FILE
+    )
+    refuse_unknown((variable[len(PREFIX) :].lower() for variable in variables), removed, prefix=PREFIX)
     refuse_unknown(_keys_of_file(os.environ.get(CONFIG_FILE)), removed)
     try:
         return Settings()
@@ -59,24 +61,27 @@ def refuse_unknown(names: Iterable[str], removed: Mapping[str, str], prefix: str
             successor = prefix + (removed[name].upper() if prefix else removed[name])
             raise CannotStart(f"The setting {spelled} was removed; use {successor} instead.")
         if name not in Settings.model_fields:
-            meant = [prefix + (each.upper() if prefix else each) for each in _nearest(name.lower())]
+            meant = [prefix + (near.upper() if prefix else near) for near in _nearest(name.lower())]
             raise CannotStart(f"There is no setting {spelled}.{did_you_mean(meant)}")
 
 
 def _nearest(name: str) -> list[str]:
     """Returns the setting most like the name in spelling and shared words; rare words count more."""
-    known = {each: each.split("_") for each in Settings.model_fields}
+    known = {field: field.split("_") for field in Settings.model_fields}
     asked = name.split("_")
 
     count = Counter(word for words in known.values() for word in words)
 
     def shared(words: Sequence[str], others: Sequence[str]) -> float:
         weights = {word: 1 / max(count[word], 1) for word in words}
-        found = (weight for word, weight in weights.items() if any(_is_alike(word, each) for each in others))
+        found = (
+            weight for word, weight in weights.items() if any(_is_alike(word, other) for other in others)
+        )
         return sum(found) / sum(weights.values())
 
-    def likeness(each: str) -> float:
-        return fuzz.ratio(name, each) / 100 + shared(known[each], asked) + shared(asked, known[each])
+    def likeness(candidate: str) -> float:
+        words = known[candidate]
+        return fuzz.ratio(name, candidate) / 100 + shared(words, asked) + shared(asked, words)
 
     best = max(known, key=likeness)
     return [best] if likeness(best) >= _LIKE_ENOUGH else []
@@ -101,13 +106,13 @@ def _keys_of_file(path: str | None) -> list[str]:
         raise CannotStart(f"The settings file {path} is not YAML{line}.") from None
     if not isinstance(content or {}, dict):
         raise CannotStart(f"The settings file {path} has to be a mapping of setting to value.")
-    return [str(each) for each in content or {}]
+    return [str(key) for key in content or {}]
 
 
 def _faults(error: ValidationError) -> str:
     return "; ".join(
-        ": ".join((*filter(None, [".".join(map(str, each["loc"]))]), words_of(each)))
-        for each in error.errors(include_input=False, include_url=False, include_context=False)
+        ": ".join((*filter(None, [".".join(map(str, fault["loc"]))]), words_of(fault)))
+        for fault in error.errors(include_input=False, include_url=False, include_context=False)
     )
 
 

@@ -38,10 +38,10 @@ def _default(name: str, field: FieldInfo) -> str:
     value: Any = field.get_default(call_default_factory=True, validated_data={})
     if value is None or value in ({}, ()) or isinstance(value, SecretStr):
         return "–"
-    return "<br>".join(f"`{each}`" for each in (value if isinstance(value, tuple) else (value,)))
+    return "<br>".join(f"`{element}`" for element in (value if isinstance(value, tuple) else (value,)))
 
 
 def _bounds(field: FieldInfo) -> str:
-    low = next((str(each.ge) for each in field.metadata if isinstance(each, Ge)), None)
-    high = next((str(each.le) for each in field.metadata if isinstance(each, Le)), None)
+    low = next((str(constraint.ge) for constraint in field.metadata if isinstance(constraint, Ge)), None)
+    high = next((str(constraint.le) for constraint in field.metadata if isinstance(constraint, Le)), None)
     return f"{low} to {high}" if low is not None and high is not None else "–"

@@ -44,7 +44,7 @@ def build_verifier(settings: Settings) -> TokenVerifier | None:
     """Returns the verifier for the operator's issuers. None: there are no issuers."""
     if not settings.oidc_issuers:
         return None
-    issuers = [_trusted(name, each) for name, each in settings.oidc_issuers.items()]
+    issuers = [_trusted(name, issuer) for name, issuer in settings.oidc_issuers.items()]
     return JwtVerifier(issuers, settings.oidc_max_token_bytes, settings.oidc_fetch_timeout_s)
 
 

@@ -50,10 +50,10 @@ def unfetched(
     bundles = () if bundle is None else (bundle,)
     sets = ((packages, True), (bundles, not any(map(is_pinned, bundles))), (kafka, False))
     return tuple(
-        each
+        coordinate
         for coordinates, is_whole in sets
         if coordinates and cached_jars(coordinates, into, with_dependencies=is_whole) is None
-        for each in coordinates
+        for coordinate in coordinates
     )
 
 
@@ -72,7 +72,7 @@ def fetched_jars(settings: Settings, into: Path, *, is_all: bool) -> tuple[Path,
     Raises:
         CannotStart: a jar cannot be fetched or stored.
     """
-    catalogs = [with_region(each) for each in settings.catalogs.values()]
+    catalogs = [with_region(catalog) for catalog in settings.catalogs.values()]
     if not is_all:
         is_reading_kafka = bool(settings.stream_kafka_servers)
         return engine_jars(settings, catalogs, into, is_reading_kafka=is_reading_kafka)

@@ -19,9 +19,9 @@ def watch_gateway(metrics: QueryMetrics, gateway: Gateway, parts: Components) ->
     engine, filter_cache = parts.engine, parts.filter_cache
     looks = Sampled("parts", lambda: gateway.readiness().parts)
     room = Sampled("disk", partial(disk_room, parts.folder("")))
-    for each in (looks, room):
-        parts.stack.callback(each.close)
-        each.start()
+    for sampled in (looks, room):
+        parts.stack.callback(sampled.close)
+        sampled.start()
     metrics.watch(PartCollector(lambda: looks.latest))
     metrics.watch(DiskCollector(lambda: room.latest))
     metrics.watch(EngineCollector(engine.signs))

@@ -97,7 +97,7 @@ def _jars(settings: Settings) -> Found:
                 raise CannotStart(f"There is no jar {jar}: correct spark_jars.")
         return Found(f"{len(settings.spark_jars)} of spark_jars exist")
     path = jars_path(settings)
-    catalogs = [with_region(each) for each in settings.catalogs.values()]
+    catalogs = [with_region(catalog) for catalog in settings.catalogs.values()]
     missing = unfetched(settings, catalogs, path, is_reading_kafka=bool(settings.stream_kafka_servers))
     if not missing:
         return Found(f"all are in {path}, so the start fetches none")

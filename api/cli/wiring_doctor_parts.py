@@ -35,17 +35,17 @@ def doctor_parts(settings: Settings, stack: ExitStack) -> DoctorParts:
 
 def _remove(scratch: Path) -> None:
     """Removes the folder, after killing processes that still write to it: a JVM that was starting, say."""
-    left = [each for each in psutil.Process().children(recursive=True) if _names(each, scratch)]
-    for each in left:
+    left = [child for child in psutil.Process().children(recursive=True) if _names(child, scratch)]
+    for process in left:
         with suppress(psutil.Error):
-            each.kill()
+            process.kill()
     psutil.wait_procs(left, STOP_WITHIN_S)
     shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _names(process: psutil.Process, folder: Path) -> bool:
     try:
-        return any(str(folder) in each for each in process.cmdline())
+        return any(str(folder) in argument for argument in process.cmdline())
     except psutil.Error:
         return False
 
@@ -115,7 +115,7 @@ def _modest(settings: Settings) -> Settings:
     """
     changed: dict[str, object] = {"catalog_facts_timeout_s": LISTING_WITHIN_S}
     ports = {
-        each: "0" for each in ("spark.driver.port", "spark.blockManager.port") if each in settings.spark_conf
+        name: "0" for name in ("spark.driver.port", "spark.blockManager.port") if name in settings.spark_conf
     }
     if is_local(settings.spark_master):
         changed |= {"spark_master": "local[2]", "spark_driver_memory": DOCTORS_HEAP}

@@ -171,12 +171,12 @@ def signals_stop(server: uvicorn.Server) -> Iterator[None]:
     def stop(_number: int, _frame: FrameType | None) -> None:
         server.should_exit = True
 
-    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def bind(host: str, port: int, *, is_listening: bool = True) -> socket.socket:

@@ -99,8 +99,8 @@ class Server(uvicorn.Server):
         closing = (b"connection", b"close")
         self.config.encoded_headers.append(closing)
         self.server_state.default_headers = [*self.server_state.default_headers, closing]
-        for each in self.server_state.connections:
-            cycle = getattr(each, "cycle", None)
+        for connection in self.server_state.connections:
+            cycle = getattr(connection, "cycle", None)
             if cycle is not None:
                 cycle.keep_alive = False
 
@@ -114,11 +114,11 @@ class Server(uvicorn.Server):
 
     async def _stop_listening(self, sockets: Sequence[socket.socket]) -> None:
         """Closes the address, and accepts what is pending first: the kernel would reset such connections."""
-        last = [connection for each in sockets for connection in met_last(each)]
-        for each in self.servers:
-            each.close()
+        last = [connection for listener in sockets for connection in met_last(listener)]
+        for server in self.servers:
+            server.close()
         loop = asyncio.get_running_loop()
-        with_tls = next((each for each in self.servers if isinstance(each, TlsServer)), None)
+        with_tls = next((server for server in self.servers if isinstance(server, TlsServer)), None)
         for connection in last:
             if with_tls is None:
                 await loop.connect_accepted_socket(self._protocol, connection)

@@ -75,7 +75,7 @@ def _named(jar: Path) -> dict[str, str | None]:
 def _coordinates(jar: Path) -> dict[str, str]:
     """What Maven has written into the jar; nothing if it holds several others."""
     with zipfile.ZipFile(jar) as content:
-        found = [each for each in content.namelist() if each.endswith("/pom.properties")]
+        found = [name for name in content.namelist() if name.endswith("/pom.properties")]
         if len(found) != 1:
             return {}
         lines = content.read(found[0]).decode(errors="replace").splitlines()

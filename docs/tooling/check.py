@@ -32,8 +32,8 @@ def documents() -> Iterator[Path]:
 def main() -> int:
     """Prints each fault with its place; 1 if there are any."""
     found = [*_faults(), *_faults_in_code()]
-    for each in found:
-        print(each)
+    for fault in found:
+        print(fault)
     return 1 if found else 0
 
 
@@ -41,7 +41,7 @@ def _faults() -> Iterator[str]:
     for page in documents():
         name = page.relative_to(ROOT).as_posix()
         yield from (f"{name}: the link {target} leads nowhere" for target in broken_links(page))
-        yield from (f"{name}: there is no {each}" for each in missing_files(page, ROOT))
+        yield from (f"{name}: there is no {file}" for file in missing_files(page, ROOT))
         if name not in GENERATED:
             for fault in faults(page.read_text(encoding="utf-8")):
                 yield f"{name}:{fault.line}: {fault.found!r}: {fault.instead}"

@@ -25,7 +25,7 @@ def texts_in_code(source: str) -> list[CodeText]:
     r"""All of a module, without its doctests and the comments that tools read.
 
     >>> found = texts_in_code("# First,\n# second.\nX = 1\n'What X is.'\n")
-    >>> [(each.line, each.text) for each in found]
+    >>> [(text.line, text.text) for text in found]
     [(4, 'What X is.'), (1, 'First,\nsecond.')]
     """
     return [*_docstrings(source), *_comments(source)]

@@ -73,10 +73,11 @@ def _route(method: str, path: str, route: Mapping[str, Any]) -> Iterator[str]:
     yield f"{route['description'].strip()}\n"
     if parameters := route.get("parameters"):
         yield "| parameter | in | type | default | says |\n|---|---|---|---|---|"
-        for each in parameters:
-            schema = each["schema"]
-            says = _cell(each.get("description") or schema.get("description", ""))
-            yield f"| `{each['name']}` | {each['in']} | {_type(schema)} | {_default(schema)} | {says} |"
+        for parameter in parameters:
+            schema = parameter["schema"]
+            says = _cell(parameter.get("description") or schema.get("description", ""))
+            name, place = parameter["name"], parameter["in"]
+            yield f"| `{name}` | {place} | {_type(schema)} | {_default(schema)} | {says} |"
         yield ""
     if body := route.get("requestBody"):
         yield f"**Body**: {', '.join(_content(body['content']))}\n"
@@ -94,8 +95,8 @@ def _route(method: str, path: str, route: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _content(content: Mapping[str, Any]) -> Iterator[str]:
-    for media_type, each in content.items():
-        schema = each.get("schema", {})
+    for media_type, body in content.items():
+        schema = body.get("schema", {})
         refers = media_type == "application/json" and ("$ref" in schema or "anyOf" in schema)
         yield f"{_type(schema)} as `{media_type}`" if refers else f"`{media_type}`"
 
@@ -105,13 +106,14 @@ def _schema(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
     if "description" in schema:
         yield f"{_cell(schema['description'])}\n"
     if "enum" in schema:
-        yield f"One of {', '.join(f'`{each}`' for each in schema['enum'])}.\n"
+        yield f"One of {', '.join(f'`{value}`' for value in schema['enum'])}.\n"
     if properties := schema.get("properties"):
         required = set(schema.get("required", ()))
         yield "| field | type | default | says |\n|---|---|---|---|"
-        for field, each in properties.items():
-            default = "required" if field in required else _default(each)
-            yield f"| `{field}` | {_type(each)} | {default} | {_cell(each.get('description', ''))} |"
+        for field, property_schema in properties.items():
+            default = "required" if field in required else _default(property_schema)
+            says = _cell(property_schema.get("description", ""))
+            yield f"| `{field}` | {_type(property_schema)} | {default} | {says} |"
         yield ""
 
 
@@ -122,11 +124,11 @@ def _type(schema: Mapping[str, Any]) -> str:
         return f"[{name}](#{name.lower()})"
     for combined in ("anyOf", "oneOf", "allOf"):
         if combined in schema:
-            return " or ".join(dict.fromkeys(_type(each) for each in schema[combined]))
+            return " or ".join(dict.fromkeys(_type(alternative) for alternative in schema[combined]))
     if "const" in schema:
         return f"`{schema['const']}`"
     if "enum" in schema:
-        return ", ".join(f"`{each}`" for each in schema["enum"])
+        return ", ".join(f"`{value}`" for value in schema["enum"])
     kind = schema.get("type", "any value")
     if kind == "array":
         return f"list of {_type(schema.get('items', {}))}"

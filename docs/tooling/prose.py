@@ -76,7 +76,7 @@ def faults(text: str) -> list[Fault]:
     [Fault(line=1, found='narrowed', instead='prune, or filter a scan')]
     >>> faults("The field `narrowed` is a boolean.")
     []
-    >>> [each.found for each in faults("Of each table, one row is kept.")]
+    >>> [fault.found for fault in faults("Of each table, one row is kept.")]
     ['Of each table, one row is kept.']
     """
     return sorted(_faults(text), key=lambda fault: fault.line)

@@ -51,7 +51,7 @@ def json_schema() -> dict[str, Any]:
 def kind_of(name: str) -> str:
     """Returns how the environment spells the setting: as an `integer`, a `text`, a `mapping`, or as `json`.
 
-    >>> [kind_of(each) for each in ("port", "spark_master", "spark_conf", "rewrites")]
+    >>> [kind_of(name) for name in ("port", "spark_master", "spark_conf", "rewrites")]
     ['integer', 'text', 'mapping', 'json']
     """
     types = set(_types(json_schema()["properties"][name])) - {"null"}
@@ -68,5 +68,5 @@ def _types(schema: dict[str, Any]) -> Iterable[str]:
         yield from _types(json_schema()["$defs"][schema["$ref"].rpartition("/")[2]])
     if "type" in schema:
         yield schema["type"]
-    for each in schema.get("anyOf", ()):
-        yield from _types(each)
+    for alternative in schema.get("anyOf", ()):
+        yield from _types(alternative)

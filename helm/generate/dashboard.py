@@ -43,7 +43,7 @@ def dashboard() -> str:
         "refresh": "30s",
         "time": {"from": "now-6h", "to": "now"},
         "templating": {"list": [_datasource(), *map(_variable, VARIABLES)]},
-        "panels": [{"id": number, **each} for number, each in enumerate(_panels(), 1)],
+        "panels": [{"id": number, **panel} for number, panel in enumerate(_panels(), 1)],
     }
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 

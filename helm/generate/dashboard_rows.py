@@ -138,8 +138,8 @@ PRUNING = (
         "Share of scanned tables that was skipped",
         "percentunit",
         {
-            name: f"{total(f'{each}_skipped_total')} / {total(f'{each}_total')}"
-            for name, each in SCANNED.items()
+            name: f"{total(f'{metric}_skipped_total')} / {total(f'{metric}_total')}"
+            for name, metric in SCANNED.items()
         },
     ),
     Panel(

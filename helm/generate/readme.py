@@ -25,8 +25,8 @@ class DescribedValue:
 def readme(values_yaml: str) -> str:
     """Returns the README in Markdown."""
     rows = "".join(
-        f"| `{each.path}` | {_default(each)} | {each.description} |\n"
-        for each in described_values(values_yaml)
+        f"| `{value.path}` | {_default(value)} | {value.description} |\n"
+        for value in described_values(values_yaml)
     )
     return f"{_HEAD.read_text(encoding='utf-8')}\n| value | default | what it is |\n|---|---|---|\n{rows}"
 
@@ -49,7 +49,7 @@ def described_values(values_yaml: str) -> Iterator[DescribedValue]:
         indent, name = len(line) - len(line.lstrip()), text.partition(":")[0]
         parents = [*((at, parent) for at, parent in parents if at < indent), (indent, name)]
         if comment:
-            path = [each for _, each in parents]
+            path = [parent for _, parent in parents]
             yield DescribedValue(".".join(path), json.dumps(_at(values, path)), " ".join(comment))
         comment = []
 

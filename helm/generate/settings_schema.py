@@ -37,7 +37,9 @@ def _settings() -> Schema:
         if name in found:
             found[name] = _without_secrets(found[name])
     # A null value undoes what an earlier values file set.
-    return _object({name: {"anyOf": [each, {"type": "null"}]} for name, each in found.items()})
+    return _object(
+        {name: {"anyOf": [schema_of_name, {"type": "null"}]} for name, schema_of_name in found.items()}
+    )
 
 
 def _entries(name: str) -> Schema:
@@ -56,7 +58,7 @@ def _without_secrets(schema: Schema) -> Schema:
         return schema | {"additionalProperties": value, "propertyNames": names}
     found = dict(schema)
     for key in inner:
-        found[key] = {each: _without_secrets(of) for each, of in schema[key].items()}
+        found[key] = {name: _without_secrets(of) for name, of in schema[key].items()}
     return found
 
 
@@ -70,9 +72,9 @@ def _plain(schema: Schema, definitions: Schema) -> Schema:
         if key in ("title", "default", "format", "writeOnly"):
             continue
         if key in ("properties", "patternProperties"):
-            found[key] = {name: _plain(each, definitions) for name, each in value.items()}
+            found[key] = {name: _plain(item, definitions) for name, item in value.items()}
         elif key == "anyOf":
-            found[key] = [_plain(each, definitions) for each in value]
+            found[key] = [_plain(item, definitions) for item in value]
         else:
             found[key] = _plain(value, definitions) if isinstance(value, dict) else value
     if "patternProperties" in found:

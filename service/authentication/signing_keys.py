@@ -43,7 +43,7 @@ class SigningKeys:
             return None
         if key_id:
             return self._keys.get(key_id)
-        fitting = [each for each in self._keys.values() if algorithm in each.algorithms]
+        fitting = [key for key in self._keys.values() if algorithm in key.algorithms]
         return fitting[0] if len(fitting) == 1 else None
 
     @property

@@ -80,7 +80,7 @@ class IngestService:
         with (
             step("sluice.ingest") as span,
             self._counting_refusals(),
-            self._committer.expecting(dict.fromkeys(each.key for each in request.writes)),
+            self._committer.expecting(dict.fromkeys(write.key for write in request.writes)),
         ):
             ports = self._ports.canceled_by(is_canceled)
             record = run_ingest(request, caller, ports, self._check_room)

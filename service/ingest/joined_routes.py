@@ -26,7 +26,7 @@ def joined_routes(
         return None
     first: dict[WriteTarget, int] = {}
     joined: dict[int, int] = {}
-    for index, target in enumerate(each.target for each in destinations):
+    for index, target in enumerate(destination.target for destination in destinations):
         if target.is_upsert:
             joined[index] = first.setdefault(target, index)
             if targets[index] != targets[joined[index]]:

@@ -55,9 +55,9 @@ class OneRefusal:
         if len(self._found) == 1:
             raise first
         violations = [
-            violation for each in self._found for violation in each.violations or (Fault(each.detail),)
+            violation for error in self._found for violation in error.violations or (Fault(error.detail),)
         ]
-        kind = type(first) if len({type(each) for each in self._found}) == 1 else IngestInvalid
+        kind = type(first) if len({type(error) for error in self._found}) == 1 else IngestInvalid
         raise kind(first.detail, violations)
 
 

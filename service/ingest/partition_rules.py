@@ -31,8 +31,10 @@ def _rules(
 ) -> PartitionRules:
     by_path = dict(fields_with_paths(schema.value.columns))
     by_name = {".".join(path): path for path in by_path}
-    found = (_rule(by_path, by_name[each.source], each, folders) for each in fields if each.source in by_name)
-    return PartitionRules(tuple(each for every in found for each in every), folders)
+    found = (
+        _rule(by_path, by_name[field.source], field, folders) for field in fields if field.source in by_name
+    )
+    return PartitionRules(tuple(rule for every in found for rule in every), folders)
 
 
 def _rule(
@@ -45,7 +47,7 @@ def _rule(
     if transform == VOID or not isinstance(kind, Primitive):
         return
     above = (by_path[path[:end]] for end in range(1, len(path)))
-    is_required = by_path[path].is_required and not all(each.is_required for each in above)
+    is_required = by_path[path].is_required and not all(parent.is_required for parent in above)
     is_truncated = transform.startswith("truncate")
     if (
         is_required

@@ -51,9 +51,9 @@ class PresentColumns:
             ExecutorsFailed, EngineNotReady, EngineLost: the executors could not read a source.
         """
         writes = self._request.writes
-        if not any(each.is_inferred for each in writes):
+        if not any(write.is_inferred for write in writes):
             return (frozenset(),) * len(writes)
-        known = tuple(_columns(tables.get(each.key)) for each in writes)
+        known = tuple(_columns(tables.get(write.key)) for write in writes)
         if known not in self._found:
             self._found[known] = self._names(known)
         pairs = zip(self._found[known], known, strict=True)
@@ -79,7 +79,7 @@ def _present(names: Set[str], own: Set[str], route: Route | None) -> frozenset[s
 
 
 def _columns(table: WritableTable | None) -> frozenset[str]:
-    return frozenset() if table is None else frozenset(each.name for each in table.schema.columns)
+    return frozenset() if table is None else frozenset(column.name for column in table.schema.columns)
 
 
 def _names(
@@ -95,7 +95,7 @@ def _names(
         case JsonRecords() as sent:
             return ndjson_names(BytesIO(sent.lines), request.route, known, len(sent.lines))
         case records:
-            return [_names_in(*each) for each in zip(_routed(request, records), known, strict=True)]
+            return [_names_in(*routed) for routed in zip(_routed(request, records), known, strict=True)]
 
 
 def _names_of(records: Sequence[Mapping[str, object]], known: frozenset[str]) -> set[str]:

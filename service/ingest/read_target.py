@@ -18,5 +18,5 @@ def read_target(write: Write, table: WritableTable, fields: tuple[Field, ...]) -
     sent, rules = fields_as_sent(fields, write.schema), partition_rules(table)
     if not write.is_inferred:
         return ReadTarget(sent, partition=rules)
-    unwritten = {each.name for each in table.schema.columns} - {each.name for each in sent}
+    unwritten = {column.name for column in table.schema.columns} - {field.name for field in sent}
     return ReadTarget(sent, frozenset(unwritten), rules)

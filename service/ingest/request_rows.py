@@ -43,7 +43,7 @@ def request_rows(
         case None:
             for index, write in enumerate(request.writes):
                 own = ReadPlan((plan.targets[index],))
-                yield from (_of_write(each, index) for each in _records(write.records, own, write.place))
+                yield from (_of_write(record, index) for record in _records(write.records, own, write.place))
         case StreamedRecords() as streamed:
             yield from _streamed(streamed, plan, bounds, spools)
         case records:
@@ -56,13 +56,13 @@ def _streamed(
     has_lines = streamed.record_format.is_text
     payload_format = streamed.record_format if has_lines else RecordFormat.NDJSON
     with opened_records(streamed, bounds.body_bytes, spools) as stream:
-        for each in read_rows(stream, streamed.record_format, plan, FIRST, bounds):
-            if isinstance(each, BadRow):
+        for row in read_rows(stream, streamed.record_format, plan, FIRST, bounds):
+            if isinstance(row, BadRow):
                 # An unparsable record has no route; without routes, there is only one write.
-                write = 0 if plan.route is None else each.target
-                yield Unfit(_reported(each, has_lines), each.payload, payload_format, write)
+                write = 0 if plan.route is None else row.target
+                yield Unfit(_reported(row, has_lines), row.payload, payload_format, write)
             else:
-                yield each
+                yield row
 
 
 def _reported(bad: BadRow, has_lines: bool) -> BadRecord:
@@ -79,14 +79,14 @@ def _records(
     if at_once is not None:
         yield from at_once
         return
-    for each in _one_by_one(records, RecordRows(plan)):
-        if isinstance(each, BadRow):
-            index = each.position.number
-            reported = BadRecord(f"{place}/records/{index}", each.reason)
+    for routed in _one_by_one(records, RecordRows(plan)):
+        if isinstance(routed, BadRow):
+            index = routed.position.number
+            reported = BadRecord(f"{place}/records/{index}", routed.reason)
             # JSON escapes preserve lone surrogates, which cannot be encoded.
-            yield Unfit(reported, json_text(records[index]).encode(), RecordFormat.NDJSON, each.target)
+            yield Unfit(reported, json_text(records[index]).encode(), RecordFormat.NDJSON, routed.target)
         else:
-            yield each
+            yield routed
 
 
 def _one_by_one(records: Sequence[Mapping[str, object]], rows: RecordRows) -> Iterator[Rows]:
@@ -99,5 +99,5 @@ def _one_by_one(records: Sequence[Mapping[str, object]], rows: RecordRows) -> It
     yield from rows.batches()
 
 
-def _of_write(each: TargetRows | Unfit, index: int) -> TargetRows | Unfit:
-    return replace(each, target=index) if isinstance(each, TargetRows) else replace(each, write=index)
+def _of_write(part: TargetRows | Unfit, index: int) -> TargetRows | Unfit:
+    return replace(part, target=index) if isinstance(part, TargetRows) else replace(part, write=index)

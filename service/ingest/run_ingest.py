@@ -142,7 +142,7 @@ def _accepted(
         request.request_id,
         request.fingerprint,
         accepted_at,
-        tuple(_commit(key, results) for key in dict.fromkeys(each.target.key for each in results)),
+        tuple(_commit(key, results) for key in dict.fromkeys(result.target.key for result in results)),
         written.rejected,
         ports.clock.elapsed_ms() - began_ms,
         request.stream_batch,
@@ -179,14 +179,14 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
             and none can be made.
         CatalogDown: the catalog does not answer.
     """
-    keys = dict.fromkeys(each.key for each in request.writes)
+    keys = dict.fromkeys(write.key for write in request.writes)
     _check_allowed(keys, ports.writable_names)
     check_separate_dead_letters(request)
     present = PresentColumns(request, ports.bounds, ports.spools, ports.large)
 
     def targets(writes: Sequence[Write], tables: Mapping[TableKey, WritableTable]) -> tuple[Destination, ...]:
-        is_read = request.executed is not None and any(each.is_inferred for each in writes)
-        if is_read and not tables.keys() >= {each.key for each in writes}:
+        is_read = request.executed is not None and any(write.is_inferred for write in writes)
+        if is_read and not tables.keys() >= {write.key for write in writes}:
             # A source may be large, and the request is rejected whatever its content.
             return ()
         return resolve_targets(writes, tables, present.of(tables), are_routed=request.route is not None)
@@ -221,8 +221,8 @@ def _written(request: IngestRequest, ingest_id: UUID, prepared: Destinations, po
 
 def _is_small(request: IngestRequest) -> bool:
     """Returns whether its records come from a body so small that they are read all at once."""
-    given = [request.shared] if request.shared is not None else [each.records for each in request.writes]
-    return all(isinstance(each, JsonRecords) for each in given)
+    given = [request.shared] if request.shared is not None else [write.records for write in request.writes]
+    return all(isinstance(records, JsonRecords) for records in given)
 
 
 def _sorted_out(
@@ -230,9 +230,11 @@ def _sorted_out(
 ) -> AcceptedRows:
     targets = [
         read_target(
-            write, each.table, cached_written_fields(each.table.schema, each.target.write_schema_column_ids)
+            write,
+            destination.table,
+            cached_written_fields(destination.table.schema, destination.target.write_schema_column_ids),
         )
-        for write, each in zip(request.writes, destinations, strict=True)
+        for write, destination in zip(request.writes, destinations, strict=True)
     ]
     dead_letters = None
     if request.on_error is OnError.DEAD_LETTER:
@@ -243,7 +245,7 @@ def _sorted_out(
 
 def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:
     for key in keys:
-        if not any(fnmatchcase(str(key.table), each) for each in names):
+        if not any(fnmatchcase(str(key.table), name) for name in names):
             raise WriteNotAllowed(f"Callers may not write to {key.table} here.")
 
 
@@ -257,14 +259,14 @@ def _took_too_long(took: timedelta) -> IngestInvalid:
 def _discard(
     tables: Mapping[TableKey, WritableTable], results: Sequence[WriteResult], data_files: DataFiles
 ) -> None:
-    for each in results:
+    for result in results:
         # A file that remains is an orphan that belongs to no table, and maintenance removes it.
         with suppress(GatewayError):
-            data_files.discard(tables[each.target.key], each)
+            data_files.discard(tables[result.target.key], result)
 
 
 def _commit(key: TableKey, results: Sequence[WriteResult]) -> IngestCommit:
     return IngestCommit(
         key,
-        tuple(written_target(each) for each in results if each.target.key == key),
+        tuple(written_target(result) for result in results if result.target.key == key),
     )

@@ -9,15 +9,15 @@ from service.tracing import Span
 
 def reported(span: Span, record: IngestRecord) -> None:
     """Notes the accepted ingest, and its tables."""
-    targets = [target for each in record.commits for target in each.targets]
+    targets = [target for commit in record.commits for target in commit.targets]
     span.note(
         {
             "sluice.ingest_id": str(record.ingest_id),
             "sluice.caller": record.caller,
-            "sluice.tables": [str(each.key.table) for each in record.commits],
-            "sluice.rows": sum(each.record_count for each in targets),
-            "sluice.bytes": sum(each.byte_count for each in targets),
-            "sluice.files": sum(each.data_file_count for each in targets),
+            "sluice.tables": [str(commit.key.table) for commit in record.commits],
+            "sluice.rows": sum(target.record_count for target in targets),
+            "sluice.bytes": sum(target.byte_count for target in targets),
+            "sluice.files": sum(target.data_file_count for target in targets),
             "sluice.rejected": record.rejected.count,
         }
     )
@@ -32,6 +32,6 @@ def note_round(span: Span, committable: Committable) -> None:
             "sluice.table": str(committable.key.table),
             "sluice.branch": committable.key.branch,
             "sluice.ingests": len(committable.ingest_ids),
-            "sluice.files": sum(len(each.data_files) + len(each.delete_files) for each in results),
+            "sluice.files": sum(len(result.data_files) + len(result.delete_files) for result in results),
         }
     )

@@ -156,7 +156,7 @@ class MaintenanceService:
             raise WriteNotAllowed(f"Callers may not write to {table} here.")
 
     def _is_allowed(self, table: TableName) -> bool:
-        return any(fnmatchcase(str(table), each) for each in self.plan.writable_names)
+        return any(fnmatchcase(str(table), name) for name in self.plan.writable_names)
 
     def _record(self, request: MaintenanceRequest, caller: str) -> MaintenanceRecord:
         return MaintenanceRecord(uuid4(), request, caller, self._ports.clock.now())
@@ -216,5 +216,6 @@ def _report(record: MaintenanceRecord) -> None:
         reported.warning("maintenance_failed", code=record.error_code, reason=record.error_detail)
     else:
         reported.info(
-            "maintenance_done", results={each.operation.value: dict(each.counts) for each in record.results}
+            "maintenance_done",
+            results={result.operation.value: dict(result.counts) for result in record.results},
         )

@@ -80,8 +80,12 @@ def run_maintenance(record: MaintenanceRecord, ports: MaintenancePorts) -> Maint
 
 
 def _left(record: MaintenanceRecord) -> list[MaintenanceOperation]:
-    done = {each.operation for each in record.results}
-    return [each for each in MaintenanceOperation if each in record.request.operations and each not in done]
+    done = {result.operation for result in record.results}
+    return [
+        operation
+        for operation in MaintenanceOperation
+        if operation in record.request.operations and operation not in done
+    ]
 
 
 def _done(

@@ -75,7 +75,7 @@ def moment_of(text: str) -> tuple[int, bool]:
     found = _MOMENT.fullmatch(text)
     days = _day(found)
     assert found is not None
-    hour, minute, second = (int(found[each] or 0) for each in ("hour", "minute", "second"))
+    hour, minute, second = (int(found[unit] or 0) for unit in ("hour", "minute", "second"))
     seconds = days * DAY_SECONDS + hour * 3600 + minute * 60 + second - _offset_seconds(found)
     fraction = int((found["fraction"] or "").ljust(9, "0"))
     return seconds * PER_SECOND["ns"] + fraction, found["offset"] is not None
@@ -84,7 +84,7 @@ def moment_of(text: str) -> tuple[int, bool]:
 def _offset_seconds(found: re.Match[str]) -> int:
     if found["sign"] is None:
         return 0
-    hours, minutes, seconds = (int(found[each] or 0) for each in ("hours", "minutes", "seconds"))
+    hours, minutes, seconds = (int(found[unit] or 0) for unit in ("hours", "minutes", "seconds"))
     total = hours * 3600 + minutes * 60 + seconds
     return -total if found["sign"] == "-" else total
 
@@ -92,7 +92,7 @@ def _offset_seconds(found: re.Match[str]) -> int:
 def _day(found: re.Match[str] | None) -> int:
     if found is None:
         raise ValueError("not in ISO 8601")
-    year, month, day = (int(found[each]) for each in ("year", "month", "day"))
+    year, month, day = (int(found[unit]) for unit in ("year", "month", "day"))
     days = _days(year, month, day) if 1 <= month <= 12 else 0
     if _civil(days) != (year, month, day):
         raise ValueError("no day of the calendar")

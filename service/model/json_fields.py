@@ -29,7 +29,7 @@ class JsonFields:
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Returns an array of strings."""
-        return tuple(_text(each, name) for each in self._array(name))
+        return tuple(_text(element, name) for element in self._array(name))
 
     def integer(self, name: str) -> int:
         """Returns a whole number."""
@@ -42,7 +42,7 @@ class JsonFields:
 
     def integers(self, name: str) -> tuple[int, ...]:
         """Returns an array of whole numbers."""
-        return tuple(_integer(each, name) for each in self._array(name))
+        return tuple(_integer(element, name) for element in self._array(name))
 
     def optional_integers(self, name: str) -> tuple[int, ...] | None:
         """Returns an array of whole numbers, or None where the field is null; it must not be missing."""
@@ -57,7 +57,7 @@ class JsonFields:
         value = self._field(name)
         if not isinstance(value, dict):
             raise ValueError(f"{name} is not an object")
-        return {str(key): _integer(each, name) for key, each in value.items()}
+        return {str(key): _integer(element, name) for key, element in value.items()}
 
     def boolean(self, name: str) -> bool:
         """Returns true or false."""
@@ -68,7 +68,7 @@ class JsonFields:
 
     def objects(self, name: str) -> tuple[JsonFields, ...]:
         """Returns an array of objects."""
-        return tuple(JsonFields(each) for each in self._array(name))
+        return tuple(JsonFields(element) for element in self._array(name))
 
     def _array(self, name: str) -> list[object]:
         value = self._field(name)

@@ -19,7 +19,7 @@ def text_fault(text: str) -> str | None:
     """
     if "\0" in text:
         return "has a NUL character"
-    if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         return "has half of a character (a surrogate without its pair)"
     return None
 
@@ -38,13 +38,13 @@ def faulty_texts(json: object) -> Iterator[tuple[Steps, str]]:
             case str() if fault := text_fault(value):
                 yield place, fault
             case dict():
-                for name, each in value.items():
+                for name, item in value.items():
                     if fault := text_fault(name):
                         yield (*place, name), f"its name {fault}"
-                    waiting.append(((*place, name), each))
+                    waiting.append(((*place, name), item))
             case float() if not math.isfinite(value):
                 yield place, "is a number that JSON does not have"
             case list() | tuple():
-                waiting.extend(((*place, index), each) for index, each in enumerate(value))
+                waiting.extend(((*place, index), item) for index, item in enumerate(value))
             case _:
                 pass

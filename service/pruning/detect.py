@@ -42,7 +42,7 @@ def detect(tree: exp.Query, context: DetectionContext) -> Detection:
 
     A query that is recursive, or whose names Spark may resolve to other columns, has no candidates.
     """
-    is_recursive = any(each.args.get("recursive") for each in tree.find_all(exp.With))
+    is_recursive = any(clause.args.get("recursive") for clause in tree.find_all(exp.With))
     root = None if is_recursive else build_scope(tree)
     known = KnownTables(context.tables, context.max_build_rows)
     if root is None or not matches_spark_resolution(root, known.facts):
@@ -72,8 +72,8 @@ class _Detector:
         for scope in self._root.traverse():
             graph = self._graphs.graph(scope)
             if graph is not None:
-                for each in (graph, *graph.operands):
-                    self._detect(scope, each)
+                for operand in (graph, *graph.operands):
+                    self._detect(scope, operand)
                 self._detect_relations(scope, graph)
         self._planner.place_together()
         return Detection(
@@ -100,7 +100,7 @@ class _Detector:
         relations = list(local_relations(graph, self._relation_context, is_in_union=is_in_union))
         if self._graphs.is_shared(scope):
             # Each reader may need fewer rows. The engine prunes by that only if it sees a filtered table.
-            relations = [each for each in relations if not each.query.rows_of.predicate]
+            relations = [relation for relation in relations if not relation.query.rows_of.predicate]
         self._relations += relations
         if self._context.parsed is not None and isinstance(scope.expression, exp.Select):
             self._redundant += redundant_joins(

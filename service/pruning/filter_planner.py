@@ -125,40 +125,40 @@ class FilterPlanner:
             found = FoundKey(request.candidate, request.probe, side.build, side.graph, side.allowed, end)
             self._found.append(found)
 
-    def _place_for_all(self, request: Sequence[FilterRequest]) -> None:
+    def _place_for_all(self, requests: Sequence[FilterRequest]) -> None:
         """Filters a table reference by the keys of all its readers together, if every reader has keys."""
-        found, first, end = self._keys_of_all(request), request[0], request[0].end
+        found, first, end = self._keys_of_all(requests), requests[0], requests[0].end
         if not found or end is None:
-            for each in request:
-                self._reject(each, Reason.PROBE_NOT_PRUNABLE, SHARED)
+            for request in requests:
+                self._reject(request, Reason.PROBE_NOT_PRUNABLE, SHARED)
             return
         query, plan = union_keys(found), first.plan
-        is_converted = any(_is_converted(each.plan) for each in request)
+        is_converted = any(_is_converted(request.plan) for request in requests)
         self._add(first.candidate, first.probe, query, (plan.type_name,), plan.span, end, is_converted)
         self._rejections.note_filter(end)
 
-    def _keys_of_all(self, request: Sequence[FilterRequest]) -> Sequence[BuildQuery]:
+    def _keys_of_all(self, requests: Sequence[FilterRequest]) -> Sequence[BuildQuery]:
         """Returns a key query for each reader of the table reference; nothing if a reader has no keys."""
-        readings = {each.reading for each in request if each.reading is not None}
-        count = max(each.count for each in readings)
+        readings = {request.reading for request in requests if request.reading is not None}
+        count = max(reading.count for reading in readings)
         if len(readings) < count:
             # Some reader needs every row, so no build side is needed; each would take long to write.
             return ()
         sides: dict[Reading | None, list[tuple[int, BuildQuery]]] = {}
-        for each in request:
-            side = self._build_side(each.candidate)
+        for request in requests:
+            side = self._build_side(request.candidate)
             if isinstance(side, BuildSide):
-                keys = self._cost(side), _converted(each, side.query)
-                sides.setdefault(each.reading, []).append(keys)
+                keys = self._cost(side), _converted(request, side.query)
+                sides.setdefault(request.reading, []).append(keys)
         # Ties are broken by the identity, which does not depend on the relations' names.
-        cheapest = [min(each, key=lambda keys: (keys[0], keys[1].identity))[1] for each in sides.values()]
+        cheapest = [min(side, key=lambda keys: (keys[0], keys[1].identity))[1] for side in sides.values()]
         return cheapest if len(cheapest) == count else ()
 
     def _cost(self, side: BuildSide) -> int:
         """Returns what reading its tables costs, in bytes, as far as they are known."""
-        read = (side.graph.relations.get(each) for each in side.query.aliases)
-        facts = (self._known.facts(each) for each in read if isinstance(each, exp.Table))
-        return sum(reading_cost(each) for each in facts if each is not None)
+        read = (side.graph.relations.get(alias) for alias in side.query.aliases)
+        facts = (self._known.facts(table) for table in read if isinstance(table, exp.Table))
+        return sum(reading_cost(fact) for fact in facts if fact is not None)
 
     def _build_side(self, candidate: Candidate) -> BuildSide | Reason:
         if self._has_enough():
@@ -229,14 +229,14 @@ class FilterPlanner:
         first = keys[0]
         probe = replace(
             first.probe,
-            columns=tuple(each.probe.columns[0] for each in keys),
-            type_names=tuple(each.probe.type_names[0] for each in keys),
+            columns=tuple(key.probe.columns[0] for key in keys),
+            type_names=tuple(key.probe.type_names[0] for key in keys),
         )
         if self._has_enough():
-            together = [each.candidate for each in keys]
+            together = [key.candidate for key in keys]
             self._rejections.reject_together(together, first.end, probe, Reason.NOT_WORTH_COLLECTING)
             return
-        query = build_query(first.graph, [each.build for each in keys], first.allowed, self._known.facts)
+        query = build_query(first.graph, [key.build for key in keys], first.allowed, self._known.facts)
         if query is None:
             return
         self._add(first.candidate, probe, query, probe.type_names, KeySpan.VALUE, first.end)

@@ -59,7 +59,7 @@ class RejectedCandidates:
         self, candidates: Sequence[Candidate], table_reference: int, probe: Probe, reason: Reason
     ) -> None:
         """Records why the tuples of several candidates' keys are not a filter."""
-        columns = [each.build.column for each in candidates]
+        columns = [candidate.build.column for candidate in candidates]
         self._reject(table_reference, self._record(candidates[0], probe, reason, columns))
 
     def leave(

@@ -17,11 +17,15 @@ def rows_with_keys(
 
     A relation whose table is itself filtered is read from its files, so its rows are not needed.
     """
-    filtered = {each.reference_end for each in assignments}
-    request = [each.query for each in relations if each.reference_end not in filtered]
+    filtered = {assignment.reference_end for assignment in assignments}
+    request = [relation.query for relation in relations if relation.reference_end not in filtered]
     found: dict[str, RelationQuery] = {}
-    for build, fingerprint in ((each.filter.build, each.filter.fingerprint) for each in assignments):
-        relation = next((each for each in request if _has_keys(each.rows_of, build)), None)
+    for build, fingerprint in (
+        (assignment.filter.build, assignment.filter.fingerprint) for assignment in assignments
+    ):
+        relation = next(
+            (relation_query for relation_query in request if _has_keys(relation_query.rows_of, build)), None
+        )
         if relation is not None:
             found.setdefault(fingerprint, relation)
     return found
@@ -29,11 +33,11 @@ def rows_with_keys(
 
 def _has_keys(rows_of: Build, build: Build) -> bool:
     is_one = len(build.tables) == 1 and not build.is_union and None not in build.snapshot_ids
-    names = {each.lower() for each in rows_of.columns}
+    names = {column.lower() for column in rows_of.columns}
     return (
         is_one
         and build.tables == rows_of.tables
         and build.snapshot_ids == rows_of.snapshot_ids
         and build.predicate == rows_of.predicate
-        and names.issuperset(each.lower() for each in build.columns)
+        and names.issuperset(column.lower() for column in build.columns)
     )

@@ -32,7 +32,7 @@ def arithmetic(name: str, arguments: Sequence[Sized]) -> Sized | None:
     >>> arithmetic("multiply", [number(1000), number(-2, 3)])
     Sized(byte_count=None, elements=None, low=-2000.0, high=3000.0, micros=None, text=None)
     """
-    numbers = [as_number(each) for each in arguments]
+    numbers = [as_number(argument) for argument in arguments]
     if name in UNARY and len(numbers) == 1:
         return _over_corners([numbers[0], number(0)], UNARY[name])
     if name in BINARY and len(numbers) == 2:
@@ -44,16 +44,16 @@ def arithmetic(name: str, arguments: Sequence[Sized]) -> Sized | None:
 
 def _over_corners(numbers: Sequence[Sized], operation: Operation) -> Sized:
     """Returns the bounds of an operation that is monotonic in each argument, from the arguments' bounds."""
-    left, right = ([each.low, each.high] for each in numbers)
+    left, right = ([operand.low, operand.high] for operand in numbers)
     corners = [_safely(operation, a, b) for a, b in product(left, right) if a is not None and b is not None]
-    if len(corners) < 4 or any(isnan(each) for each in corners):
+    if len(corners) < 4 or any(isnan(corner) for corner in corners):
         return UNKNOWN
     return number(float(min(corners)), float(max(corners)))
 
 
 def _over_all(numbers: Sequence[Sized], choose: Callable[[list[float]], float]) -> Sized:
-    lows = [each.low for each in numbers if each.low is not None]
-    highs = [each.high for each in numbers if each.high is not None]
+    lows = [operand.low for operand in numbers if operand.low is not None]
+    highs = [operand.high for operand in numbers if operand.high is not None]
     if len(highs) < len(numbers) or not numbers:
         return UNKNOWN
     return number(choose(lows), choose(highs))

@@ -98,10 +98,10 @@ def _count(arguments: Sequence[Sized]) -> float | None:
 
 def _joined(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     """Joins several texts or arrays; of an unknown one, only its known parts count."""
-    if all(each.byte_count is None for each in arguments):
+    if all(argument.byte_count is None for argument in arguments):
         return UNKNOWN
-    elements = sum(each.elements or 0 for each in arguments)
-    return Sized(byte_count=sum(each.known_bytes for each in arguments), elements=elements)
+    elements = sum(argument.elements or 0 for argument in arguments)
+    return Sized(byte_count=sum(argument.known_bytes for argument in arguments), elements=elements)
 
 
 def _array_join(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
@@ -133,7 +133,7 @@ def _times(factor: float) -> Rule:
 
 def _mapped(_: str, arguments: Sequence[Sized], __: QueryBounds) -> Sized:
     """A value for each element of an array or map."""
-    many = max((each.elements or 0 for each in arguments[:-1]), default=0.0)
+    many = max((argument.elements or 0 for argument in arguments[:-1]), default=0.0)
     if not many:
         return UNKNOWN
     return Sized(byte_count=many * max(arguments[-1].known_bytes, ELEMENT_BYTES), elements=many)
@@ -145,7 +145,7 @@ def _format(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
         raise QueryTooLarge(f"{name} takes widths of up to 999 characters, not {wide[0][:12]}.")
     # The same argument may occur in it many times: `%1$s%1$s`.
     places = arguments[0].known_bytes / 2 if arguments else 0.0
-    return Sized(byte_count=places * max((each.known_bytes for each in arguments[1:]), default=0.0))
+    return Sized(byte_count=places * max((argument.known_bytes for argument in arguments[1:]), default=0.0))
 
 
 def _digits(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:

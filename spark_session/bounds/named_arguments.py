@@ -23,7 +23,7 @@ def in_order(name: str, nodes: Sequence[Mapping[str, Any]]) -> list[Mapping[str,
     >>> in_order("randstr", [{"k": "seed", "a": [{"n": 1}]}, {"k": "length", "a": [{"n": 5}]}])
     [{'n': 5}, {'n': 1}]
     """
-    if not any("k" in each for each in nodes):
+    if not any("k" in node for node in nodes):
         return list(nodes)
     places = PARAMETERS.get(name, ())
     placed: list[Mapping[str, Any]] = []

@@ -52,8 +52,8 @@ def _allow_sets(sets: float, bounds: QueryBounds) -> None:
 
 def _sizes_of(parameters: Parameters, positions: list[int]) -> Mapping[str | int, Sized]:
     if isinstance(parameters, Mapping):
-        return {name: _size(each) for name, each in parameters.items()}
-    return {at: _size(each) for at, each in zip(positions, parameters, strict=False)}
+        return {name: _size(parameter) for name, parameter in parameters.items()}
+    return {at: _size(parameter) for at, parameter in zip(positions, parameters, strict=False)}
 
 
 def _size(parameter: Parameter) -> Sized:

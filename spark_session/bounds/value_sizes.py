@@ -47,7 +47,7 @@ class ValueSizes:
         """
         self._is_strict = is_strict
         made = [self.of(call) for call in calls]
-        if (total := sum(each.known_bytes for each in made)) > self._bounds.value_bytes:
+        if (total := sum(sized.known_bytes for sized in made)) > self._bounds.value_bytes:
             raise QueryTooLarge(
                 f"The values that functions of this query make would have {total:,.0f} bytes together; "
                 f"{self._bounds.value_bytes:,} are allowed (setting max_value_bytes)."
@@ -73,7 +73,7 @@ class ValueSizes:
         if name in FOLDING and len(nodes) > 2:
             return self._folded(name, nodes)
         given = in_order(name, nodes)
-        arguments = [self.of(each) for each in given]
+        arguments = [self.of(argument) for argument in given]
         if name in RULES:
             made = RULES[name](name, arguments, self._bounds)
         elif name in CHOOSING:
@@ -128,18 +128,18 @@ def literal(node: Node) -> Sized:
 
 def _largest(arguments: Sequence[Sized]) -> Sized:
     """Returns the bounds of whichever value the query chooses. A condition among them does no harm."""
-    numbers = [each for each in arguments if each.low is not None and each.high is not None]
+    numbers = [argument for argument in arguments if argument.low is not None and argument.high is not None]
     return Sized(
-        byte_count=max((each.known_bytes for each in arguments), default=None),
-        elements=max((each.elements or 0 for each in arguments), default=None),
-        low=min((each.low for each in numbers if each.low is not None), default=None),
-        high=max((each.high for each in numbers if each.high is not None), default=None),
+        byte_count=max((argument.known_bytes for argument in arguments), default=None),
+        elements=max((argument.elements or 0 for argument in arguments), default=None),
+        low=min((number.low for number in numbers if number.low is not None), default=None),
+        high=max((number.high for number in numbers if number.high is not None), default=None),
     )
 
 
 def _sum(arguments: Sequence[Sized]) -> Sized:
     """Returns the arguments' sizes added up: most functions return no more than they are given."""
-    if all(each.byte_count is None for each in arguments):
+    if all(argument.byte_count is None for argument in arguments):
         return UNKNOWN
-    elements = max((each.elements or 0 for each in arguments), default=0)
-    return Sized(byte_count=sum(each.known_bytes for each in arguments), elements=elements)
+    elements = max((argument.elements or 0 for argument in arguments), default=0)
+    return Sized(byte_count=sum(argument.known_bytes for argument in arguments), elements=elements)

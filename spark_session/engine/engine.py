@@ -219,7 +219,7 @@ class SparkEngine:
         """Records the running texts, once for a loss: each call notes the loss before it ends."""
         calls = session.calls.lose()
         if calls is not None:
-            self._suspects.note_loss([each.text for each in calls], culprits)
+            self._suspects.note_loss([call.text for call in calls], culprits)
 
     def _warm(self, statement: Statement) -> WarmSession:
         def is_decided() -> bool:

@@ -87,7 +87,7 @@ def type_name(spark_type: str) -> str:
     ('long', 'decimal(7, 2)', 'timestamp', 'char(3)')
     """
     if spark_type.startswith("decimal("):
-        return ", ".join(each.strip() for each in spark_type.split(","))
+        return ", ".join(part.strip() for part in spark_type.split(","))
     return _TYPES.get(spark_type, spark_type)
 
 
@@ -98,7 +98,7 @@ def _is_read_alike(reported: Mapping[str, Any]) -> bool:
     value comes from a metastore.
     """
     types = {column: spark_type for column, spark_type, _, _ in reported["columns"]}
-    by_decimals = any(types[each].startswith("decimal") for each in reported["partitionColumns"])
+    by_decimals = any(types[column].startswith("decimal") for column in reported["partitionColumns"])
     return bool(reported["isTracked"]) or not by_decimals
 
 
@@ -121,7 +121,7 @@ def _facts(name: TableName, reported: Mapping[str, Any]) -> TableFacts:
         snapshot_id=None,
         columns=columns,
         partition_fields=tuple(
-            PartitionField(each, each, "identity") for each in reported["partitionColumns"]
+            PartitionField(column, column, "identity") for column in reported["partitionColumns"]
         ),
         sort_fields=(),
         snapshots=(),

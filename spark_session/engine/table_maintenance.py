@@ -171,11 +171,11 @@ def _camel(name: str) -> str:
     'deletedDataFiles'
     """
     first, *others = name.removesuffix("_count").split("_")
-    return first + "".join(each.capitalize() for each in others)
+    return first + "".join(other.capitalize() for other in others)
 
 
 def _is_conflict(failure: PySparkException | Py4JJavaError) -> bool:
-    return any(each in str(failure) for each in _CONFLICTS)
+    return any(conflict in str(failure) for conflict in _CONFLICTS)
 
 
 def _translated(

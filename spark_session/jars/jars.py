@@ -187,10 +187,10 @@ def _ivy_module(coordinates: Sequence[str], *, with_dependencies: bool) -> str:
     """Returns an Ivy module that depends on these jars and, if wanted, on their runtime dependencies."""
     lines = []
     chosen = 'conf="default->default"' if with_dependencies else 'transitive="false" conf="default->master"'
-    for each in coordinates:
-        if not re.fullmatch(r"[^:\s]+:[^:\s]+:[^:\s]+", each):
-            raise CannotStart(f"{each!r} does not name a jar: write it as group:artifact:version.")
-        group, artifact, version = map(quoteattr, each.split(":"))
+    for coordinate in coordinates:
+        if not re.fullmatch(r"[^:\s]+:[^:\s]+:[^:\s]+", coordinate):
+            raise CannotStart(f"{coordinate!r} does not name a jar: write it as group:artifact:version.")
+        group, artifact, version = map(quoteattr, coordinate.split(":"))
         lines.append(f"<dependency org={group} name={artifact} rev={version} {chosen}/>")
     return (
         '<ivy-module version="2.0"><info organisation="sluice" module="jars"/>'

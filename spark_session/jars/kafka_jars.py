@@ -30,4 +30,4 @@ def names_connector(coordinates: Sequence[str]) -> bool:
     >>> names_connector(["org.postgresql:postgresql:42.7.8"]), names_connector([f"{CONNECTOR}:4.1.1"])
     (False, True)
     """
-    return any(each.startswith(f"{CONNECTOR}:") for each in coordinates)
+    return any(coordinate.startswith(f"{CONNECTOR}:") for coordinate in coordinates)

@@ -51,8 +51,8 @@ def missing_bundle(packages: Sequence[str], catalogs: Iterable[Mapping[str, str]
     'org.apache.iceberg:iceberg-aws-bundle:1.12.0'
     >>> missing_bundle([runtime], [{"type": "sql", "warehouse": "file:///warehouse"}])
     """
-    version = next((found["version"] for each in packages if (found := _RUNTIME.fullmatch(each))), None)
-    is_named = any(each.startswith(f"{_BUNDLE}:") for each in packages)
+    version = next((found["version"] for package in packages if (found := _RUNTIME.fullmatch(package))), None)
+    is_named = any(package.startswith(f"{_BUNDLE}:") for package in packages)
     if version is None or is_named or not any(map(_is_in_s3, catalogs)):
         return None
     return f"{_BUNDLE}:{version}"
@@ -62,5 +62,5 @@ def _is_in_s3(properties: Mapping[str, str]) -> bool:
     return (
         properties.get("type") == "glue"
         or urlsplit(properties.get("warehouse", "")).scheme in _SCHEMES
-        or any(each.startswith(_PREFIXES) for each in properties)
+        or any(name.startswith(_PREFIXES) for name in properties)
     )

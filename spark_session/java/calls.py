@@ -55,7 +55,7 @@ class Calls:
     def text_of(self, tags: str) -> str | None:
         """Returns the text of the call with one of these tags, even after its end; None if none is known."""
         with self._lock:
-            known = (self._texts.get(each) for each in _TAG.findall(tags))
+            known = (self._texts.get(tag) for tag in _TAG.findall(tags))
             return next((text for text in known if text is not None), None)
 
     @property

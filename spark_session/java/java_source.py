@@ -17,8 +17,8 @@ def java_instance(gateway: JavaGateway, class_name: str, *uses: str) -> JavaObje
     """
     jvm = gateway.jvm
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    for each in uses:
-        loader = _loader(gateway, each, loader)
+    for use in uses:
+        loader = _loader(gateway, use, loader)
     compiled = _loader(gateway, class_name, loader).loadClass(class_name)
     no_types = gateway.new_array(jvm.java.lang.Class, 0)
     no_values = gateway.new_array(jvm.java.lang.Object, 0)

@@ -35,4 +35,4 @@ def arrow_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Tabl
     >>> arrow_table(row_counts, pa.schema([])).num_rows
     4
     """
-    return pa.Table.from_batches([in_schema(each, schema) for each in batches], schema)
+    return pa.Table.from_batches([in_schema(batch, schema) for batch in batches], schema)

@@ -25,7 +25,7 @@ def arrow_schema(schema: StructType, prefers_large_types: bool = False) -> pa.Sc
     >>> arrow_schema(StructType([field])).to_string()
     'nothing: list<element: null> not null\n  child 0, element: null'
     """
-    fields = [StructField(each.name, sendable_type(each.dataType), _is_nullable(each)) for each in schema]
+    fields = [StructField(field.name, sendable_type(field.dataType), _is_nullable(field)) for field in schema]
     return to_arrow_schema(StructType(fields), prefers_large_types=prefers_large_types)
 
 
@@ -44,7 +44,7 @@ def sendable_type(kind: DataType) -> DataType:
             is_optional = kind.valueContainsNull or _is_void(kind.valueType)
             return MapType(keys, sendable_type(kind.valueType), is_optional)
         case StructType():
-            return StructType([StructField(each.name, sendable_type(each.dataType)) for each in kind])
+            return StructType([StructField(field.name, sendable_type(field.dataType)) for field in kind])
         case UserDefinedType():
             return sendable_type(kind.sqlType())
         case CharType() | VarcharType():

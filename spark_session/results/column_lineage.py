@@ -53,7 +53,9 @@ def column_lineage(text: str) -> ColumnLineage | None:
     if reported is None:
         return None
     columns, rows = reported
-    return ColumnLineage(tuple(ColumnSources(name, _sources(each)) for name, each in columns), _sources(rows))
+    return ColumnLineage(
+        tuple(ColumnSources(name, _sources(sources)) for name, sources in columns), _sources(rows)
+    )
 
 
 def _sources(reported: list[list[Any]]) -> tuple[Source, ...]:

@@ -89,7 +89,7 @@ def _is_not_in_arrow(data_type: DataType, levels: int = MAX_ARROW_LEVELS) -> boo
     if isinstance(data_type, ArrayType):
         return _is_not_in_arrow(data_type.elementType, levels - 1)
     if isinstance(data_type, MapType):
-        return any(_is_not_in_arrow(each, levels - 2) for each in (data_type.keyType, data_type.valueType))
+        return any(_is_not_in_arrow(part, levels - 2) for part in (data_type.keyType, data_type.valueType))
     if isinstance(data_type, StructType):
         return any(_is_not_in_arrow(field.dataType, levels - 1) for field in data_type.fields)
     return isinstance(data_type, _NOT_IN_ARROW)

@@ -56,13 +56,13 @@ class ScanReader:
             return tuple(scans)
 
     def _with_totals(self, frame: DataFrame, scans: Sequence[ScanRecord]) -> tuple[ScanRecord, ...]:
-        pinned = [each for each in scans if each.snapshot_id is not None]
-        asked = [[table_sql_name(TableName.of(each.table)), each.snapshot_id] for each in pinned]
+        pinned = [scan for scan in scans if scan.snapshot_id is not None]
+        asked = [[table_sql_name(TableName.of(scan.table)), scan.snapshot_id] for scan in pinned]
         text = self._reader.totals(frame._jdf.queryExecution(), json.dumps(asked)) if asked else "[]"
         found = dict(zip(map(_place, pinned), json.loads(text), strict=True))
         return tuple(
-            _with_total(each, found[_place(each)]) if _place(each) in found else self._tables.with_total(each)
-            for each in scans
+            _with_total(scan, found[_place(scan)]) if _place(scan) in found else self._tables.with_total(scan)
+            for scan in scans
         )
 
 

@@ -52,4 +52,4 @@ def served_batches(
         ) from stream_failure
     if stream_failure is not None:
         raise stream_failure
-    return [batches[each] for each in order]
+    return [batches[index] for index in order]

@@ -114,8 +114,8 @@ def missing_driver(uri: str, packages: Sequence[str]) -> str | None:
     >>> missing_driver("jdbc:postgresql://db/lake", ["org.postgresql:postgresql:42.7.1"]) is None
     True
     """
-    driver = next((each for prefix, each in DRIVERS.items() if uri.startswith(f"{prefix}:")), None)
-    has_it = driver is None or any(_same_artifact(driver, each) for each in packages)
+    driver = next((driver for prefix, driver in DRIVERS.items() if uri.startswith(f"{prefix}:")), None)
+    has_it = driver is None or any(_same_artifact(driver, package) for package in packages)
     return None if has_it else driver
 
 

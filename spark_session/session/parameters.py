@@ -30,8 +30,8 @@ def spark_arguments(parameters: Parameters) -> dict[str, Any] | list[Any]:
         # With a list, PySpark would first ask the JVM for a class by each of its names, for two milliseconds.
         return {}
     if isinstance(parameters, Mapping):
-        return {name: _literal(name, each) for name, each in parameters.items()}
-    return [_literal(str(position), each) for position, each in enumerate(parameters, start=1)]
+        return {name: _literal(name, parameter) for name, parameter in parameters.items()}
+    return [_literal(str(position), parameter) for position, parameter in enumerate(parameters, start=1)]
 
 
 def _literal(name: str, parameter: Parameter) -> Column | JsonScalar:

@@ -50,7 +50,7 @@ class TableDeletes:
         """Returns what later snapshots have replaced in the branch, by the names in their summaries."""
         name = table_sql_name(key.table)
         found = self._java.replacedSince(session._jsparkSession, name, key.branch, before)
-        return {str(each): int(found[each]) for each in found}
+        return {str(label): int(found[label]) for label in found}
 
     @cached_property
     def _java(self) -> JavaObject:
@@ -70,7 +70,7 @@ class Compaction:
         name = table_sql_name(key.table)
         java = self._projected if width is CompactionWidth.WRITE_SCHEMA else self._whole
         found = java.rewrite(session._jsparkSession, name, key.branch, dict(options))
-        return {str(each): int(found[each]) for each in found}
+        return {str(label): int(found[label]) for label in found}
 
     @cached_property
     def _whole(self) -> JavaObject:

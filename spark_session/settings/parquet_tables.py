@@ -73,11 +73,11 @@ class NotPartitionedSo(Exception):
 
 def _columns(found: DataFrame, by_folders: Sequence[str], declared: Mapping[str, str]) -> str:
     types = {name.lower(): spark_type for name, spark_type in declared.items()}
-    if types and types.keys() != {each.lower() for each in by_folders}:
+    if types and types.keys() != {folder.lower() for folder in by_folders}:
         raise NotPartitionedSo(f"Its folders are named by {', '.join(by_folders) or 'no column'}.")
     return ", ".join(
-        f"{_quoted(each.name())} {types.get(each.name().lower(), each.dataType().sql())}"
-        for each in found._jdf.schema().fields()
+        f"{_quoted(column.name())} {types.get(column.name().lower(), column.dataType().sql())}"
+        for column in found._jdf.schema().fields()
     )
 
 

@@ -121,7 +121,7 @@ def _is_interruption(text: str) -> bool:
 
     Source: Spark's `StreamExecution.isInterruptionException`.
     """
-    return any(each in text for each in _INTERRUPTIONS)
+    return any(interruption in text for interruption in _INTERRUPTIONS)
 
 
 def _in_gateway_terms(text: str) -> PartDown:

@@ -65,7 +65,7 @@ class StreamCheckpoint:
             )
         # The version comes before the entries.
         entries = (json.loads(line) for text in texts for line in text.splitlines()[1:])
-        found = sorted((int(each["timestamp"]), as_hadoop_writes(each["path"])) for each in entries)
+        found = sorted((int(entry["timestamp"]), as_hadoop_writes(entry["path"])) for entry in entries)
         return [path for _, path in found]
 
     def _log_offset(self, batch_id: int) -> int:
@@ -80,10 +80,10 @@ class StreamCheckpoint:
         )
         # Plain Python numbers would arrive as shorter types than Scala expects.
         first_id, last_id = (
-            jvm.scala.jdk.javaapi.OptionConverters.toScala(jvm.java.util.OptionalLong.of(each))
-            for each in (first, last)
+            jvm.scala.jdk.javaapi.OptionConverters.toScala(jvm.java.util.OptionalLong.of(batch_id))
+            for batch_id in (first, last)
         )
-        return [self._spelled(log, each._2()) for each in log.get(first_id, last_id)]
+        return [self._spelled(log, entry._2()) for entry in log.get(first_id, last_id)]
 
     def _spelled(self, log: JavaObject, entries: JavaObject) -> str:
         # All at once: each call into the JVM takes time.

@@ -106,5 +106,5 @@ def _secrets(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _with_parts(values: Iterable[str]) -> set[str]:
-    found = {each for each in values if each}
-    return found | {part for each in found for part in _QUOTED.findall(each)}
+    found = {value for value in values if value}
+    return found | {part for text in found for part in _QUOTED.findall(text)}

@@ -21,7 +21,7 @@ def stream_progress(status: Mapping[str, Any], last: str | None) -> StreamProgre
     """
     is_idle = status["message"] in _IDLE and not status["isDataAvailable"] and not status["isTriggerActive"]
     sources = [] if last is None else json.loads(last)["sources"]
-    counted = [each for each in map(_messages_behind, sources) if each is not None]
+    counted = [source for source in map(_messages_behind, sources) if source is not None]
     return StreamProgress(is_idle, sum(counted) if counted else None)
 
 
@@ -41,7 +41,9 @@ def _messages_behind(source: Mapping[str, Any]) -> int | None:
 
 def _offsets(offset: object) -> dict[tuple[str, str], int] | None:
     """Returns the offsets by topic and partition; None if they are not Kafka's."""
-    if not isinstance(offset, dict) or not all(isinstance(each, dict) for each in offset.values()):
+    if not isinstance(offset, dict) or not all(
+        isinstance(partitions, dict) for partitions in offset.values()
+    ):
         return None
     return {
         (topic, partition): int(number)

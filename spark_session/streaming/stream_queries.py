@@ -182,7 +182,7 @@ class SparkRunningStream:
             words = [] if self.query is None else _words(self.query)
         except (PySparkException, Py4JError, OSError) as failure:
             return _lost(self._session, failure)
-        if any(_TWICE in each for each in words):
+        if any(_TWICE in word for word in words):
             # A replica that has just lost its lease may have run the stream for a moment longer.
             return ExecutorsFailed("Another replica still ran the stream.")
         return self._failures.of(words) if words else None

@@ -97,7 +97,7 @@ class SessionWatch:
         """Returns the texts of calls and tasks that were given up and still run."""
         calls, grace_s = self._session.calls, self._bounds.grace_s
         tasks = [calls.text_of(tags) for late_s, tags in self._late_tasks if late_s >= grace_s]
-        return [call.text for call, _ in calls.given_up(grace_s)] + [each for each in tasks if each]
+        return [call.text for call, _ in calls.given_up(grace_s)] + [task for task in tasks if task]
 
     def cancel(self, query_id: UUID) -> None:
         """Asks for the query's jobs to be stopped. Returns at once."""
@@ -116,7 +116,7 @@ class SessionWatch:
             # One session for all beats: each new session is expensive, and Spark logs warnings for it.
             self._child = self._session.children.opened(TAG)
         self._child.sql(TRIAL_SQL).collect()
-        lines = [each.partition(" ") for each in str(self._java.lateTasks()).splitlines()]
+        lines = [line.partition(" ") for line in str(self._java.lateTasks()).splitlines()]
         self._late_tasks = [(int(late_ms) / 1000, tags) for late_ms, _, tags in lines]
         self._sample = sample = JvmSample(*map(int, str(self._java.sample()).split()))
         return sample.collection_ms

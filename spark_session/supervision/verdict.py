@@ -95,7 +95,7 @@ def _are_too_many(signs: Signs, bounds: EngineBounds) -> bool:
     has_no_slot = len(signs.given_up_tasks) >= signs.slots
     is_overdue = max(given_up, default=0.0) >= bounds.given_up_timeout_s
     # Planning ignores a cancellation: on a busy machine, many harmless calls are late for a moment.
-    lasting = [each for each in given_up if each >= bounds.grace_s]
+    lasting = [seconds for seconds in given_up if seconds >= bounds.grace_s]
     return has_no_slot or is_overdue or len(lasting) >= bounds.max_given_up
 
 

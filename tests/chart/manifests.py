@@ -18,7 +18,7 @@ from tests.chart.helm_program import helm_program
 Manifest = dict[str, Any]
 
 RELEASE, NAMESPACE = "trial", "lake"
-SETS_OF_VALUES = {each.name.removesuffix("-values.yaml"): each for each in sorted((CHART / "ci").iterdir())}
+SETS_OF_VALUES = {path.name.removesuffix("-values.yaml"): path for path in sorted((CHART / "ci").iterdir())}
 _REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 
 
@@ -30,25 +30,29 @@ class Rendered:
 
     def one(self, kind: str, ending: str = "") -> Manifest:
         """Returns the only manifest of this kind whose name ends in `ending`."""
-        [found] = [each for each in self.of(kind) if each["metadata"]["name"] == f"{RELEASE}-sluice{ending}"]
+        [found] = [
+            manifest
+            for manifest in self.of(kind)
+            if manifest["metadata"]["name"] == f"{RELEASE}-sluice{ending}"
+        ]
         return found
 
     def of(self, kind: str) -> list[Manifest]:
         """Returns all manifests of one kind."""
-        return [each for each in self.manifests if each["kind"] == kind]
+        return [manifest for manifest in self.manifests if manifest["kind"] == kind]
 
     def pods(self) -> Iterator[Manifest]:
         """Yields the specifications of all resulting pods, including those of executors."""
-        for each in self.manifests:
-            if each["kind"] in ("StatefulSet", "Job"):
-                yield each["spec"]["template"]["spec"]
+        for manifest in self.manifests:
+            if manifest["kind"] in ("StatefulSet", "Job"):
+                yield manifest["spec"]["template"]["spec"]
         yield from (pod["spec"] for pod in self.executor_pods())
 
     def executor_pods(self) -> Iterator[Manifest]:
         """Yields the template from which Spark makes executors, if there is one."""
-        for each in self.of("ConfigMap"):
-            if "executor.yaml" in each["data"]:
-                yield yaml.safe_load(each["data"]["executor.yaml"])
+        for config_map in self.of("ConfigMap"):
+            if "executor.yaml" in config_map["data"]:
+                yield yaml.safe_load(config_map["data"]["executor.yaml"])
 
     @property
     def gateway(self) -> Manifest:
@@ -80,7 +84,7 @@ def render(*arguments: str) -> Rendered:
     """Renders the chart with these arguments of helm."""
     done = template(*arguments)
     assert done.returncode == 0, done.stderr
-    return Rendered(tuple(each for each in yaml.safe_load_all(done.stdout) if each))
+    return Rendered(tuple(manifest for manifest in yaml.safe_load_all(done.stdout) if manifest))
 
 
 def template(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -98,14 +102,14 @@ def environment_in_pod(container: Manifest, secret_of: Callable[[str], str]) -> 
     def resolved(match: re.Match[str]) -> str:
         return "$" if match[1] is None else found.get(match[1], match[0])
 
-    for each in container["env"]:
-        if "value" in each:
-            found[each["name"]] = _REFERENCE.sub(resolved, each["value"])
-        elif "fieldRef" in each["valueFrom"]:
-            found[each["name"]] = f"{RELEASE}-sluice-0"
+    for variable in container["env"]:
+        if "value" in variable:
+            found[variable["name"]] = _REFERENCE.sub(resolved, variable["value"])
+        elif "fieldRef" in variable["valueFrom"]:
+            found[variable["name"]] = f"{RELEASE}-sluice-0"
         else:
-            assert each["valueFrom"]["secretKeyRef"]["key"]
-            found[each["name"]] = secret_of(each["name"])
+            assert variable["valueFrom"]["secretKeyRef"]["key"]
+            found[variable["name"]] = secret_of(variable["name"])
     return found
 
 
@@ -117,8 +121,8 @@ def mappings_in(node: object) -> Iterator[dict[str, Any]]:
         children = list(node.values())
     elif isinstance(node, list):
         children = node
-    for each in children:
-        yield from mappings_in(each)
+    for child in children:
+        yield from mappings_in(child)
 
 
 def path_of(name: str) -> Path:

@@ -20,7 +20,9 @@ class Processes:
 
     def start(self, pod: Manifest) -> None:
         [container] = pod["spec"]["containers"]
-        environment = {each["name"]: each["value"] for each in container["env"] if "value" in each}
+        environment = {
+            variable["name"]: variable["value"] for variable in container["env"] if "value" in variable
+        }
         environment |= {
             "SPARK_EXECUTOR_POD_IP": "127.0.0.1",
             "SPARK_EXECUTOR_POD_NAME": pod["metadata"]["name"],
@@ -40,6 +42,6 @@ class Processes:
         self.pods.append(pod)
 
     def stop(self) -> None:
-        for each in self.running:
-            each.kill()
-            each.wait()
+        for process in self.running:
+            process.kill()
+            process.wait()

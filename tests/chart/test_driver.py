@@ -28,7 +28,7 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Kube
     folder = tmp_path_factory.mktemp("driver")
     made = rendered("k8s-executors")
     properties = json.loads(environment_in_pod(made.gateway, secret_of)["SLUICE_SPARK_CONF"])
-    [template] = [each for each in made.of("ConfigMap") if "executor.yaml" in each["data"]]
+    [template] = [config_map for config_map in made.of("ConfigMap") if "executor.yaml" in config_map["data"]]
     (folder / "executor.yaml").write_text(template["data"]["executor.yaml"])
     processes = Processes(folder)
     api = KubernetesApi(processes.start)
@@ -82,7 +82,7 @@ def test_queries_run_on_executors_within_the_drivers_rights(
 ) -> None:
     session, api, processes = driver
     answer = session.sql("SELECT sum(id), count(DISTINCT id % 7) FROM range(0, 1000, 1, 4)").collectAsList()
-    assert [answer.get(0).get(each) for each in (0, 1)] == [499_500, 7]
+    assert [answer.get(0).get(column) for column in (0, 1)] == [499_500, 7]
     [pod] = processes.pods
     [owner] = pod["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["name"], owner["uid"]) == ("Pod", DRIVER, f"uid-of-{DRIVER}")

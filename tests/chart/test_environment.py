@@ -52,9 +52,11 @@ def test_the_gateway_takes_its_environment(made: Rendered, monkeypatch: pytest.M
 
 
 def test_the_migration_takes_its_environment(made: Rendered, monkeypatch: pytest.MonkeyPatch) -> None:
-    pods = [each["spec"]["template"]["spec"] for each in made.of("Job")] + [made.gateway_pod]
-    containers = [each for pod in pods for each in (*pod["containers"], *pod.get("initContainers", ()))]
-    found = [each for each in containers if each["name"] == "migrate"]
+    pods = [job["spec"]["template"]["spec"] for job in made.of("Job")] + [made.gateway_pod]
+    containers = [
+        container for pod in pods for container in (*pod["containers"], *pod.get("initContainers", ()))
+    ]
+    found = [container for container in containers if container["name"] == "migrate"]
     assert len(found) == (0 if made is rendered("smallest") else 1)
     for container in found:
         settings = settings_of(container, monkeypatch)
@@ -72,7 +74,11 @@ def test_values_arrive_as_they_were_given(monkeypatch: pytest.MonkeyPatch) -> No
     settings = settings_of(rendered("production").gateway, monkeypatch)
     assert settings.max_byte_limit == 4 * 1024**3
     assert settings.health_timeout_s == 2.5
-    assert [each.value for each in settings.rewrites] == ["READ_OPTIONS", "LOCAL_RELATION", "VIEW_EXPANDED"]
+    assert [rewrite.value for rewrite in settings.rewrites] == [
+        "READ_OPTIONS",
+        "LOCAL_RELATION",
+        "VIEW_EXPANDED",
+    ]
     assert settings.catalogs["lake"]["credential"] == SECRET
     assert settings.catalogs["lake"]["warehouse"] == "prod"
     assert settings.spark_conf == {"spark.sql.shuffle.partitions": "32"}
@@ -135,7 +141,7 @@ def test_a_driver_is_found_by_the_name_of_its_pod(monkeypatch: pytest.MonkeyPatc
 def test_the_trial_servers_are_the_gateways(monkeypatch: pytest.MonkeyPatch) -> None:
     made = rendered("trial")
     settings = settings_of(made.gateway, monkeypatch)
-    services = {each["metadata"]["name"] for each in made.of("Service")}
+    services = {service["metadata"]["name"] for service in made.of("Service")}
     assert settings.metrics_store_url is not None
     assert settings.filter_cache_url is not None
     addresses = {settings.metrics_store_url.get_secret_value(), settings.filter_cache_url.get_secret_value()}

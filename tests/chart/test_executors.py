@@ -29,7 +29,7 @@ def pod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Manifest]:
     """The first executor's pod, which Spark makes of the chart's properties and template."""
     made = rendered("k8s-executors")
     properties = json.loads(environment_in_pod(made.gateway, secret_of)["SLUICE_SPARK_CONF"])
-    [template] = [each for each in made.of("ConfigMap") if "executor.yaml" in each["data"]]
+    [template] = [config_map for config_map in made.of("ConfigMap") if "executor.yaml" in config_map["data"]]
     assert made.gateway["volumeMounts"][2] == {
         "name": "executor",
         "mountPath": "/etc/sluice",
@@ -93,15 +93,15 @@ def test_spark_keeps_what_the_template_says(pod: Manifest) -> None:
 
 
 def test_each_version_takes_what_spark_makes(pod: Manifest) -> None:
-    assert {version: faults(pod, version) for version in VERSIONS} == {each: [] for each in VERSIONS}
+    assert {version: faults(pod, version) for version in VERSIONS} == {version: [] for version in VERSIONS}
 
 
 def test_an_executor_knows_its_driver_and_its_disk(pod: Manifest) -> None:
     [container] = pod["spec"]["containers"]
-    found = {each["name"]: each.get("value") for each in container["env"]}
+    found = {variable["name"]: variable.get("value") for variable in container["env"]}
     driver = f"trial-sluice-0.trial-sluice-driver.{NAMESPACE}.svc:7078"
     assert found["SPARK_DRIVER_URL"] == f"spark://CoarseGrainedScheduler@{driver}"
-    assert found["SPARK_LOCAL_DIRS"] in {each["mountPath"] for each in container["volumeMounts"]}
+    assert found["SPARK_LOCAL_DIRS"] in {mount["mountPath"] for mount in container["volumeMounts"]}
     [port] = container["ports"]
     policy = rendered("k8s-executors").one("NetworkPolicy", "-executor")["spec"]["ingress"][0]
     assert policy["ports"] == [{"port": port["containerPort"]}]
@@ -123,7 +123,9 @@ def test_its_command_starts_sparks_backend(pod: Manifest, tmp_path: Path) -> Non
 def _run(pod: Manifest, folder: Path) -> subprocess.CompletedProcess[str]:
     """Runs the container's command on this machine, as a kubelet would."""
     [container] = pod["spec"]["containers"]
-    environment = {each["name"]: each["value"] for each in container["env"] if "value" in each}
+    environment = {
+        variable["name"]: variable["value"] for variable in container["env"] if "value" in variable
+    }
     pod_ip = {"SPARK_EXECUTOR_POD_IP": "10.0.0.7", "SPARK_EXECUTOR_POD_NAME": pod["metadata"]["name"]}
     path = os.pathsep.join((str(folder), str(Path(sys.executable).parent), os.environ["PATH"]))
     return subprocess.run(

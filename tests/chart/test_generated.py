@@ -31,9 +31,9 @@ def test_the_chart_is_of_this_version() -> None:
 
 def test_every_value_is_described() -> None:
     text = path_of("values.yaml").read_text(encoding="utf-8")
-    described = [each.path for each in described_values(text)]
+    described = [value.path for value in described_values(text)]
     for path in _leaves(yaml.safe_load(text)):
-        assert any(path == each or path.startswith(f"{each}.") for each in described), path
+        assert any(path == prefix or path.startswith(f"{prefix}.") for prefix in described), path
 
 
 def test_the_schema_knows_exactly_the_values() -> None:

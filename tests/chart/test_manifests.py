@@ -35,7 +35,7 @@ def containers(made: Rendered) -> Iterator[Manifest]:
 
 def setting(made: Rendered, name: str) -> str:
     """Returns a setting as the pod has it, or its default."""
-    found = {each["name"]: each.get("value") for each in made.gateway["env"]}
+    found = {variable["name"]: variable.get("value") for variable in made.gateway["env"]}
     return str(found.get(f"SLUICE_{name.upper()}") or Settings.model_fields[name].default)
 
 
@@ -71,7 +71,7 @@ def test_every_container_says_what_it_takes(made: Rendered) -> None:
         for container in [] if pod in executors else pod["containers"]:
             assert {"cpu", "memory"} <= container["resources"]["requests"].keys()
             assert "memory" in container["resources"]["limits"]
-    asked, most = (made.gateway["resources"][each] for each in ("requests", "limits"))
+    asked, most = (made.gateway["resources"][kind] for kind in ("requests", "limits"))
     assert asked["memory"] == most["memory"]
     assert int(asked["cpu"]) <= int(most["cpu"])
 
@@ -88,7 +88,10 @@ def test_only_a_driver_that_starts_executors_may_speak_to_the_api(made: Rendered
     assert len(made.of("Role")) == len(made.of("RoleBinding")) == int(is_kubernetes)
     for pod in made.pods():
         assert pod is made.gateway_pod or pod["automountServiceAccountToken"] is False
-    assert all(each["automountServiceAccountToken"] is False for each in made.of("ServiceAccount"))
+    assert all(
+        service_account["automountServiceAccountToken"] is False
+        for service_account in made.of("ServiceAccount")
+    )
 
 
 def test_a_driver_has_rights_in_its_namespace_alone() -> None:
@@ -109,9 +112,9 @@ def test_secrets_are_references_alone(made: Rendered) -> None:
     for config_map in made.of("ConfigMap"):
         text = str(config_map["data"])
         assert not re.search(r"(?i:password|credential|secret)|SLUICE_", text)
-    for each in mappings_in(list(made.manifests)):
-        if isinstance(each.get("value"), str):
-            assert not re.search(r"://[^/@$]*:[^/@$]+@", each["value"])
+    for mapping in mappings_in(list(made.manifests)):
+        if isinstance(mapping.get("value"), str):
+            assert not re.search(r"://[^/@$]*:[^/@$]+@", mapping["value"])
 
 
 def test_the_drain_is_shorter_than_the_grace(made: Rendered) -> None:
@@ -125,7 +128,8 @@ def test_the_drain_is_shorter_than_the_grace(made: Rendered) -> None:
 
 def test_a_longer_drain_has_a_longer_grace() -> None:
     grace = [
-        rendered(each).gateway_pod["terminationGracePeriodSeconds"] for each in ("smallest", "production")
+        rendered(set_of_values).gateway_pod["terminationGracePeriodSeconds"]
+        for set_of_values in ("smallest", "production")
     ]
     assert grace == [65, 155]
 
@@ -142,21 +146,23 @@ def test_probes_wait_for_the_answer(made: Rendered) -> None:
 
 
 def test_ports_agree(made: Rendered) -> None:
-    ports = {each["name"]: each["containerPort"] for each in made.gateway["ports"]}
+    ports = {port["name"]: port["containerPort"] for port in made.gateway["ports"]}
     assert ports["http"] == int(setting(made, "port"))
     for service in (made.one("Service"), made.one("Service", "-driver")):
-        assert {each["targetPort"] for each in service["spec"]["ports"]} <= ports.keys()
-    headless = {each["name"]: each["port"] for each in made.one("Service", "-driver")["spec"]["ports"]}
+        assert {port["targetPort"] for port in service["spec"]["ports"]} <= ports.keys()
+    headless = {port["name"]: port["port"] for port in made.one("Service", "-driver")["spec"]["ports"]}
     assert headless == ports
     for rule in made.one("NetworkPolicy")["spec"]["ingress"]:
-        assert {each["port"] for each in rule["ports"]} <= ports.keys()
+        assert {port["port"] for port in rule["ports"]} <= ports.keys()
 
 
 @pytest.mark.parametrize("set_of_values", ["k8s-executors", "standalone", "air-gapped"])
 def test_spark_gets_the_ports_that_are_open(set_of_values: str) -> None:
     made = rendered(set_of_values)
-    ports = {each["name"]: str(each["containerPort"]) for each in made.gateway["ports"]}
-    [conf] = [each["value"] for each in made.gateway["env"] if each["name"] == "SLUICE_SPARK_CONF"]
+    ports = {port["name"]: str(port["containerPort"]) for port in made.gateway["ports"]}
+    [conf] = [
+        variable["value"] for variable in made.gateway["env"] if variable["name"] == "SLUICE_SPARK_CONF"
+    ]
     assert f'"spark.driver.port":"{ports["driver"]}"' in conf
     assert f'"spark.driver.blockManager.port":"{ports["blocks"]}"' in conf
 
@@ -164,7 +170,7 @@ def test_spark_gets_the_ports_that_are_open(set_of_values: str) -> None:
 def test_only_executors_reach_the_drivers_ports(made: Rendered) -> None:
     mode = setting(made, "spark_master").partition(":")[0]
     rules = made.one("NetworkPolicy")["spec"]["ingress"]
-    found = [each for each in rules if {"port": "driver"} in each["ports"]]
+    found = [rule for rule in rules if {"port": "driver"} in rule["ports"]]
     assert len(found) == (1 if mode in ("k8s", "spark") else 0)
     for rule in found:
         [peer] = rule["from"]
@@ -179,24 +185,26 @@ def test_only_executors_reach_the_drivers_ports(made: Rendered) -> None:
 
 
 def test_selectors_find_their_pods(made: Rendered) -> None:
-    found = [each["spec"]["template"]["metadata"]["labels"] for each in made.of("StatefulSet")]
+    found = [
+        stateful_set["spec"]["template"]["metadata"]["labels"] for stateful_set in made.of("StatefulSet")
+    ]
     for service in made.of("Service"):
-        assert sum(service["spec"]["selector"].items() <= each.items() for each in found) == 1
-    for each in made.of("PodDisruptionBudget"):
-        assert each["spec"]["selector"] == made.one("StatefulSet")["spec"]["selector"]
+        assert sum(service["spec"]["selector"].items() <= labels.items() for labels in found) == 1
+    for budget in made.of("PodDisruptionBudget"):
+        assert budget["spec"]["selector"] == made.one("StatefulSet")["spec"]["selector"]
 
 
 def test_what_is_named_is_there(made: Rendered) -> None:
-    accounts = {each["metadata"]["name"] for each in made.of("ServiceAccount")}
+    accounts = {service_account["metadata"]["name"] for service_account in made.of("ServiceAccount")}
     assert made.gateway_pod["serviceAccountName"] in accounts | {"data-reader"}
-    made_here = {each["metadata"]["name"] for each in made.of("ConfigMap")}
-    named = [each["configMap"]["name"] for each in made.gateway_pod["volumes"] if "configMap" in each]
+    made_here = {config_map["metadata"]["name"] for config_map in made.of("ConfigMap")}
+    named = [volume["configMap"]["name"] for volume in made.gateway_pod["volumes"] if "configMap" in volume]
     assert set(named) <= made_here | {"authority"}
-    claims = {each["metadata"]["name"] for each in made.of("PersistentVolumeClaim")}
-    for each in mappings_in(list(made.manifests)):
-        assert each.get("claimName", "") in claims | {""}
+    claims = {claim["metadata"]["name"] for claim in made.of("PersistentVolumeClaim")}
+    for mapping in mappings_in(list(made.manifests)):
+        assert mapping.get("claimName", "") in claims | {""}
     for mount in made.gateway["volumeMounts"]:
-        assert mount["name"] in {each["name"] for each in made.gateway_pod["volumes"]}
+        assert mount["name"] in {volume["name"] for volume in made.gateway_pod["volumes"]}
 
 
 def test_the_autoscaler_sets_the_number_alone() -> None:
@@ -221,17 +229,17 @@ def test_the_migration_comes_before_the_gateways() -> None:
     # Nothing of the release exists yet.
     pod = job["spec"]["template"]["spec"]
     assert "serviceAccountName" not in pod
-    assert all("configMap" not in each for each in pod["volumes"])
+    assert all("configMap" not in volume for volume in pod["volumes"])
 
 
 def test_gateways_are_spread_unless_the_operator_says_otherwise() -> None:
     spread = rendered("production").gateway_pod["topologySpreadConstraints"]
-    assert {each["topologyKey"] for each in spread} == {
+    assert {constraint["topologyKey"] for constraint in spread} == {
         "topology.kubernetes.io/zone",
         "kubernetes.io/hostname",
     }
     selector = rendered("production").one("StatefulSet")["spec"]["selector"]
-    assert all(each["labelSelector"] == selector for each in spread)
+    assert all(constraint["labelSelector"] == selector for constraint in spread)
     assert "topologySpreadConstraints" not in rendered("air-gapped").gateway_pod
 
 
@@ -247,7 +255,11 @@ def test_images_come_from_the_registry_that_is_named() -> None:
                 # Spark sets the image of executors.
                 assert container.get("image", registry).startswith(registry)
     assert len(digest) == len("sha256:") + 64
-    [conf] = [each for each in rendered("air-gapped").gateway["env"] if each["name"] == "SLUICE_SPARK_CONF"]
+    [conf] = [
+        variable
+        for variable in rendered("air-gapped").gateway["env"]
+        if variable["name"] == "SLUICE_SPARK_CONF"
+    ]
     assert '"spark.kubernetes.container.image":"registry.internal:5000/mirror/sluice:0.1.0"' in conf["value"]
     assert '"spark.kubernetes.container.image.pullSecrets":"mirror"' in conf["value"]
 
@@ -295,7 +307,7 @@ def test_what_the_operator_adds_is_there(tmp_path: Path) -> None:
 
 def test_names_fit_however_long_the_releases_name_is() -> None:
     done = helm("template", "r" * 53, str(path_of("")), "--values", str(SETS_OF_VALUES["trial"]))
-    names = [each["metadata"]["name"] for each in yaml.safe_load_all(done.stdout) if each]
+    names = [manifest["metadata"]["name"] for manifest in yaml.safe_load_all(done.stdout) if manifest]
     assert done.returncode == 0
     # The names of a service, and of a pod with its number, are DNS labels.
     assert max(map(len, names)) <= 58

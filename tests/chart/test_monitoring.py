@@ -13,9 +13,9 @@ from tests.deploy.shown_metrics import samples_by_name
 
 def test_the_autoscalers_queue_is_shown() -> None:
     [metric] = [
-        each["pods"]["metric"]
-        for each in rendered("production").one("HorizontalPodAutoscaler")["spec"]["metrics"]
-        if each["type"] == "Pods"
+        metric["pods"]["metric"]
+        for metric in rendered("production").one("HorizontalPodAutoscaler")["spec"]["metrics"]
+        if metric["type"] == "Pods"
     ]
     values = samples_by_name()[metric["name"]].label_values
     assert metric["selector"]["matchLabels"].keys() == values.keys()
@@ -32,10 +32,10 @@ def test_the_monitor_finds_one_service_and_brings_a_token() -> None:
     made = rendered("production")
     monitor = made.one("ServiceMonitor")["spec"]
     wanted = monitor["selector"]["matchLabels"].items()
-    found = [each for each in made.of("Service") if wanted <= each["metadata"]["labels"].items()]
+    found = [service for service in made.of("Service") if wanted <= service["metadata"]["labels"].items()]
     assert found == [made.one("Service")]
     [endpoint] = monitor["endpoints"]
-    assert endpoint["port"] in {each["name"] for each in found[0]["spec"]["ports"]}
+    assert endpoint["port"] in {port["name"] for port in found[0]["spec"]["ports"]}
     assert endpoint["authorization"]["credentials"] == {"name": "sluice-monitoring", "key": "token"}
 
 
@@ -47,5 +47,5 @@ def test_the_dashboard_is_what_the_file_is() -> None:
 
 
 def test_monitoring_is_off_until_it_is_asked_for() -> None:
-    kinds = {each["kind"] for each in rendered("smallest").manifests}
+    kinds = {manifest["kind"] for manifest in rendered("smallest").manifests}
     assert not {"ServiceMonitor", "PrometheusRule", "Ingress", "HTTPRoute", "ConfigMap"} & kinds

@@ -12,7 +12,7 @@ def test_an_ingress_leads_to_the_service() -> None:
     backend = rule["http"]["paths"][0]["backend"]["service"]
     service = made.one("Service")
     assert backend["name"] == service["metadata"]["name"]
-    assert backend["port"]["name"] in {each["name"] for each in service["spec"]["ports"]}
+    assert backend["port"]["name"] in {port["name"] for port in service["spec"]["ports"]}
     assert ingress["tls"] == [{"secretName": "sluice-tls", "hosts": ["sluice.example"]}]
 
 

@@ -23,9 +23,9 @@ def test_helm_finds_no_fault_with_the_values_as_they_are() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_each_version_takes_the_manifests(made: Rendered, version: str) -> None:
-    own = [each for each in made.manifests if each["kind"] not in DEFINED_BY_OPERATORS]
-    found = {each["metadata"]["name"]: faults(each, version) for each in (*own,)}
-    assert {name: each for name, each in found.items() if each} == {}
+    own = [manifest for manifest in made.manifests if manifest["kind"] not in DEFINED_BY_OPERATORS]
+    found = {manifest["metadata"]["name"]: faults(manifest, version) for manifest in own}
+    assert {name: messages for name, messages in found.items() if messages} == {}
 
 
 @pytest.mark.parametrize("version", VERSIONS)

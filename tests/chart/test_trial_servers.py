@@ -15,7 +15,9 @@ from tests.integration.running import until
 
 
 def container(name: str) -> Manifest:
-    servers = {each["metadata"]["name"]: each for each in rendered("trial").of("StatefulSet")}
+    servers = {
+        stateful_set["metadata"]["name"]: stateful_set for stateful_set in rendered("trial").of("StatefulSet")
+    }
     [found] = servers[f"trial-{name}"]["spec"]["template"]["spec"]["containers"]
     return dict(found)
 
@@ -47,7 +49,11 @@ def test_only_gateways_of_the_release_reach_them() -> None:
     made = rendered("trial")
     gateway = made.one("StatefulSet")["spec"]["template"]["metadata"]["labels"]
     for name in ("postgresql", "valkey"):
-        [policy] = [each for each in made.of("NetworkPolicy") if each["metadata"]["name"] == f"trial-{name}"]
+        [policy] = [
+            network_policy
+            for network_policy in made.of("NetworkPolicy")
+            if network_policy["metadata"]["name"] == f"trial-{name}"
+        ]
         [rule] = policy["spec"]["ingress"]
         assert rule["from"][0]["podSelector"]["matchLabels"].items() <= gateway.items()
 
@@ -55,6 +61,6 @@ def test_only_gateways_of_the_release_reach_them() -> None:
 def test_one_secret_has_each_password() -> None:
     made = rendered("trial")
     for name, variable in (("postgresql", "POSTGRES_PASSWORD"), ("valkey", "VALKEY_PASSWORD")):
-        [own] = [each for each in container(name)["env"] if each["name"] == variable]
-        for each in mappings_in(list(made.manifests)):
-            assert each.get("name") != variable or each == own
+        [own] = [entry for entry in container(name)["env"] if entry["name"] == variable]
+        for mapping in mappings_in(list(made.manifests)):
+            assert mapping.get("name") != variable or mapping == own

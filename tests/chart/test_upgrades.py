@@ -19,7 +19,7 @@ IMMUTABLE = {
 
 @pytest.mark.parametrize(("before", "after"), list(permutations(SETS_OF_VALUES, 2)))
 def test_an_upgrade_changes_nothing_immutable(before: str, after: str) -> None:
-    old = {_key(each): each for each in rendered(before).manifests}
+    old = {_key(manifest): manifest for manifest in rendered(before).manifests}
     for new in rendered(after).manifests:
         if _key(new) in old and not _is_hook(new):
             assert _immutable(new) == _immutable(old[_key(new)])

@@ -40,7 +40,7 @@ def main() -> int:
         console.print("All parts have ended.")
         return INTERRUPTED
     console.print("All parts have ended.")
-    return 0 if all(each.is_right is not False for each in found) else 1
+    return 0 if all(finding.is_right is not False for finding in found) else 1
 
 
 def _found(place: Place, console: Console) -> list[Finding]:
@@ -60,9 +60,9 @@ def _checked(place: Place, console: Console) -> Iterable[Finding]:
         callers = callers_by_gateway(place)
     yield Finding("gateways that the balancer leads callers to", str(len(callers)), len(callers) == 2)
     with step(console, "answers") as say:
-        for each in answers(place, callers):
-            say(each.what)
-            yield each
+        for answer in answers(place, callers):
+            say(answer.what)
+            yield answer
     with step(console, "ingests"):
         yield from ingests(place, callers)
     yield from throughput(place, console)
@@ -74,15 +74,15 @@ def _show(found: Iterable[Finding], console: Console) -> None:
     table.add_column("what")
     table.add_column("found")
     table.add_column("")
-    for each in found:
-        word = "" if each.is_right is None else "right" if each.is_right else "WRONG"
-        table.add_row(each.what, each.found, word, style="red" if each.is_right is False else None)
+    for finding in found:
+        word = "" if finding.is_right is None else "right" if finding.is_right else "WRONG"
+        table.add_row(finding.what, finding.found, word, style="red" if finding.is_right is False else None)
     console.print(table)
 
 
 def _stay_up(place: Place, console: Console) -> None:
     token = next(iter(place.tokens.values()))
-    pages = [f"gateway-{number}  {each.url}" for number, each in enumerate(place.gateways, 1)]
+    pages = [f"gateway-{number}  {gateway.url}" for number, gateway in enumerate(place.gateways, 1)]
     for line in (*pages, f"one process {place.alone.url}", f"files {place.folder}", f"token {token}"):
         console.print(line, highlight=False, soft_wrap=True)
     console.print("It runs until Ctrl-C.")

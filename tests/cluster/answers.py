@@ -46,11 +46,13 @@ def answers(place: Place, callers: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _compared(name: str, expected: Answer, found: list[Answer]) -> Finding:
-    rows_differ = sum(each.rows != expected.rows for each in found)
-    scans_differ = sum(each.scans != expected.scans for each in found)
+    rows_differ = sum(answer.rows != expected.rows for answer in found)
+    scans_differ = sum(answer.scans != expected.scans for answer in found)
     shown = f"{len(expected.rows):,} rows, {expected.selected_files:,} data files"
     if rows_differ or scans_differ:
-        others = ", ".join(f"{len(each.rows):,} rows, {each.selected_files:,} data files" for each in found)
+        others = ", ".join(
+            f"{len(answer.rows):,} rows, {answer.selected_files:,} data files" for answer in found
+        )
         shown = f"{shown}; but {others}"
     return Finding(f"{name}: the same from each", shown, not rows_differ and not scans_differ)
 
@@ -58,10 +60,12 @@ def _compared(name: str, expected: Answer, found: list[Answer]) -> Finding:
 def _who_served(place: Place, query_id: str) -> str:
     """Returns the name of the gateway whose log has the request for the explanation."""
     # A request is logged while its answer is being sent.
-    names = until(lambda: [each.data_dir.name for each in place.gateways if _has_explained(each, query_id)])
+    names = until(
+        lambda: [gateway.data_dir.name for gateway in place.gateways if _has_explained(gateway, query_id)]
+    )
     return names[0]
 
 
 def _has_explained(gateway: RunningGateway, query_id: str) -> bool:
-    lines = (json.loads(each) for each in gateway.log_path.read_text().splitlines() if query_id in each)
-    return any(each.get("path") == f"/explain/{query_id}" and each["status"] == 200 for each in lines)
+    lines = (json.loads(line) for line in gateway.log_path.read_text().splitlines() if query_id in line)
+    return any(line.get("path") == f"/explain/{query_id}" and line["status"] == 200 for line in lines)

@@ -59,8 +59,8 @@ def on_loopback(configuration: str, folder: Path, port: int, gateways: Sequence[
     found = configuration.replace("/tmp/nginx", f"{folder}/nginx").replace(
         r"~\.11:8080$", f"~:{gateways[0]}$"
     )
-    for number, each in enumerate(gateways, 1):
-        found = found.replace(f"gateway-{number}:8080", f"{HOST}:{each}")
+    for number, gateway in enumerate(gateways, 1):
+        found = found.replace(f"gateway-{number}:8080", f"{HOST}:{gateway}")
     return re.sub(r"listen 8080;", f"listen {HOST}:{port};", found)
 
 

@@ -44,8 +44,8 @@ class Caller:
         self._rows(body)
         query_id, rows = self._rows(body)
         explained = self._right(self._client.get(f"/explain/{query_id}"))
-        scans = [_scan(each) for each in explained["scans"]]
-        files = sum(each["dataFiles"]["selected"] for each in explained["scans"])
+        scans = [_scan(scan) for scan in explained["scans"]]
+        files = sum(scan["dataFiles"]["selected"] for scan in explained["scans"])
         # Rows with equal keys in an ORDER BY may come in any order.
         return Answer(query_id, sorted(rows), sorted(scans), files)
 

@@ -20,7 +20,7 @@ def footprints(place: Place) -> Iterator[Finding]:
     for name, gateway in zip(("gateway-1", "gateway-2", "one process"), _gateways(place), strict=True):
         jvm = gateway.jvm()
         of_jvm = [] if jvm is None else [jvm, *jvm.children(recursive=True)]
-        readers = [each for each in gateway.children() if each not in of_jvm]
+        readers = [child for child in gateway.children() if child not in of_jvm]
         own = _mib([psutil.Process(gateway.process.pid)])
         yield Finding(
             f"memory of {name}", f"{own} MiB; its JVM {_mib(of_jvm)}, its readers of texts {_mib(readers)}"
@@ -28,7 +28,7 @@ def footprints(place: Place) -> Iterator[Finding]:
     daemons = place.spark.daemons
     yield Finding("memory of Spark's master", f"{_mib([daemons['master']])} MiB")
     for name in WORKERS:
-        executors = [each for each in daemons[name].children() if each.name() == "java"]
+        executors = [child for child in daemons[name].children() if child.name() == "java"]
         each_one = ", ".join(_mib([one, *one.children(recursive=True)]) for one in executors)
         yield Finding(f"memory of {name}", f"{_mib([daemons[name]])} MiB; its executors {each_one}")
 
@@ -39,7 +39,7 @@ def _gateways(place: Place) -> tuple[RunningGateway, ...]:
 
 def _mib(processes: Iterable[psutil.Process]) -> str:
     found = 0
-    for each in processes:
+    for process in processes:
         with contextlib.suppress(psutil.Error):
-            found += each.memory_info().rss
+            found += process.memory_info().rss
     return f"{found / MIB:,.0f}"

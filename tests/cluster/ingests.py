@@ -44,7 +44,7 @@ def ingests(place: Place, callers: Mapping[str, str]) -> Iterator[Finding]:
         one, *others = (stack.enter_context(Caller(place.balancer.url, token)) for token in callers.values())
         # It must be the same caller at both gateways, as a requestId belongs to its caller.
         token = next(iter(callers.values()))
-        direct = [stack.enter_context(Caller(each.url, token)) for each in place.gateways]
+        direct = [stack.enter_context(Caller(gateway.url, token)) for gateway in place.gateways]
         yield from _source(place, (one, *direct), alone, plain)
         yield from _upserts((others[0] if others else one, *direct), alone, keyed)
 
@@ -57,7 +57,7 @@ def _source(
     body = {"source": source, "requestId": str(uuid4())}
     answer = first.ingest({**body, "table": _name(tables["cluster"])})
     expected = alone.ingest({**body, "table": _name(tables["alone"])})
-    repeated = [each.ingest({**body, "table": _name(tables["cluster"])}) for each in again]
+    repeated = [caller.ingest({**body, "table": _name(tables["cluster"])}) for caller in again]
     yield _once("a source, written by executors", tables["cluster"], FILES * ROWS_OF_A_FILE, answer, repeated)
     yield _same_files("its files and those of one process", tables)
     yield _said("what both answered", answer, expected)
@@ -79,11 +79,11 @@ def _once(
     what: str, table: Table, count: int, answer: dict[str, Any], repeated: list[dict[str, Any]]
 ) -> Finding:
     ids = table.refresh().scan(selected_fields=("id",)).to_arrow()["id"].to_pylist()
-    snapshots = [each.snapshot_id for each in table.snapshots()]
+    snapshots = [snapshot.snapshot_id for snapshot in table.snapshots()]
     is_right = (
         len(ids) == len(set(ids)) == count
-        and snapshots == [each["snapshotId"] for each in answer["commits"]]
-        and all(each["ingestId"] == answer["ingestId"] for each in repeated)
+        and snapshots == [commit["snapshotId"] for commit in answer["commits"]]
+        and all(other["ingestId"] == answer["ingestId"] for other in repeated)
     )
     shown = f"{len(ids):,} records, {len(set(ids)):,} of them different; {len(snapshots)} snapshot"
     return Finding(f"{what}, sent {1 + len(repeated)} times", shown, is_right)
@@ -97,7 +97,9 @@ def _same_files(what: str, tables: Mapping[str, Table]) -> Finding:
 
 def _said(what: str, answer: dict[str, Any], expected: dict[str, Any]) -> Finding:
     names = ("addedRecords", "addedDataFiles")
-    found, wanted = ([[each[name] for name in names] for each in of["commits"]] for of in (answer, expected))
+    found, wanted = (
+        [[commit[name] for name in names] for commit in of["commits"]] for of in (answer, expected)
+    )
     return Finding(what, f"{found[0][0]:,} records in {found[0][1]} files", found == wanted)
 
 
@@ -124,7 +126,7 @@ def _name(table: Table) -> str:
 
 def _put_files(inbox: Path) -> None:
     for number in range(FILES):
-        lines = (json.dumps(_event(number * ROWS_OF_A_FILE + each)) for each in range(ROWS_OF_A_FILE))
+        lines = (json.dumps(_event(number * ROWS_OF_A_FILE + index)) for index in range(ROWS_OF_A_FILE))
         (inbox / f"{number}.ndjson").write_text("\n".join(lines))
 
 

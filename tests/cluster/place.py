@@ -106,7 +106,7 @@ def a_place(console: Console) -> Iterator[Place]:
 
 def processes_of(folder: Path) -> list[psutil.Process]:
     """Returns all processes with the folder in their command line or as their working folder."""
-    return [each for each in psutil.process_iter() if _is_in(each, str(folder))]
+    return [process for process in psutil.process_iter() if _is_in(process, str(folder))]
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def _started(stack: ExitStack, folder: Path, console: Console) -> Place:
     common: dict[str, Any] = {
         **ALIKE,
         "catalogs": {"lake": properties},
-        "api_tokens": {name: hashlib.sha256(each.encode()).hexdigest() for name, each in tokens.items()},
+        "api_tokens": {name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()},
         "ingest_source_prefixes": [inbox.as_uri()],
     }
     both = common | {
@@ -152,7 +152,7 @@ def _started(stack: ExitStack, folder: Path, console: Console) -> Place:
     }
     first, second = (_gateway(stack, folder / name, both, console) for name in ("gateway-1", "gateway-2"))
     alone = _gateway(stack, folder / "alone", one, console)
-    ports = [int(each.url.rpartition(":")[2]) for each in (first, second)]
+    ports = [int(gateway.url.rpartition(":")[2]) for gateway in (first, second)]
     front = stack.enter_context(balancer(folder / "nginx", ports))
     return Place(folder, spark, (first, second), alone, front, database, lake, tokens, inbox)
 
@@ -193,16 +193,16 @@ def _left(folder: Path) -> list[str]:
     with contextlib.suppress(AssertionError):
         until(lambda: not processes_of(folder), 15)
     found = processes_of(folder)
-    lines = [f"{each.pid} {each.name()}" for each in found if each.is_running()]
-    for each in found:
+    lines = [f"{process.pid} {process.name()}" for process in found if process.is_running()]
+    for process in found:
         with contextlib.suppress(psutil.Error):
-            each.kill()
+            process.kill()
     return lines
 
 
 def _is_in(process: psutil.Process, folder: str) -> bool:
     try:
         words = [*process.cmdline(), process.cwd()]
-        return process.status() != psutil.STATUS_ZOMBIE and any(folder in each for each in words)
+        return process.status() != psutil.STATUS_ZOMBIE and any(folder in word for word in words)
     except psutil.Error:
         return False

@@ -29,7 +29,7 @@ def secrecy(place: Place) -> Iterator[Finding]:
         "refused",
         asks_for_secret(HOST, spark.port),
     )
-    drivers = [_rpc_ports(each) for each in (gateway.jvm() for gateway in place.gateways) if each]
+    drivers = [_rpc_ports(process) for process in (gateway.jvm() for gateway in place.gateways) if process]
     asked = [asks_for_secret(HOST, port) for ports in drivers for port in ports]
     yield Finding(
         "the same to each gateway's driver", f"{sum(asked)} ports ask for it", sum(asked) >= 2 * len(drivers)
@@ -37,24 +37,26 @@ def secrecy(place: Place) -> Iterator[Finding]:
     yield Finding(
         "a worker without the secret", "not taken", is_worker_without_secret_refused(spark, place.folder)
     )
-    shown = [each for each in place.processes() if spark.secret in " ".join(_command(each))]
+    shown = [process for process in place.processes() if spark.secret in " ".join(_command(process))]
     yield Finding("command lines that show the secret", str(len(shown)), not shown)
     applications = spark.status()["activeapps"]
     folders = [list((spark.folder / "work" / name).glob("*/*/stderr")) for name in WORKERS]
     yield Finding(
         "applications of the cluster, each with an executor on both workers",
-        f"{len(applications)}, executors {' and '.join(str(len(each)) for each in folders)}",
+        f"{len(applications)}, executors {' and '.join(str(len(folder)) for folder in folders)}",
         len(applications) == len(place.gateways)
         and all(
-            {each.parts[-3] for each in found} >= {app["id"] for app in applications} for found in folders
+            {path.parts[-3] for path in found} >= {app["id"] for app in applications} for found in folders
         ),
     )
 
 
 def _rpc_ports(jvm: psutil.Process) -> list[int]:
     """Returns a driver's ports: its RPC, its block manager, and py4j, which has its own token."""
-    listening = [each for each in jvm.net_connections("tcp") if each.status == psutil.CONN_LISTEN]
-    return [each.laddr.port for each in listening]
+    listening = [
+        connection for connection in jvm.net_connections("tcp") if connection.status == psutil.CONN_LISTEN
+    ]
+    return [connection.laddr.port for connection in listening]
 
 
 def _command(process: psutil.Process) -> list[str]:

@@ -69,10 +69,10 @@ def per_second(url: str, tokens: Sequence[str], body: dict[str, Any], seconds: f
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(CLIENTS)]
     began = time.monotonic()
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     if faults:
         raise RuntimeError(faults[0])
     return sum(counts) / (time.monotonic() - began)

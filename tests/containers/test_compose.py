@@ -52,7 +52,7 @@ class Composition:
     def settings(self) -> dict[str, str]:
         """The images and ports on this machine; SLUICE_TEST_SERVICES is where the services' images are."""
         prefix = os.environ.get("SLUICE_TEST_SERVICES", "localhost/sluice-test")
-        images = {f"{each.upper()}_IMAGE": f"{prefix}/{each}:latest" for each in SERVICES}
+        images = {f"{service.upper()}_IMAGE": f"{prefix}/{service}:latest" for service in SERVICES}
         image = os.environ.get("SLUICE_IMAGE", "localhost/sluice:latest")
         published = {"SLUICE_PUBLISHED": PUBLISHED, "PROMETHEUS_PUBLISHED": PROMETHEUS}
         return images | published | {"SLUICE_IMAGE": image}
@@ -60,7 +60,7 @@ class Composition:
     def container(self, service: str) -> str:
         """Returns the id of a service's container."""
         labels = (f"com.docker.compose.project={PROJECT}", f"com.docker.compose.service={service}")
-        filters = [f"--filter=label={each}" for each in labels]
+        filters = [f"--filter=label={label}" for label in labels]
         return self.podman.run("ps", "--all", "--quiet", *filters).stdout.strip()
 
     def log(self, service: str) -> str:
@@ -105,19 +105,19 @@ def composition(podman: Podman, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def ready(composition: Composition) -> Composition:
     """Starts the gateways first, so that their stores are missing for a while."""
     composition.compose("up", "--detach", *GATEWAYS, "migrate")
-    until(lambda: all("waiting_for_store" in composition.log(each) for each in GATEWAYS), 120)
+    until(lambda: all("waiting_for_store" in composition.log(gateway) for gateway in GATEWAYS), 120)
     began = time.monotonic()
     composition.compose("up", "--detach", "--no-recreate")
-    for each in GATEWAYS:
-        until(lambda each=each: composition.is_healthy(each), READY_WITHIN_S)  # type: ignore[misc]
+    for gateway in GATEWAYS:
+        until(lambda gateway=gateway: composition.is_healthy(gateway), READY_WITHIN_S)  # type: ignore[misc]
     print(f"\nboth gateways are ready {time.monotonic() - began:.1f} s after the other parts were started")  # noqa: T201
     return composition
 
 
 @pytest.mark.timeout(900)
 def test_gateways_wait_for_stores_that_come_late(ready: Composition) -> None:
-    for each in GATEWAYS:
-        said = ready.log(each)
+    for gateway in GATEWAYS:
+        said = ready.log(gateway)
         assert '"store":"metricsStore"' in said
         assert '"store":"filterCache"' in said
         assert "store_missing" not in said
@@ -162,7 +162,7 @@ def test_gateways_are_restarted_in_turn_and_no_request_fails(ready: Composition)
                 until(lambda gateway=gateway: ready.is_healthy(gateway), READY_WITHIN_S)  # type: ignore[misc]
         finally:
             ending.set()
-        statuses = [status for each in asking for status in each.result()]
+        statuses = [status for future in asking for status in future.result()]
         sent, refused = sending.result()
     print(f"\n{len(statuses)} queries; {sent} ingests, {refused} of them refused at first")  # noqa: T201
     assert set(statuses) == {200}
@@ -212,16 +212,16 @@ def test_prometheus_sees_both_gateways_and_its_rules_hold() -> None:
 
     def are_up() -> bool:
         targets = asked("targets")["activeTargets"]
-        return len(targets) == len(GATEWAYS) and all(each["health"] == "up" for each in targets)
+        return len(targets) == len(GATEWAYS) and all(target["health"] == "up" for target in targets)
 
     until(are_up, 90)
     rules = [rule for group in asked("rules")["groups"] for rule in group["rules"]]
     assert len(rules) == 9
     until(lambda: all(rule["health"] == "ok" for g in asked("rules")["groups"] for rule in g["rules"]), 60)
-    named = {f"{each}:8080" for each in GATEWAYS}
+    named = {f"{gateway}:8080" for gateway in GATEWAYS}
 
     def ready_ones() -> set[str]:
         found = asked("query", query="sluice_ready == 1")["result"]
-        return {each["metric"]["instance"] for each in found}
+        return {sample["metric"]["instance"] for sample in found}
 
     until(lambda: ready_ones() == named, 60)

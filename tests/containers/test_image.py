@@ -137,13 +137,14 @@ def test_what_was_removed_from_spark_is_needed_by_nothing(podman: Podman) -> Non
 
 def test_every_compiled_module_that_is_left_can_be_loaded(podman: Podman) -> None:
     arrow = (
-        f"pyarrow.{each}" for each in ("compute", "csv", "dataset", "fs", "_s3fs", "json", "orc", "parquet")
+        f"pyarrow.{module}"
+        for module in ("compute", "csv", "dataset", "fs", "_s3fs", "json", "orc", "parquet")
     )
-    catalogs = (f"pyiceberg.catalog.{each}" for each in ("glue", "hive", "rest", "sql"))
+    catalogs = (f"pyiceberg.catalog.{module}" for module in ("glue", "hive", "rest", "sql"))
     modules = (*arrow, *catalogs, *COMPILED)
     script = (
-        f"import importlib; [importlib.import_module(each) for each in {modules}]\n"
-        "import boto3; [boto3.client(each, region_name='x') for each in ('glue', 's3', 'sts')]"
+        f"import importlib; [importlib.import_module(name) for name in {modules}]\n"
+        "import boto3; [boto3.client(service, region_name='x') for service in ('glue', 's3', 'sts')]"
     )
     podman.run("run", "--rm", *ALONE, "--entrypoint=python3", IMAGE, "-c", script)
 
@@ -152,15 +153,15 @@ def test_the_bill_of_materials_has_packages_of_python_debian_and_java(podman: Po
     path = "/usr/share/sluice/sbom.cdx.json"
     bill = json.loads(podman.run("run", "--rm", *ALONE, "--entrypoint=cat", IMAGE, path).stdout)
     assert bill["bomFormat"] == "CycloneDX"
-    purls = [each["purl"] for each in bill["components"] if "purl" in each]
+    purls = [component["purl"] for component in bill["components"] if "purl" in component]
     for beginning in (
         "pkg:pypi/pyspark@4.1",
         "pkg:deb/debian/python3@",
         "pkg:maven/org.postgresql/postgresql@",
     ):
-        assert any(each.startswith(beginning) for each in purls), beginning
-    assert any(each["name"].startswith("iceberg-spark-runtime") for each in bill["components"])
-    references = [each["bom-ref"] for each in bill["components"]]
+        assert any(purl.startswith(beginning) for purl in purls), beginning
+    assert any(component["name"].startswith("iceberg-spark-runtime") for component in bill["components"])
+    references = [component["bom-ref"] for component in bill["components"]]
     assert len(references) == len(set(references))
 
 

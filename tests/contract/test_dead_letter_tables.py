@@ -39,7 +39,7 @@ def tables(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DeadLette
 def test_the_table_is_made_once_and_is_the_same_from_then_on(tables: DeadLetterTables) -> None:
     first, second = tables.opened(NAME), tables.opened(NAME)
     assert first.table_uuid == second.table_uuid
-    assert [each.name for each in first.schema.columns] == [each.name for each in FIELDS]
+    assert [column.name for column in first.schema.columns] == [field.name for field in FIELDS]
     [by_day] = first.partition_fields
     assert (by_day.source, by_day.transform, first.format_version) == ("received_at", "day", 2)
 

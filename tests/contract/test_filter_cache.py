@@ -184,8 +184,8 @@ def test_fifty_that_ask_at_once_collect_once(cache: FilterCache) -> None:
     wanted, collect = date_filter(), Collecting()
     with ThreadPoolExecutor(50) as threads:
         found = list(threads.map(lambda _: cache.obtain(wanted, collect, PATIENCE_S), range(50)))
-    assert {each.data for each in found} == {DAYS}
-    assert sorted(each.source for each in found) == [FilterSource.CACHED] * 49 + [FilterSource.COLLECTED]
+    assert {keys.data for keys in found} == {DAYS}
+    assert sorted(keys.source for keys in found) == [FilterSource.CACHED] * 49 + [FilterSource.COLLECTED]
     assert collect.count == 1
 
 
@@ -263,31 +263,33 @@ def test_the_newest_entries_come_first_and_no_more_than_were_asked_for(
     for index in range(5):
         cache.obtain(date_filter(f"f{index}"), Collecting(), 1)
         clock.advance(timedelta(seconds=1))
-    assert [each.fingerprint for each in cache.entries(10)] == ["f4", "f3", "f2", "f1", "f0"]
-    assert [each.fingerprint for each in cache.entries(2)] == ["f4", "f3"]
+    assert [entry.fingerprint for entry in cache.entries(10)] == ["f4", "f3", "f2", "f1", "f0"]
+    assert [entry.fingerprint for entry in cache.entries(2)] == ["f4", "f3"]
     cache.forget("f4")
-    assert [each.fingerprint for each in cache.entries(2)] == ["f3", "f2"]
+    assert [entry.fingerprint for entry in cache.entries(2)] == ["f3", "f2"]
     assert cache.entries(0) == []
 
 
 def test_one_entry_is_forgotten_and_the_others_stay(cache: FilterCache) -> None:
     gone, remaining = date_filter(), date_filter()
-    for each in (gone, remaining):
-        cache.obtain(each, Collecting(), 1)
+    for dynamic_filter in (gone, remaining):
+        cache.obtain(dynamic_filter, Collecting(), 1)
     assert cache.forget(gone.fingerprint) == 1
     assert cache.forget(gone.fingerprint) == 0
-    assert [each.fingerprint for each in cache.entries(10)] == [remaining.fingerprint]
+    assert [entry.fingerprint for entry in cache.entries(10)] == [remaining.fingerprint]
     assert cache.obtain(gone, Collecting(), 1).source is FilterSource.COLLECTED
     assert cache.obtain(remaining, Collecting(), 1).source is FilterSource.CACHED
 
 
 def test_all_entries_are_forgotten(cache: FilterCache) -> None:
     wanted = [date_filter() for _ in range(3)]
-    for each in wanted:
-        cache.obtain(each, Collecting(), 1)
+    for dynamic_filter in wanted:
+        cache.obtain(dynamic_filter, Collecting(), 1)
     assert (cache.forget(None), cache.forget(None)) == (3, 0)
     assert cache.entries(10) == []
-    assert {cache.obtain(each, Collecting(), 1).source for each in wanted} == {FilterSource.COLLECTED}
+    assert {cache.obtain(dynamic_filter, Collecting(), 1).source for dynamic_filter in wanted} == {
+        FilterSource.COLLECTED
+    }
 
 
 # ---- without a server --------------------------------------------------------------------------
@@ -306,7 +308,7 @@ def test_without_the_server_fifty_that_ask_at_once_still_collect_once(
     wanted, collect = date_filter(), Collecting()
     with ThreadPoolExecutor(50) as threads:
         found = list(threads.map(lambda _: cache_that_is_down.obtain(wanted, collect, PATIENCE_S), range(50)))
-    assert {each.data for each in found} == {DAYS}
+    assert {keys.data for keys in found} == {DAYS}
     assert collect.count == 1
 
 

@@ -153,7 +153,7 @@ def test_a_summary_counts_data_files_alone(archive: Archive) -> None:
 def test_a_summary_begins_where_it_is_asked_to_and_may_be_of_one_table(archive: Archive) -> None:
     archive.accept(write_result(LOGS))
     archive.accept(write_result(LOGS), write_result(ORDERS), days=1)
-    assert [each.ingest_count for each in archive.history.tables(LATER, None)] == [1, 1]
+    assert [table.ingest_count for table in archive.history.tables(LATER, None)] == [1, 1]
     [found] = archive.history.tables(ACCEPTED_AT, str(LOGS.table))
     assert (found.table, found.ingest_count) == (str(LOGS.table), 2)
     assert archive.history.tables(FAR_AHEAD, str(LOGS.table)) == []
@@ -201,7 +201,7 @@ def test_a_batch_that_its_stream_does_not_know_to_be_done_is_not_forgotten(archi
     archive.streams.add(stream)
     # The second id has two digits, so that text order differs from numeric order.
     checkpoint_id, [earlier, newest] = uuid4(), [9, 10]
-    known, unknown = (archive.accept_batch(checkpoint_id, each) for each in (earlier, newest))
+    known, unknown = (archive.accept_batch(checkpoint_id, batch_id) for batch_id in (earlier, newest))
     archive.streams.done(stream.stream_id, BatchDone(checkpoint_id, earlier, ACCEPTED_AT, 10, 0))
     assert archive.history.forget_before(FAR_AHEAD, MANY) == 1
     assert archive.log.find(known.ingest_id) is None

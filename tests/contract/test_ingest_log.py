@@ -71,8 +71,8 @@ def execute(url: str, *statements: str) -> None:
     engine = create_engine(url)
     try:
         with engine.begin() as connection:
-            for each in statements:
-                connection.execute(text(each))
+            for statement in statements:
+                connection.execute(text(statement))
     finally:
         engine.dispose()
 
@@ -99,11 +99,11 @@ def rounds(log: IngestLog, key: TableKey = LOGS, max_files: int = MANY) -> list[
 @pytest.mark.parametrize("count", [0, 2, 40])
 def test_an_ingest_of_any_number_of_tables_is_accepted_once(log: IngestLog, count: int) -> None:
     keys = [TableKey(TableName("lake", "game", f"t{number}")) for number in range(count)]
-    results = [write_result(each) for each in keys]
+    results = [write_result(key) for key in keys]
     request_id = uuid4()
     first = accept(log, results, request_id)
     assert log.find(first.ingest_id) == first
-    assert [each.key for each in first.commits] == keys
+    assert [commit.key for commit in first.commits] == keys
     assert accept(log, results, request_id) == first
     assert list(log.waiting().keys) == keys
 
@@ -166,7 +166,7 @@ def test_what_records_were_read_as_is_known_as_it_was(log: IngestLog) -> None:
     )
     rule = PartitionRule("city", ("place", "city"), "string", "truncate[9]", is_required=True)
     bounds = (FolderBounds(each=255, together=900), FolderBounds(each=None, together=900), None)
-    with_rules = tuple(ReadAs(nested, PartitionRules((rule,), each)) for each in bounds)
+    with_rules = tuple(ReadAs(nested, PartitionRules((rule,), bound)) for bound in bounds)
     unreadable = (UnreadableFile("file:///a/b c.csv", "no\x00 reason \ud800"),)
     known = (
         ValidatedSchemas((ReadAs(nested), ReadAs())),
@@ -184,14 +184,14 @@ def test_what_records_were_read_as_is_known_as_it_was(log: IngestLog) -> None:
 
 def test_a_round_knows_the_trace_of_each_ingest(log: IngestLog) -> None:
     traces = [TraceContext("1" * 32, "2" * 16, is_sampled=True), None, TraceContext("3" * 32, "4" * 16)]
-    for each in traces:
+    for trace in traces:
         results = [write_result(LOGS)]
-        record = replace(ingest_of(results), trace=each)
+        record = replace(ingest_of(results), trace=trace)
         log.accept(record, results)
         assert log.find(record.ingest_id) == record
     with log.round(LOGS, MANY) as pending:
         assert pending is not None
-        assert [each.trace for each in pending.parts] == traces
+        assert [part.trace for part in pending.parts] == traces
 
 
 def test_what_nobody_accepted_is_not_found(log: IngestLog) -> None:
@@ -220,7 +220,7 @@ def test_a_request_id_is_the_callers_own(log: IngestLog) -> None:
 
 def test_requests_without_an_id_are_all_accepted(log: IngestLog) -> None:
     records = [accept(log, [write_result()]) for _ in range(3)]
-    assert rounds(log) == [tuple(each.ingest_id for each in records)]
+    assert rounds(log) == [tuple(record.ingest_id for record in records)]
 
 
 def test_an_ingest_that_is_accepted_twice_is_committed_once(log: IngestLog) -> None:
@@ -234,7 +234,7 @@ def test_of_many_at_once_with_one_request_id_one_wins(log: IngestLog) -> None:
     request_id = uuid4()
     with ThreadPoolExecutor(8) as pool:
         records = list(pool.map(lambda _: accept(log, [write_result()], request_id), range(16)))
-    assert len({each.ingest_id for each in records}) == 1
+    assert len({record.ingest_id for record in records}) == 1
     assert rounds(log) == [(records[0].ingest_id,)]
 
 
@@ -248,13 +248,13 @@ def test_where_something_has_waited_longest_comes_first(log: IngestLog) -> None:
 
 def test_a_round_has_all_that_waits_with_its_files(log: IngestLog) -> None:
     results = [[write_result(LOGS, 2, column_ids=(number,)), write_result(ORDERS)] for number in range(3)]
-    records = [accept(log, each) for each in results]
+    records = [accept(log, result) for result in results]
     with log.round(LOGS, MANY) as pending:
         assert pending is not None
         committable = pending.committable
     assert committable.key == LOGS
-    assert committable.ingest_ids == tuple(each.ingest_id for each in records)
-    assert committable.write_results == tuple(each[0] for each in results)
+    assert committable.ingest_ids == tuple(record.ingest_id for record in records)
+    assert committable.write_results == tuple(result[0] for result in results)
 
 
 def test_what_is_committed_has_its_snapshot_and_waits_no_more(log: IngestLog) -> None:
@@ -264,7 +264,7 @@ def test_what_is_committed_has_its_snapshot_and_waits_no_more(log: IngestLog) ->
         committed_as(pending, 2**62)
     found = log.find(record.ingest_id)
     assert found is not None
-    assert [each.snapshot_id for each in found.commits] == [None, 2**62]
+    assert [commit.snapshot_id for commit in found.commits] == [None, 2**62]
     assert found.state is IngestState.ACCEPTED
     rounds(log, LOGS)
     found = log.find(record.ingest_id)
@@ -338,10 +338,10 @@ def test_a_revision_takes_the_place_of_what_was_accepted(log: IngestLog) -> None
     with log.round(LOGS, MANY) as pending:
         assert pending is not None
         assert pending.committable == committable
-        assert [each.ingest_id for each in pending.parts] == [first.ingest_id, second.ingest_id]
+        assert [part.ingest_id for part in pending.parts] == [first.ingest_id, second.ingest_id]
     found = log.find(first.ingest_id)
     assert found is not None
-    assert [(each.data_file_count, each.column_ids) for each in found.commits[0].targets] == [
+    assert [(target.data_file_count, target.column_ids) for target in found.commits[0].targets] == [
         (3, (2, 1)),
         (1, (1,)),
     ]
@@ -355,8 +355,8 @@ def test_a_revision_that_refuses_an_ingest_leaves_the_others_of_its_round(log: I
         assert revised.pending is not None
         assert revised.pending.committable.ingest_ids == (second.ingest_id,)
         committed_as(revised.pending, 1)
-    found = [log.find(each.ingest_id) for each in (first, second)]
-    assert [each and (each.commits[0].error_code, each.commits[0].snapshot_id) for each in found] == [
+    found = [log.find(record.ingest_id) for record in (first, second)]
+    assert [record and (record.commits[0].error_code, record.commits[0].snapshot_id) for record in found] == [
         ("TABLE_CHANGED", None),
         (None, 1),
     ]
@@ -373,7 +373,7 @@ def test_a_round_of_which_every_ingest_is_refused_is_over(log: IngestLog) -> Non
 
 def test_all_that_is_refused_is_counted_once(log: IngestLog) -> None:
     records = [accept(log, [write_result()]) for _ in range(4)]
-    refusals = [RoundRevision(each.ingest_id, refusal="gone") for each in records[:2]]
+    refusals = [RoundRevision(record.ingest_id, refusal="gone") for record in records[:2]]
     rewritten = RoundRevision(records[2].ingest_id, (write_result(spec_id=1),))
     counts: list[int] = []
     with log.round(LOGS, MANY, counts.append) as pending:
@@ -460,9 +460,9 @@ def test_nobody_else_has_a_round_while_it_is_open(log: IngestLog) -> None:
 
 def test_a_round_takes_no_more_files_than_it_may_but_one_ingest_at_least(log: IngestLog) -> None:
     records = [accept(log, [write_result(files=files)]) for files in (4, 6, 1, 20, 3)]
-    sizes = [len(each) for each in rounds(log, max_files=10)]
+    sizes = [len(round_) for round_ in rounds(log, max_files=10)]
     assert sizes == [2, 1, 1, 1]
-    assert all(log.find(each.ingest_id) is not None for each in records)
+    assert all(log.find(record.ingest_id) is not None for record in records)
 
 
 def test_a_round_has_no_more_ingests_and_bytes_than_the_operator_lets_it(
@@ -476,15 +476,15 @@ def test_a_round_has_no_more_ingests_and_bytes_than_the_operator_lets_it(
         assert pending is not None
         assert len(pending.committable.ingest_ids) == 1
         committed_as(pending, 7)
-    assert [len(each) for each in rounds(of_two)] == [2, 2]
+    assert [len(round_) for round_ in rounds(of_two)] == [2, 2]
     for each in (of_two, small):
         each.close()
 
 
 def test_appends_and_upserts_share_a_round_in_order_of_arrival(log: IngestLog) -> None:
     kinds = [False, False, True, True, False, True, False]
-    results = [write_result(is_upsert=each) for each in kinds]
-    ids = [accept(log, [each]).ingest_id for each in results]
+    results = [write_result(is_upsert=kind) for kind in kinds]
+    ids = [accept(log, [result]).ingest_id for result in results]
     with log.round(LOGS, MANY) as pending:
         assert pending is not None
         assert pending.committable.ingest_ids == tuple(ids)
@@ -506,7 +506,7 @@ def test_an_upsert_and_what_comes_before_it_are_a_round_as_far_as_they_may_be_jo
         key = replace(LOGS, branch=f"branch-{number}")
         for bounds in (RoundBounds(joined_rows=limit), RoundBounds(joined_files=limit // 10)):
             log = PostgresIngestLog(metrics_url, round_bounds=bounds)
-            ids = [accept(log, [write_result(key, is_upsert=each)]).ingest_id for each in kinds]
+            ids = [accept(log, [write_result(key, is_upsert=kind)]).ingest_id for kind in kinds]
             assert rounds(log, key) == [tuple(ids[each] for each in group) for group in groups]
             log.close()
 
@@ -523,7 +523,7 @@ def test_an_upsert_passes_nothing_and_nothing_passes_it(log: IngestLog) -> None:
     """An append for one schema may overtake an append for another one."""
     sent = [(3, False), (4, False), (3, False), (3, True), (4, True), (4, False), (3, False)]
     results = [write_result(schema_id=schema_id, is_upsert=upsert) for schema_id, upsert in sent]
-    ids = [accept(log, [each]).ingest_id for each in results]
+    ids = [accept(log, [result]).ingest_id for result in results]
     expected = [(0, 2), (1,), (3,), (4, 5), (6,)]
     assert rounds(log) == [tuple(ids[each] for each in group) for group in expected]
 
@@ -598,7 +598,7 @@ def test_a_round_whose_connection_dies_is_left_to_others_with_its_id(
     other.close()
     found = real_log.find(mine.committable.ingest_ids[0])
     assert found is not None
-    assert [each.snapshot_id for each in found.commits] == [5]
+    assert [commit.snapshot_id for commit in found.commits] == [5]
     with real_log.round(LOGS, MANY) as pending:
         assert pending is None
 

@@ -69,8 +69,8 @@ def test_a_waiting_record_is_found(journal_that_waits: Journal) -> None:
 def test_a_waiting_record_is_found_by_its_callers_request_id(journal_that_waits: Journal) -> None:
     record = full_record()
     assert record.request_id is not None
-    for each in (short_record(), record):
-        journal_that_waits.append(each)
+    for kept in (short_record(), record):
+        journal_that_waits.append(kept)
     assert journal_that_waits.find_request(record.caller, record.request_id) == record
     assert journal_that_waits.find_request("bob", record.request_id) is None
     assert journal_that_waits.find_request(record.caller, uuid4()) is None
@@ -79,8 +79,8 @@ def test_a_waiting_record_is_found_by_its_callers_request_id(journal_that_waits:
 def test_of_two_under_one_request_id_the_first_is_found(journal_that_waits: Journal) -> None:
     first = full_record()
     assert first.request_id is not None
-    for each in (first, replace(first, query_id=uuid4())):
-        journal_that_waits.append(each)
+    for record in (first, replace(first, query_id=uuid4())):
+        journal_that_waits.append(record)
     assert journal_that_waits.find_request(first.caller, first.request_id) == first
 
 
@@ -107,8 +107,8 @@ def test_a_record_is_written_soon_and_waits_no_more(
 def test_close_writes_what_waits(store: FakeMetricsStore, clock: FakeClock) -> None:
     journal = BufferedJournal(store, clock, RETENTION)
     records = [short_record() for _ in range(3_000)]
-    for each in records:
-        journal.append(each)
+    for record in records:
+        journal.append(record)
     journal.close()
     journal.close()
     assert store.records == records
@@ -123,7 +123,7 @@ def test_close_gives_up_on_a_store_that_is_down(store: FakeMetricsStore, clock: 
     with capture_logs() as logs:
         journal.close()
     assert time.monotonic() - before < 5
-    assert [each["lost"] for each in logs if "lost" in each] == [1]
+    assert [log["lost"] for log in logs if "lost" in log] == [1]
 
 
 def test_a_down_store_loses_nothing_and_order_is_preserved(
@@ -131,8 +131,8 @@ def test_a_down_store_loses_nothing_and_order_is_preserved(
 ) -> None:
     store.is_down = True
     records = [short_record() for _ in range(700)]
-    for each in records:
-        journal.append(each)
+    for record in records:
+        journal.append(record)
     eventually(lambda: store.attempts >= 2)
     assert journal.waiting == 700
     store.is_down = False
@@ -147,20 +147,20 @@ def test_a_full_journal_drops_the_oldest_and_says_so(
     store.is_down = True
     records = [short_record() for _ in range(1_010)]
     with capture_logs() as logs:
-        for each in records:
-            journal.append(each)
+        for record in records:
+            journal.append(record)
     assert (journal.waiting, journal.dropped) == (1_000, 10)
     assert journal.find(records[9].query_id) is None
     assert journal.find(records[10].query_id) == records[10]
-    assert len([each for each in logs if "dropped" in each]) == 1
+    assert len([log for log in logs if "dropped" in log]) == 1
 
 
 def test_long_plans_do_not_fill_the_memory(store: FakeMetricsStore, clock: FakeClock) -> None:
     store.is_down = True
     journal = BufferedJournal(store, clock, RETENTION, capacity_bytes=1_000)
     records = [replace(short_record(), spark_plan="x" * 400) for _ in range(5)]
-    for each in records:
-        journal.append(each)
+    for record in records:
+        journal.append(record)
     assert (journal.waiting, journal.dropped) == (2, 3)
     store.is_down = False
     journal.close()
@@ -172,8 +172,8 @@ def test_a_statement_is_bounded_by_its_size_too(store: FakeMetricsStore, clock: 
     journal = BufferedJournal(store, clock, RETENTION)
     records = [replace(short_record(), spark_plan="x" * (1 << 20)) for _ in range(10)]
     records[5] = replace(records[5], spark_plan="x" * (5 << 20))
-    for each in records:
-        journal.append(each)
+    for record in records:
+        journal.append(record)
     store.is_down = False
     journal.close()
     assert store.records == records
@@ -187,13 +187,13 @@ def test_one_record_that_the_store_refuses_does_not_block_the_others(
     store.refused = {records[3].query_id}
     store.is_down = True
     with capture_logs() as logs:
-        for each in records:
-            journal.append(each)
+        for record in records:
+            journal.append(record)
         store.is_down = False
         eventually(lambda: journal.waiting == 0)
     assert store.records == records[:3] + records[4:]
     assert journal.dropped == 1
-    dropped = [each["query_id"] for each in logs if each["event"] == "record_refused"]
+    dropped = [log["query_id"] for log in logs if log["event"] == "record_refused"]
     assert dropped == [str(records[3].query_id)]
 
 
@@ -201,9 +201,9 @@ def test_a_store_that_answers_but_takes_nothing_loses_nothing(
     journal: BufferedJournal, store: FakeMetricsStore
 ) -> None:
     records = [short_record() for _ in range(3)]
-    store.refused = {each.query_id for each in records}
-    for each in records:
-        journal.append(each)
+    store.refused = {record.query_id for record in records}
+    for record in records:
+        journal.append(record)
     eventually(lambda: store.attempts > 10)
     assert (journal.waiting, journal.dropped) == (3, 0)
     store.refused = set()
@@ -238,13 +238,13 @@ def test_records_outlive_a_real_store_that_stops_and_starts(server_directory: Pa
     server.stop()
     with capture_logs() as logs:
         journal.append(during)
-        eventually(lambda: any(each["event"] == "metrics_store_down" for each in logs))
+        eventually(lambda: any(log["event"] == "metrics_store_down" for log in logs))
     assert journal.find(during.query_id) == during
     server = EmbeddedPostgres.start(directory)
     try:
         assert server.url("sluice") == url
         eventually(lambda: journal.waiting == 0)
-        assert [store.find(each.query_id) for each in (before, during)] == [before, during]
+        assert [store.find(record.query_id) for record in (before, during)] == [before, during]
     finally:
         journal.close()
         store.close()

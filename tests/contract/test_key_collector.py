@@ -56,13 +56,13 @@ class Builds:
     ) -> KeysAndRows | None:
         """Collects `k` and rows for `condition`, or rows for `asked_rows`; a fake is first given both."""
         asked = filter_of(self._snapshot_id, condition)
-        listed = ", ".join(f"`t0`.`{each}`" for each in rows)
+        listed = ", ".join(f"`t0`.`{row}`" for row in rows)
         sql = (
             f"SELECT {listed} FROM `lake`.`shop`.`days` VERSION AS OF {self._snapshot_id} AS `t0`"
             f" WHERE ({asked_rows or condition})"
         )
         relation = RelationQuery(Build((DAYS,), tuple(rows), "", (self._snapshot_id,)), sql, "r")
-        self._report(asked.filtering_query, [each for each in rows["k"] if each is not None])
+        self._report(asked.filtering_query, [key for key in rows["k"] if key is not None])
         if isinstance(self.collector, FakeKeyCollector) and not asked_rows:
             self.collector.put_rows(sql, pa.table(rows))
         return self.collector.collect_with_rows(asked, relation, bounds, (), lambda: False)
@@ -126,7 +126,7 @@ def arrow_collector(catalogs: PyIcebergCatalogs) -> ArrowKeyCollector:
 def builds(request: pytest.FixtureRequest) -> Builds:
     if request.param == "fake":
         fake = FakeKeyCollector(MAX_KEYS)
-        return Builds(fake, 1, lambda sql, keys: fake.put(sql, tuple((each,) for each in keys)))
+        return Builds(fake, 1, lambda sql, keys: fake.put(sql, tuple((key,) for key in keys)))
     collector: ArrowKeyCollector = request.getfixturevalue("arrow_collector")
     return Builds(collector, _snapshot_id(request.getfixturevalue("table")), lambda *_: None)
 
@@ -244,7 +244,7 @@ def test_conditions_mean_what_they_mean_in_sql(
 ) -> None:
     found = arrow_collector.collect(filter_of(_snapshot_id(table), condition), (), lambda: False)
     assert found is not None
-    assert found.values == tuple((each,) for each in keys)
+    assert found.values == tuple((key,) for key in keys)
 
 
 @pytest.mark.parametrize(

@@ -114,8 +114,8 @@ def test_the_open_ones_are_reported_oldest_first_and_a_tables_newest_first(log: 
 
 def test_what_has_ended_is_forgotten_after_a_while(log: Log) -> None:
     old, young = record_of(), record_of(ORDERS)
-    for each in (old, young):
-        log.add(each)
+    for record in (old, young):
+        log.add(record)
     log.save(ended(old))
     assert log.forget(ACCEPTED_AT + HOUR) == 0
     assert log.forget(ACCEPTED_AT + 2 * HOUR) == 1
@@ -200,7 +200,7 @@ def test_the_oldest_that_waits_for_a_table_is_known_whatever_its_branch(
     assert real_log.oldest(LOGS.table) is None
     branch = replace(LOGS, branch="audit")
     results = [write_result(), write_result(branch), write_result(ORDERS)]
-    records = [ingest_of([each]) for each in results]
+    records = [ingest_of([result]) for result in results]
     for days, (record, result) in enumerate(zip(records, results, strict=True)):
         ingests.accept(replace(record, accepted_at=ACCEPTED_AT - timedelta(days=days)), [result])
     assert real_log.oldest(LOGS.table) == ACCEPTED_AT - timedelta(days=1)

@@ -57,7 +57,7 @@ def store_that_is_down(request: pytest.FixtureRequest) -> Iterator[QueryStore]:
 def test_a_record_comes_back_as_it_was_written(store: QueryStore) -> None:
     records = [full_record(), short_record()]
     store.record(records)
-    assert [store.find(each.query_id) for each in records] == records
+    assert [store.find(record.query_id) for record in records] == records
 
 
 def test_a_record_written_twice_stays_as_it_was(store: QueryStore) -> None:

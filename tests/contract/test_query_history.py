@@ -67,10 +67,10 @@ def at_second(second: int) -> QueryRecord:
 
 
 def test_a_callers_queries_come_newest_first_and_no_one_elses(archive: Archive) -> None:
-    records = [at_second(each) for each in (2, 0, 1)]
+    records = [at_second(second) for second in (2, 0, 1)]
     archive.store.record([*records, replace(at_second(3), caller="bob")])
     found = archive.history.queries(QueryListing("ann", limit=10))
-    assert [each.query_id for each in found] == [records[each].query_id for each in (0, 2, 1)]
+    assert [summary.query_id for summary in found] == [records[index].query_id for index in (0, 2, 1)]
     assert archive.history.queries(QueryListing("eve", limit=10)) == []
 
 
@@ -92,19 +92,19 @@ def test_only_queries_of_a_state_are_listed_when_one_is_asked_for(archive: Archi
     failed = full_record()
     archive.store.record([failed, short_record()])
     found = archive.history.queries(QueryListing("ann", limit=10, state=QueryState.FAILED))
-    assert [each.query_id for each in found] == [failed.query_id]
+    assert [summary.query_id for summary in found] == [failed.query_id]
 
 
 def test_pages_follow_one_another_without_gap_or_repetition(archive: Archive) -> None:
     # Several records have the same time, so the time alone does not order them.
-    records = [at_second(each // 3) for each in range(10)]
+    records = [at_second(number // 3) for number in range(10)]
     archive.store.record(records)
     listing, pages = QueryListing("ann", limit=4), []
     while page := archive.history.queries(listing):
-        pages.append([each.query_id for each in page])
+        pages.append([summary.query_id for summary in page])
         listing = replace(listing, before=page[-1].position)
-    assert [len(each) for each in pages] == [4, 4, 2]
-    assert {each for page in pages for each in page} == {each.query_id for each in records}
+    assert [len(page) for page in pages] == [4, 4, 2]
+    assert {query_id for page in pages for query_id in page} == {record.query_id for record in records}
 
 
 def test_pruning_is_summed_by_table(archive: Archive) -> None:

@@ -30,7 +30,7 @@ BOUNDS = RelationBounds(max_rows=10, max_bytes=10_000)
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
     # The byte limit below is enough for three relations of ten rows.
     folder = tmp_path_factory.mktemp("engine")
-    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
     settings = SparkSettings("local[1]", jars, folder, driver_memory="1g", max_relation_bytes=3_000)
     engine = SparkEngine(settings)
     engine.start()

@@ -217,8 +217,8 @@ def test_many_who_look_at_once_take_each_query_once(meeting: Meeting) -> None:
     meeting.pass_time(LOST_AFTER_S + 1)
     others = [meeting.replica() for _ in range(4)]
     with ThreadPoolExecutor(len(others)) as threads:
-        taken = list(threads.map(lambda each: each.take_lost(LOST_AFTER_S), others))
-    assert sorted(query_id for each in taken for query_id in each) == sorted(map(id_of, queries))
+        taken = list(threads.map(lambda other: other.take_lost(LOST_AFTER_S), others))
+    assert sorted(query_id for query_ids in taken for query_id in query_ids) == sorted(map(id_of, queries))
 
 
 def test_a_wish_to_cancel_reaches_the_replica_that_runs_it(meeting: Meeting) -> None:

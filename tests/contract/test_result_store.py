@@ -46,8 +46,8 @@ def make_local(tmp_path: Path, clock: FakeClock) -> Iterator[Callable[..., Local
         return made[-1]
 
     yield make
-    for each in made:
-        each.close()
+    for store in made:
+        store.close()
 
 
 @pytest.fixture(params=["fake", "local"])
@@ -74,7 +74,7 @@ def test_a_result_comes_back_chunk_by_chunk(make: MakeStore) -> None:
     assert manifest.chunks == (Chunk(0, 0, 100), Chunk(1, 100, 100), Chunk(2, 200, 50))
     assert (manifest.columns, manifest.row_count, manifest.is_truncated) == (COLUMNS, 250, True)
     assert manifest.byte_count == 2_000
-    chunks = [store.chunk(query_id, each.index) for each in manifest.chunks]
+    chunks = [store.chunk(query_id, chunk.index) for chunk in manifest.chunks]
     assert pa.concat_tables(chunks) == numbers(250)
 
 
@@ -181,7 +181,7 @@ def test_every_arrow_type_survives(
     store, query_id = make_local(chunk_rows=chunk_rows), uuid4()
     rows = pa.table({"value": EVERY_TYPE[name]})
     manifest = store.put(query_id, rows, COLUMNS, is_truncated=False)
-    chunks = [store.chunk(query_id, each.index) for each in manifest.chunks]
+    chunks = [store.chunk(query_id, chunk.index) for chunk in manifest.chunks]
     read = pa.concat_tables(chunks)
     assert read.schema == rows.schema
     assert read.to_pylist() == rows.to_pylist()
@@ -202,7 +202,7 @@ def test_dictionaries_that_differ_from_batch_to_batch_survive(
     store, query_id = make_local(chunk_rows=1), uuid4()
     pieces = [pa.table({"v": pa.array([word]).dictionary_encode()}) for word in "abc"]
     manifest = store.put(query_id, pa.concat_tables(pieces), COLUMNS, is_truncated=False)
-    read = [store.chunk(query_id, each.index).to_pylist() for each in manifest.chunks]
+    read = [store.chunk(query_id, chunk.index).to_pylist() for chunk in manifest.chunks]
     assert read == [[{"v": "a"}], [{"v": "b"}], [{"v": "c"}]]
 
 
@@ -210,8 +210,8 @@ def test_wide_rows_are_cut_by_bytes(make_local: Callable[..., LocalResultStore])
     store = make_local(chunk_bytes=10_000)
     rows = pa.table({"n": ["x" * 1_000] * 100})
     manifest = store.put(uuid4(), rows, COLUMNS, is_truncated=False)
-    assert all(0 < each.row_count <= 10 for each in manifest.chunks)
-    assert sum(each.row_count for each in manifest.chunks) == 100
+    assert all(0 < chunk.row_count <= 10 for chunk in manifest.chunks)
+    assert sum(chunk.row_count for chunk in manifest.chunks) == 100
 
 
 def test_a_swept_result_leaves_the_disk(
@@ -295,9 +295,9 @@ def test_many_threads_put_read_and_drop_at_once(make_local: Callable[..., LocalR
                 pass
             store.drop(query_id)
 
-    threads = [Thread(target=work, args=(each * 1_000_000,)) for each in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    threads = [Thread(target=work, args=(number * 1_000_000,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert failures == []

@@ -37,8 +37,8 @@ def all_of(spool: Spool) -> bytes:
 )
 def test_what_was_written_is_read_as_often_as_one_likes(spools: Spools, parts: list[bytes]) -> None:
     spool = spools.new()
-    for each in parts:
-        spool.write(each)
+    for part in parts:
+        spool.write(part)
     for _ in range(2):
         with spool.open() as opened:
             assert opened.seek(0, SEEK_END) == sum(map(len, parts))

@@ -68,15 +68,15 @@ def test_of_streams_with_one_request_id_the_first_wins(store: StreamStore) -> No
     assert found(store, record) == record
     of_another = replace(record, stream_id=uuid4(), caller=uuid4().hex)
     without = [replace(stream(record.caller), stream_id=uuid4()) for _ in range(2)]
-    for each in (of_another, *without):
-        assert store.add(each) == each
+    for other in (of_another, *without):
+        assert store.add(other) == other
 
 
 def test_a_caller_gets_his_own_the_newest_first(store: StreamStore) -> None:
     first = stream()
     second = replace(stream(first.caller), created_at=NOON + timedelta(seconds=1))
-    for each in (first, second, stream()):
-        store.add(each)
+    for record in (first, second, stream()):
+        store.add(record)
     assert store.streams(first.caller) == [second, first]
     store.move(second.stream_id, StreamState.STOPPED)
     assert store.streams(first.caller, StreamState.RUNNING) == [first]
@@ -115,8 +115,8 @@ def test_a_micro_batch_counts_once(store: StreamStore) -> None:
     record = stream()
     store.add(record)
     last = done(1)
-    for each in (done(0), last, done(1, 99), done(0, 99)):
-        store.done(record.stream_id, each)
+    for batch in (done(0), last, done(1, 99), done(0, 99)):
+        store.done(record.stream_id, batch)
     assert found(store, record) == replace(
         record,
         checkpoint_id=last.checkpoint_id,

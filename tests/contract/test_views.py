@@ -37,7 +37,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
         "spark.sql.catalog.lake.warehouse": "memory:warehouse",
         "spark.sql.catalog.lake.cache-enabled": "false",
     }
-    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
     engine = SparkEngine(SparkSettings("local[1]", jars, folder, lake, ("lake",), "lake", "1g"))
     engine.start()
     command(engine, "CREATE NAMESPACE lake.shop", schema=None)
@@ -78,7 +78,7 @@ def make(views: Views, request: pytest.FixtureRequest) -> Make:
         if isinstance(views, FakeViews):
             views.put(view)
         else:
-            columns = ", ".join(each.name for each in COLUMNS)
+            columns = ", ".join(column.name for column in COLUMNS)
             text = f"CREATE OR REPLACE VIEW {name} ({columns}) AS {sql}"
             command(request.getfixturevalue("engine"), text)
         return view

@@ -121,8 +121,8 @@ def test_a_tag_is_no_branch(tables: WritableTables, tmp_path: Path) -> None:
             table.manage_snapshots().create_branch(snapshot_id(table), "audit").commit()
     with pytest.raises(IngestInvalid, match=r"release is a tag of lake\.s\.t"):
         tables.writable(NAME, "release")
-    for each in (MAIN, "audit"):
-        assert tables.writable(NAME, each).key == TableKey(NAME, each)
+    for branch in (MAIN, "audit"):
+        assert tables.writable(NAME, branch).key == TableKey(NAME, branch)
 
 
 def test_a_table_that_is_not_there_is_reported_with_those_that_are(tables: WritableTables) -> None:
@@ -158,7 +158,7 @@ def test_what_others_change_is_seen_at_once(real: PyIcebergWritableTables, tmp_p
             transaction.set_properties({"write.data.path": "file:///there"})
     after = real.writable(NAME, MAIN)
     assert (before.table_uuid, before.spec_id) == (after.table_uuid, 0)
-    assert [each.name for each in after.schema.columns] == ["id", "day", "note"]
+    assert [column.name for column in after.schema.columns] == ["id", "day", "note"]
     assert after.schema.schema_id != before.schema.schema_id
     assert (after.spec_id, after.partition_fields) == (1, (PartitionField("day", "day", "identity"),))
     state = WriterState.decoded(after.state)

@@ -61,7 +61,7 @@ def labels_in(expression: str) -> set[str]:
     ['a', 'b', 'd', 'g', 'i']
     """
     bare = re.sub(_TEXT, '""', expression)
-    listed = {each.strip() for found in re.findall(_LABEL_LIST, bare) for each in found.split(",")}
+    listed = {label.strip() for found in re.findall(_LABEL_LIST, bare) for label in found.split(",")}
     return listed | set(re.findall(r'(\w+)\s*(?:=~|!~|!=|=)\s*""', bare))
 
 
@@ -72,7 +72,7 @@ def values_in(expression: str) -> Iterator[tuple[str, str]]:
     [('b', 'c'), ('d', 'e'), ('d', 'f')]
     """
     for label, value in re.findall(r'(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"', expression):
-        yield from ((label, each) for each in value.split("|"))
+        yield from ((label, alternative) for alternative in value.split("|"))
 
 
 def _expressions() -> Iterator[tuple[str, str]]:

@@ -49,7 +49,7 @@ class ShownMetric:
 @cache
 def fullest_text() -> str:
     """Returns the output of a gateway in which everything has happened."""
-    codes = {each.code for each in STATUS}
+    codes = {error_type.code for error_type in STATUS}
     metrics = watched_metrics()
     for source, reason in product(FilterSource, Reason):
         found = replace(applied(), source=source, reason=reason)
@@ -59,7 +59,7 @@ def fullest_text() -> str:
         metrics.streams.failed(code)
         metrics.count(replace(short_record(), state=QueryState.FAILED, error=QueryError(code, "")))
     down: set[type[GatewayError]] = {PartDown, *subclasses(PartDown), GatewayError}
-    for code in {each.code for each in down}:
+    for code in {error_type.code for error_type in down}:
         metrics.ingests.round_postponed(code)
     for refusal in get_args(Refusal):
         metrics.ingests.round_ended(Committable(LOGS, uuid4(), (uuid4(),), ()), refusal.code, 1)
@@ -75,7 +75,7 @@ def fullest_process() -> ProcessMetrics:
     metrics: ProcessMetrics = app.state.app_context.process_metrics
     scopes: list[dict[str, object]] = [{"method": "GET"}]
     for route in iter_route_contexts(app.routes):
-        scopes += [{"route": route, "method": each} for each in methods_of(route)]
+        scopes += [{"route": route, "method": method} for method in methods_of(route)]
     for scope, status in product(scopes, (200, 300, 400, 500, None)):
         metrics.http.begun()
         metrics.http.ended(scope, status, 0.01)
@@ -94,13 +94,13 @@ def methods_of(route: RouteContext) -> tuple[str, ...]:
 
 def subclasses(of: type[GatewayError]) -> set[type[GatewayError]]:
     """Returns all direct and indirect subclasses."""
-    return {each for direct in of.__subclasses__() for each in (direct, *subclasses(direct))}
+    return {subclass for direct in of.__subclasses__() for subclass in (direct, *subclasses(direct))}
 
 
 @cache
 def shown_metrics() -> tuple[ShownMetric, ...]:
     """Returns each metric, in the order of the text."""
-    return tuple(_reported(each) for each in _families())
+    return tuple(_reported(family) for family in _families())
 
 
 @cache

@@ -42,7 +42,7 @@ def test_an_expression_names_metrics_that_are_shown(expression: str) -> None:
 
 @each_expression
 def test_an_expression_names_labels_and_values_that_are_there(expression: str) -> None:
-    named = [samples_by_name()[each] for each in metrics_in(expression) - OF_PROMETHEUS]
+    named = [samples_by_name()[metric] for metric in metrics_in(expression) - OF_PROMETHEUS]
     known = {label: values for metric in named for label, values in metric.label_values.items()}
     assert labels_in(expression) <= LABELS_OF_TARGETS | known.keys()
     for label, value in values_in(expression):
@@ -83,7 +83,7 @@ def test_the_runbook_has_the_alerts_in_their_order_and_no_other() -> None:
 def test_the_runbook_names_settings_and_metrics_that_exist() -> None:
     settings = set(re.findall(r"SLUICE_([A-Z_]+)", RUNBOOK))
     assert settings
-    assert {each.lower() for each in settings} <= Settings.model_fields.keys()
+    assert {setting.lower() for setting in settings} <= Settings.model_fields.keys()
     metrics = set(re.findall(r"`((?:sluice|process)_[a-z_]+)", RUNBOOK))
     assert metrics
     assert metrics <= samples_by_name().keys()
@@ -93,9 +93,9 @@ def test_the_runbook_names_events_that_are_logged() -> None:
     sources = [
         path for room in ("api", "service", "spark_session") for path in (REPOSITORY / room).rglob("*.py")
     ]
-    text = "\n".join(each.read_text(encoding="utf-8") for each in sources)
+    text = "\n".join(source.read_text(encoding="utf-8") for source in sources)
     logged = set(re.findall(r'\.(?:info|warning|error|exception)\(\s*"(\w+)"', text))
-    labels = [pair for each in samples_by_name().values() for pair in each.label_values.items()]
+    labels = [pair for sample in samples_by_name().values() for pair in sample.label_values.items()]
     of_metrics = set(samples_by_name()).union(*({label} | values for label, values in labels))
     named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", RUNBOOK)) - of_metrics - {"api_tokens"}
     assert named
@@ -124,7 +124,7 @@ def test_the_dashboard_is_what_make_chart_writes() -> None:
 
 
 def test_the_dashboard_has_a_row_for_each_part() -> None:
-    rows = [each["title"] for each in panels() if each["type"] == "row"]
+    rows = [panel["title"] for panel in panels() if panel["type"] == "row"]
     assert rows == [
         *("Traffic and latency", "Pruning", "Ingest", "Streams and maintenance"),
         *("Engine", "Room", "Caches"),
@@ -132,7 +132,7 @@ def test_the_dashboard_has_a_row_for_each_part() -> None:
 
 
 def test_no_panel_lies_over_another_one() -> None:
-    places = [each["gridPos"] for each in panels()]
+    places = [panel["gridPos"] for panel in panels()]
     cells = [
         (x, y)
         for place in places
@@ -141,4 +141,4 @@ def test_no_panel_lies_over_another_one() -> None:
     ]
     assert len(set(cells)) == len(cells)
     assert max(x for x, _ in cells) < 24
-    assert len({each["id"] for each in panels()}) == len(panels())
+    assert len({panel["id"] for panel in panels()}) == len(panels())

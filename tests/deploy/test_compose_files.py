@@ -53,7 +53,7 @@ def test_a_stop_takes_less_than_containers_are_given(settings: Settings) -> None
 def test_the_gateway_keeps_connections_longer_than_nginx(settings: Settings, nginx: str) -> None:
     timeouts = re.findall(r"keepalive_timeout (\d+)s;", nginx)
     assert timeouts
-    assert all(int(each) < settings.keep_alive_timeout_s for each in timeouts)
+    assert all(int(timeout) < settings.keep_alive_timeout_s for timeout in timeouts)
 
 
 def test_secrets_are_made_once_and_are_random(secrets: Path, tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_the_token_that_is_written_down_is_the_one_that_is_let_in(secrets: Path,
 
 
 def test_each_secret_of_the_composition_is_made(secrets: Path) -> None:
-    files = {Path(each["file"]).name for each in COMPOSE["secrets"].values()}
-    assert files <= {each.name for each in secrets.iterdir()}
+    files = {Path(secret["file"]).name for secret in COMPOSE["secrets"].values()}
+    assert files <= {path.name for path in secrets.iterdir()}
 
 
 def test_no_secret_stands_in_the_composition() -> None:
@@ -85,10 +85,10 @@ def test_no_secret_stands_in_the_composition() -> None:
 
 
 def test_every_file_that_is_mounted_is_there() -> None:
-    mounts = [each for service in COMPOSE["services"].values() for each in service.get("volumes", ())]
-    files = [each.split(":")[0] for each in mounts if each.startswith("./")]
+    mounts = [volume for service in COMPOSE["services"].values() for volume in service.get("volumes", ())]
+    files = [mount.split(":")[0] for mount in mounts if mount.startswith("./")]
     assert len(files) >= 3
-    assert [each for each in files if not (REPOSITORY / each).exists()] == []
+    assert [file for file in files if not (REPOSITORY / file).exists()] == []
 
 
 def test_nothing_waits_for_anothers_health() -> None:
@@ -97,7 +97,9 @@ def test_nothing_waits_for_anothers_health() -> None:
 
 
 def test_every_image_can_be_another_one() -> None:
-    assert all(re.fullmatch(r"\$\{\w+_IMAGE:-\S+\}", each["image"]) for each in COMPOSE["services"].values())
+    assert all(
+        re.fullmatch(r"\$\{\w+_IMAGE:-\S+\}", service["image"]) for service in COMPOSE["services"].values()
+    )
 
 
 def test_gateways_can_write_nothing_but_their_data_and_gain_nothing() -> None:
@@ -110,7 +112,7 @@ def test_gateways_can_write_nothing_but_their_data_and_gain_nothing() -> None:
 
 
 def test_ports_are_published_to_this_machine_alone_by_default() -> None:
-    published = [each for service in COMPOSE["services"].values() for each in service.get("ports", ())]
+    published = [port for service in COMPOSE["services"].values() for port in service.get("ports", ())]
     assert len(published) == 2
     assert all(":-127.0.0.1:" in each for each in published)
 
@@ -143,7 +145,7 @@ def test_nginx_knows_the_other_gateway_by_the_addresses_of_the_composition(nginx
     }
     assert f'"~\\.{ends["gateway-1"]}:8080$" gateway_2;' in nginx
     assert "default gateway_1;" in nginx
-    hosts = dict(each.split(":", 1) for each in COMPOSE["services"]["nginx"]["extra_hosts"])
+    hosts = dict(host.split(":", 1) for host in COMPOSE["services"]["nginx"]["extra_hosts"])
     assert {name: address.rsplit(".", 1)[1] for name, address in hosts.items()} == ends
 
 
@@ -153,7 +155,7 @@ def test_numbers_of_one_gateway_are_not_taken_for_those_of_all(nginx: str) -> No
 
 def test_prometheus_asks_each_gateway_with_its_token() -> None:
     [job] = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"]
-    assert job["static_configs"][0]["targets"] == [f"{each}:8080" for each in GATEWAYS]
+    assert job["static_configs"][0]["targets"] == [f"{gateway}:8080" for gateway in GATEWAYS]
     secret = Path(job["authorization"]["credentials_file"]).name
     assert secret in COMPOSE["services"]["prometheus"]["secrets"]
 

@@ -11,13 +11,13 @@ from tests.deploy.strict_exposition import families
 def test_the_fullest_answer_is_read_by_a_strict_parser() -> None:
     found = families(fullest_text())
     assert len(found) > 50
-    assert all(each.documentation for each in found)
-    assert {each.type for each in found} == {"counter", "gauge", "histogram"}
+    assert all(metric.documentation for metric in found)
+    assert {metric.type for metric in found} == {"counter", "gauge", "histogram"}
 
 
 def test_every_metric_begins_with_its_owner() -> None:
-    names = [each.name for each in families(fullest_text())]
-    assert {each.split("_")[0] for each in names} == {"sluice", "process"}
+    names = [family.name for family in families(fullest_text())]
+    assert {name.split("_")[0] for name in names} == {"sluice", "process"}
 
 
 @pytest.mark.parametrize(

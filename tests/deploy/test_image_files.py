@@ -31,7 +31,7 @@ def slim() -> ModuleType:
 
 
 def copied() -> list[str]:
-    steps = [shlex.split(each)[1:] for each in STEPS if each.startswith("COPY ")]
+    steps = [shlex.split(step)[1:] for step in STEPS if step.startswith("COPY ")]
     return [source for step in steps if not step[0].startswith("--from") for source in step[:-1]]
 
 
@@ -55,7 +55,7 @@ def test_every_package_of_the_project_is_copied() -> None:
 def test_its_settings_exist() -> None:
     names = re.findall(r"\bSLUICE_([A-Z_]+)=", DOCKERFILE)
     assert {"HOST", "DATA_DIR", "JARS_DIR"} <= set(names)
-    assert [each for each in names if each.lower() not in Settings.model_fields] == []
+    assert [name for name in names if name.lower() not in Settings.model_fields] == []
 
 
 def test_no_token_and_no_secret_is_in_it() -> None:
@@ -63,7 +63,7 @@ def test_no_token_and_no_secret_is_in_it() -> None:
 
 
 def test_it_runs_as_an_ordinary_user_and_reaps_processes_and_has_one_volume() -> None:
-    runtime = STEPS[max(number for number, each in enumerate(STEPS) if each.startswith("FROM ")) :]
+    runtime = STEPS[max(number for number, step in enumerate(STEPS) if step.startswith("FROM ")) :]
     assert "USER 65532:65532" in runtime
     assert [each for each in runtime if each.startswith("VOLUME")] == ["VOLUME /data"]
     [entry] = [each for each in runtime if each.startswith("ENTRYPOINT")]
@@ -72,22 +72,22 @@ def test_it_runs_as_an_ordinary_user_and_reaps_processes_and_has_one_volume() ->
 
 
 def test_what_is_installed_has_hashes() -> None:
-    installs = [each for each in STEPS if "pip install" in each]
+    installs = [step for step in STEPS if "pip install" in step]
     assert len(installs) == 3
-    for each in installs:
-        assert "--require-hashes" in each or ("--no-index" in each and "--no-deps" in each)
+    for install in installs:
+        assert "--require-hashes" in install or ("--no-index" in install and "--no-deps" in install)
 
 
 def test_each_thing_that_is_removed_is_there_to_be_removed(slim: ModuleType) -> None:
     packages = Path(pyspark.__file__).parents[1]
-    assert [each for each in slim.DROPPED if not list(packages.glob(each))] == []
+    assert [name for name in slim.DROPPED if not list(packages.glob(name))] == []
     assert [each for each in slim.STRIPPED if not list(packages.glob(each))] == []
     assert all(reason for reason in slim.DROPPED.values())
 
 
 def test_spark_keeps_the_jars_of_every_master_and_of_a_metastore(slim: ModuleType) -> None:
-    jars = [f"pyspark/jars/{each.name}" for each in Path(pyspark.__file__).parent.glob("jars/*.jar")]
-    remaining = [jar for jar in jars if not any(fnmatch(jar, each) for each in slim.DROPPED)]
+    jars = [f"pyspark/jars/{path.name}" for path in Path(pyspark.__file__).parent.glob("jars/*.jar")]
+    remaining = [jar for jar in jars if not any(fnmatch(jar, name) for name in slim.DROPPED)]
     for needed in (
         "spark-kubernetes_",
         "kubernetes-client-",
@@ -124,4 +124,4 @@ def test_the_healthcheck_asks_the_gateway_of_its_container() -> None:
     # It runs with Python alone, beside a gateway that may be short of memory.
     text = (REPOSITORY / "deploy" / "image" / "healthcheck.py").read_text()
     modules = re.findall(r"^(?:from|import) ([\w.]+)", text, re.MULTILINE)
-    assert {each.split(".")[0] for each in modules} <= {*sys.stdlib_module_names, "__future__"}
+    assert {module.split(".")[0] for module in modules} <= {*sys.stdlib_module_names, "__future__"}

@@ -17,7 +17,7 @@ PAGE = (REPOSITORY / "docs" / "reference" / "metrics.md").read_text(encoding="ut
 
 
 def row(metric: ShownMetric) -> str:
-    labels = ", ".join(f"`{each}`" for each in sorted(metric.label_values)) or "–"
+    labels = ", ".join(f"`{value}`" for value in sorted(metric.label_values)) or "–"
     return f"| `{metric.name}` | {metric.kind} | {labels} | {metric.series_count} | {metric.says} |"
 
 
@@ -29,7 +29,7 @@ def test_the_page_has_each_metric_as_it_is(metric: ShownMetric) -> None:
 def test_the_page_has_no_other_metric() -> None:
     listed = re.findall(r"^\| `(\w+)` \| (?:counter|gauge|histogram) \|", PAGE, re.MULTILINE)
     assert len(listed) == len(set(listed))
-    assert set(listed) == {each.name for each in shown_metrics()}
+    assert set(listed) == {metric.name for metric in shown_metrics()}
 
 
 def test_the_page_has_each_label_with_its_bound() -> None:
@@ -44,7 +44,7 @@ def test_the_page_has_each_label_with_its_bound() -> None:
 
 
 def test_the_page_says_how_many_series_a_gateway_has_at_most() -> None:
-    shown = sum(each.series_count for each in shown_metrics())
+    shown = sum(metric.series_count for metric in shown_metrics())
     assert f"at most {shown:,} series" in PAGE
 
 
@@ -56,4 +56,4 @@ async def test_a_gateway_shows_these_metrics() -> None:
         text = (await client.get("/metrics")).text
     named = re.findall(r"^# TYPE (\w+) \w+$", text, re.MULTILINE)
     # Without any event, these metrics have no series. The parser omits them, but the text names them.
-    assert set(named) == {each.name for each in shown_metrics()}
+    assert set(named) == {metric.name for metric in shown_metrics()}

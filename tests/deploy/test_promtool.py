@@ -36,8 +36,8 @@ def test_each_alert_begins_and_ends_as_its_case_says() -> None:
 def test_every_expression_parses(tmp_path: Path) -> None:
     # The tool reads expressions only in rules; Grafana replaces its variable with a duration.
     rules = [
-        {"record": f"expression:{number}", "expr": each.replace("$__rate_interval", "5m")}
-        for number, each in enumerate(expressions().values())
+        {"record": f"expression:{number}", "expr": expression.replace("$__rate_interval", "5m")}
+        for number, expression in enumerate(expressions().values())
     ]
     file = tmp_path / "expressions.yml"
     file.write_text(json.dumps({"groups": [{"name": "all", "rules": rules}]}))

@@ -25,7 +25,7 @@ def queries(*texts: str, timeout_s: int = 5, **more: Any) -> Attack:
     """Sends all queries at once, each of them once."""
     body = {"timeout": f"{timeout_s}s", "waitTimeout": "40s"} | more
     return lambda hostile: at_once(
-        [partial(_post, hostile, "/query", body | {"sql": each}) for each in texts]
+        [partial(_post, hostile, "/query", body | {"sql": text}) for text in texts]
     )
 
 
@@ -33,7 +33,7 @@ def plans(*texts: str, timeout_s: int = 5) -> Attack:
     """Plans all queries at once, without running them."""
     body = {"timeout": f"{timeout_s}s"}
     return lambda hostile: at_once(
-        [partial(_post, hostile, "/explain", body | {"sql": each}) for each in texts]
+        [partial(_post, hostile, "/explain", body | {"sql": text}) for text in texts]
     )
 
 
@@ -41,7 +41,7 @@ def posts(path: str, bodies: Sequence[bytes], headers: Mapping[str, str] = JSON)
     """Posts all bodies at once, unchanged."""
 
     def attack(hostile: Hostile) -> None:
-        at_once([partial(_send, hostile, "POST", path, content=each, headers=headers) for each in bodies])
+        at_once([partial(_send, hostile, "POST", path, content=body, headers=headers) for body in bodies])
 
     return attack
 
@@ -94,8 +94,8 @@ def opened(
                         with lock:
                             stack.enter_context(connection)
                         connection.sendall(opening(hostile))
-                        for each in more:
-                            connection.sendall(each)
+                        for chunk in more:
+                            connection.sendall(chunk)
 
             at_once([work] * at_a_time)
             threading.Event().wait(ATTACK_S)
@@ -111,12 +111,12 @@ def hang_up(hostile: Hostile, head: bytes, body: bytes) -> None:
 
 def at_once(calls: Sequence[Callable[[], object]]) -> None:
     """Makes each call in a thread of its own, and returns after a bounded time in any case."""
-    threads = [threading.Thread(target=each, daemon=True) for each in calls]
-    for each in threads:
-        each.start()
+    threads = [threading.Thread(target=call, daemon=True) for call in calls]
+    for thread in threads:
+        thread.start()
     until_s = time.monotonic() + PATIENCE_S
-    for each in threads:
-        each.join(max(0.0, until_s - time.monotonic()))
+    for thread in threads:
+        thread.join(max(0.0, until_s - time.monotonic()))
 
 
 def _post(hostile: Hostile, path: str, body: Mapping[str, Any]) -> None:

@@ -46,17 +46,17 @@ class Bystander:
 
     def __enter__(self) -> Self:
         self._threads = [
-            threading.Thread(target=self._repeat, args=(each,), daemon=True)
-            for each in (self._ask, self._probe, self._look, self._ingest)
+            threading.Thread(target=self._repeat, args=(action,), daemon=True)
+            for action in (self._ask, self._probe, self._look, self._ingest)
         ]
-        for each in self._threads:
-            each.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.ended.set()
-        for each in self._threads:
-            each.join(90)
+        for thread in self._threads:
+            thread.join(90)
 
     def is_calm_for(self, seconds: float) -> bool:
         """Returns whether everything was answered rightly for that long."""
@@ -88,8 +88,8 @@ class Bystander:
 
 
 def _is_calm(answers: list[Answer], since_s: float) -> bool:
-    recent = [each for each in answers if each.ended_s >= since_s]
-    return bool(recent) and all(each.is_right for each in recent)
+    recent = [answer for answer in answers if answer.ended_s >= since_s]
+    return bool(recent) and all(answer.is_right for answer in recent)
 
 
 def _is_one(response: httpx.Response) -> bool:

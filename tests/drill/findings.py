@@ -29,7 +29,7 @@ class Findings:
 
 
 def _row(*cells: str) -> str:
-    return "| " + cells[0].ljust(40) + " | " + " | ".join(each.rjust(12) for each in cells[1:]) + " |"
+    return "| " + cells[0].ljust(40) + " | " + " | ".join(cell.rjust(12) for cell in cells[1:]) + " |"
 
 
 HEADER = "\n".join(
@@ -48,14 +48,16 @@ def findings(answers: Sequence[Answer], probes: Sequence[Answer], allowed_s: flo
         until_s = answer.began_s + max(answer.took_s, allowed_s)
         return any(began_s <= until_s and answer.began_s <= ended_s for began_s, ended_s in times)
 
-    late = [each for each in answers if each.took_s > allowed_s or not each.is_right]
+    late = [answer for answer in answers if answer.took_s > allowed_s or not answer.is_right]
     return Findings(
-        worst_s=max((each.took_s for each in answers if each.is_right and each not in late), default=0.0),
+        worst_s=max(
+            (answer.took_s for answer in answers if answer.is_right and answer not in late), default=0.0
+        ),
         not_ready_s=sum(ended_s - began_s for began_s, ended_s in times),
         longest_s=max((ended_s - began_s for began_s, ended_s in times), default=0.0),
         broken=[
-            *(each for each in late if not is_excused(each)),
-            *(each for each in probes if each.took_s > allowed_s),
+            *(answer for answer in late if not is_excused(answer)),
+            *(probe for probe in probes if probe.took_s > allowed_s),
         ],
     )
 
@@ -63,11 +65,11 @@ def findings(answers: Sequence[Answer], probes: Sequence[Answer], allowed_s: flo
 def _times_not_ready(probes: Sequence[Answer]) -> list[tuple[float, float]]:
     times: list[tuple[float, float]] = []
     began_s: float | None = None
-    for each in probes:
-        if not each.is_right and began_s is None:
-            began_s = each.began_s
-        if each.is_right and began_s is not None:
-            times.append((began_s, each.ended_s))
+    for probe in probes:
+        if not probe.is_right and began_s is None:
+            began_s = probe.began_s
+        if probe.is_right and began_s is not None:
+            times.append((began_s, probe.ended_s))
             began_s = None
     if began_s is not None:
         times.append((began_s, probes[-1].ended_s))

@@ -63,18 +63,20 @@ class Place:
         """Cancels what the attack has left, and returns whether none of it still runs or was given up."""
         wait(LOOKS_EVERY_S)
         try:
-            left = [each for state in ("QUEUED", "RUNNING") for each in self._queries(state)]
+            left = [query for state in ("QUEUED", "RUNNING") for query in self._queries(state)]
             for query_id in left:
                 self.hostile.delete(f"/query/{query_id}", params={"waitTimeout": "0s"})
             readiness = self.hostile.get("/readyz")
         except httpx.TransportError:
             return False
         parts = readiness.json()["parts"].values() if readiness.status_code == 200 else ()
-        return not left and bool(parts) and not any("iven up" in each["detail"] for each in parts)
+        return not left and bool(parts) and not any("iven up" in part["detail"] for part in parts)
 
     def _queries(self, state: str) -> Sequence[str]:
         found = self.hostile.get("/query", params={"state": state, "limit": 1000})
-        return [each["queryId"] for each in found.json()["queries"]] if found.status_code == 200 else [state]
+        return (
+            [query["queryId"] for query in found.json()["queries"]] if found.status_code == 200 else [state]
+        )
 
 
 @contextmanager
@@ -93,7 +95,7 @@ def a_place() -> Iterator[Place]:
         with closing(embedded_catalog(gateway.data_dir)) as lake:
             lake.create_namespace("drill")
             make(lake, "drill.returns", RETURNS).append(returns_row(0))
-        bystander, attacker = (stack.enter_context(_client(gateway, each)) for each in TOKENS.values())
+        bystander, attacker = (stack.enter_context(_client(gateway, token)) for token in TOKENS.values())
         yield Place(gateway, bystander, attacker, inbox, started_s, _worst_when_quiet(bystander))
 
 
@@ -110,7 +112,7 @@ def _client(gateway: RunningGateway, token: str) -> httpx.Client:
 def _worst_when_quiet(client: httpx.Client) -> float:
     with Bystander(client, lambda: next(NUMBERS)) as bystander:
         until(lambda: len(bystander.answers) >= QUIET_S / 0.25, within_s=120)
-    return max(each.took_s for each in bystander.answers[3:])
+    return max(answer.took_s for answer in bystander.answers[3:])
 
 
 def wait(seconds: float) -> None:

@@ -67,11 +67,11 @@ def test_another_caller_is_answered_or_informed_that_the_gateway_is_not_ready(
             until(lambda: bystander.is_calm_for(CALM_S), OVER_WITHIN_S)
     found = findings(bystander.answers[begun[0] :], bystander.probes[begun[1] :], allowed_s)
     lives = bystander.signs_of_life[begun[2] :]
-    alive_s = max(each.took_s for each in lives)
+    alive_s = max(life.took_s for life in lives)
     say(found.line(name, alive_s, footprint.grown_mib))
     assert not found.broken
     assert found.longest_s <= max(READY_WITHIN_S, 2 * place.started_s)
-    assert all(each.is_right for each in lives)
+    assert all(life.is_right for life in lives)
     assert alive_s <= allowed_s
     assert footprint.grown_mib <= GROWS_BY_MIB
     sent = set(bystander.accepted)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.drill.bystander import Answer
 from tests.drill.findings import findings
 
-READY = [Answer(each / 4, 0.01, is_right=True) for each in range(400)]
+READY = [Answer(number / 4, 0.01, is_right=True) for number in range(400)]
 
 
 def _probes(began_s: float, ended_s: float) -> list[Answer]:
-    return [Answer(each.began_s, 0.01, not began_s <= each.began_s < ended_s) for each in READY]
+    return [Answer(answer.began_s, 0.01, not began_s <= answer.began_s < ended_s) for answer in READY]
 
 
 def test_a_late_answer_of_a_gateway_that_says_that_it_is_ready_breaks_the_promise() -> None:

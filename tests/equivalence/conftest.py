@@ -31,9 +31,9 @@ QUICK = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
-    for each in items:
-        if here in each.path.parents:
-            each.add_marker(pytest.mark.integration)
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.integration)
 
 
 @pytest.fixture(scope="session")

@@ -39,7 +39,7 @@ def make_folders(folder: Path) -> dict[str, Any]:
         write(folder / table, fact_rows(seed), list(columns))
     rows = [{"k": row["k"], "name": row["name"], "year": row["year"]} for row in dimension_rows(16)]
     write(folder / "by_price", fact_rows(7), ["price"])
-    write(folder / "numbered", [{"id": each, "b": 1, "k": each} for each in NUMBERED], ["k"])
+    write(folder / "numbered", [{"id": number, "b": 1, "k": number} for number in NUMBERED], ["k"])
     for dimension in DIMENSIONS:
         write_file(folder / dimension / "one.parquet", rows)
     declared = {
@@ -50,7 +50,9 @@ def make_folders(folder: Path) -> dict[str, Any]:
         "location": (folder / "numbered").as_uri(),
         "partition_columns": {"k": "INT"},
     }
-    return declared | {f"files.{each}": {"location": (folder / each).as_uri()} for each in DIMENSIONS}
+    return declared | {
+        f"files.{dimension}": {"location": (folder / dimension).as_uri()} for dimension in DIMENSIONS
+    }
 
 
 def make_others(folder: Path, jdbc_url: str, spark: Callable[[str], object]) -> None:
@@ -79,7 +81,7 @@ def make_others(folder: Path, jdbc_url: str, spark: Callable[[str], object]) -> 
 def jdbc_url(data_dir: Path) -> str:
     """Returns the URL of the embedded PostgreSQL, which serves as another system."""
     server = data_dir / "postgres"
-    port, password = ((server / each).read_text() for each in ("port", "password"))
+    port, password = ((server / name).read_text() for name in ("port", "password"))
     return f"jdbc:postgresql://127.0.0.1:{port}/lake?user=postgres&password={password}"
 
 
@@ -87,7 +89,7 @@ def write(folder: Path, rows: Sequence[Mapping[str, Any]], partition_columns: Se
     """Writes a new file for each partition, in folders named as Hive names them."""
     parts: dict[Path, list[Mapping[str, Any]]] = {}
     for row in rows:
-        place = folder.joinpath(*(f"{each}={_spelled(row[each])}" for each in partition_columns))
+        place = folder.joinpath(*(f"{column}={_spelled(row[column])}" for column in partition_columns))
         parts.setdefault(place, []).append({key: row[key] for key in row if key not in partition_columns})
     for place, part in parts.items():
         write_file(place / f"{part[0]['id']}.parquet", part)
@@ -96,7 +98,7 @@ def write(folder: Path, rows: Sequence[Mapping[str, Any]], partition_columns: Se
 def write_file(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Writes a file with a modification time long ago."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    types = {each.name: each for each in _schema(FACT).as_arrow()} | {"year": pa.field("year", pa.int32())}
+    types = {field.name: field for field in _schema(FACT).as_arrow()} | {"year": pa.field("year", pa.int32())}
     schema = pa.schema([types[name].with_nullable(True) for name in rows[0]])
     pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema), path)
     os.utime(path, (LONG_AGO_S, LONG_AGO_S))

@@ -175,11 +175,11 @@ class _Writer:
         source, visible, conditions = self._from(depth)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         columns = [
-            (self._column(each, name, visible), kind, name)
-            for each in visible
-            for name, kind in each.columns.items()
+            (self._column(relation, name, visible), kind, name)
+            for relation in visible
+            for name, kind in relation.columns.items()
         ]
-        keys = [each for each in columns if each[2] in KEYS] or columns
+        keys = [column for column in columns if column[2] in KEYS] or columns
         shape = shape or self._pick(("list", "list", "group", "distinct", "count", "window"))
         chosen = self._some(keys, 1, 3)
         named = {f"c{position}": kind for position, (_, kind, _) in enumerate(chosen)}
@@ -244,9 +244,12 @@ class _Writer:
         source, visible, conditions = self._from(depth)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         fitting = [
-            f"{each.alias}.{name}" for each in visible for name, its in each.columns.items() if its == kind
+            f"{relation.alias}.{name}"
+            for relation in visible
+            for name, its in relation.columns.items()
+            if its == kind
         ]
-        plain = [each for each in fitting if each.rsplit(".", 1)[1] not in ("text_k",)]
+        plain = [column for column in fitting if column.rsplit(".", 1)[1] not in ("text_k",)]
         return f"SELECT {self._pick(plain) if plain else 'NULL'} AS c0 FROM {source}{where}"
 
     def _from(self, depth: int) -> tuple[str, list[Relation], list[str]]:
@@ -371,7 +374,7 @@ class _Writer:
                 f"SELECT {key}, max(id) AS id, count(*) AS {count} FROM {fact.text}{only} GROUP BY {key}",
             )
         )
-        columns = {each: fact.columns[each] for each in (key, "id")} if "GROUP BY" in text else fact.columns
+        columns = {name: fact.columns[name] for name in (key, "id")} if "GROUP BY" in text else fact.columns
         return text, columns, (count, "n")
 
     def _comma_joined(self, first: Relation, count: int, depth: int) -> tuple[str, list[Relation], list[str]]:
@@ -382,7 +385,7 @@ class _Writer:
             visible.append(added)
         separator = self._pick((", ", " CROSS JOIN "))
         return (
-            separator.join(each.text for each in visible),
+            separator.join(relation.text for relation in visible),
             visible,
             [
                 *conditions,
@@ -479,7 +482,7 @@ class _Writer:
         ]
         if not pairs:
             return "TRUE"
-        natural = [each for each in pairs if each[2]]
+        natural = [pair for pair in pairs if pair[2]]
         left, right, _ = self._pick(natural if natural and not self._one_in(3) else pairs)
         if converts:
             kind = self._kind_of(left, (*visible, added))
@@ -489,7 +492,7 @@ class _Writer:
 
     def _kind_of(self, column: str, among: Sequence[Relation]) -> str:
         alias, name = column.split(".")
-        return next(each.columns[name] for each in among if each.alias == alias)
+        return next(relation.columns[name] for relation in among if relation.alias == alias)
 
     def _converted(self, column: str, kind: str) -> str:
         """Returns the column, sometimes with a conversion that a query may apply before it compares."""
@@ -580,7 +583,9 @@ class _Writer:
                     f"({self._filter(outer)} OR EXISTS (SELECT 1 FROM {inner.text} WHERE {equality}{only}))"
                 )
             case "aggregate":
-                name = self._pick([each for each, kind in outer.columns.items() if kind == "int"] or ["c0"])
+                name = self._pick(
+                    [column for column, kind in outer.columns.items() if kind == "int"] or ["c0"]
+                )
                 if outer.columns.get(name) != "int":
                     return "TRUE"
                 same = _as_equality(self._equality([outer], inner, converts=False))
@@ -606,7 +611,7 @@ class _Writer:
 
     def _column(self, relation: Relation, name: str, visible: Sequence[Relation]) -> str:
         """Names the column; unqualified only where no other relation has a column of that name."""
-        if sum(name in each.columns or name in each.unasked for each in visible) == 1 and self._one_in(4):
+        if sum(name in other.columns or name in other.unasked for other in visible) == 1 and self._one_in(4):
             return name
         text = f"{relation.alias}.{name}"
         return text.upper() if self._one_in(8) else text

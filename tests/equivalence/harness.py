@@ -48,8 +48,11 @@ class Checked:
     @property
     def applied(self) -> Mapping[str, FilterRecord]:
         """Returns the applied filters by the column that they filter, as `table.column`."""
-        found = (each for each in self.pruned.filters if each.is_applied)
-        return {f"{each.probe.table.table}.{each.probe.columns[0]}": each for each in found}
+        found = (filter_record for filter_record in self.pruned.filters if filter_record.is_applied)
+        return {
+            f"{filter_record.probe.table.table}.{filter_record.probe.columns[0]}": filter_record
+            for filter_record in found
+        }
 
     def files(self, table: str) -> Selection:
         """Returns the files that the pruned scans of a table read; a skipped scan is 0 of its total."""
@@ -201,8 +204,8 @@ def _are_more(known: list[int], counts: list[int]) -> bool:
 def _selected(scans: Iterable[ScanRecord]) -> Mapping[str, list[int]]:
     """Returns the number of files of each scan by table, the largest first."""
     found: dict[str, list[int]] = {}
-    for each in scans:
-        found.setdefault(each.table, []).append(each.metrics.data_files.selected)
+    for scan in scans:
+        found.setdefault(scan.table, []).append(scan.metrics.data_files.selected)
     return {table: sorted(counts, reverse=True) for table, counts in found.items()}
 
 
@@ -228,5 +231,7 @@ def _is_close(row: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
 
 
 def _files(scans: Iterable[ScanRecord], table: str) -> Selection:
-    found = [each.metrics.data_files for each in scans if each.table.endswith(f".{table}")]
-    return Selection(sum(each.total for each in found), sum(each.selected for each in found))
+    found = [scan.metrics.data_files for scan in scans if scan.table.endswith(f".{table}")]
+    return Selection(
+        sum(selection.total for selection in found), sum(selection.selected for selection in found)
+    )

@@ -182,7 +182,7 @@ def _moment(key: int, hour: int) -> datetime:
 
 def created(catalog: Catalog, name: str, columns: Mapping[str, IcebergType], layout: Layout) -> Table:
     schema = _schema(columns)
-    ids = {each.name: each.field_id for each in schema.fields}
+    ids = {field.name: field.field_id for field in schema.fields}
     fields = (
         PartitionField(ids[source], 1000 + position, transform, f"{source}_part")
         for position, (source, transform) in enumerate(layout.partitions)

@@ -451,9 +451,9 @@ def test_every_comparison_with_the_clock_is_one_with_its_bounds(column: str, har
     clocks = ("now()", "current_timestamp() - INTERVAL 3 HOURS", "current_timestamp + INTERVAL '1' MONTH")
     conditions = [f"{column} {operator} {clock}" for clock in clocks for operator in ("<", "<=", ">", ">=")]
     conditions.append(f"{column} BETWEEN now() - INTERVAL 1 WEEK AND now()")
-    for each in conditions:
-        checked = harness.check(f"{FACT} JOIN dim d ON f.k = d.k WHERE d.year = 1999 AND {each}")
-        assert "by_k.k" in checked.applied, (each, checked.pruned.filters)
+    for condition in conditions:
+        checked = harness.check(f"{FACT} JOIN dim d ON f.k = d.k WHERE d.year = 1999 AND {condition}")
+        assert "by_k.k" in checked.applied, (condition, checked.pruned.filters)
         assert "CAST('" in checked.applied["by_k.k"].build.predicate
 
 
@@ -467,7 +467,9 @@ def test_rows_that_are_valid_now_give_keys(harness: Harness) -> None:
 def test_what_is_made_of_the_clock_is_no_filter_by_itself(harness: Harness) -> None:
     checked = harness.check(f"{FACT} JOIN dim d ON f.k = d.k WHERE d.at_utc < date_trunc('DAY', now())")
     assert checked.applied == {}
-    assert Reason.BUILD_NOT_DETERMINISTIC in {each.reason for each in checked.pruned.filters}
+    assert Reason.BUILD_NOT_DETERMINISTIC in {
+        filter_record.reason for filter_record in checked.pruned.filters
+    }
 
 
 def test_parameters_by_position_choose_keys(harness: Harness) -> None:

@@ -33,7 +33,7 @@ def events(lake: SqlCatalog) -> Iterator[tuple[str, Table]]:
     name = f"events_{next(NUMBERS)}"
     table = lake.create_table(f"{SCHEMA}.{name}", EVENTS)
     keys = lake.create_table(f"{SCHEMA}.{name}_keys", KEYS)
-    rows = [(first * ROWS_A_FILE + each, first) for first in range(2 * FILES) for each in (0, 50, 99)]
+    rows = [(first * ROWS_A_FILE + offset, first) for first in range(2 * FILES) for offset in (0, 50, 99)]
     keys.append(
         pa.table({"key": [key for key, _ in rows], "batch": pa.array([n for _, n in rows], pa.int32())})
     )
@@ -45,14 +45,14 @@ def events(lake: SqlCatalog) -> Iterator[tuple[str, Table]]:
 def append_file(table: Table, number: int) -> None:
     """Commits one file whose values follow all those in the table."""
     sequence = list(range(number * ROWS_A_FILE, (number + 1) * ROWS_A_FILE))
-    shuffled = [(each * 7919 + number) % (50 * ROWS_A_FILE) for each in sequence]
+    shuffled = [(value * 7919 + number) % (50 * ROWS_A_FILE) for value in sequence]
     table.refresh()
     table.append(
         pa.table(
             {
                 "sequence": sequence,
                 "shuffled": pa.array(shuffled, pa.int32()),
-                "note": [f"{each}" for each in sequence],
+                "note": [f"{value}" for value in sequence],
             }
         )
     )
@@ -69,8 +69,8 @@ def test_the_first_query_reads_the_files_that_the_keys_need(
     events: tuple[str, Table], harness: Harness
 ) -> None:
     name, table = events
-    for each in range(FILES):
-        append_file(table, each)
+    for number in range(FILES):
+        append_file(table, number)
     checked = harness.check(joined(name, 5))
     assert checked.written.rows.num_rows == 3
     assert checked.applied.keys() == {f"{name}.sequence"}
@@ -88,7 +88,7 @@ def test_a_table_that_is_committed_to_before_every_query_is_pruned_by_each(
         pruned = harness.prune(joined(name, number))
         result = harness.run(pruned.sql, (), pruned)
         assert result.rows.num_rows == 3
-        [scan] = [each for each in result.scans if each.table.endswith(name)]
+        [scan] = [scan for scan in result.scans if scan.table.endswith(name)]
         files = scan.metrics.data_files
         assert (files.selected, files.total) == (1, number + 1)
 
@@ -97,8 +97,8 @@ def test_deleted_rows_and_new_columns_leave_a_table_pruned(
     events: tuple[str, Table], harness: Harness, lake: SqlCatalog
 ) -> None:
     name, table = events
-    for each in range(FILES):
-        append_file(table, each)
+    for number in range(FILES):
+        append_file(table, number)
     table.delete("sequence = 150")
     table.refresh()
     table.delete("sequence < 100")
@@ -117,11 +117,13 @@ def test_a_column_that_is_spread_over_all_files_is_refused_and_says_why(
     events: tuple[str, Table], harness: Harness
 ) -> None:
     name, table = events
-    for each in range(FILES):
-        append_file(table, each)
+    for number in range(FILES):
+        append_file(table, number)
     checked = harness.check(joined(name, 5, "shuffled"))
     assert checked.applied == {}
-    [found] = [each for each in checked.pruned.filters if each.probe.table.table == name]
+    [found] = [
+        filter_record for filter_record in checked.pruned.filters if filter_record.probe.table.table == name
+    ]
     assert found.reason is Reason.PROBE_NOT_PRUNABLE
     wanted = "no partition, sort order, bloom filter, or clustered bounds on shuffled"
     assert found.detail == f"{wanted}: {FILES} of {FILES} files overlap"

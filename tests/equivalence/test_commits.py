@@ -91,7 +91,7 @@ def fact_rows(generation: int) -> list[dict[str, Any]]:
 
 
 def chosen_keys(version: int) -> set[int]:
-    return {(version * CHOSEN + each) % KEYS for each in range(CHOSEN)}
+    return {(version * CHOSEN + number) % KEYS for number in range(CHOSEN)}
 
 
 @contextmanager
@@ -154,7 +154,10 @@ def test_each_answer_is_of_one_state_of_each_table(harness: Harness, writer: Wri
                 assert state.has(before)
                 before = state
                 applied.update(
-                    column for each in pruned.filters if each.is_applied for column in each.probe.columns
+                    column
+                    for filter_record in pruned.filters
+                    if filter_record.is_applied
+                    for column in filter_record.probe.columns
                 )
     assert applied.keys() == {"k", "generation"}
     assert before != State(0, 0), "nothing was committed meanwhile"

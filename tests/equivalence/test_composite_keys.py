@@ -128,7 +128,10 @@ SAME_ROWS = {
 
 
 def tuples_applied(checked: Checked) -> bool:
-    return any(len(each.probe.columns) > 1 and each.is_applied for each in checked.pruned.filters)
+    return any(
+        len(filter_record.probe.columns) > 1 and filter_record.is_applied
+        for filter_record in checked.pruned.filters
+    )
 
 
 @pytest.mark.parametrize("sql", PRUNED.values(), ids=PRUNED)
@@ -159,7 +162,7 @@ def many(lake: SqlCatalog) -> str:
     wanted = [*rows[::2], {"id": -1, "a": 1, "b": None}, {"id": -2, "a": None, "b": 101}, *_elsewhere()]
     append(
         created(lake, "pairs", {**columns, "c": IntegerType()}, Layout()),
-        [{**each, "c": 1} for each in wanted],
+        [{**row, "c": 1} for row in wanted],
     )
     return "by_many_pairs"
 
@@ -216,7 +219,9 @@ def test_past_the_bounds_neighbours_become_ranges(many: str, harness: Harness, g
         )
     finally:
         pruner._bounds = bounds
-    [together] = [each for each in checked.pruned.filters if len(each.probe.columns) > 1]
+    [together] = [
+        filter_record for filter_record in checked.pruned.filters if len(filter_record.probe.columns) > 1
+    ]
     assert (together.reason, together.form) == (Reason.APPLIED, FilterForm.RANGES)
     assert 15 <= checked.files(many).selected < 72
 
@@ -224,6 +229,6 @@ def test_past_the_bounds_neighbours_become_ranges(many: str, harness: Harness, g
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 def test_keys_of_many_columns_stay_together(count: int, harness: Harness) -> None:
     names = ["k", "b", "day", "name", "price"][:count]
-    on = " AND ".join(f"f.{each} = d.{'big_k' if each == 'b' else each}" for each in names)
+    on = " AND ".join(f"f.{name} = d.{'big_k' if name == 'b' else name}" for name in names)
     checked = harness.check(f"SELECT f.id FROM by_pair f JOIN dim d ON {on} WHERE d.year = 1999")
     assert checked.filtered.scans or checked.pruned.skipped

@@ -162,10 +162,10 @@ def test_a_parameter_that_is_null_keeps_no_row(harness: Harness) -> None:
 def test_a_side_whose_nulls_stay_is_preserved(harness: Harness) -> None:
     checked = harness.check(f"{LEFT} AND d.year = 1999")
     assert checked.applied == {}
-    assert Reason.PROBE_IS_PRESERVED_SIDE in {each.reason for each in checked.pruned.filters}
+    assert Reason.PROBE_IS_PRESERVED_SIDE in {filter_.reason for filter_ in checked.pruned.filters}
 
 
 def test_an_outer_join_stays_in_the_text(harness: Harness) -> None:
     sql = SAME_ROWS["a dimension that is a filter and no more"]
     harness.check(sql)
-    assert RewriteKind.JOIN_ELIMINATED not in {each.kind for each in harness.prune(sql).rewrites}
+    assert RewriteKind.JOIN_ELIMINATED not in {rewrite.kind for rewrite in harness.prune(sql).rewrites}

@@ -32,7 +32,9 @@ SAME = (
 )
 
 
-@pytest.mark.parametrize("condition", [each for each in CONDITIONS if each and not each.startswith("--")])
+@pytest.mark.parametrize(
+    "condition", [condition for condition in CONDITIONS if condition and not condition.startswith("--")]
+)
 def test_a_condition_is_written_as_it_was_meant(condition: str, gateway: Gateway) -> None:
     tree = parse_one(condition, read="spark")
     assert is_safe_to_render(tree)

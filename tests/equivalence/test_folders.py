@@ -46,7 +46,7 @@ def joined(table: str, column: str, key: str | None = None) -> str:
 def test_partitions_of_other_keys_are_not_read(table: str, column: str, key: str, harness: Harness) -> None:
     checked = harness.check(joined(table, column, key))
     assert checked.applied.keys() == {f"{table}.{column}"}
-    [scan] = (each for each in checked.filtered.scans if each.table == f"spark_catalog.files.{table}")
+    [scan] = (scan for scan in checked.filtered.scans if scan.table == f"spark_catalog.files.{table}")
     [whole] = harness.run(f"SELECT * FROM spark_catalog.files.{table}").scans
     assert (scan.snapshot_id, scan.metrics.manifests.total) == (None, 0)
     for level in ("partitions", "data_files", "bytes"):
@@ -55,7 +55,7 @@ def test_partitions_of_other_keys_are_not_read(table: str, column: str, key: str
         assert part.total == all_of_it.total == all_of_it.selected
 
 
-@pytest.mark.parametrize("table", [*(each for each in FOLDERS if "k" in FOLDERS[each]), "csv_by_k"])
+@pytest.mark.parametrize("table", [*(folder for folder in FOLDERS if "k" in FOLDERS[folder]), "csv_by_k"])
 def test_other_joins_have_the_same_rows(table: str, harness: Harness) -> None:
     name = f"spark_catalog.files.{table}"
     harness.check(f"SELECT d.k, f.id FROM dim d LEFT JOIN {name} f ON f.k = d.k WHERE d.year = 1999")
@@ -78,14 +78,14 @@ def test_rows_without_a_value_lie_in_a_folder_that_no_key_asks_for(harness: Harn
 
 def test_folders_named_by_text_are_not_compared_with_numbers(harness: Harness) -> None:
     checked = harness.check(joined("by_text_k", "k"))
-    assert [each.reason for each in checked.pruned.filters] == [Reason.TYPE_NOT_CONVERTIBLE]
+    assert [filter_.reason for filter_ in checked.pruned.filters] == [Reason.TYPE_NOT_CONVERTIBLE]
     assert harness.check(joined("by_text_k", "k", "text_k")).applied.keys() == {"by_text_k.k"}
 
 
 def test_folders_named_by_decimals_are_not_distinguished(harness: Harness) -> None:
     """Spark reads `price=2` as 2.00 when it prunes folders, and as 0.02 in the rows."""
     checked = harness.check(joined("by_price", "price"))
-    assert [each.reason for each in checked.pruned.filters] == [Reason.SOURCE_NOT_SUPPORTED]
+    assert [filter_.reason for filter_ in checked.pruned.filters] == [Reason.SOURCE_NOT_SUPPORTED]
 
 
 def test_a_day_stands_for_no_moment_of_it(harness: Harness) -> None:
@@ -97,7 +97,7 @@ def test_a_day_stands_for_no_moment_of_it(harness: Harness) -> None:
 
 def test_a_column_in_the_files_takes_no_filter(harness: Harness) -> None:
     checked = harness.check(joined("by_k", "b", "k"))
-    assert [each.reason for each in checked.pruned.filters] == [Reason.PROBE_NOT_PRUNABLE]
+    assert [filter_.reason for filter_ in checked.pruned.filters] == [Reason.PROBE_NOT_PRUNABLE]
 
 
 @pytest.mark.parametrize("table", ["seen", "elsewhere"])
@@ -125,14 +125,18 @@ def test_files_that_must_be_pruned_are_not_opened(harness: Harness, folders: Pat
 
 def test_keys_of_iceberg_tables_are_cached_for_tables_of_files_too(harness: Harness) -> None:
     query = f"{joined('by_k', 'k')} AND d.k <> 77"
-    sources = [[each.source for each in harness.prune(query).filters if each.is_applied] for _ in range(2)]
+    sources = [
+        [filter_.source for filter_ in harness.prune(query).filters if filter_.is_applied] for _ in range(2)
+    ]
     assert sources == [[FilterSource.COLLECTED], [FilterSource.CACHED]]
 
 
 def test_keys_of_tables_of_files_are_collected_each_time(harness: Harness) -> None:
     query = "SELECT f.id FROM by_k f JOIN spark_catalog.files.dim d ON f.k = d.k WHERE d.year = 1999"
     assert harness.check(query).applied.keys() == {"by_k.k"}
-    sources = [[each.source for each in harness.prune(query).filters if each.is_applied] for _ in range(2)]
+    sources = [
+        [filter_.source for filter_ in harness.prune(query).filters if filter_.is_applied] for _ in range(2)
+    ]
     assert sources == [[FilterSource.COLLECTED], [FilterSource.COLLECTED]]
 
 
@@ -140,7 +144,7 @@ def test_a_new_file_of_a_build_side_is_found_out(harness: Harness, folders: Path
     query = "SELECT f.id FROM by_k f JOIN spark_catalog.files.growing d ON f.k = d.k WHERE d.year = 1999"
     pruner = harness._ports.pruner
     pruned = harness.prune(query)
-    assert any(each.is_applied for each in pruned.filters)
+    assert any(applied_filter.is_applied for applied_filter in pruned.filters)
     assert not pruner.has_moved(pruned)
     write_file(folders / "growing" / "two.parquet", [{"k": 5, "name": "x", "year": 1999}])
     assert pruner.has_moved(pruned)
@@ -167,5 +171,5 @@ def test_tables_are_reported_with_their_source_and_size(harness: Harness) -> Non
         assert (facts.source, facts.snapshot_id) == (source, None)
         assert (facts.data_file_count > 0) == (source is TableSource.FILES)
     by_day = catalogs.facts(TableName("spark_catalog", "files", "by_day"))
-    assert [(each.source, each.transform) for each in by_day.partition_fields] == [("day", "identity")]
-    assert {each.name: each.type_name for each in by_day.columns}["day"] == "date"
+    assert [(field.source, field.transform) for field in by_day.partition_fields] == [("day", "identity")]
+    assert {column.name: column.type_name for column in by_day.columns}["day"] == "date"

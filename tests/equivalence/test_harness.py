@@ -90,7 +90,7 @@ def test_rows_in_memory_cost_no_filter_of_the_engine(harness: Harness) -> None:
     assert local.relations
     run = harness.run(local.sql, (), local)
     assert more_files(checked.written.scans, run.scans) == []
-    [files] = [each.metrics.data_files for each in run.scans if each.table.endswith("by_k")]
+    [files] = [scan.metrics.data_files for scan in run.scans if scan.table.endswith("by_k")]
     assert files.selected < files.total
 
 

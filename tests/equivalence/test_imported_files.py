@@ -52,12 +52,12 @@ def imported(gateway: Gateway, lake: SqlCatalog, data_dir: Path) -> None:
 
 
 def moments(numbers: range) -> pa.Table:
-    at = [START + timedelta(hours=each) for each in numbers]
+    at = [START + timedelta(hours=number) for number in numbers]
     return pa.table(
         {
             "id": pa.array(numbers, pa.int64()),
             "at": pa.array(at, pa.timestamp("ms")),
-            "at_utc": pa.array([each.replace(tzinfo=UTC) for each in at], pa.timestamp("ms", "UTC")),
+            "at_utc": pa.array([moment.replace(tzinfo=UTC) for moment in at], pa.timestamp("ms", "UTC")),
         }
     )
 
@@ -81,7 +81,7 @@ def test_moments_in_milliseconds_are_not_distinguished_by_statistics(
     checked = harness.check(f"SELECT f.id FROM by_millisecond f JOIN moments d ON {condition} WHERE d.n = 7")
     assert checked.written.rows.num_rows > 0
     assert checked.applied == {}
-    assert {each.reason for each in checked.pruned.filters} == {Reason.PROBE_NOT_PRUNABLE}
+    assert {filter_record.reason for filter_record in checked.pruned.filters} == {Reason.PROBE_NOT_PRUNABLE}
 
 
 @pytest.mark.parametrize("column", ["k", "b"])

@@ -67,7 +67,7 @@ COMPUTED = {
 @pytest.mark.parametrize(("table", "condition"), PRUNED.values(), ids=PRUNED)
 def test_keys_of_another_type_prune(table: str, condition: str, harness: Harness) -> None:
     checked = harness.check(STAR.format(table=table, condition=condition))
-    assert [each.split(".")[0] for each in checked.applied] == [table], checked.pruned.filters
+    assert [column.split(".")[0] for column in checked.applied] == [table], checked.pruned.filters
     assert checked.files(table).selected < checked.files(table).total
 
 
@@ -75,7 +75,11 @@ def test_keys_of_another_type_prune(table: str, condition: str, harness: Harness
 def test_what_is_computed_from_the_probe_prunes_nothing(table: str, condition: str, harness: Harness) -> None:
     checked = harness.check(STAR.format(table=table, condition=condition))
     assert checked.applied == {}
-    reasons = {each.reason for each in checked.pruned.filters if each.probe.table.table == table}
+    reasons = {
+        filter_record.reason
+        for filter_record in checked.pruned.filters
+        if filter_record.probe.table.table == table
+    }
     assert reasons == {Reason.KEY_IS_COMPUTED}
 
 
@@ -104,7 +108,7 @@ def test_keys_of_another_type_prune_the_side_that_is_filled(
 ) -> None:
     joined = f"{join.format(table=table)} ON {condition}"
     checked = harness.check(f"SELECT d.k, f.id FROM {joined} WHERE d.year = 1999")
-    assert [each.split(".")[0] for each in checked.applied] == [table], checked.pruned.filters
+    assert [column.split(".")[0] for column in checked.applied] == [table], checked.pruned.filters
     assert checked.files(table).selected < checked.files(table).total
 
 
@@ -126,7 +130,11 @@ def test_no_preserved_side_is_pruned_whatever_is_compared(
     table, condition = PRUNED[case]
     checked = harness.check(f"SELECT f.id FROM {join.format(table=table)} ON {condition} AND d.year = 1999")
     assert checked.applied == {}
-    assert reason in {each.reason for each in checked.pruned.filters if each.probe.table.table == table}
+    assert reason in {
+        filter_record.reason
+        for filter_record in checked.pruned.filters
+        if filter_record.probe.table.table == table
+    }
 
 
 def test_a_union_of_types_is_left_alone(harness: Harness) -> None:
@@ -141,8 +149,8 @@ def test_a_union_of_types_is_left_alone(harness: Harness) -> None:
 
 def test_text_that_is_no_number_leaves_the_query_as_it_is_written(harness: Harness) -> None:
     pruned = harness.prune("SELECT f.id FROM by_k f JOIN dim d ON f.k = d.name WHERE d.year = 1999")
-    assert not any(each.is_applied for each in pruned.filters)
-    assert Reason.COLLECT_FAILED in {each.reason for each in pruned.filters}
+    assert not any(filter_record.is_applied for filter_record in pruned.filters)
+    assert Reason.COLLECT_FAILED in {filter_record.reason for filter_record in pruned.filters}
 
 
 @pytest.fixture
@@ -208,13 +216,13 @@ def test_ranges_of_the_least_numbers_do_not_prune_what_is_truncated(least: str, 
     three_keys._ports.pruner._detections._probe_values = FakeProbeValues()
     checked = three_keys.check(MANY.format(table="by_tens", condition=f"f.b = d.big_k - {least}"))
     assert checked.applied == {}
-    assert Reason.RANGES_ONLY in {each.reason for each in checked.pruned.filters}
+    assert Reason.RANGES_ONLY in {filter_record.reason for filter_record in checked.pruned.filters}
 
 
 def test_too_many_keys_do_not_prune_buckets(three_keys: Harness) -> None:
     checked = three_keys.check(MANY.format(table="by_bucket", condition="f.b = d.big_k"))
     assert checked.applied == {}
-    assert Reason.RANGES_ONLY in {each.reason for each in checked.pruned.filters}
+    assert Reason.RANGES_ONLY in {filter_record.reason for filter_record in checked.pruned.filters}
 
 
 @pytest.mark.parametrize(
@@ -235,7 +243,7 @@ def test_days_in_whatever_zone_prune(table: str, condition: str, some_zone: Harn
 def test_days_and_moments_are_not_compared_in_a_zone_that_is_not_known(some_zone: Harness) -> None:
     checked = some_zone.check(STAR.format(table="by_day", condition="f.day = d.at_utc"))
     assert checked.applied == {}
-    assert Reason.TYPE_NOT_CONVERTIBLE in {each.reason for each in checked.pruned.filters}
+    assert Reason.TYPE_NOT_CONVERTIBLE in {filter_record.reason for filter_record in checked.pruned.filters}
 
 
 COERCIONS = {
@@ -273,4 +281,4 @@ def _session(gateway: Gateway) -> SparkSession:
 
 
 def _without_ids(line: str) -> str:
-    return "".join(each.lstrip("0123456789L") if at else each for at, each in enumerate(line.split("#")))
+    return "".join(part.lstrip("0123456789L") if at else part for at, part in enumerate(line.split("#")))

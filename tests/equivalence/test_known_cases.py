@@ -392,8 +392,8 @@ NOT_PRUNED = {
 def test_a_scan_is_pruned(sql: str, columns: set[str], harness: Harness) -> None:
     checked = harness.check(sql)
     assert columns <= checked.applied.keys(), checked.pruned.filters
-    for each in columns:
-        table = each.split(".")[0]
+    for column in columns:
+        table = column.split(".")[0]
         assert checked.files(table).selected < max(1, checked.files(table).total)
 
 
@@ -402,8 +402,14 @@ def test_a_scan_is_not_pruned_and_says_why(sql: str, reason: Reason, harness: Ha
     checked = harness.check(sql)
     assert checked.applied == {}
     reported = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.written.scans))
-    assert {each.reason for each in reported if each.probe.table.table in FACTS} == {reason}
-    assert all(each.detail for each in reported if each.reason is Reason.PROBE_NOT_PRUNABLE)
+    assert {
+        filter_record.reason for filter_record in reported if filter_record.probe.table.table in FACTS
+    } == {reason}
+    assert all(
+        filter_record.detail
+        for filter_record in reported
+        if filter_record.reason is Reason.PROBE_NOT_PRUNABLE
+    )
 
 
 def test_each_reference_of_a_table_is_reported(harness: Harness) -> None:
@@ -412,7 +418,9 @@ def test_each_reference_of_a_table_is_reported(harness: Harness) -> None:
         " JOIN (SELECT k FROM by_k ORDER BY id LIMIT 9) h ON h.k = d.k WHERE d.year = 1999"
     )
     reported = (*checked.pruned.filters, *unfiltered_scans(checked.pruned, checked.filtered.scans))
-    reasons = {each.reason for each in reported if each.probe.table.table == "by_k"}
+    reasons = {
+        filter_record.reason for filter_record in reported if filter_record.probe.table.table == "by_k"
+    }
     assert {Reason.APPLIED, Reason.NO_EQUI_JOIN, Reason.PROBE_NOT_PRUNABLE} <= reasons
 
 
@@ -421,7 +429,9 @@ def test_keys_that_leave_everything_are_not_written_into_the_query(harness: Harn
     harness.check(query)
 
     def reasons() -> set[Reason]:
-        return {each.reason for each in harness.prune(query).filters if each.probe.table.table == "by_k"}
+        return {
+            filter_.reason for filter_ in harness.prune(query).filters if filter_.probe.table.table == "by_k"
+        }
 
     # The values of the fact are read in the background.
     until(lambda: reasons() == {Reason.NOT_SELECTIVE})

@@ -37,7 +37,7 @@ def numbers(harness: Harness, lake: SqlCatalog) -> Harness:
 
 
 def partitions_read(harness: Harness, sql: str) -> tuple[int, int]:
-    [scan] = (each for each in harness.run(sql).scans if each.table.endswith(".numbered"))
+    [scan] = (scan for scan in harness.run(sql).scans if scan.table.endswith(".numbered"))
     return scan.metrics.partitions.selected, scan.metrics.data_files.selected
 
 
@@ -50,7 +50,7 @@ def test_exactly_the_partitions_are_read_that_a_literal_reads(
 ) -> None:
     checked = numbers.check(JOINED.format(condition=condition))
     assert checked.applied["numbered.k"].form is form
-    [scan] = (each for each in checked.filtered.scans if each.table.endswith(".numbered"))
+    [scan] = (scan for scan in checked.filtered.scans if scan.table.endswith(".numbered"))
     selected = (scan.metrics.partitions.selected, scan.metrics.data_files.selected)
     assert selected == partitions_read(
         numbers, f"SELECT id FROM spark_catalog.files.numbered WHERE {literal}"
@@ -60,7 +60,7 @@ def test_exactly_the_partitions_are_read_that_a_literal_reads(
 
 def test_keys_of_all_partitions_are_not_selective(numbers: Harness) -> None:
     checked = numbers.check(JOINED.format(condition="n.n > 20 AND n.n % 5000 <> 3"))
-    assert [each.reason for each in checked.pruned.filters] == [Reason.NOT_SELECTIVE]
+    assert [filter_.reason for filter_ in checked.pruned.filters] == [Reason.NOT_SELECTIVE]
 
 
 @pytest.mark.parametrize("condition", [THIRD, BLOCK])
@@ -141,7 +141,7 @@ def test_a_metastores_many_partitions_are_reported_by_their_names(
         "CREATE TABLE spark_catalog.files.many (id BIGINT, k INT, name STRING) USING parquet"
         f" PARTITIONED BY (k, name) LOCATION '{(data_dir / 'many').as_uri()}'"
     )
-    parts = " ".join(f"PARTITION (k = {each}, name = 'a/b')" for each in range(METASTORE_PARTITIONS - 1))
+    parts = " ".join(f"PARTITION (k = {number}, name = 'a/b')" for number in range(METASTORE_PARTITIONS - 1))
     spark.sql(f"ALTER TABLE spark_catalog.files.many ADD {parts} PARTITION (k = NULL, name = 'é')")
     name = TableName("spark_catalog", "files", "many")
     numbers._ports.catalogs.facts(name)

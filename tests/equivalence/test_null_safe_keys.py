@@ -134,7 +134,7 @@ SAME_ROWS = {
 @pytest.mark.parametrize(("table", "sql"), PRUNED.values(), ids=PRUNED)
 def test_a_scan_is_pruned_to_the_keys_and_null(table: str, sql: str, only: str, harness: Harness) -> None:
     checked = harness.check(sql.format(only=only))
-    assert {each.split(".")[0] for each in checked.applied} == {table}, checked.pruned.filters
+    assert {column.split(".")[0] for column in checked.applied} == {table}, checked.pruned.filters
     assert (" IS NULL)" in checked.pruned.sql) is (only is WITH_NULL)
 
 
@@ -183,4 +183,4 @@ def test_too_many_keys_keep_the_null(table: str, condition: str, three_keys: Har
 def test_keys_that_are_cast_in_another_way_than_the_engine_does_are_left_alone(harness: Harness) -> None:
     checked = harness.check("SELECT f.id FROM by_k f JOIN dim d ON f.k <=> d.text_k WHERE d.year = 2000")
     assert checked.applied == {}
-    assert Reason.TYPE_NOT_CONVERTIBLE in {each.reason for each in checked.pruned.filters}
+    assert Reason.TYPE_NOT_CONVERTIBLE in {filter_record.reason for filter_record in checked.pruned.filters}

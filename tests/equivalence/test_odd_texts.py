@@ -12,7 +12,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 
 
 def fixture_texts(name: str) -> list[str]:
-    return [each.strip() for each in (FIXTURES / name).read_text().split(";\n") if each.strip()]
+    return [part.strip() for part in (FIXTURES / name).read_text().split(";\n") if part.strip()]
 
 
 @pytest.mark.parametrize("sql", fixture_texts("odd_texts.sql"))

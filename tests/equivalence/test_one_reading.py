@@ -72,7 +72,7 @@ Made = Callable[..., str]
 
 
 def kinds(pruned: PrunedQuery) -> set[RewriteKind]:
-    return {each.kind for each in pruned.rewrites}
+    return {rewrite.kind for rewrite in pruned.rewrites}
 
 
 def is_read_once(pruned: PrunedQuery) -> bool:
@@ -128,16 +128,16 @@ def test_a_cold_query_reads_the_dimension_once(
     table = made()
     sql = f"{select} {JOINED.format(table=table)}"
     written = harness.run(sql)
-    assert any(each.table.endswith(table) for each in written.scans)
+    assert any(scan.table.endswith(table) for scan in written.scans)
     before = executions(gateway)
     cold = harness.prune(sql)
     # The engine was not used: the pass over the files for the keys also read the rows.
     assert executions(gateway) == before
-    [record] = [each for each in cold.rewrites if each.kind is RewriteKind.ONE_READING]
+    [record] = [rewrite for rewrite in cold.rewrites if rewrite.kind is RewriteKind.ONE_READING]
     assert (record.table, record.table_reference, record.filter_id) == (f"lake.{SCHEMA}.{table}", 2, "df1")
     assert record.detail == "its rows and the keys of k were collected in one reading"
     result = harness.run(cold.sql, (), cold)
-    assert not any(each.table.endswith(table) for each in result.scans)
+    assert not any(scan.table.endswith(table) for scan in result.scans)
     assert rows_of(result.rows) == rows_of(written.rows) != rows_of(written.rows.slice(0, 0))
 
 
@@ -153,7 +153,7 @@ def test_a_condition_that_only_the_engine_reads_is_asked_once(
     checked = harness.check(sql)
     assert is_read_once(checked.pruned)
     assert "by_k.k" in checked.applied
-    assert not any(each.table.endswith(table) for each in checked.filtered.scans)
+    assert not any(scan.table.endswith(table) for scan in checked.filtered.scans)
     assert checked.filtered.rows.num_rows
 
 
@@ -209,7 +209,7 @@ def test_two_keys_of_one_dimension_bring_its_rows_once(made: Made, harness: Harn
     )
     checked = harness.check(sql)
     assert {"by_k.k", "sorted_by_k.k"} <= checked.applied.keys()
-    together = [each for each in checked.pruned.rewrites if each.kind is RewriteKind.ONE_READING]
+    together = [rewrite for rewrite in checked.pruned.rewrites if rewrite.kind is RewriteKind.ONE_READING]
     assert len(together) == 1
 
 
@@ -268,7 +268,7 @@ def test_keys_that_are_cached_are_not_collected_again_for_the_rows(
     assert engine.session is not None
     engine.session.relations._cached.clear()
     forgotten = harness.prune(sql)
-    [found] = [each for each in forgotten.filters if each.is_applied]
+    [found] = [filter_ for filter_ in forgotten.filters if filter_.is_applied]
     assert found.source is FilterSource.CACHED
     assert not kinds(forgotten) & {RewriteKind.ONE_READING, RewriteKind.LOCAL_RELATION}
 

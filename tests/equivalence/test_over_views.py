@@ -29,7 +29,7 @@ def behind(gateway: Gateway, lake: SqlCatalog) -> Iterator[Harness]:  # noqa: AR
     made |= {table: f"WITH t AS (SELECT * FROM {table}_below) SELECT t.* FROM t" for table in DIMENSIONS}
     with engine.session.children.taken("lake", "shop", "administrator") as child:
         child.sql(f"CREATE NAMESPACE lake.{BEHIND}")
-        for name in sorted(made, key=lambda each: each not in FACTS and not each.endswith("_below")):
+        for name in sorted(made, key=lambda view: view not in FACTS and not view.endswith("_below")):
             child.sql(f"USE lake.{BEHIND}")
             child.sql(f"CREATE VIEW {name} AS {made[name]}")
         yield Harness(gateway, BEHIND)
@@ -50,8 +50,8 @@ PRUNED_VIEWS = {name: case for name, case in PRUNED.items() if _is_of_views(case
 def test_a_scan_behind_a_view_is_pruned(sql: str, columns: set[str], behind: Harness) -> None:
     checked = behind.check(sql)
     assert columns <= checked.applied.keys(), checked.pruned.filters
-    for each in columns:
-        table = each.split(".")[0]
+    for column in columns:
+        table = column.split(".")[0]
         assert checked.files(table).selected < max(1, checked.files(table).total)
 
 
@@ -60,7 +60,7 @@ def test_a_scan_behind_a_view_is_not_pruned(sql: str, behind: Harness) -> None:
     assert behind.check(sql).applied == {}
 
 
-@pytest.mark.parametrize("sql", [each for each in fixture_texts("odd_texts.sql") if _is_of_views(each)])
+@pytest.mark.parametrize("sql", [text for text in fixture_texts("odd_texts.sql") if _is_of_views(text)])
 def test_an_odd_text_has_the_same_rows_over_views(sql: str, behind: Harness) -> None:
     behind.check(sql)
 

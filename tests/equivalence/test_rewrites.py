@@ -41,7 +41,7 @@ NOT_ELIMINATED = {
 
 
 def kinds(pruned: PrunedQuery) -> set[RewriteKind]:
-    return {each.kind for each in pruned.rewrites}
+    return {rewrite.kind for rewrite in pruned.rewrites}
 
 
 def known(harness: Harness, sql: str) -> PrunedQuery:
@@ -93,7 +93,7 @@ def test_what_an_eliminated_join_leaves_is_not_answered_from_statistics(
     """The statistics of PyIceberg's files do not count NaN."""
     columns: dict[str, IcebergType] = {"k": IntegerType(), "weight": DoubleType()}
     table = created(lake, "weighed", columns, Layout((("k", IdentityTransform()),)))
-    append(table, [{"k": key, "weight": each} for key, each in ((2, nan), (2, 5.0), (3, 7.0))])
+    append(table, [{"k": key, "weight": weight} for key, weight in ((2, nan), (2, 5.0), (3, 7.0))])
     sql = f"SELECT CAST(max(f.weight) AS STRING) {FILTERED.replace('by_k', 'weighed')}"
     assert RewriteKind.JOIN_ELIMINATED in kinds(known(harness, sql))
     assert harness.run(sql).rows.column(0).to_pylist() == ["NaN"]

@@ -103,8 +103,8 @@ def row_groups(table: Table, column: str) -> list[RowGroup]:
     """Returns the row groups of the table's files."""
     return [
         group
-        for each in table.inspect.files().to_pylist()
-        for group in _row_groups(Path(urlparse(each["file_path"]).path), column)
+        for value in table.inspect.files().to_pylist()
+        for group in _row_groups(Path(urlparse(value["file_path"]).path), column)
     ]
 
 
@@ -112,24 +112,24 @@ def _row_groups(path: Path, column: str) -> Iterator[RowGroup]:
     with pq.ParquetFile(path) as file:
         for number in range(file.num_row_groups):
             group = file.metadata.row_group(number)
-            chunks = [group.column(each) for each in range(group.num_columns)]
-            first = min(each.dictionary_page_offset or each.data_page_offset for each in chunks)
+            chunks = [group.column(number) for number in range(group.num_columns)]
+            first = min(chunk.dictionary_page_offset or chunk.data_page_offset for chunk in chunks)
             values = file.read_row_group(number, [column]).column(0).to_pylist()
-            yield RowGroup(path, first, sum(each.total_compressed_size for each in chunks), tuple(values))
+            yield RowGroup(path, first, sum(chunk.total_compressed_size for chunk in chunks), tuple(values))
 
 
 @contextmanager
 def gone(groups: Iterable[RowGroup]) -> Iterator[None]:
     """Overwrites the row groups with zeros until the block ends."""
-    paths = {each.path for each in groups}
-    contents = {each: each.read_bytes() for each in paths}
+    paths = {group.path for group in groups}
+    contents = {path: path.read_bytes() for path in paths}
     for path in paths:
         # Otherwise, the checksum file would also fail reads of the row groups beside these.
         path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
         content = bytearray(contents[path])
-        for each in groups:
-            if each.path == path:
-                content[each.first_byte : each.first_byte + each.byte_count] = bytes(each.byte_count)
+        for group in groups:
+            if group.path == path:
+                content[group.first_byte : group.first_byte + group.byte_count] = bytes(group.byte_count)
         path.write_bytes(content)
     try:
         yield
@@ -140,7 +140,7 @@ def gone(groups: Iterable[RowGroup]) -> Iterator[None]:
 
 def rows_read(result: EngineResult, table: str) -> int:
     """Returns the number of rows that the scan returned, which are those of whole row groups."""
-    [scan] = [each for each in result.scans if each.table.endswith(f".{table}")]
+    [scan] = [scan for scan in result.scans if scan.table.endswith(f".{table}")]
     return scan.metrics.rows.selected
 
 
@@ -154,7 +154,7 @@ def test_only_row_groups_with_a_key_are_read(
 
     keys = harness.run(f"SELECT {column} FROM asked WHERE question = {question}").rows.column(0).to_pylist()
     groups = row_groups(tables[table], column)
-    wanted = [each for each in groups if not set(keys).isdisjoint(each.values)]
+    wanted = [group for group in groups if not set(keys).isdisjoint(group.values)]
     assert 0 < len(wanted) < len(groups) / 4
     assert rows_read(checked.written, table) == ROWS
     assert rows_read(checked.filtered, table) == sum(len(each.values) for each in wanted)
@@ -167,7 +167,7 @@ def test_row_groups_that_must_be_pruned_may_be_gone(
     query = JOINED.format(table=table, column=column, question=ONE)
     before = harness.check(query)
     key = harness.run(f"SELECT {column} FROM asked WHERE question = {ONE}").rows.column(0).to_pylist()[0]
-    with gone([each for each in row_groups(tables[table], column) if key not in each.values]):
+    with gone([group for group in row_groups(tables[table], column) if key not in group.values]):
         again = harness.prune(query)
         assert rows_of(harness.run(again.sql, (), again).rows) == rows_of(before.written.rows)
         with pytest.raises(QueryFailed):
@@ -189,7 +189,7 @@ def test_without_a_bloom_filter_the_same_column_takes_no_keys(
     tables: Mapping[str, Table], harness: Harness
 ) -> None:
     checked = harness.check(JOINED.format(table="unbloomed", column="code", question=ONE))
-    assert [each.reason for each in checked.pruned.filters] == [Reason.PROBE_NOT_PRUNABLE]
+    assert [filter_.reason for filter_ in checked.pruned.filters] == [Reason.PROBE_NOT_PRUNABLE]
     literal = harness.run(f"SELECT id FROM unbloomed WHERE code = '{code(5)}'")
     assert len(row_groups(tables["unbloomed"], "code")) > FILES
     assert rows_read(literal, "unbloomed") == ROWS

@@ -77,7 +77,7 @@ STARS = (
     Star("evolved", "at"),
     Star("thinned", "k"),
 )
-WHOLE = [each for each in STARS if each.table != "thinned"]
+WHOLE = [star for star in STARS if star.table != "thinned"]
 TWO_DIMENSIONS = (
     "SELECT f.id FROM {table} f JOIN dim d ON f.{column} = d.{key} JOIN dim e ON f.{column} = e.{key}"
     " WHERE d.{asked} AND e.{other}",
@@ -91,12 +91,12 @@ OTHERS = ("year = 1998", "k < 6", "k IN (0, 1, 2, 9)")
 
 @pytest.mark.parametrize("star", STARS, ids=lambda star: f"{star.table}.{star.column}")
 def test_the_files_are_those_of_a_literal_predicate(star: Star, harness: Harness) -> None:
-    literals = ", ".join(_literal(each) for each in star.keys(harness))
+    literals = ", ".join(_literal(key) for key in star.keys(harness))
     literal = harness.run(f"SELECT id FROM {star.table} WHERE {star.column} IN ({literals})")
     checked = harness.check(star.said(JOINED))
-    expected = [each.metrics.data_files for each in literal.scans]
+    expected = [scan.metrics.data_files for scan in literal.scans]
     assert [
-        each.metrics.data_files for each in checked.filtered.scans if each.table.endswith(star.table)
+        scan.metrics.data_files for scan in checked.filtered.scans if scan.table.endswith(star.table)
     ] == expected
     assert 0 < expected[0].selected < expected[0].total
 
@@ -113,13 +113,13 @@ def test_two_dimensions_leave_the_files_of_their_common_keys(
     literals = ", ".join(_literal(each) for each in common)
     condition = f"{star.column} IN ({literals})" if common else "FALSE"
     literal = harness.run(f"SELECT id FROM {star.table} WHERE {condition}")
-    expected = sum(each.metrics.data_files.selected for each in literal.scans)
+    expected = sum(scan.metrics.data_files.selected for scan in literal.scans)
     assert checked.files(star.table).selected == expected
 
 
 @pytest.mark.parametrize(
     "star",
-    [each for each in STARS if each.table != "thinned"],
+    [star for star in STARS if star.table != "thinned"],
     ids=lambda star: f"{star.table}.{star.column}",
 )
 def test_files_that_must_be_pruned_are_not_opened(star: Star, harness: Harness, lake: SqlCatalog) -> None:
@@ -130,15 +130,17 @@ def test_files_that_must_be_pruned_are_not_opened(star: Star, harness: Harness, 
     semi = star.said(SEMI, name)
     before = [rows_of(harness.run(each).rows) for each in (query, semi)]
     # PyIceberg's own planning says which files may hold a key.
-    wanted = In(star.column, {_for_pyiceberg(each) for each in star.keys(harness)})  # type: ignore[call-arg]
-    planned = {each.file.file_path for each in table.scan(row_filter=wanted).plan_files()}
-    gone = [each for each in table.inspect.files()["file_path"].to_pylist() if each not in planned]
+    wanted = In(star.column, {_for_pyiceberg(key) for key in star.keys(harness)})  # type: ignore[call-arg]
+    planned = {file.file.file_path for file in table.scan(row_filter=wanted).plan_files()}
+    gone = [value for value in table.inspect.files()["file_path"].to_pylist() if value not in planned]
     assert planned
     assert gone
     for each in gone:
         Path(urlparse(each).path).unlink()
     filtered = [harness.prune(each) for each in (query, semi)]
-    assert [rows_of(harness.run(each.sql, (), each).rows) for each in filtered] == before
+    assert [
+        rows_of(harness.run(pruned_query.sql, (), pruned_query).rows) for pruned_query in filtered
+    ] == before
     assert all(before)
     with pytest.raises(QueryFailed):
         harness.run(f"SELECT * FROM {name}")
@@ -150,7 +152,7 @@ def _copy(star: Star, lake: SqlCatalog) -> Table:
     PyIceberg cannot plan over such partitions.
     """
     name = f"partly_gone_{star.table}_{star.column}"
-    rows = [each for each in fact_rows(5) if each["k"] is not None]
+    rows = [row for row in fact_rows(5) if row["k"] is not None]
     if star.table == "evolved":
         return make_evolved(lake, name, rows)
     layout = LAYOUTS[star.table]
@@ -166,7 +168,9 @@ def _for_pyiceberg(value: Any) -> Any:
 
 def test_keys_are_collected_once_and_then_cached(harness: Harness) -> None:
     query = f"SELECT f.id FROM {SCHEMA}.by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999 AND d.k <> 76"
-    sources = [[each.source for each in harness.prune(query).filters if each.is_applied] for _ in range(2)]
+    sources = [
+        [filter_.source for filter_ in harness.prune(query).filters if filter_.is_applied] for _ in range(2)
+    ]
     assert sources == [[FilterSource.COLLECTED], [FilterSource.CACHED]]
 
 

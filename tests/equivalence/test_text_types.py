@@ -146,7 +146,7 @@ def test_such_text_gives_no_keys(sql: str, reason: Reason | None, harness: Harne
     checked = harness.check(sql)
     assert checked.applied == {}
     if reason is not None:
-        assert reason in {each.reason for each in checked.pruned.filters}
+        assert reason in {filter_record.reason for filter_record in checked.pruned.filters}
 
 
 @pytest.mark.parametrize("sql", SAME_ROWS.values(), ids=SAME_ROWS)
@@ -156,5 +156,5 @@ def test_rows_are_the_same(sql: str, harness: Harness) -> None:
 
 def test_some_of_these_joins_have_rows(harness: Harness) -> None:
     """Without rows, the test would prove nothing."""
-    for each in ("CHAR and CHAR", "with the same text in capitals", "by a cast of both"):
-        assert harness.run(REFUSED[each][0]).rows.num_rows > 0, each
+    for name in ("CHAR and CHAR", "with the same text in capitals", "by a cast of both"):
+        assert harness.run(REFUSED[name][0]).rows.num_rows > 0, name

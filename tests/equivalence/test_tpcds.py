@@ -66,4 +66,4 @@ def test_a_text_has_the_same_rows_pruned(name: str, texts: dict[str, str], tpcds
     tpcds.check(texts[name])
     # By now the values in the files are known. Until then, keys are also applied to unsuitable columns.
     filters = tpcds.prune(texts[name]).filters
-    assert any(each.is_applied for each in filters) is (name not in UNFILTERED), filters
+    assert any(filter_.is_applied for filter_ in filters) is (name not in UNFILTERED), filters

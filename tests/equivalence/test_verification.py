@@ -56,7 +56,7 @@ def verified(sql: str, harness: Harness, commit: Callable[[], None]) -> tuple[Ve
     pruner = harness._ports.pruner
     query = QueryHandle(uuid4(), request, "ann", datetime.now(UTC), 0)
     pruned = pruner.prune(request, query.is_canceled)
-    assert any(each.is_applied for each in pruned.filters)
+    assert any(filter_record.is_applied for filter_record in pruned.filters)
     engine = WrittenTo(harness._ports.engine, commit)
     return run_pruned(query, pruned, pruner, engine, retries=0).verification, engine.texts
 

@@ -142,11 +142,11 @@ def versions(lake: SqlCatalog, gateway: Gateway) -> Mapping[str, Version]:
 def test_a_version_is_pruned(
     sql: str, columns: set[str], spelling: str, harness: Harness, versions: Mapping[str, Version]
 ) -> None:
-    said = {table: each.said(table, spelling) for table, each in versions.items()}
+    said = {table: version.said(table, spelling) for table, version in versions.items()}
     checked = harness.check(sql.format(**said))
     assert columns <= checked.applied.keys(), checked.pruned.filters
-    for each in columns:
-        table = each.split(".")[0]
+    for column in columns:
+        table = column.split(".")[0]
         assert checked.files(table).selected < max(1, checked.files(table).total)
 
 
@@ -163,12 +163,12 @@ def test_a_table_that_hides_another_one_s_version_is_not_read(harness: Harness, 
     query = "SELECT f.id FROM shop.hidden.tag_first f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
     for name in ("hidden", "hidden.tag_first"):
         table = created(lake, name, {"id": LongType(), "k": IntegerType()}, BY_K)
-        append(table, [{"id": len(name) + each, "k": each} for each in range(8)])
+        append(table, [{"id": len(name) + number, "k": number} for number in range(8)])
         table.manage_snapshots().create_tag(table.metadata.current_snapshot_id or 0, "first").commit()
         if name == "hidden":
             lake.create_namespace("shop.hidden")
             assert harness.check(query).applied.keys() == {"hidden.k"}
-    assert not any(each.is_applied for each in harness.prune(query).filters)
+    assert not any(filter_record.is_applied for filter_record in harness.prune(query).filters)
     with pytest.raises(TableAmbiguous, match=r"shop\.hidden\.tag_first"):
         harness.run(query)
 
@@ -180,7 +180,7 @@ def test_the_newest_snapshot_is_left_alone_by_its_id_while_columns_have_other_na
     newest = lake.load_table("shop.swapped").metadata.current_snapshot_id
     sql = f"SELECT f.id FROM swapped VERSION AS OF {newest} f JOIN dim d ON f.one = d.k WHERE d.year = 1999"
     # The engine's own pruning loses rows here: it resolves the names by the current schema.
-    assert not any(each.is_applied for each in harness.prune(sql).filters)
+    assert not any(filter_record.is_applied for filter_record in harness.prune(sql).filters)
 
 
 @pytest.mark.usefixtures("versions")
@@ -189,11 +189,11 @@ def test_a_branch_that_is_written_to_in_between_is_read_as_it_was(harness: Harne
     sql = sql.replace("JOIN branched", "JOIN shop.branched") + " WHERE d.name = 'audited'"
     before = harness.run(sql)
     pruned = harness.prune(sql)
-    rows = [{"id": 5000 + each, "k": each, "b": 0, "name": "audited", "gone": 0} for each in range(8)]
+    rows = [{"id": 5000 + number, "k": number, "b": 0, "name": "audited", "gone": 0} for number in range(8)]
     table = lake.load_table("shop.branched")
     table.append(pa.Table.from_pylist(rows, schema=table.schema().as_arrow()), branch="audit")
 
-    assert any(each.is_applied for each in pruned.filters)
+    assert any(filter_record.is_applied for filter_record in pruned.filters)
     assert rows_of(harness.run(pruned.sql, pruned=pruned).rows) == rows_of(before.rows)
     assert rows_of(harness.check(sql).filtered.rows) != rows_of(before.rows)
 
@@ -201,14 +201,14 @@ def test_a_branch_that_is_written_to_in_between_is_read_as_it_was(harness: Harne
 def test_a_version_that_is_gone_is_left_to_the_engine(harness: Harness, lake: SqlCatalog) -> None:
     table = created(lake, "short_lived", {"id": LongType(), "k": IntegerType()}, BY_K)
     for number in range(2):
-        append(table, [{"id": 10 * number + each, "k": each} for each in range(8)])
-    first = min(table.snapshots(), key=lambda each: each.sequence_number or 0).snapshot_id
+        append(table, [{"id": 10 * number + key, "k": key} for key in range(8)])
+    first = min(table.snapshots(), key=lambda snapshot: snapshot.sequence_number or 0).snapshot_id
     sql = f"SELECT f.id FROM short_lived VERSION AS OF {first} f JOIN dim d ON f.k = d.k WHERE d.year = 1999"
     assert harness.check(sql).applied.keys() == {"short_lived.k"}
     pruned = harness.prune(sql)
     table.maintenance.expire_snapshots().by_id(first).commit()
 
-    assert not any(each.is_applied for each in harness.prune(sql).filters)
+    assert not any(filter_record.is_applied for filter_record in harness.prune(sql).filters)
     for text, made in ((pruned.sql, pruned), (sql, None)):
         with pytest.raises((CallerError, QueryFailed), match=str(first)):
             harness.run(text, pruned=made)

@@ -76,7 +76,7 @@ def views(harness: Harness, make: Made) -> Iterator[Harness]:
 def opened(harness: Harness, sql: str) -> set[str]:
     """Returns the views that are expanded in a query."""
     rewrites = harness.prune(sql).rewrites
-    return {each.table.split(".")[-1] for each in rewrites if each.kind is RewriteKind.VIEW_EXPANDED}
+    return {rewrite.table.split(".")[-1] for rewrite in rewrites if rewrite.kind is RewriteKind.VIEW_EXPANDED}
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ def opened(harness: Harness, sql: str) -> set[str]:
 def test_the_tables_behind_a_view_are_pruned(sql: str, columns: set[str], views: Harness) -> None:
     checked = views.check(sql)
     assert columns <= checked.applied.keys(), checked.pruned.filters
-    for each in columns:
-        table = each.split(".")[0]
+    for column in columns:
+        table = column.split(".")[0]
         assert checked.files(table).selected < checked.files(table).total
 
 
-@pytest.mark.parametrize("name", [each.partition(" (")[0] for each in (*VIEWS, *NOT_EXPANDED)])
+@pytest.mark.parametrize("name", [view.partition(" (")[0] for view in (*VIEWS, *NOT_EXPANDED)])
 def test_columns_are_those_of_the_view(name: str, views: Harness) -> None:
     for sql in (
         f"SELECT * FROM {name} AS v CROSS JOIN (SELECT f.id AS number FROM by_k f JOIN v_dim d ON f.k = d.k)",
@@ -201,7 +201,7 @@ def test_columns_that_a_table_has_got_since_are_not_the_views(
     table = created(
         lake, "growing", {"k": IntegerType(), "n": IntegerType()}, Layout((("k", IdentityTransform()),))
     )
-    append(table, [{"k": each % 9, "n": each} for each in range(27)])
+    append(table, [{"k": number % 9, "n": number} for number in range(27)])
     make("CREATE VIEW v_growing AS SELECT * FROM growing")
     query = "SELECT * FROM v_growing g JOIN v_dim d ON g.k = d.k"
     assert "growing.k" in views.check(query).applied
@@ -222,7 +222,7 @@ def test_a_type_that_has_grown_since_is_not_the_views(views: Harness, make: Made
     table = created(
         lake, "widening", {"k": IntegerType(), "n": IntegerType()}, Layout((("k", IdentityTransform()),))
     )
-    append(table, [{"k": each % 9, "n": each} for each in range(27)])
+    append(table, [{"k": number % 9, "n": number} for number in range(27)])
     make("CREATE VIEW v_widening AS SELECT k, n FROM widening")
     make("CREATE VIEW v_half (k, n) AS SELECT k, n / 2 FROM widening")
     query = "SELECT g.n FROM {} g JOIN v_dim d ON g.k = d.k"
@@ -239,11 +239,11 @@ def test_a_type_that_has_grown_since_is_not_the_views(views: Harness, make: Made
 
 def test_a_new_commit_to_a_table_behind_a_view_is_seen(views: Harness, make: Made, lake: SqlCatalog) -> None:
     table = created(lake, "filling", {"k": IntegerType()}, Layout((("k", IdentityTransform()),)))
-    append(table, [{"k": each} for each in range(9)])
+    append(table, [{"k": number} for number in range(9)])
     make("CREATE VIEW v_filling AS SELECT k FROM filling")
     query = "SELECT g.k FROM v_filling g JOIN v_dim d ON g.k = d.k"
     before = views.check(query)
-    append(table, [{"k": each} for each in range(9)])
+    append(table, [{"k": number} for number in range(9)])
     after = views.check(query)
     assert "filling.k" in before.applied.keys() & after.applied.keys()
     assert after.filtered.rows.num_rows == 2 * before.filtered.rows.num_rows

@@ -63,40 +63,47 @@ def make_travelled(catalog: Catalog, spark: Callable[[str], object]) -> Mapping[
 
 def _make_aged(catalog: Catalog) -> Version:
     table = created(catalog, "aged", _FACT, BY_K)
-    append(table, [_fact(each) for each in range(3 * KEYS)])
+    append(table, [_fact(number) for number in range(3 * KEYS)])
     first = _tagged(table)
     with table.update_schema() as update:
         update.rename_column("name", "label")
         update.add_column("added", IntegerType())
         update.delete_column("gone")
-    append(table, [{"id": 100 + each, "k": each, "b": each, "label": "new"} for each in range(KEYS)])
+    append(table, [{"id": 100 + number, "k": number, "b": number, "label": "new"} for number in range(KEYS)])
     with table.update_spec() as update_spec:
         update_spec.remove_field("k_part")
         update_spec.add_field("b", BucketTransform(3), "b_bucket")
-    append(table, [{"id": 200 + each, "k": each, "b": each, "label": "newer"} for each in range(KEYS)])
+    append(
+        table, [{"id": 200 + number, "k": number, "b": number, "label": "newer"} for number in range(KEYS)]
+    )
     return first
 
 
 def _make_aged_dimension(catalog: Catalog) -> Version:
     table = created(catalog, "aged_dim", _DIMENSION, Layout())
-    append(table, [{"k": each, "old_year": 1998 + each % 3, "name": f"n{each}"} for each in range(KEYS)])
+    append(
+        table, [{"k": number, "old_year": 1998 + number % 3, "name": f"n{number}"} for number in range(KEYS)]
+    )
     first = _tagged(table)
     with table.update_schema() as update:
         update.rename_column("old_year", "year")
         update.update_column("k", LongType())
-    append(table, [{"k": each, "year": 2000 + each % 2, "name": f"m{each}"} for each in range(2, KEYS + 2)])
+    append(
+        table,
+        [{"k": number, "year": 2000 + number % 2, "name": f"m{number}"} for number in range(2, KEYS + 2)],
+    )
     return first
 
 
 def _make_swapped(catalog: Catalog) -> Version:
     layout = Layout((("one", IdentityTransform()), ("two", IdentityTransform())))
     table = created(catalog, "swapped", _PAIR, layout)
-    append(table, [{"id": each, "one": each % 4, "two": 10 + each % 3} for each in range(12)])
+    append(table, [{"id": number, "one": number % 4, "two": 10 + number % 3} for number in range(12)])
     first = _tagged(table)
     for before, after in (("one", "three"), ("two", "one"), ("three", "two")):
         with table.update_schema() as update:
             update.rename_column(before, after)
-    append(table, [{"id": 100 + each, "one": each % 3, "two": 10 + each % 4} for each in range(12)])
+    append(table, [{"id": 100 + number, "one": number % 3, "two": 10 + number % 4} for number in range(12)])
     # The names are swapped again, without a snapshot after it.
     for before, after in (("one", "three"), ("two", "one"), ("three", "two")):
         with table.update_schema() as update:
@@ -106,11 +113,11 @@ def _make_swapped(catalog: Catalog) -> Version:
 
 def _make_branched(catalog: Catalog, spark: Callable[[str], object]) -> Version:
     table = created(catalog, "branched", _FACT, BY_K)
-    append(table, [_fact(each) for each in range(KEYS)])
+    append(table, [_fact(number) for number in range(KEYS)])
     first = _tagged(table)
     for name in ("audit", "Audit"):
         table.manage_snapshots().create_branch(first.snapshot_id, name).commit()
-    append(table, [_fact(100 + each) for each in range(2 * KEYS)])
+    append(table, [_fact(100 + number) for number in range(2 * KEYS)])
     name = f"lake.{SCHEMA}.branched"
     spark(f"INSERT INTO {name}.branch_audit SELECT id + 1000, k, b, 'audited', gone FROM {name} WHERE k < 4")
     return first
@@ -119,12 +126,12 @@ def _make_branched(catalog: Catalog, spark: Callable[[str], object]) -> Version:
 def _make_behind(catalog: Catalog) -> Version:
     """Creates a table with a branch whose snapshot precedes the last change of columns."""
     table = created(catalog, "behind", _FACT, BY_K)
-    append(table, [_fact(each) for each in range(KEYS)])
+    append(table, [_fact(number) for number in range(KEYS)])
     first = _tagged(table)
     table.manage_snapshots().create_branch(first.snapshot_id, "old").commit()
     with table.update_schema() as update:
         update.rename_column("name", "label")
-    append(table, [{"id": 100 + each, "k": each, "label": "new"} for each in range(KEYS)])
+    append(table, [{"id": 100 + number, "k": number, "label": "new"} for number in range(KEYS)])
     return first
 
 

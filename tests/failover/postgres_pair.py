@@ -87,9 +87,9 @@ class Server:
 
     def _signal(self, number: signal.Signals) -> None:
         main = psutil.Process(int((self._data / "postmaster.pid").read_text().split("\n", 1)[0]))
-        for each in [main, *main.children(recursive=True)]:
+        for process in [main, *main.children(recursive=True)]:
             with suppress(psutil.Error):
-                each.send_signal(number)
+                process.send_signal(number)
 
     def _run(self, program: str, *arguments: str) -> None:
         self._programs.run(program, *arguments, work_directory=self._folder)
@@ -105,7 +105,7 @@ class Pair:
 
     def url(self, options: str = "") -> str:
         """Returns a URL with both hosts."""
-        hosts = ",".join(f"{HOST}:{each.port}" for each in (self.first, self.second))
+        hosts = ",".join(f"{HOST}:{server.port}" for server in (self.first, self.second))
         return f"postgresql://{USER}:{self.password}@{hosts}/{USER}{options}"
 
     def start(self, *, is_synchronous: bool) -> None:
@@ -122,8 +122,8 @@ class Pair:
             )
 
     def end(self) -> None:
-        for each in (self.first, self.second):
-            each.end()
+        for server in (self.first, self.second):
+            server.end()
 
 
 @contextmanager

@@ -157,32 +157,32 @@ def drill(folder: Path, catalog_url: str, pair: Pair, lose: Callable[[], None], 
         stack.callback(log.close)
         senders = Senders(lakehouse, log)
         threads = [threading.Thread(target=senders.run, daemon=True) for _ in range(SENDERS)]
-        for each in threads:
-            each.start()
+        for thread in threads:
+            thread.start()
         time.sleep(BEFORE_S)
         lost_at_s = time.monotonic()
         lose()
         gone_at_s = time.monotonic()
         time.sleep(max(0.0, lost_at_s + PROMOTED_AFTER_S - gone_at_s))
         pair.second.promote()
-        until(lambda: any(each.ended_s > gone_at_s for each in list(senders.acknowledged)), 60)
+        until(lambda: any(ingest.ended_s > gone_at_s for ingest in list(senders.acknowledged)), 60)
         time.sleep(AFTER_S)
         senders.stop.set()
-        for each in threads:
-            each.join(60)
-            assert not each.is_alive()
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
         sent = senders.acknowledged
         ended_s = time.monotonic()
-        until(lambda: lakehouse.states([each.record for each in sent]) == {IngestState.COMMITTED}, 120)
+        until(lambda: lakehouse.states([ingest.record for ingest in sent]) == {IngestState.COMMITTED}, 120)
         committed_after_s = time.monotonic() - ended_s
         found = Counter(lakehouse.ids())
     # An ingest that was never acknowledged may be there once, as its sender cannot know.
     return Outcome(
-        min(each.ended_s for each in sent if each.ended_s > gone_at_s) - lost_at_s,
-        max(each.ended_s - each.began_s for each in sent),
+        min(ingest.ended_s for ingest in sent if ingest.ended_s > gone_at_s) - lost_at_s,
+        max(ingest.ended_s - ingest.began_s for ingest in sent),
         len(sent),
         len(senders.refused),
-        sum(each.id not in found for each in sent),
+        sum(ingest.id not in found for ingest in sent),
         sum(times - 1 for times in found.values()),
         committed_after_s,
     )
@@ -241,11 +241,11 @@ def drill_cache(url: str, lose: Callable[[], None]) -> CacheOutcome:
             nonlocal failed
             is_shared = True
             # In a cluster, each server has some of the filters.
-            for each in [date_filter() for _ in range(8)]:
+            for dynamic_filter in [date_filter() for _ in range(8)]:
                 for wanted_source in (FilterSource.COLLECTED, FilterSource.CACHED):
                     began_s = time.monotonic()
                     try:
-                        found = cache.obtain(each, Collecting(), 10)
+                        found = cache.obtain(dynamic_filter, Collecting(), 10)
                     except Exception:  # noqa: BLE001 -- failures are counted, and asserted to be zero
                         failed += 1
                         is_shared = False

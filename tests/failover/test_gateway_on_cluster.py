@@ -76,19 +76,19 @@ class Callers:
     def asking(self) -> Iterator[None]:
         threads = [threading.Thread(target=self._ask, daemon=True) for _ in range(CALLERS)]
         threads.append(threading.Thread(target=self._look, daemon=True))
-        for each in threads:
-            each.start()
+        for thread in threads:
+            thread.start()
         try:
             yield
         finally:
             self.ended.set()
-            for each in threads:
-                each.join(120)
+            for thread in threads:
+                thread.join(120)
 
     def is_calm_since(self, moment_s: float) -> bool:
         """Returns whether several queries have begun since then, and all of them shared their keys."""
-        found = [each for each in list(self.asked) if each.began_s >= moment_s]
-        return len(found) > CALLERS and all(each.is_shared for each in found)
+        found = [pair for pair in list(self.asked) if pair.began_s >= moment_s]
+        return len(found) > CALLERS and all(pair.is_shared for pair in found)
 
     def _ask(self) -> None:
         with self.gateway.client_with() as client:
@@ -150,11 +150,11 @@ def test_queries_are_answered_while_the_master_with_the_keys_is_killed() -> None
             # Otherwise, a loss that nobody has noticed yet would look like a recovery.
             until(lambda: _unshared(callers, lost_at_s), 30)
             until(lambda: callers.is_calm_since(time.monotonic() - CALM_S), 120)
-    meanwhile = [each for each in callers.asked if each.ended_s >= lost_at_s]
+    meanwhile = [pair for pair in callers.asked if pair.ended_s >= lost_at_s]
     missed = _unshared(callers, lost_at_s)
-    last_s = max(each.ended_s for each in missed)
-    back_after_s = min(each.ended_s for each in meanwhile if each.began_s >= last_s) - lost_at_s
-    longest_s = max(each.longest_s for each in meanwhile)
+    last_s = max(pair.ended_s for pair in missed)
+    back_after_s = min(pair.ended_s for pair in meanwhile if pair.began_s >= last_s) - lost_at_s
+    longest_s = max(pair.longest_s for pair in meanwhile)
     say(
         f"\nCluster, the master with all keys killed under a gateway: keys are shared again after"
         f" {back_after_s:.1f} s; {len(meanwhile)} pairs of queries since, {len(missed)} of them without it,"
@@ -168,4 +168,4 @@ def test_queries_are_answered_while_the_master_with_the_keys_is_killed() -> None
 
 
 def _unshared(callers: Callers, since_s: float) -> list[Asked]:
-    return [each for each in list(callers.asked) if each.ended_s >= since_s and not each.is_shared]
+    return [pair for pair in list(callers.asked) if pair.ended_s >= since_s and not pair.is_shared]

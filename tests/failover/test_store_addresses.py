@@ -88,7 +88,7 @@ def cached(url: str) -> RedisFilterCache:
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_one_of_two_hosts_is_enough(postgres: EmbeddedPostgres, order: tuple[int, int]) -> None:
-    hosts = [(at(postgres), NOBODY)[each] for each in order]
+    hosts = [(at(postgres), NOBODY)[index] for index in order]
     record = short_record()
     with closing(PostgresQueryStore(of_hosts(postgres, *hosts))) as store:
         store.record([record])
@@ -166,7 +166,7 @@ def test_doctor_says_how_many_hosts_answer_and_that_nothing_waits_for_a_standby(
 ) -> None:
     answer = ask_metrics_store(of_hosts(postgres, NOBODY, at(postgres)), SystemClock())
     assert answer.remarks == ("without TLS", "1 of 2 hosts answer", "commits wait for no standby")
-    assert [each.partition(":")[0] for each in answer.cures] == [
+    assert [cure.partition(":")[0] for cure in answer.cures] == [
         "Set synchronous_standby_names",
         "Restart the server that does not answer",
     ]
@@ -251,9 +251,9 @@ def test_a_cluster_has_all_that_a_server_has(folder: Path) -> None:
     with cluster(folder / "cluster", replica_count=0) as running, closing(cached(running.url)) as replica:
         collect = Collecting()
         wanted = [date_filter() for _ in range(20)]
-        for each in wanted:
-            assert replica.obtain(each, collect, 10).note == ""
-            assert replica.obtain(each, collect, 10).source is FilterSource.CACHED
+        for dynamic_filter in wanted:
+            assert replica.obtain(dynamic_filter, collect, 10).note == ""
+            assert replica.obtain(dynamic_filter, collect, 10).source is FilterSource.CACHED
         assert collect.count == len(wanted)
         assert replica.health().state is PartState.UP
         assert len(replica.entries(100)) == len(wanted)

@@ -89,7 +89,7 @@ class Watched:
 
     @property
     def url(self) -> str:
-        hosts = ",".join(f"{HOST}:{each.port}" for each in self.sentinels)
+        hosts = ",".join(f"{HOST}:{sentinel.port}" for sentinel in self.sentinels)
         return f"redis+sentinel://:{self.password}@{hosts}/{MASTER}"
 
     def wait(self) -> None:
@@ -97,14 +97,14 @@ class Watched:
         until(self._is_complete, START_WITHIN_S)
 
     def end(self) -> None:
-        for each in (*self.sentinels, self.replica, self.master):
-            each.resume()
-            each.kill()
+        for sentinel in (*self.sentinels, self.replica, self.master):
+            sentinel.resume()
+            sentinel.kill()
 
     def _is_complete(self) -> bool:
         """Returns whether each sentinel knows the replica and all other sentinels."""
-        for each in self.sentinels:
-            with each.client() as client:
+        for sentinel in self.sentinels:
+            with sentinel.client() as client:
                 try:
                     state = client.sentinel_master(MASTER)
                 except redis.RedisError:
@@ -136,34 +136,34 @@ class Cluster:
         # The default is its own port plus 10,000, which may not be a valid port.
         self._bus_ports = [free_port() for _ in range(primary_count + replica_count)]
         self.nodes = [
-            Node(folder, [*settings, f"cluster-port {each}"], self.password) for each in self._bus_ports
+            Node(folder, [*settings, f"cluster-port {port}"], self.password) for port in self._bus_ports
         ]
         self.primaries, self.replicas = self.nodes[:primary_count], self.nodes[primary_count:]
 
     @property
     def url(self) -> str:
-        hosts = ",".join(f"{HOST}:{each.port}" for each in self.nodes)
+        hosts = ",".join(f"{HOST}:{node.port}" for node in self.nodes)
         return f"redis+cluster://:{self.password}@{hosts}"
 
     def end(self) -> None:
-        for each in self.nodes:
-            each.resume()
-            each.kill()
+        for node in self.nodes:
+            node.resume()
+            node.kill()
 
     def join(self) -> None:
         """Joins the nodes into a cluster, and waits until it is complete."""
-        for each in self.nodes:
-            each.wait()
-        for index, (each, (first, last)) in enumerate(zip(self.primaries, self._slots(), strict=True)):
-            _ask(each, "CLUSTER", "ADDSLOTSRANGE", first, last)
-            _ask(each, "CLUSTER", "SET-CONFIG-EPOCH", index + 1)
-        for each in self.nodes[1:]:
-            _ask(each, "CLUSTER", "MEET", HOST, self.nodes[0].port, self._bus_ports[0])
-        until(lambda: all(self._sees_all(each) for each in self.nodes), START_WITHIN_S)
+        for node in self.nodes:
+            node.wait()
+        for index, (primary, (first, last)) in enumerate(zip(self.primaries, self._slots(), strict=True)):
+            _ask(primary, "CLUSTER", "ADDSLOTSRANGE", first, last)
+            _ask(primary, "CLUSTER", "SET-CONFIG-EPOCH", index + 1)
+        for node in self.nodes[1:]:
+            _ask(node, "CLUSTER", "MEET", HOST, self.nodes[0].port, self._bus_ports[0])
+        until(lambda: all(self._sees_all(node) for node in self.nodes), START_WITHIN_S)
         for primary, replica in zip(self.primaries, self.replicas, strict=False):
             _ask(replica, "CLUSTER", "REPLICATE", str(_ask(primary, "CLUSTER", "MYID")))
-        until(lambda: all(self._is_ready(each) for each in self.nodes), START_WITHIN_S)
-        until(lambda: all(each.follows() for each in self.replicas), START_WITHIN_S)
+        until(lambda: all(self._is_ready(node) for node in self.nodes), START_WITHIN_S)
+        until(lambda: all(replica.follows() for replica in self.replicas), START_WITHIN_S)
 
     def _slots(self) -> Sequence[tuple[int, int]]:
         """Returns the first and the last slot of each primary."""
@@ -171,7 +171,7 @@ class Cluster:
         first_has = SLOTS - (count - 1) if self._is_lopsided else SLOTS // count
         others_have = 1 if self._is_lopsided else SLOTS // count
         firsts = [0, *(first_has + index * others_have for index in range(count - 1))]
-        return list(zip(firsts, [*(each - 1 for each in firsts[1:]), SLOTS - 1], strict=True))
+        return list(zip(firsts, [*(first - 1 for first in firsts[1:]), SLOTS - 1], strict=True))
 
     def _sees_all(self, node: Node) -> bool:
         return f"cluster_known_nodes:{len(self.nodes)}" in str(_ask(node, "CLUSTER", "INFO"))

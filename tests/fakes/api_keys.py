@@ -30,7 +30,7 @@ class FakeApiKeyStore:
     def find(self, key_ids: Collection[str]) -> Mapping[str, ApiKey]:
         self.asked.append(frozenset(key_ids))
         self._check()
-        return {each: self._keys[each] for each in key_ids if each in self._keys}
+        return {key_id: self._keys[key_id] for key_id in key_ids if key_id in self._keys}
 
     def newest(self, limit: int) -> Sequence[ApiKey]:
         self._check()

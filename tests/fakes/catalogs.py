@@ -53,7 +53,7 @@ def facts_of_empty_table(
 class FakeCatalogs:
     def __init__(self, names: Iterable[str] = ("lake",), tables: Iterable[TableFacts] = ()) -> None:
         self._names = tuple(names)
-        self._tables = {each.name: each for each in tables}
+        self._tables = {table.name: table for table in tables}
         self._past: dict[TableName, list[TableFacts]] = {}
         self.down: set[str] = set()
 
@@ -82,11 +82,11 @@ class FakeCatalogs:
         if asked and len(missing) == len(asked):
             raise CatalogDown(_sentence(asked[0]) if len(asked) == 1 else "No catalog answers.")
         found = (
-            each
-            for each in self._tables
-            if catalog in (None, each.catalog)
-            and schema in (None, each.schema)
-            and each.catalog not in missing
+            table
+            for table in self._tables
+            if catalog in (None, table.catalog)
+            and schema in (None, table.schema)
+            and table.catalog not in missing
         )
         return TableListing(tuple(sorted(found)), missing)
 
@@ -99,24 +99,32 @@ class FakeCatalogs:
         return self._tables[name]
 
     def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
-        up = (each for each in tables if each.name.catalog not in self.down)
-        asked = (each for each in up if each.unless not in self._tables and not self._is_planted(each.name))
-        return {each: facts for each in asked if (facts := self._at(each)) is not None}
+        up = (table for table in tables if table.name.catalog not in self.down)
+        asked = (
+            table_at
+            for table_at in up
+            if table_at.unless not in self._tables and not self._is_planted(table_at.name)
+        )
+        return {table_at: facts for table_at in asked if (facts := self._at(table_at)) is not None}
 
     def _at(self, asked: TableAt) -> TableFacts | None:
         now = self._tables.get(asked.name)
         past = [] if now is None else [now, *self._past.get(asked.name, ())]
         wanted = asked.version
         if wanted.kind is VersionKind.TIMESTAMP and now is not None:
-            at = [each for each in now.snapshots if each.committed_at.timestamp() * 1000 <= int(wanted.value)]
+            at = [
+                snapshot
+                for snapshot in now.snapshots
+                if snapshot.committed_at.timestamp() * 1000 <= int(wanted.value)
+            ]
             wanted = TableVersion(VersionKind.SNAPSHOT, at[0].snapshot_id if at else -1)
         if wanted.kind in (VersionKind.REF, VersionKind.BRANCH):
             wanted = NOW if wanted.value == "main" else TableVersion(VersionKind.SNAPSHOT, -1)
         is_now = wanted == NOW
-        return next((each for each in past if is_now or each.snapshot_id == wanted.value), None)
+        return next((facts for facts in past if is_now or facts.snapshot_id == wanted.value), None)
 
     def nearest(self, dotted: str) -> Sequence[str]:
-        return nearest_names(dotted, (str(each) for each in self._tables if each.catalog not in self.down))
+        return nearest_names(dotted, (str(table) for table in self._tables if table.catalog not in self.down))
 
     def health(self) -> Sequence[PartHealth]:
         return [

@@ -17,6 +17,6 @@ class CountingFileIO(PyArrowFileIO):
 
 def opened_manifests() -> list[str]:
     """Returns the names of the manifests opened since the last call, without manifest lists."""
-    found = [each for each in OPENED if each.endswith(".avro") and not each.startswith("snap-")]
+    found = [name for name in OPENED if name.endswith(".avro") and not name.startswith("snap-")]
     OPENED.clear()
     return found

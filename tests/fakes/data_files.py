@@ -25,7 +25,7 @@ class FakeDataFiles:
         self, table: WritableTable, target: WriteTarget, batches: Iterable[pa.RecordBatch]
     ) -> WriteResult:
         taken = list(batches)
-        rows = [row for each in taken for row in each.to_pylist()]
+        rows = [row for batch in taken for row in batch.to_pylist()]
         if self.is_down:
             raise StorageDown(f"The storage of {table.key.table} does not accept files.")
         if target.is_upsert and self.upsert_rows is not None and len(rows) > self.upsert_rows:
@@ -34,7 +34,7 @@ class FakeDataFiles:
             return WriteResult(target, (), (), 0, 0)
         address = f"memory:/{table.key.table}/{uuid4()}.parquet"
         self.files[address] = rows
-        byte_count = sum(each.nbytes for each in taken)
+        byte_count = sum(batch.nbytes for batch in taken)
         content = {
             "spec-id": target.spec_id,
             "content": "data",
@@ -51,12 +51,12 @@ class FakeDataFiles:
         for destination, batch in rows:
             found.setdefault(destination.target, (destination.table, []))[1].append(batch)
         results = [self.write(table, target, batches) for target, (table, batches) in found.items()]
-        return [each for each in results if each.record_count]
+        return [result for result in results if result.record_count]
 
     def discard(self, table: WritableTable, result: WriteResult) -> None:  # noqa: ARG002
         if not self.is_down:
-            for each in result.data_files:
-                self.files.pop(json.loads(each)["file-path"], None)
+            for file in result.data_files:
+                self.files.pop(json.loads(file)["file-path"], None)
 
     def target_bytes(self, table: WritableTable) -> int:  # noqa: ARG002
         return self.wanted_bytes
@@ -65,8 +65,8 @@ class FakeDataFiles:
         self, destination: Destination, rows: pa.RecordBatch, count: int
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         ids = destination.target.equality_field_ids
-        names = [each.name for each in destination.table.schema.columns if each.field_id in ids]
+        names = [column.name for column in destination.table.schema.columns if column.field_id in ids]
         found: dict[int, list[int]] = {}
         for row, key in enumerate(rows.select(names).to_pylist()):
             found.setdefault(crc32(repr(key).encode()) % count, []).append(row)
-        return ((part, rows.take(pa.array(each))) for part, each in found.items())
+        return ((part, rows.take(pa.array(indices))) for part, indices in found.items())

@@ -28,7 +28,7 @@ class FakeExecutors:
 
     def map(self, function: Callable[[T], R], items: Sequence[T], tag: str) -> list[R]:  # noqa: ARG002
         self.jobs.append(len(items))
-        results = [copied(each) for each in self._results(function, items)]
+        results = [copied(result) for result in self._results(function, items)]
         self.meanwhile()
         return results
 
@@ -44,17 +44,17 @@ class FakeExecutors:
             return []
         self.jobs += [len(items), part_count]
         parts: list[list[V]] = [[] for _ in range(part_count)]
-        for each in items:
-            for part, value in apart(copied(each)):
+        for item in items:
+            for part, value in apart(copied(item)):
                 parts[part].append(copied(value))
-        return [copied(each) for each in self._results(lambda values: together(iter(values)), parts)]
+        return [copied(result) for result in self._results(lambda values: together(iter(values)), parts)]
 
     def _results(self, function: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
-        for done, each in enumerate(items):
+        for done, item in enumerate(items):
             if self.fails_after is not None and done >= self.fails_after:
                 self.fails_after = None
                 raise ExecutorsFailed
-            yield function(copied(each))
+            yield function(copied(item))
 
 
 def copied(value: Any) -> Any:

@@ -54,15 +54,19 @@ class FakeFilterCache:
 
     def forget(self, fingerprint: str | None) -> int:
         self._check()
-        forgotten = [each for each in self.stored if fingerprint in (None, each)]
-        for each in forgotten:
-            del self.stored[each]
+        forgotten = [key for key in self.stored if fingerprint in (None, key)]
+        for key in forgotten:
+            del self.stored[key]
         return len(forgotten)
 
     def entries(self, limit: int) -> Sequence[CachedFilter]:
         self._check()
-        shown = [each for each, _ in self.stored.values() if each.expires_at > self._clock.now()]
-        return sorted(shown, key=lambda each: each.created_at, reverse=True)[:limit]
+        shown = [
+            cached_filter
+            for cached_filter, _ in self.stored.values()
+            if cached_filter.expires_at > self._clock.now()
+        ]
+        return sorted(shown, key=lambda cached_filter: cached_filter.created_at, reverse=True)[:limit]
 
     def health(self) -> PartHealth:
         if self.is_down:

@@ -57,8 +57,8 @@ class FakeGateway(Gateway):
 
     def metrics(self) -> bytes:
         metrics = watched_metrics()
-        for each in self.queries.by_id.values():
-            metrics.count(each.record)
+        for query in self.queries.by_id.values():
+            metrics.count(query.record)
         return metrics.exposition({})
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:

@@ -70,8 +70,8 @@ class FakeIngestGateway(IngestService):
         if self.refusal is not None:
             raise self.refusal
         commits = tuple(
-            IngestCommit(each.key, (WrittenTarget(each.key, (1, 2), 1, len(each.records), 100),))
-            for each in request.writes
+            IngestCommit(write.key, (WrittenTarget(write.key, (1, 2), 1, len(write.records), 100),))
+            for write in request.writes
         )
         record = IngestRecord(uuid4(), caller, request.request_id, request.fingerprint, NOON, commits)
         self.requests.append(request)
@@ -109,9 +109,9 @@ class FakeIngestGateway(IngestService):
         return found
 
     def list(self, listing: IngestListing) -> Sequence[IngestRecord]:
-        own = [each for each in self.records.values() if each.caller == listing.caller]
-        newest_first = sorted(own, key=lambda each: (each.accepted_at, each.ingest_id), reverse=True)
-        return [each for each in newest_first if listing.takes(each)][: listing.limit]
+        own = [record for record in self.records.values() if record.caller == listing.caller]
+        newest_first = sorted(own, key=lambda record: (record.accepted_at, record.ingest_id), reverse=True)
+        return [record for record in newest_first if listing.takes(record)][: listing.limit]
 
     def summary(self, since: datetime | None, table: str | None) -> IngestSummary:
         found = TableIngests(
@@ -135,9 +135,9 @@ class FakeIngestGateway(IngestService):
     def read_schema(schema: Mapping[str, Any]) -> TableSchema:
         """Reads schemas of the form `{"fields": [{"id", "name"}]}` only."""
         given = schema.get("fields")
-        if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+        if not isinstance(given, list) or not all(isinstance(field, dict) for field in given):
             raise IngestInvalid("This is no schema.")
-        fields = (Field(each.get("id", 0), each.get("name", ""), Primitive("string")) for each in given)
+        fields = (Field(field.get("id", 0), field.get("name", ""), Primitive("string")) for field in given)
         return TableSchema(0, tuple(fields))
 
     def stop_taking(self) -> None:

@@ -24,21 +24,23 @@ class FakeIngestHistory:
         self._streams = streams or FakeStreamStore()
 
     def ingests(self, listing: IngestListing) -> Sequence[IngestRecord]:
-        own = [each for each in self._log.records() if each.caller == listing.caller]
+        own = [record for record in self._log.records() if record.caller == listing.caller]
         newest_first = sorted(own, key=_position, reverse=True)
-        return [each for each in newest_first if listing.takes(each)][: listing.limit]
+        return [record for record in newest_first if listing.takes(record)][: listing.limit]
 
     def tables(self, since: datetime, table: str | None) -> Sequence[TableIngests]:
-        records = [each for each in self._log.records() if each.accepted_at >= since]
-        names = {str(commit.key.table) for each in records for commit in each.commits}
-        names |= {str(each.key.table) for each in self._log.committed}
+        records = [record for record in self._log.records() if record.accepted_at >= since]
+        names = {str(commit.key.table) for record in records for commit in record.commits}
+        names |= {str(committable.key.table) for committable in self._log.committed}
         return [
             _ingests(name, records, self._log.committed) for name in sorted(names) if table in (None, name)
         ]
 
     def forget_before(self, moment: datetime, limit: int) -> int:
-        ended = [each for each in self._log.records() if each.accepted_at < moment]
-        due = [each.ingest_id for each in ended if not _waits(each) and not self._may_come_again(each)]
+        ended = [record for record in self._log.records() if record.accepted_at < moment]
+        due = [
+            record.ingest_id for record in ended if not _waits(record) and not self._may_come_again(record)
+        ]
         return self._log.forget(due[:limit])
 
     def _may_come_again(self, record: IngestRecord) -> bool:
@@ -46,10 +48,10 @@ class FakeIngestHistory:
             return False
         checkpoint_id, batch_id = record.stream_batch.split("/")
         return not any(
-            str(each.checkpoint_id) == checkpoint_id
-            and each.last_batch_id is not None
-            and each.last_batch_id >= int(batch_id)
-            for each in self._streams.records.values()
+            str(stream.checkpoint_id) == checkpoint_id
+            and stream.last_batch_id is not None
+            and stream.last_batch_id >= int(batch_id)
+            for stream in self._streams.records.values()
         )
 
 
@@ -58,27 +60,27 @@ def _position(record: IngestRecord) -> IngestPosition:
 
 
 def _waits(record: IngestRecord) -> bool:
-    return any(each.snapshot_id is None and each.error_code is None for each in record.commits)
+    return any(commit.snapshot_id is None and commit.error_code is None for commit in record.commits)
 
 
 def _ingests(name: str, records: Sequence[IngestRecord], rounds: Sequence[Committable]) -> TableIngests:
-    of = [(each, part) for each in records for part in each.commits if str(part.key.table) == name]
+    of = [(record, part) for record in records for part in record.commits if str(part.key.table) == name]
     parts: list[IngestCommit] = [part for _, part in of]
-    targets = [target for each in parts for target in each.targets]
-    own = [each for each in rounds if str(each.key.table) == name]
+    targets = [target for part in parts for target in part.targets]
+    own = [round_ for round_ in rounds if str(round_.key.table) == name]
     return TableIngests(
         table=name,
-        ingest_count=len({each.ingest_id for each, _ in of}),
-        waiting_count=sum(each.snapshot_id is None and each.error_code is None for each in parts),
-        failed_by_code=dict(Counter(each.error_code for each in parts if each.error_code)),
-        record_count=sum(each.record_count for each in targets),
-        data_file_count=sum(each.data_file_count for each in targets),
-        byte_count=sum(each.byte_count for each in targets),
-        write_ms=_spread([each.write_ms for each, _ in of]),
+        ingest_count=len({record.ingest_id for record, _ in of}),
+        waiting_count=sum(part.snapshot_id is None and part.error_code is None for part in parts),
+        failed_by_code=dict(Counter(part.error_code for part in parts if part.error_code)),
+        record_count=sum(target.record_count for target in targets),
+        data_file_count=sum(target.data_file_count for target in targets),
+        byte_count=sum(target.byte_count for target in targets),
+        write_ms=_spread([record.write_ms for record, _ in of]),
         round_count=len(own),
-        ingests_in_rounds=sum(len(each.ingest_ids) for each in own),
-        most_ingests_of_a_round=max((len(each.ingest_ids) for each in own), default=0),
-        targets_in_rounds=sum(each.target_count for each in own),
+        ingests_in_rounds=sum(len(committable.ingest_ids) for committable in own),
+        most_ingests_of_a_round=max((len(committable.ingest_ids) for committable in own), default=0),
+        targets_in_rounds=sum(committable.target_count for committable in own),
     )
 
 

@@ -60,9 +60,9 @@ class FakeIngestLog:
             if earlier is not None:
                 return earlier
             self._records[record.ingest_id] = record
-            for each in record.commits:
-                own = tuple(result for result in results if result.target.key == each.key)
-                self._rows.append(_Row(record.ingest_id, next(self._arrivals), each, own))
+            for commit in record.commits:
+                own = tuple(result for result in results if result.target.key == commit.key)
+                self._rows.append(_Row(record.ingest_id, next(self._arrivals), commit, own))
             return record
 
     def find(self, ingest_id: UUID) -> IngestRecord | None:
@@ -78,11 +78,11 @@ class FakeIngestLog:
     def waiting(self) -> WaitingIngests:
         with self._lock:
             self._require_up()
-            rows = [each for each in self._rows if each.waits]
-            keys = list(dict.fromkeys(each.commit.key for each in rows))
-            oldest = min(rows, key=lambda each: each.arrival, default=None)
+            rows = [row for row in self._rows if row.waits]
+            keys = list(dict.fromkeys(row.commit.key for row in rows))
+            oldest = min(rows, key=lambda row: row.arrival, default=None)
             accepted_at = None if oldest is None else self._records[oldest.ingest_id].accepted_at
-            return WaitingIngests(keys, len({each.ingest_id for each in rows}), accepted_at)
+            return WaitingIngests(keys, len({row.ingest_id for row in rows}), accepted_at)
 
     def round(
         self, key: TableKey, max_files: int, on_refused: OnRefused = count_nothing
@@ -107,26 +107,26 @@ class FakeIngestLog:
             self._locked.discard(key)
 
     def _members(self, key: TableKey, max_files: int) -> list[_Row]:
-        rows = [each for each in self._rows if each.commit.key == key and each.waits]
-        opened = [each for each in rows if each.round_id is not None]
+        rows = [row for row in self._rows if row.commit.key == key and row.waits]
+        opened = [row for row in rows if row.round_id is not None]
         if opened:
-            return [each for each in opened if each.round_id == opened[0].round_id]
+            return [row for row in opened if row.round_id == opened[0].round_id]
         size = RoundSize(max_files, 1 << 30, joined_rows=1_000_000, joined_files=1_000)
-        chosen = {each.arrival for each in next_round([_waiting(each) for each in rows], size)}
-        members = [each for each in rows if each.arrival in chosen]
+        chosen = {commit.arrival for commit in next_round([_waiting(row) for row in rows], size)}
+        members = [row for row in rows if row.arrival in chosen]
         round_id = uuid4()
-        for each in members:
-            each.round_id = round_id
+        for member in members:
+            member.round_id = round_id
         return members
 
     def _pending(self, key: TableKey, rows: list[_Row], on_refused: OnRefused) -> PendingRound:
-        [round_id] = {each.round_id for each in rows}
+        [round_id] = {row.round_id for row in rows}
         assert round_id is not None
-        results = tuple(result for each in rows for result in each.results)
-        ingest_ids = tuple(each.ingest_id for each in rows)
-        batches = (self._records[each].stream_batch for each in ingest_ids)
+        results = tuple(result for row in rows for result in row.results)
+        ingest_ids = tuple(row.ingest_id for row in rows)
+        batches = (self._records[ingest_id].stream_batch for ingest_id in ingest_ids)
         committable = Committable(
-            key, round_id, ingest_ids, results, tuple(each for each in batches if each is not None)
+            key, round_id, ingest_ids, results, tuple(batch for batch in batches if batch is not None)
         )
 
         def committed(result: CommitResult) -> None:
@@ -136,27 +136,29 @@ class FakeIngestLog:
             )
 
         def refused(code: str, detail: str) -> None:
-            same = [each for each in rows if each.results == read[each.ingest_id]]
+            same = [row for row in rows if row.results == read[row.ingest_id]]
             on_refused(self._mark(same, lambda commit: replace(commit, error_code=code, error_detail=detail)))
 
         def is_open() -> bool:
             with self._lock:
                 self._require_up()
-                return all(each.waits and each.results == read[each.ingest_id] for each in rows)
+                return all(row.waits and row.results == read[row.ingest_id] for row in rows)
 
         def postponed(detail: str) -> None:
             self._mark(rows, lambda commit: replace(commit, error_detail=detail))
 
         def revise(revisions: Sequence[RoundRevision], code: str) -> RevisedRound:
             taken = frozenset(
-                each.ingest_id for each in revisions if self._revise(each, code, round_id, read)
+                revision.ingest_id for revision in revisions if self._revise(revision, code, round_id, read)
             )
-            on_refused(sum(each.refusal is not None and each.ingest_id in taken for each in revisions))
-            still = [each for each in rows if each.waits]
+            on_refused(
+                sum(revision.refusal is not None and revision.ingest_id in taken for revision in revisions)
+            )
+            still = [row for row in rows if row.waits]
             return RevisedRound(taken, self._pending(key, still, on_refused) if still else None)
 
-        read = {each.ingest_id: each.results for each in rows}
-        parts = tuple(RoundPart(*each, self._records[each[0]].trace) for each in read.items())
+        read = {row.ingest_id: row.results for row in rows}
+        parts = tuple(RoundPart(*item, self._records[item[0]].trace) for item in read.items())
         return PendingRound(committable, committed, refused, postponed, is_open, parts, revise)
 
     def _revise(
@@ -169,7 +171,7 @@ class FakeIngestLog:
         with self._lock:
             self._require_up()
             asked = (revision.ingest_id, round_id)
-            [row] = [each for each in self._rows if (each.ingest_id, each.round_id) == asked]
+            [row] = [row for row in self._rows if (row.ingest_id, row.round_id) == asked]
             if not row.waits or row.results != read[row.ingest_id]:
                 return False
             if revision.refusal is None:
@@ -185,33 +187,33 @@ class FakeIngestLog:
             self._require_up()
             if not self.has_marks:
                 raise MetricsStoreDown()
-            waiting = [each for each in rows if each.waits]
-            for each in waiting:
-                each.commit = change(each.commit)
+            waiting = [row for row in rows if row.waits]
+            for row in waiting:
+                row.commit = change(row.commit)
             return len(waiting)
 
     def _find(self, ingest_id: UUID) -> IngestRecord | None:
         record = self._records.get(ingest_id)
-        commits = tuple(each.commit for each in self._rows if each.ingest_id == ingest_id)
+        commits = tuple(row.commit for row in self._rows if row.ingest_id == ingest_id)
         return record and replace(record, commits=commits)
 
     def _find_request(self, caller: str, request_id: UUID | None) -> IngestRecord | None:
         asked = (caller, request_id)
-        found = [each for each in self._records.values() if (each.caller, each.request_id) == asked]
+        found = [record for record in self._records.values() if (record.caller, record.request_id) == asked]
         return self._find(found[0].ingest_id) if found and request_id is not None else None
 
     def records(self) -> list[IngestRecord]:
         """Returns all records with their current commits."""
         with self._lock:
             self._require_up()
-            return [record for each in self._records if (record := self._find(each)) is not None]
+            return [record for ingest_id in self._records if (record := self._find(ingest_id)) is not None]
 
     def forget(self, ingest_ids: Sequence[UUID]) -> int:
         with self._lock:
             self._require_up()
-            self._rows = [each for each in self._rows if each.ingest_id not in ingest_ids]
-            for each in ingest_ids:
-                del self._records[each]
+            self._rows = [row for row in self._rows if row.ingest_id not in ingest_ids]
+            for ingest_id in ingest_ids:
+                del self._records[ingest_id]
         return len(ingest_ids)
 
     def _require_up(self) -> None:
@@ -220,9 +222,9 @@ class FakeIngestLog:
 
 
 def _waiting(row: _Row) -> WaitingCommit:
-    targets = {each.target for each in row.results}
-    layouts = {f"{each.schema_id}/{each.spec_id}" for each in targets}
-    files = sum(len(each.data_files) + len(each.delete_files) for each in row.results)
-    is_upsert = any(each.is_upsert for each in targets)
-    records = sum(each.record_count for each in row.results)
+    targets = {result.target for result in row.results}
+    layouts = {f"{target.schema_id}/{target.spec_id}" for target in targets}
+    files = sum(len(result.data_files) + len(result.delete_files) for result in row.results)
+    is_upsert = any(target.is_upsert for target in targets)
+    records = sum(result.record_count for result in row.results)
     return WaitingCommit(row.arrival, " ".join(sorted(layouts)), is_upsert, files, 0, records)

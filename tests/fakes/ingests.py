@@ -34,9 +34,10 @@ def ingest_of(
     results: Sequence[WriteResult], *, request_id: UUID | None = None, caller: str = "ann"
 ) -> IngestRecord:
     """Returns the record of a new ingest with these results."""
-    keys = dict.fromkeys(each.target.key for each in results)
+    keys = dict.fromkeys(result.target.key for result in results)
     commits = tuple(
-        IngestCommit(key, tuple(_written(each) for each in results if each.target.key == key)) for key in keys
+        IngestCommit(key, tuple(_written(result) for result in results if result.target.key == key))
+        for key in keys
     )
     return IngestRecord(uuid4(), caller, request_id, "f00d", ACCEPTED_AT, commits)
 

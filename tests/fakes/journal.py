@@ -32,13 +32,13 @@ class FakeJournal:
     def find(self, query_id: UUID) -> QueryRecord | None:
         if self._store:
             return None
-        return next((each for each in self.records if each.query_id == query_id), None)
+        return next((record for record in self.records if record.query_id == query_id), None)
 
     def find_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
         if self._store:
             return None
         asked = (caller, request_id)
-        return next((each for each in self.records if (each.caller, each.request_id) == asked), None)
+        return next((record for record in self.records if (record.caller, record.request_id) == asked), None)
 
     def close(self) -> None:
         self.is_closed = True

@@ -60,6 +60,6 @@ class FakeKeyCollector:
         self.collected.append(wanted.filtering_query)
         if len(keys) > self._max_keys:
             return DynamicFilteringData.not_filtering(exceeds_threshold=True)
-        values = {each for each in keys if None not in each}
+        values = {key for key in keys if None not in key}
         has_null = wanted.is_null_safe and len(values) < len(set(keys))
         return DynamicFilteringData(tuple(sorted(values)), is_filtering=True, has_null=has_null)

@@ -12,7 +12,7 @@ def doubled(_: Answer, number: int) -> int:
 
 
 def asked(answer: Answer, *names: str) -> list[object]:
-    return [answer(each, len(each)) for each in names]
+    return [answer(name, len(name)) for name in names]
 
 
 def endless(_: Answer) -> None:

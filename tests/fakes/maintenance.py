@@ -43,9 +43,9 @@ class FakeMaintenanceLog:
     def add(self, record: MaintenanceRecord) -> MaintenanceRecord:
         self._require_up()
         table = record.request.key.table
-        for each in self.records.values():
-            if each.request.key.table == table and each.ended_at is None:
-                return each
+        for other in self.records.values():
+            if other.request.key.table == table and other.ended_at is None:
+                return other
         self.records[record.maintenance_id] = record
         return record
 
@@ -60,7 +60,7 @@ class FakeMaintenanceLog:
 
     def forget(self, before: datetime) -> int:
         self._require_up()
-        ended = {key: each.ended_at for key, each in self.records.items() if each.ended_at is not None}
+        ended = {key: record.ended_at for key, record in self.records.items() if record.ended_at is not None}
         old = [key for key, moment in ended.items() if moment < before]
         for key in old:
             del self.records[key]
@@ -68,13 +68,13 @@ class FakeMaintenanceLog:
 
     def latest(self, table: TableName, limit: int) -> Sequence[MaintenanceRecord]:
         self._require_up()
-        own = [each for each in self.records.values() if each.request.key.table == table]
-        return sorted(own, key=lambda each: each.requested_at, reverse=True)[:limit]
+        own = [record for record in self.records.values() if record.request.key.table == table]
+        return sorted(own, key=lambda record: record.requested_at, reverse=True)[:limit]
 
     def open(self) -> Sequence[MaintenanceRecord]:
         self._require_up()
-        found = [each for each in self.records.values() if each.ended_at is None]
-        return sorted(found, key=lambda each: each.requested_at)
+        found = [record for record in self.records.values() if record.ended_at is None]
+        return sorted(found, key=lambda record: record.requested_at)
 
     @contextmanager
     def alone(self, table: TableName) -> Iterator[bool]:
@@ -84,10 +84,13 @@ class FakeMaintenanceLog:
     def due(self, since: datetime) -> Sequence[TableKey]:
         self._require_up()
         compacted = {
-            each.request.key
-            for each in self.records.values()
-            if each.requested_at > since
-            or (each.started_at is not None and each.started_at > self.upserted.get(each.request.key, since))
+            record.request.key
+            for record in self.records.values()
+            if record.requested_at > since
+            or (
+                record.started_at is not None
+                and record.started_at > self.upserted.get(record.request.key, since)
+            )
         }
         return [key for key, moment in self.upserted.items() if moment <= since and key not in compacted]
 
@@ -97,13 +100,13 @@ class FakeMaintenanceLog:
 
     def _has_gathered(self, key: TableKey, moments: Sequence[datetime], wanted: Gathered) -> bool:
         runs = [
-            each
-            for each in self.records.values()
-            if each.request.key == key and wanted.operation in each.request.operations
+            record
+            for record in self.records.values()
+            if record.request.key == key and wanted.operation in record.request.operations
         ]
-        done = [each.started_at for each in runs if each.state is MaintenanceState.SUCCEEDED]
-        left = [each for each in moments if all(one is None or each > one for one in done)]
-        is_tried = any(each.requested_at > wanted.since for each in runs)
+        done = [run.started_at for run in runs if run.state is MaintenanceState.SUCCEEDED]
+        left = [moment for moment in moments if all(one is None or moment > one for one in done)]
+        is_tried = any(run.requested_at > wanted.since for run in runs)
         return not is_tried and len(left) >= wanted.file_count and min(left) <= wanted.since
 
     def oldest(self, table: TableName) -> datetime | None:

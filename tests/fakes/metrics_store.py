@@ -32,13 +32,13 @@ class FakeMetricsStore:
         with self._lock:
             self.attempts += 1
             self._require_up()
-            if any(each.query_id in self.refused for each in records):
+            if any(record.query_id in self.refused for record in records):
                 raise MetricsStoreDown()
             self.batches.append(len(records))
-            self.batch_sizes.append(sum(len(each.sql) + len(each.spark_plan) for each in records))
-            for each in records:
-                if not self._has_request(each):
-                    self._records.setdefault(each.query_id, each)
+            self.batch_sizes.append(sum(len(record.sql) + len(record.spark_plan) for record in records))
+            for record in records:
+                if not self._has_request(record):
+                    self._records.setdefault(record.query_id, record)
 
     def find(self, query_id: UUID) -> QueryRecord | None:
         with self._lock:
@@ -54,7 +54,7 @@ class FakeMetricsStore:
         with self._lock:
             self._require_up()
             self.purged_before.append(moment)
-            old = [each.query_id for each in self._records.values() if each.submitted_at < moment]
+            old = [record.query_id for record in self._records.values() if record.submitted_at < moment]
             for query_id in old:
                 del self._records[query_id]
             return len(old)
@@ -76,5 +76,5 @@ class FakeMetricsStore:
     def _by_request(self, caller: str, request_id: UUID) -> QueryRecord | None:
         asked = (caller, request_id)
         return next(
-            (each for each in self._records.values() if (each.caller, each.request_id) == asked), None
+            (record for record in self._records.values() if (record.caller, record.request_id) == asked), None
         )

@@ -35,7 +35,7 @@ class FakeMicroBatch:
 
     def map(self, function: Callable[[Iterator[Message]], R]) -> list[R]:
         self.run_count += 1
-        return [function(iter(each)) for each in self._parts()]
+        return [function(iter(part)) for part in self._parts()]
 
     def regroup(
         self,
@@ -48,7 +48,7 @@ class FakeMicroBatch:
         for messages in self._parts():
             for part, value in apart(iter(messages)):
                 parts[part].append(value)
-        return [together(iter(each)) for each in parts]
+        return [together(iter(part)) for part in parts]
 
     def _parts(self) -> Sequence[Sequence[Message]]:
         messages = [(line, 0, offset) for offset, line in enumerate(self._lines, FIRST_OFFSET)]

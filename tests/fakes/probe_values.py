@@ -28,7 +28,7 @@ class FakeProbeValues:
         self._found |= set(self.asked)
 
     def prepare(self, table: TableName, snapshot_id: int | None, columns: Sequence[str]) -> None:
-        self.asked += [(table, snapshot_id, each) for each in columns]
+        self.asked += [(table, snapshot_id, column) for column in columns]
 
     def of(
         self, table: TableName, snapshot_id: int | None, column: str, within_s: float = 0.0
@@ -47,12 +47,12 @@ class FakeProbeValues:
         self, table: TableName, snapshot_id: int | None, columns: Sequence[str]
     ) -> PartitionTuples | None:
         known = self.tuples.get((table, snapshot_id))
-        is_read = any(each[:2] == (table, snapshot_id) for each in self._found)
+        is_read = any(key[:2] == (table, snapshot_id) for key in self._found)
         return known.of(columns) if known is not None and is_read else None
 
     def _of_earlier(self, table: TableName, column: str) -> ColumnValues | NotKnown:
-        known = (self._reported.get(each) for each in self._found if (each[0], each[2]) == (table, column))
-        earlier = [each for each in known if isinstance(each, ColumnValues)]
+        known = (self._reported.get(key) for key in self._found if (key[0], key[2]) == (table, column))
+        earlier = [values for values in known if isinstance(values, ColumnValues)]
         if not earlier:
             return NotKnown.PENDING
         return replace(earlier[-1], values=None, sizes=None, is_pinned=False, is_current=False)

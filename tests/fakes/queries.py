@@ -193,14 +193,14 @@ class FakeQueries(QueryService):
         return replace(explain(record), query_id=None, state=PLANNED)
 
     def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
-        own = [each.record for each in self.by_id.values() if each.record.caller == listing.caller]
-        shown = [summary_of(each, elapsed_ms=6) for each in own]
-        newest_first = sorted(shown, key=lambda each: each.position, reverse=True)
-        return [each for each in newest_first if listing.takes(each)][: listing.limit]
+        own = [query.record for query in self.by_id.values() if query.record.caller == listing.caller]
+        shown = [summary_of(record, elapsed_ms=6) for record in own]
+        newest_first = sorted(shown, key=lambda summary: summary.position, reverse=True)
+        return [summary for summary in newest_first if listing.takes(summary)][: listing.limit]
 
     def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
         store = FakeMetricsStore()
-        store.record([each.record for each in self.by_id.values()])
+        store.record([query.record for query in self.by_id.values()])
         beginning = since or NOON
         return PruningSummary(beginning, FakeQueryHistory(store).pruning(beginning, table))
 
@@ -216,14 +216,16 @@ class FakeQueries(QueryService):
             Chunk(index, start, min(self.chunk_rows, self.rows.num_rows - start))
             for index, start in enumerate(starts)
         )
-        columns = tuple(Column(each.name, str(each.type).upper(), each.nullable) for each in self.rows.schema)
+        columns = tuple(
+            Column(column.name, str(column.type).upper(), column.nullable) for column in self.rows.schema
+        )
         return Manifest(columns, self.rows.num_rows, self.rows.nbytes, chunks, is_truncated=False)
 
     def begin_drain(self) -> None:
         self.is_draining = True
 
     def is_drained(self) -> bool:
-        return all(each.record.state.is_final for each in self.by_id.values())
+        return all(query.record.state.is_final for query in self.by_id.values())
 
     def close(self) -> None:
         for query in self.by_id.values():

@@ -18,15 +18,17 @@ class FakeQueryHistory:
         self._store = store
 
     def queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
-        own = [each for each in self._records() if each.caller == listing.caller]
-        shown = [summary_of(each, each.queued_ms + each.planning_ms + each.running_ms) for each in own]
-        newest_first = sorted(shown, key=lambda each: each.position, reverse=True)
-        return [each for each in newest_first if listing.takes(each)][: listing.limit]
+        own = [record for record in self._records() if record.caller == listing.caller]
+        shown = [
+            summary_of(record, record.queued_ms + record.planning_ms + record.running_ms) for record in own
+        ]
+        newest_first = sorted(shown, key=lambda summary: summary.position, reverse=True)
+        return [summary for summary in newest_first if listing.takes(summary)][: listing.limit]
 
     def pruning(self, since: datetime, table: str | None) -> Sequence[TablePruning]:
-        records = [each for each in self._records() if each.submitted_at >= since]
-        names = {scan.table for each in records for scan in each.scans}
-        names |= {str(one.probe.table) for each in records for one in each.filters}
+        records = [record for record in self._records() if record.submitted_at >= since]
+        names = {scan.table for record in records for scan in record.scans}
+        names |= {str(one.probe.table) for record in records for one in record.filters}
         return [_pruning(name, records) for name in sorted(names) if table in (None, name)]
 
     def _records(self) -> list[QueryRecord]:
@@ -36,20 +38,24 @@ class FakeQueryHistory:
 
 
 def _pruning(table: str, records: Sequence[QueryRecord]) -> TablePruning:
-    scans = [(each.query_id, scan.metrics) for each in records for scan in each.scans if scan.table == table]
-    filters = [one for each in records for one in each.filters if str(one.probe.table) == table]
+    scans = [
+        (record.query_id, scan.metrics) for record in records for scan in record.scans if scan.table == table
+    ]
+    filters = [one for record in records for one in record.filters if str(one.probe.table) == table]
     return TablePruning(
         table=table,
         query_count=len({query_id for query_id, _ in scans}),
         scan_count=len(scans),
         data_files=_sum("data_files", [metrics for _, metrics in scans]),
         bytes=_sum("bytes", [metrics for _, metrics in scans]),
-        filters_by_reason=dict(Counter(each.reason for each in filters)),
-        filters_by_source=dict(Counter(each.source for each in filters)),
-        collection_ms=sum(each.collection_ms for each in filters),
+        filters_by_reason=dict(Counter(filter_.reason for filter_ in filters)),
+        filters_by_source=dict(Counter(filter_.source for filter_ in filters)),
+        collection_ms=sum(filter_.collection_ms for filter_ in filters),
     )
 
 
 def _sum(level: str, metrics: Sequence[PruningMetrics]) -> Selection:
-    selections: list[Selection] = [getattr(each, level) for each in metrics]
-    return Selection(sum(each.total for each in selections), sum(each.selected for each in selections))
+    selections: list[Selection] = [getattr(metric, level) for metric in metrics]
+    return Selection(
+        sum(selection.total for selection in selections), sum(selection.selected for selection in selections)
+    )

@@ -47,7 +47,7 @@ class MeetingPlace:
         """Returns the open queries, without those whose record was written."""
         if self.store.is_down:
             raise MetricsStoreDown()
-        recorded = {each.query_id for each in self.store.records}
+        recorded = {record.query_id for record in self.store.records}
         self.rows = {query_id: row for query_id, row in self.rows.items() if query_id not in recorded}
         return self.rows
 
@@ -66,17 +66,19 @@ class FakeReplicas:
             own, now_ms = self.replica.replica_id, self.place.now_ms()
             self.beats += 1
             self.place.seen_ms[own] = now_ms
-            known = {*reported, *(each.record.query_id for each in opened)}
+            known = {*reported, *(query.record.query_id for query in opened)}
             lost = frozenset(
-                each.query_id
-                for each in self.place.store.records
-                if each.query_id in known and each.error is not None and each.error.code == ReplicaLost.code
+                record.query_id
+                for record in self.place.store.records
+                if record.query_id in known
+                and record.error is not None
+                and record.error.code == ReplicaLost.code
             )
-            for each in opened:
-                query_id = each.record.query_id
+            for query in opened:
+                query_id = query.record.query_id
                 before = rows.get(query_id)
                 if query_id not in lost:
-                    rows[query_id] = Row(own, each, now_ms, before is not None and before.is_canceled)
+                    rows[query_id] = Row(own, query, now_ms, before is not None and before.is_canceled)
             for query_id in closed:
                 rows.pop(query_id, None)
             canceled = {
@@ -95,9 +97,9 @@ class FakeReplicas:
             ]
             error = QueryError(ReplicaLost.code, ReplicaLost().detail)
             self.place.store.record(
-                [replace(each, state=QueryState.FAILED, error=error, request_id=None) for each in lost]
+                [replace(record, state=QueryState.FAILED, error=error, request_id=None) for record in lost]
             )
-            return [each.query_id for each in lost]
+            return [record.query_id for record in lost]
 
     def find(self, query_ids: Collection[UUID]) -> Mapping[UUID, OpenQuery]:
         with self.place.lock:

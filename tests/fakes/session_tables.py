@@ -12,7 +12,7 @@ class FakeSessionTables:
     """Lists in `max_ages_ms` how old a cached file list each question accepts, in milliseconds."""
 
     def __init__(self, *tables: TableFacts) -> None:
-        self._tables = {each.name: each for each in tables}
+        self._tables = {table.name: table for table in tables}
         self.max_ages_ms: list[int] = []
         self.is_down = False
 

@@ -32,7 +32,7 @@ class FakeStreamStore:
     def add(self, record: StreamRecord) -> StreamRecord:
         self._check()
         asked = (record.caller, record.request_id)
-        same = [each for each in self.records.values() if (each.caller, each.request_id) == asked]
+        same = [known for known in self.records.values() if (known.caller, known.request_id) == asked]
         if same and record.request_id is not None:
             return same[0]
         self.records[record.stream_id] = record
@@ -41,11 +41,11 @@ class FakeStreamStore:
     def streams(self, caller: str | None = None, state: StreamState | None = None) -> Sequence[StreamRecord]:
         self._check()
         found = [
-            each
-            for each in self.records.values()
-            if caller in (None, each.caller) and state in (None, each.state)
+            record
+            for record in self.records.values()
+            if caller in (None, record.caller) and state in (None, record.state)
         ]
-        return sorted(found, key=lambda each: each.created_at, reverse=True)
+        return sorted(found, key=lambda record: record.created_at, reverse=True)
 
     def move(
         self,

@@ -39,7 +39,7 @@ class FakeTableChanges:
         if name.catalog != CATALOG:
             raise CreationInvalid(f"{name} cannot be created: there is no catalog {name.catalog}.")
         if creation.schema.identifier_field_ids - {
-            each.field_id for each in creation.schema.columns if each.is_required
+            column.field_id for column in creation.schema.columns if column.is_required
         }:
             raise CreationInvalid(f"{name} cannot be created: an identifier field is optional.")
 
@@ -65,7 +65,7 @@ class FakeTableChanges:
         last = self._last_ids.get(name, _highest(now.schema.columns))
         columns = change_schema(now.schema.columns, changes)
         new_ids = count(last + 1)
-        changed = tuple(_with_new_ids(each, new_ids) for each in columns)
+        changed = tuple(_with_new_ids(column, new_ids) for column in columns)
         self._last_ids[name] = max(last, _highest(changed))
         schema = replace(now.schema, schema_id=now.schema.schema_id + 1, columns=changed)
         self._tables.put(replace(now, schema=schema))
@@ -76,11 +76,11 @@ class FakeTableChanges:
         name = table.key.table
         self._begin(name)
         now = self._tables.writable(name, table.key.branch)
-        known = {each.fields for each in now.sort_orders}
+        known = {order.fields for order in now.sort_orders}
         is_same = (now.table_uuid, now.schema.schema_id) == (table.table_uuid, table.schema.schema_id)
         if self.never or not is_same or known & set(orders):
             return False
-        if any(True for each in orders for _ in sort_order_faults(now.schema.columns, each)):
+        if any(True for order in orders for _ in sort_order_faults(now.schema.columns, order)):
             raise SchemaMismatch("The sort order cannot be added to this table.")
         self._tables.put(with_sort_orders(now, orders))
         return True
@@ -93,11 +93,11 @@ class FakeTableChanges:
 
     def _made(self, name: TableName, creation: TableCreation) -> WritableTable:
         ids = count(1)
-        columns = tuple(_with_new_ids(_without_ids(each), ids) for each in creation.schema.columns)
+        columns = tuple(_with_new_ids(_without_ids(column), ids) for column in creation.schema.columns)
         new = {
             old.field_id: made.field_id for old, made in zip(creation.schema.columns, columns, strict=True)
         }
-        identifiers = frozenset(new[each] for each in creation.schema.identifier_field_ids)
+        identifiers = frozenset(new[field_id] for field_id in creation.schema.identifier_field_ids)
         layout = creation.layout
         return WritableTable(
             TableKey(name),
@@ -105,7 +105,7 @@ class FakeTableChanges:
             2,
             TableSchema(0, columns, identifiers),
             0,
-            tuple(replace(each, name=partition_name(each)) for each in layout.partition_fields),
+            tuple(replace(field, name=partition_name(field)) for field in layout.partition_fields),
             layout.sort_fields,
             b"",
             sort_orders=(SortOrder(1, layout.sort_fields),) if layout.sort_fields else (),
@@ -113,12 +113,12 @@ class FakeTableChanges:
 
 
 def _highest(columns: Sequence[Field]) -> int:
-    return max((each.field_id for _, each in fields_with_paths(tuple(columns))), default=0)
+    return max((field.field_id for _, field in fields_with_paths(tuple(columns))), default=0)
 
 
 def _with_new_ids(field: Field, ids: Iterator[int]) -> Field:
     new_id = field.field_id or next(ids)
-    children = [_with_new_ids(each, ids) for each in field.children]
+    children = [_with_new_ids(child, ids) for child in field.children]
     return replace(field, field_id=new_id, type=with_children(field.type, children))
 
 

@@ -27,7 +27,7 @@ class FakeTableCommits:
             failure = self.failures.pop(0) if self.failures else None
             if failure is not None:
                 raise failure
-            known = [each.round_id for each in self.rounds]
+            known = [round_.round_id for round_ in self.rounds]
             is_repeated = committable.round_id in known
             if not is_repeated:
                 if not is_open():
@@ -40,13 +40,13 @@ class FakeTableCommits:
         return CommitResult(
             committable.key,
             snapshot_id,
-            sum(len(each.data_files) for each in results),
-            sum(each.record_count for each in results),
-            sum(each.byte_count for each in results),
+            sum(len(result.data_files) for result in results),
+            sum(result.record_count for result in results),
+            sum(result.byte_count for result in results),
             is_repeated,
         )
 
     def files(self, key: TableKey) -> list[str]:
         """Returns every data file of the table, once for each time it was added."""
-        rounds = [each for each in self.rounds if each.key == key]
-        return [file for each in rounds for result in each.write_results for file in result.data_files]
+        rounds = [round_ for round_ in self.rounds if round_.key == key]
+        return [file for round_ in rounds for result in round_.write_results for file in result.data_files]

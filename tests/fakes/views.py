@@ -11,7 +11,7 @@ class FakeViews:
     """A view is read alike if it still exists unchanged and is not among the `others`."""
 
     def __init__(self, *views: View) -> None:
-        self._views = {each.name: each for each in views}
+        self._views = {view.name: view for view in views}
         self.others: set[TableName] = set()
         self.asked: list[TableName] = []
         self.readings: list[ViewReading] = []

@@ -37,17 +37,17 @@ SIGNS = EngineSigns(
 def watched_metrics(classes: CallerClasses | None = None, signs: EngineSigns = SIGNS) -> QueryMetrics:
     """Returns the metrics of a gateway without faults."""
     metrics = QueryMetrics(classes)
-    parts = [PartHealth(each, PartState.UP) for each in PARTS]
+    parts = [PartHealth(part, PartState.UP) for part in PARTS]
     metrics.watch(PartCollector(lambda: parts))
     metrics.watch(DiskCollector(lambda: DiskRoom(40 << 30, 100 << 30)))
     metrics.watch(EngineCollector(lambda: signs))
     metrics.watch(FilterCacheCollector(lambda: {"REFUSED": 0, "NO_ANSWER": 0}))
     metrics.watch(RecordCollector(lambda: RecordsUse(0, 10_000, 0)))
     metrics.watch(StreamCollector(lambda: StreamStanding(dict.fromkeys(StreamState, 0))))
-    for each in POOLS:
-        metrics.pools.add(each, lambda: PoolUse(1, 8))
-    for each in CACHES:
-        metrics.caches.add(each, lambda: CacheUse(1, 100, 1_000, 3, 1))
-    for each in STORES:
-        metrics.caches.add(each, lambda: CacheUse(1, 100, 1_000))
+    for pool in POOLS:
+        metrics.pools.add(pool, lambda: PoolUse(1, 8))
+    for cache in CACHES:
+        metrics.caches.add(cache, lambda: CacheUse(1, 100, 1_000, 3, 1))
+    for store in STORES:
+        metrics.caches.add(store, lambda: CacheUse(1, 100, 1_000))
     return metrics

@@ -11,7 +11,7 @@ from service.model.tables.tables import TableName
 
 class FakeWritableTables:
     def __init__(self, *tables: WritableTable) -> None:
-        self._tables = {each.key.table: each for each in tables}
+        self._tables = {table.key.table: table for table in tables}
         self._tags: set[TableKey] = set()
         self.is_down = False
 
@@ -28,7 +28,7 @@ class FakeWritableTables:
         if self.is_down:
             raise CatalogDown(f"The catalog {name.catalog} does not answer.")
         if name not in self._tables:
-            raise TableNotFound(str(name), [str(each) for each in self._tables])
+            raise TableNotFound(str(name), [str(table) for table in self._tables])
         key = TableKey(name, branch)
         if key in self._tags:
             raise IngestInvalid(f"{branch} is a tag of {name}, not a branch: it cannot be written to.")

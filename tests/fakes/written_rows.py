@@ -26,16 +26,16 @@ class FakeWrittenRows:
         self._files = files
 
     def columns(self, table: WritableTable, data_file: str) -> tuple[Field, ...]:
-        fields = {each.name: each for each in self.schema.columns}
+        fields = {column.name: column for column in self.schema.columns}
         return tuple(fields[name] for name in self._rows(table, data_file)[0])
 
     def batches(
         self, table: WritableTable, target: WriteTarget, data_files: Sequence[str]
     ) -> Iterable[pa.RecordBatch]:
-        before = {each.field_id: each.name for each in self.schema.columns}
+        before = {column.field_id: column.name for column in self.schema.columns}
         fields = written_fields(table.schema, target.write_schema_column_ids)
-        for each in data_files:
-            rows = self._rows(table, each)
+        for file in data_files:
+            rows = self._rows(table, file)
             found = [
                 {field.name: row.get(before.get(field.field_id, "")) for field in fields} for row in rows
             ]

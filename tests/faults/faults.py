@@ -67,30 +67,30 @@ def _lines(place: FaultPlace) -> Iterator[None]:
     try:
         yield
     finally:
-        for each in (place.to_database, place.to_cache):
-            each.line.delay_s, each.line.bytes_per_s, each.line.is_stalled = 0.0, None, False
+        for proxy in (place.to_database, place.to_cache):
+            proxy.line.delay_s, proxy.line.bytes_per_s, proxy.line.is_stalled = 0.0, None, False
 
 
 def _slow_lines(place: FaultPlace) -> None:
     with _lines(place):
-        for each in (place.to_database, place.to_cache):
-            each.line.delay_s, each.line.bytes_per_s = 0.05, 200_000
+        for proxy in (place.to_database, place.to_cache):
+            proxy.line.delay_s, proxy.line.bytes_per_s = 0.05, 200_000
         persist()
 
 
 def _half_open(place: FaultPlace) -> None:
     """Simulates the loss of the other machine: data is lost silently, and later everything is reset."""
     with _lines(place):
-        for each in (place.to_database, place.to_cache):
-            each.line.is_stalled = True
+        for proxy in (place.to_database, place.to_cache):
+            proxy.line.is_stalled = True
         persist()
-        for each in (place.to_database, place.to_cache):
-            each.cut()
+        for proxy in (place.to_database, place.to_cache):
+            proxy.cut()
 
 
 def _cut(place: FaultPlace) -> None:
-    for each in (place.to_database, place.to_cache):
-        each.cut()
+    for proxy in (place.to_database, place.to_cache):
+        proxy.cut()
 
 
 STORES = frozenset({"metricsStore", "catalog:lake"})

@@ -42,7 +42,7 @@ class FaultPlace:
 
     def of_database(self) -> list[psutil.Process]:
         """Returns PostgreSQL's processes, the first one before its children."""
-        found = [each for each in psutil.process_iter() if _listens(each, self.database.port)]
+        found = [process for process in psutil.process_iter() if _listens(process, self.database.port)]
         assert len(found) == 1
         return [found[0], *found[0].children(recursive=True)]
 
@@ -50,7 +50,7 @@ class FaultPlace:
         """Returns the gateway's processes that parse queries."""
         jvm = self.gateway.jvm()
         of_jvm = [] if jvm is None else [jvm, *jvm.children(recursive=True)]
-        return [each for each in self.gateway.children() if each not in of_jvm]
+        return [child for child in self.gateway.children() if child not in of_jvm]
 
     def stored(self) -> list[int]:
         """Returns the numbers of all records in the table, read from its files."""
@@ -98,15 +98,15 @@ def through(url: str, line: TcpProxy) -> str:
 @contextmanager
 def stopped(processes: list[psutil.Process]) -> Iterator[None]:
     """Suspends the processes until the block ends."""
-    for each in processes:
+    for process in processes:
         with contextlib.suppress(psutil.Error):
-            each.suspend()
+            process.suspend()
     try:
         yield
     finally:
-        for each in processes:
+        for process in processes:
             with contextlib.suppress(psutil.Error):
-                each.resume()
+                process.resume()
 
 
 def _stop(gateway: RunningGateway) -> None:

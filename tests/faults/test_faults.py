@@ -56,13 +56,15 @@ def test_callers_are_answered_or_refused_and_nothing_that_was_accepted_is_lost(
         until(lambda: watch.is_calm_since(max(repaired_s, time.monotonic() - CALM_S)), CALM_WITHIN_S)
         calm_s = time.monotonic()
     meanwhile = [
-        each for each in watch.seen if began_s <= each.began_s + each.took_s and each.began_s <= calm_s
+        seen for seen in watch.seen if began_s <= seen.began_s + seen.took_s and seen.began_s <= calm_s
     ]
     reported_s = _reported_s(meanwhile, began_s, fault.parts)
-    again_s = max((each.began_s + each.took_s for each in meanwhile if not each.is_right), default=repaired_s)
-    longest = max(meanwhile, key=lambda each: each.took_s)
+    again_s = max(
+        (answer.began_s + answer.took_s for answer in meanwhile if not answer.is_right), default=repaired_s
+    )
+    longest = max(meanwhile, key=lambda answer: answer.took_s)
     refusals = Counter(
-        f"{each.kind} {each.status} {each.code}".strip() for each in meanwhile if not each.is_right
+        f"{answer.kind} {answer.status} {answer.code}".strip() for answer in meanwhile if not answer.is_right
     )
     say(
         f"{name:40s} {reported_s:8.1f} {longest.took_s:11.1f} {longest.kind:>6s}"
@@ -70,8 +72,8 @@ def test_callers_are_answered_or_refused_and_nothing_that_was_accepted_is_lost(
     )
     assert place.gateway.process.pid == process
     assert place.gateway.process.poll() is None
-    assert {each.status for each in meanwhile} <= DOCUMENTED, refusals
-    assert not {each.kind for each in meanwhile if not each.is_right} & fault.unaffected, refusals
+    assert {answer.status for answer in meanwhile} <= DOCUMENTED, refusals
+    assert not {answer.kind for answer in meanwhile if not answer.is_right} & fault.unaffected, refusals
     assert longest.took_s <= fault.waits_s, longest
     assert reported_s <= REPORTED_WITHIN_S
     assert again_s - repaired_s <= RECOVERS_WITHIN_S
@@ -84,10 +86,12 @@ def _reported_s(meanwhile: Sequence[Seen], began_s: float, parts: frozenset[str]
     """Returns the time until health reported all these parts as down; 0 if there are none."""
     if not parts:
         return 0.0
-    answers = [each for each in meanwhile if each.kind == "readyz" and each.body and "parts" in each.body]
-    reported = [each for each in answers if parts <= _down(each)]
-    assert reported, [_down(each) for each in answers]
-    return min(each.began_s + each.took_s for each in reported) - began_s
+    answers = [
+        answer for answer in meanwhile if answer.kind == "readyz" and answer.body and "parts" in answer.body
+    ]
+    reported = [answer for answer in answers if parts <= _down(answer)]
+    assert reported, [_down(answer) for answer in answers]
+    return min(seen.began_s + seen.took_s for seen in reported) - began_s
 
 
 def _down(answer: Seen) -> set[str]:

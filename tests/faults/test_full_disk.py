@@ -112,13 +112,17 @@ def test_a_full_disk_is_reported_by_codes_and_forgotten_when_there_is_room(
             until(lambda: time.monotonic() - began_s > FULL_S, FULL_S + 5)
         until(lambda: watch.is_calm_since(time.monotonic() - CALM_S), CALM_WITHIN_S)
     refusals = Counter(
-        f"{each.kind} {each.status} {each.code}" for each in watch.since(began_s) if not each.is_right
+        f"{answer.kind} {answer.status} {answer.code}"
+        for answer in watch.since(began_s)
+        if not answer.is_right
     )
     answers = {"large result": _said(result), "large body": _said(body)}
     say(f"\nfull disk: {answers}; {dict(refusals)}")
     assert place.gateway.process.poll() is None
-    assert {each.status for each in watch.seen} <= DOCUMENTED, refusals
-    assert not any(each.kind in ("livez", "readyz") for each in watch.since(began_s) if not each.is_right)
+    assert {answer.status for answer in watch.seen} <= DOCUMENTED, refusals
+    assert not any(
+        answer.kind in ("livez", "readyz") for answer in watch.since(began_s) if not answer.is_right
+    )
     assert problem(body, 503, "STORAGE_DOWN")
     assert problem(result, 503, "STORAGE_DOWN")
     until(lambda: set(watch.accepted) <= set(place.stored()), 60)

@@ -56,30 +56,32 @@ class Watch:
             "livez": lambda client: client.get("/livez"),
         }
         self._threads = [
-            threading.Thread(target=self._repeat, args=each, daemon=True) for each in kinds.items()
+            threading.Thread(target=self._repeat, args=kind, daemon=True) for kind in kinds.items()
         ]
-        for each in self._threads:
-            each.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.ended.set()
-        for each in self._threads:
-            each.join(TIMEOUT_S + 5)
+        for thread in self._threads:
+            thread.join(TIMEOUT_S + 5)
 
     def since(self, moment_s: float, kind: str | None = None) -> Sequence[Seen]:
         """Returns the answers to requests since then."""
-        return [each for each in list(self.seen) if each.began_s >= moment_s and kind in (None, each.kind)]
+        return [
+            answer for answer in list(self.seen) if answer.began_s >= moment_s and kind in (None, answer.kind)
+        ]
 
     def is_calm_since(self, moment_s: float) -> bool:
         """Returns whether each kind was asked several times since then, and always answered rightly."""
         found = self.since(moment_s)
-        counts = Counter(each.kind for each in found)
+        counts = Counter(answer.kind for answer in found)
         is_ready = all(
-            each.body["status"] == "READY" for each in found if each.kind == "readyz" and each.body
+            answer.body["status"] == "READY" for answer in found if answer.kind == "readyz" and answer.body
         )
         enough = len(counts) == len(self._threads) and min(counts.values()) >= 3
-        return is_ready and enough and all(each.is_right for each in found)
+        return is_ready and enough and all(answer.is_right for answer in found)
 
     def _repeat(self, kind: str, action: Callable[[httpx.Client], httpx.Response]) -> None:
         limits = httpx.Limits(max_keepalive_connections=0)

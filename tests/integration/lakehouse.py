@@ -142,7 +142,7 @@ def _calendar() -> pa.Table:
 
 
 def _returns(first: int) -> pa.Table:
-    found = [{"return_id": first + each, "reason": "torn"} for each in range(RETURNS_PER_FILE)]
+    found = [{"return_id": first + number, "reason": "torn"} for number in range(RETURNS_PER_FILE)]
     return pa.Table.from_pylist(found, schema=RETURNS.as_arrow())
 
 

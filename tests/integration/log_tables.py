@@ -35,7 +35,7 @@ def ids(table: Table) -> list[int]:
 
 
 def lines(records: Iterable[Mapping[str, Any]]) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in records)
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
 def put(inbox: Path, name: str, content: bytes, age: timedelta = timedelta()) -> None:

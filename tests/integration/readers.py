@@ -54,7 +54,7 @@ def by_duckdb(path: str) -> list[Row]:
 
 def data_files(table: Table) -> list[DataFile]:
     """Returns the data files of the newest snapshot."""
-    return [each.file for each in table.refresh().scan().plan_files()]
+    return [file.file for file in table.refresh().scan().plan_files()]
 
 
 def path_of(file: DataFile) -> str:
@@ -64,14 +64,14 @@ def path_of(file: DataFile) -> str:
 
 def assert_read_alike(gateway: httpx.Client, table: Table, expected: Iterable[Row]) -> None:
     """Asserts that all three readers find these rows, which have every column, and that metrics are right."""
-    rows = {each["id"]: _plain(each) for each in expected}
+    rows = {row["id"]: _plain(row) for row in expected}
     assert by_id(by_spark(gateway, f"SELECT * FROM {named(table)}")) == rows
     assert_read_alike_without_spark(table, rows.values())
 
 
 def assert_read_alike_without_spark(table: Table, expected: Iterable[Row]) -> None:
     """Does as `assert_read_alike`, for tables with types that Spark does not support."""
-    rows = {each["id"]: _plain(each) for each in expected}
+    rows = {row["id"]: _plain(row) for row in expected}
     assert by_id(by_pyiceberg(table)) == rows
     in_files: dict[object, Row] = {}
     for file in data_files(table):
@@ -112,7 +112,7 @@ def assert_metrics_match(table: Table, file: DataFile, rows: list[Row]) -> None:
 def by_id(rows: Iterable[Row]) -> dict[object, Row]:
     """Returns the rows by id, and asserts that ids are unique."""
     listed = list(rows)
-    found = {each["id"]: each for each in listed}
+    found = {row["id"]: row for row in listed}
     assert len(found) == len(listed)
     return found
 
@@ -125,8 +125,8 @@ def _is_within_bounds(field: NestedField, file: DataFile, value: Any) -> bool:
     given = float(value) if str(kind) in ("float", "double") else value
     number: Any = literal(given).to(kind).value
     lower, upper = (
-        None if each is None else cast(Any, from_bytes(kind, each))
-        for each in (file.lower_bounds.get(field.field_id), file.upper_bounds.get(field.field_id))
+        None if bound is None else cast(Any, from_bytes(kind, bound))
+        for bound in (file.lower_bounds.get(field.field_id), file.upper_bounds.get(field.field_id))
     )
     return bool((lower is None or lower <= number) and (upper is None or number <= upper))
 
@@ -137,21 +137,21 @@ def _filled(found: Any, expected: Any) -> Any:
         missing = dict.fromkeys(expected.keys() - found.keys())
         return {name: _filled(value, expected.get(name)) for name, value in found.items()} | missing
     if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
-        return [_filled(*each) for each in zip(found, expected, strict=True)]
+        return [_filled(*pair) for pair in zip(found, expected, strict=True)]
     return found
 
 
 def _rows(table: pa.Table) -> list[Row]:
-    return [_plain(each) for each in table.to_pylist()]
+    return [_plain(row) for row in table.to_pylist()]
 
 
 def _plain(value: Any) -> Any:
     """Converts values so that they are equal only if they are identical: NaN is, the two zeros are not."""
     match value:
         case dict():
-            return {key: _plain(each) for key, each in value.items()}
+            return {key: _plain(item) for key, item in value.items()}
         case list() | tuple():
-            return [_plain(each) for each in value]
+            return [_plain(item) for item in value]
         case float():
             return repr(value)
         case datetime() if value.tzinfo is not None:

@@ -81,8 +81,8 @@ def killed(gateway: RunningGateway) -> None:
     """Kills the gateway and all of its child processes at once, as if their machine failed."""
     children = gateway.children()
     gateway.kill()
-    for each in children:
-        each.kill()
+    for child in children:
+        child.kill()
     psutil.wait_procs(children, timeout=10)
 
 

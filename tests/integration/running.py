@@ -137,7 +137,7 @@ class RunningGateway:
 
     def jvm(self) -> psutil.Process | None:
         """Returns Spark's JVM, if there is one."""
-        return next((each for each in self.children() if _is_spark(each)), None)
+        return next((child for child in self.children() if _is_spark(child)), None)
 
     def children(self) -> list[psutil.Process]:
         """Returns all current child processes, including indirect ones."""
@@ -149,14 +149,14 @@ class RunningGateway:
     def command_lines(self) -> list[str]:
         """Returns the command lines of all children, without those that have just ended."""
         lines = []
-        for each in self.children():
+        for child in self.children():
             with contextlib.suppress(psutil.Error):
-                lines.append(" ".join(each.cmdline()))
+                lines.append(" ".join(child.cmdline()))
         return lines
 
     def own_processes(self) -> list[psutil.Process]:
         """Returns all processes with the data folder in their command line or as their working folder."""
-        return [each for each in psutil.process_iter() if _belongs_to(each, str(self.data_dir))]
+        return [process for process in psutil.process_iter() if _belongs_to(process, str(self.data_dir))]
 
     def log_tail(self) -> str:
         """Returns the end of standard error, for messages of failed tests."""
@@ -216,6 +216,6 @@ def _is_spark(process: psutil.Process) -> bool:
 def _belongs_to(process: psutil.Process, folder: str) -> bool:
     try:
         words = [*process.cmdline(), process.cwd()]
-        return process.status() != psutil.STATUS_ZOMBIE and any(folder in each for each in words)
+        return process.status() != psutil.STATUS_ZOMBIE and any(folder in word for word in words)
     except psutil.Error:
         return False

@@ -75,7 +75,7 @@ class SparkCluster:
     def ports(self, name: str) -> set[int]:
         """Returns the ports at which this daemon listens."""
         found = self.daemons[name].net_connections("tcp")
-        return {each.laddr.port for each in found if each.status == psutil.CONN_LISTEN}
+        return {connection.laddr.port for connection in found if connection.status == psutil.CONN_LISTEN}
 
 
 @contextmanager

@@ -49,8 +49,8 @@ def datasets_that_give_up(gateway: JavaGateway, *errors: str) -> list[JavaObject
     types[0] = gateway.jvm.java.lang.Class.forName("java.lang.String")
     constructor = compiler.getClassLoader().loadClass("GivesUp").getDeclaredConstructor(types)
     datasets = []
-    for each in errors:
+    for error in errors:
         values = gateway.new_array(gateway.jvm.java.lang.Object, 1)
-        values[0] = each
+        values[0] = error
         datasets.append(constructor.newInstance(values))
     return datasets

@@ -46,5 +46,5 @@ def is_worker_without_secret_refused(cluster: SparkCluster, folder: Path) -> boo
         daemon(stack, command, folder, "stranger")
         log = folder / "stranger.log"
         ended = ("Failed to connect to master", "Successfully registered")
-        until(lambda: any(each in log.read_text() for each in ended), 120)
+        until(lambda: any(message in log.read_text() for message in ended), 120)
         return ended[1] not in log.read_text() and len(cluster.status()["workers"]) == 2

@@ -30,8 +30,10 @@ class Kind:
 
 def at_edges(first: int, last: int, *edges: int) -> some.SearchStrategy[int]:
     """Generates numbers of the whole range, and as many close to its ends, to zero and to the edges."""
-    close = [each + step for each in (first, last, 0, *edges) for step in (-1, 0, 1)]
-    return some.integers(first, last) | some.sampled_from([each for each in close if first <= each <= last])
+    close = [edge + step for edge in (first, last, 0, *edges) for step in (-1, 0, 1)]
+    return some.integers(first, last) | some.sampled_from(
+        [number for number in close if first <= number <= last]
+    )
 
 
 # These are around the years 1, 0, 9999, 10000, ±32767 and the change of calendars.
@@ -90,7 +92,7 @@ def parts_of(value: str) -> tuple[str, int, int, int, int, str | None]:
     found = _DURATION.fullmatch(value)
     assert found is not None, value
     sign, *numbers, fraction = found.groups()
-    days, hours, minutes, seconds = (int(each or 0) for each in numbers)
+    days, hours, minutes, seconds = (int(number or 0) for number in numbers)
     return sign, days, hours, minutes, seconds, fraction
 
 

@@ -142,7 +142,7 @@ def test_a_key_that_another_process_revokes_is_refused_within_seconds(house: Hou
     assert house.status(key) == 200
     house.sluice("keys", "revoke", key_id)
     until(lambda: house.status(key) == 401, TTL_S + 20)
-    [shown] = [each for each in json.loads(house.sluice("keys", "list", "--json")) if each["keyId"] == key_id]
+    [shown] = [load for load in json.loads(house.sluice("keys", "list", "--json")) if load["keyId"] == key_id]
     assert shown["revokedAt"] is not None
     assert shown["expiresAt"] is None
     assert "secret" not in json.dumps(shown)
@@ -227,13 +227,13 @@ def test_no_secret_is_anywhere(house: House) -> None:
     secrets = [*sent, *(each.split("_", 2)[2] for each in (key, tampered)), house.store.password]
     stored = str(house.store.read("metrics", "SELECT * FROM api_keys"))
     log = house.running.log_path.read_text()
-    events = [each for each in house.running.log_lines() if each["event"] == "authentication_failed"]
+    events = [line for line in house.running.log_lines() if line["event"] == "authentication_failed"]
     assert {"api_key_created", "authentication_failed"} <= {
-        each["event"] for each in house.running.log_lines()
+        line["event"] for line in house.running.log_lines()
     }
-    assert {each["reason"] for each in events} >= {"wrong", "expired", "unknown"}
-    until(lambda: {each.trace_id for each in house.traces.spans} >= {each.trace_id for each in traces})
-    spans = [each.text for each in house.traces.spans]
+    assert {event["reason"] for event in events} >= {"wrong", "expired", "unknown"}
+    until(lambda: {span.trace_id for span in house.traces.spans} >= {trace.trace_id for trace in traces})
+    spans = [span.text for span in house.traces.spans]
     for secret in secrets:
         for text in (*shown, stored, log, *spans):
             assert secret not in text

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.integration
 
 
 def _tables(lake: SqlCatalog) -> dict[str, str]:
-    names = [each for schema in lake.list_namespaces() for each in lake.list_tables(schema)]
+    names = [table for schema in lake.list_namespaces() for table in lake.list_tables(schema)]
     return {".".join(name): lake.load_table(name).metadata_location for name in names}
 
 
@@ -211,7 +211,7 @@ def test_a_text_that_is_deep_or_wide_gets_an_answer(gateway: httpx.Client) -> No
     for sql in (
         "SELECT " + "(" * 3000 + "1" + ")" * 3000,
         "SELECT " + " + ".join("1" for _ in range(5000)),
-        "SELECT 1 WHERE 1 IN (" + ", ".join(str(each) for each in range(20_000)) + ")",
+        "SELECT 1 WHERE 1 IN (" + ", ".join(str(number) for number in range(20_000)) + ")",
         "FROM " * 20_000 + "t",
     ):
         response = post(gateway, sql)

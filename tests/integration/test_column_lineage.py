@@ -26,7 +26,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
         "spark.sql.catalog.lake.type": "hadoop",
         "spark.sql.catalog.lake.warehouse": str(folder / "warehouse"),
     }
-    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
     engine = SparkEngine(SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake", "1g"))
     engine.start()
     prepare(
@@ -46,17 +46,18 @@ def lineage_of(engine: SparkEngine, sql: str) -> ColumnLineage:
     result: EngineResult = run(engine, sql)
     lineage = result.lineage()
     assert lineage is not None, sql
-    assert [each.name for each in lineage.columns] == [each.name for each in result.columns]
+    assert [column.name for column in lineage.columns] == [column.name for column in result.columns]
     return lineage
 
 
 def reported(lineage: ColumnLineage) -> dict[str, set[str]]:
     """Returns `table.column KIND` by result column; `*` stands for the rows, and `!` for masked sources."""
-    parts = {each.name: each.sources for each in lineage.columns} | {"*": lineage.rows}
+    parts = {column.name: column.sources for column in lineage.columns} | {"*": lineage.rows}
     return {
         name: {
-            f"{each.table.removeprefix('lake.shop.')}.{each.column} {each.influence}{'!' * each.is_masked}"
-            for each in sources
+            f"{source.table.removeprefix('lake.shop.')}.{source.column} {source.influence}"
+            + "!" * source.is_masked
+            for source in sources
         }
         for name, sources in parts.items()
     }
@@ -172,9 +173,9 @@ def test_a_view_is_reported_by_its_tables(engine: SparkEngine) -> None:
 
 def test_what_would_take_too_long_is_not_reported(engine: SparkEngine) -> None:
     """The query takes a column made of 500 others 500 times."""
-    columns = ", ".join(f"CAST(id + {each} AS STRING) AS c{each}" for each in range(500))
-    together = f"concat_ws('', {', '.join(f'c{each}' for each in range(500))})"
-    copies = ", ".join(f"a AS a{each}" for each in range(500))
+    columns = ", ".join(f"CAST(id + {number} AS STRING) AS c{number}" for number in range(500))
+    together = f"concat_ws('', {', '.join(f'c{number}' for number in range(500))})"
+    copies = ", ".join(f"a AS a{number}" for number in range(500))
     base = f"SELECT {columns}, id AS c FROM lake.shop.sales"
     assert run(engine, f"SELECT {together} AS a FROM ({base}) WHERE false").lineage() is not None
     prepare(engine, f"CREATE TABLE lake.shop.wide AS {base} WHERE false")

@@ -31,7 +31,7 @@ SCHEMA = Schema(
     NestedField(6, "tags", ListType(9, StringType(), element_required=False)),
 )
 BY_DAY = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "day"))
-NOTHING: Row = dict.fromkeys(each.name for each in SCHEMA.fields)
+NOTHING: Row = dict.fromkeys(field.name for field in SCHEMA.fields)
 DAYS = [date(2026, 1, 1), date(2026, 1, 2), None]
 
 
@@ -53,10 +53,10 @@ class Rows:
 
     def put(self, ids: range, columns: list[str], mode: str = "append", **fields: Any) -> None:
         """Sends records with these fields; an upsert replaces whole rows."""
-        days = {each: DAYS[each % len(DAYS)] for each in ids}
+        days = {id_: DAYS[id_ % len(DAYS)] for id_ in ids}
         records = [
-            {"id": each, "day": None if day is None else day.isoformat(), **fields}
-            for each, day in days.items()
+            {"id": id_, "day": None if day is None else day.isoformat(), **fields}
+            for id_, day in days.items()
         ]
         body: dict[str, Any] = {"table": named(self._table), "writeSchema": columns, "records": records}
         if mode == "upsert":
@@ -66,7 +66,7 @@ class Rows:
         whole = fields | (
             {"place": {"city": None, "zip": None} | fields["place"]} if "place" in fields else {}
         )
-        self.expected |= {each: {**NOTHING, "id": each, "day": day, **whole} for each, day in days.items()}
+        self.expected |= {id_: {**NOTHING, "id": id_, "day": day, **whole} for id_, day in days.items()}
 
 
 def test_rows_of_many_write_schemas_and_upserts_are_read_alike_after_a_compaction(

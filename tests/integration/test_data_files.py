@@ -93,8 +93,8 @@ class Lake:
         """Returns the files as Iceberg's Java library parses their JSON."""
         iceberg = self.spark._jvm.org.apache.iceberg
         specs = self.java(name).specs()
-        nodes = [iceberg.util.JsonUtil.mapper().readTree(each) for each in result.data_files]
-        return [iceberg.ContentFileParser.fromJson(each, specs) for each in nodes]
+        nodes = [iceberg.util.JsonUtil.mapper().readTree(file) for file in result.data_files]
+        return [iceberg.ContentFileParser.fromJson(node, specs) for node in nodes]
 
     def rows(self, sql: str) -> list[dict[str, Any]]:
         return list(run(self.engine, sql).rows.to_pylist())
@@ -102,7 +102,7 @@ class Lake:
 
 def written(table: Table, columns: list[str] | None, *batches: pa.RecordBatch) -> WriteResult:
     schema = table.schema()
-    ids = None if columns is None else tuple(schema.find_field(each).field_id for each in columns)
+    ids = None if columns is None else tuple(schema.find_field(column).field_id for column in columns)
     target = WriteTarget(KEY, schema.schema_id, table.spec().spec_id, write_schema_column_ids=ids)
     return write_data_files(writer_state(table), target, batches, WriteBounds())
 
@@ -116,7 +116,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         "spark.sql.catalog.lake.warehouse": f"file://{folder}/warehouse",
         "spark.sql.catalog.lake.cache-enabled": "false",
     }
-    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
     engine = SparkEngine(SparkSettings("local[2]", jars, folder, settings, ("lake",), "lake", "1g"))
     engine.start()
     yield Lake(engine)
@@ -167,7 +167,7 @@ def test_three_projections_of_one_table_are_read_alike_by_all(lake: Lake) -> Non
         },
         whole | third.to_pylist()[0],
     ]
-    assert [list(each) for each in found] == [list(whole)] * 4
+    assert [list(row) for row in found] == [list(whole)] * 4
     assert found == expected
     scanned = lake.table(name).scan().to_arrow().sort_by("id").to_pylist()
     assert scanned == expected
@@ -202,7 +202,9 @@ def test_what_the_rules_say_of_defaults_is_what_readers_make_of_them(lake: Lake)
     lake.java(name).updateSchema().updateColumnDefault("level", lit(9).to(integer)).commit()
     with pytest.raises(WriteSchemaInvalid) as refused:
         ids_of(lake.table(name), "id")
-    assert [getattr(each, "rule", None) for each in refused.value.violations] == [WriteRule.DEFAULT_DIFFERS]
+    assert [getattr(violation, "rule", None) for violation in refused.value.violations] == [
+        WriteRule.DEFAULT_DIFFERS
+    ]
     assert ids_of(lake.table(name), "level", "id") == (2, 1)
     lake.append(name, ["level", "id"], pa.record_batch({"level": [8], "id": [2]}))
     # Iceberg's own writer writes the new default; a value missing in a file reads as the initial one.
@@ -211,7 +213,7 @@ def test_what_the_rules_say_of_defaults_is_what_readers_make_of_them(lake: Lake)
     assert lake.rows(f"SELECT * FROM {name} ORDER BY id") == expected
     assert lake.table(name).scan().to_arrow().sort_by("id").to_pylist() == expected
     with duckdb.connect() as connection:
-        [path] = [json.loads(each)["file-path"][7:] for each in result.data_files]
+        [path] = [json.loads(file)["file-path"][7:] for file in result.data_files]
         assert connection.from_parquet(path).to_arrow_table().to_pylist() == [{"id": 1}]
 
 
@@ -239,7 +241,7 @@ def test_no_file_without_the_column_is_read_for_its_values(lake: Lake) -> None:
         ("place.city IS NOT NULL", [1], 1),
     ]:
         answer = run(lake.engine, f"SELECT id FROM {name} WHERE {condition}")
-        assert [each["id"] for each in answer.rows.to_pylist()] == ids, condition
+        assert [row["id"] for row in answer.rows.to_pylist()] == ids, condition
         selected = [scan.metrics.data_files.selected for scan in answer.scans]
         assert sum(selected) <= files if condition == "late IS NULL" else sum(selected) == files, condition
 
@@ -249,7 +251,7 @@ def test_nan_is_found_by_whoever_looks_above_all_numbers(lake: Lake, kind: str) 
     # For Spark, NaN is greater than every number; for Iceberg, it is outside all bounds.
     name = lake.create(f"id BIGINT, x {kind}, s STRUCT<y: {kind}>")
     values = [1.0, math.nan, None]
-    rows = {"id": [1, 2, 3], "x": values, "s": [{"y": each} for each in values]}
+    rows = {"id": [1, 2, 3], "x": values, "s": [{"y": value} for value in values]}
     lake.append(name, None, pa.record_batch(rows))
     # This file has nothing but NaN.
     lake.append(name, None, pa.record_batch({"id": [4], "x": [math.nan], "s": [{"y": math.nan}]}))
@@ -270,7 +272,7 @@ def test_rows_lie_in_their_partitions_and_are_found_there(lake: Lake) -> None:
     rows = pa.record_batch({"id": list(range(24)), "name": names, "at": pa.array(ats), "price": prices})
     result = lake.append(name, None, rows.slice(0, 12), rows.slice(12))
     assert len(result.data_files) > 12
-    own = {json.dumps(json.loads(each)["partition"]) for each in result.data_files}
+    own = {json.dumps(json.loads(file)["partition"]) for file in result.data_files}
     # Spark's own writer must find the same partitions for the same rows.
     copy = lake.create(
         "id BIGINT, name STRING, at TIMESTAMP, price DECIMAL(9, 2)", f"PARTITIONED BY ({transforms})"
@@ -324,13 +326,13 @@ def test_files_are_in_the_tables_order_and_say_so(lake: Lake) -> None:
     names = ["b1", None, "a", "b0", "c", None]
     rows = pa.record_batch({"x": [1.0, 2, None, math.nan, 0, -1], "name": names, "id": list(range(6))})
     result = lake.append(name, ["x", "name", "id"], rows)
-    [content] = [json.loads(each) for each in result.data_files]
+    [content] = [json.loads(file) for file in result.data_files]
     assert content["sort-order-id"] == lake.java(name).sortOrder().orderId() > 0
     assert pq.read_table(content["file-path"][7:])["id"].to_pylist() == [5, 1, 4, 0, 3, 2]
     unsorted = lake.append(name, ["id", "x"], pa.record_batch({"id": [9, 8], "x": [2.0, 1.0]}))
     assert json.loads(unsorted.data_files[0])["sort-order-id"] == 0
     files = lake.rows(f"SELECT sort_order_id FROM {name}.files ORDER BY 1")
-    assert [each["sort_order_id"] for each in files] == [0, content["sort-order-id"]]
+    assert [file["sort_order_id"] for file in files] == [0, content["sort-order-id"]]
 
 
 def test_executors_write_what_the_driver_commits(lake: Lake) -> None:
@@ -380,28 +382,26 @@ def test_pyiceberg_commits_the_files_and_spark_reads_what_it_committed(lake: Lak
         rows = pa.record_batch(
             {
                 "name": ["ax", "ay", "c", None],
-                "who": pa.array([each and each.bytes for each in whos], pa.binary(16)),
+                "who": pa.array([who and who.bytes for who in whos], pa.binary(16)),
                 "raw": [b"\x00\xffa", b"\x00\xffb", None, b"\x00\xffc"],
                 "id": [1, 2, 3, 4],
             }
         )
         result = written(table, ["name", "who", "raw", "id"], rows)
         with table.transaction() as transaction, transaction.update_snapshot().fast_append() as append:
-            for each in result.data_files:
-                append.append_data_file(data_file(each, table.schema(), table.spec()))
+            for file in result.data_files:
+                append.append_data_file(data_file(file, table.schema(), table.spec()))
         metadata = table.metadata_location
         scanned = table.scan().to_arrow().sort_by("id").to_pylist()
-        assert [each["name"] for each in scanned] == ["ax", "ay", "c", None]
+        assert [row["name"] for row in scanned] == ["ax", "ay", "c", None]
         assert list(table.scan(row_filter="late is not null").plan_files()) == []
         assert len(list(table.scan(row_filter="id > 3").plan_files())) == 1
     frame = lake.spark.read.format("iceberg").load(metadata)
     found = [row.asDict() for row in frame.orderBy("id").collect()]
-    assert [(each["id"], each["who"], each["late"]) for each in found] == [
+    assert [(row["id"], row["who"], row["late"]) for row in found] == [
         (index + 1, None if who is None else str(who), None) for index, who in enumerate(whos)
     ]
-    assert [bytes(each["raw"]) if each["raw"] is not None else None for each in found] == rows[
-        "raw"
-    ].to_pylist()
+    assert [bytes(row["raw"]) if row["raw"] is not None else None for row in found] == rows["raw"].to_pylist()
     assert frame.where("late IS NOT NULL").count() == 0
     for who in (whos[0], whos[1]):
         assert frame.where(f"who = '{who}'").count() == whos.count(who)

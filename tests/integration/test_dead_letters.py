@@ -48,8 +48,10 @@ def table(lake: SqlCatalog, log_table: Table) -> Iterator[Table]:
 
 
 def as_arrow_table() -> pa.Table:
-    amounts = pa.array([each["amount"] for each in RECORDS], pa.uint64())
-    kinds = pa.table({"id": [each["id"] for each in RECORDS], "note": [each["note"] for each in RECORDS]})
+    amounts = pa.array([record["amount"] for record in RECORDS], pa.uint64())
+    kinds = pa.table(
+        {"id": [record["id"] for record in RECORDS], "note": [record["note"] for record in RECORDS]}
+    )
     return kinds.append_column("amount", amounts)
 
 
@@ -87,7 +89,7 @@ def send_records(gateway: httpx.Client, table: Table, records: list[dict[str, An
 def dead_letters_of(gateway: httpx.Client, table: Table) -> list[tuple[str, str]]:
     """Returns the format and payload of each dead letter."""
     sql = f"SELECT format, payload FROM {named(table)}__dead_letter ORDER BY position, payload"
-    return [(each[0], each[1]) for each in rows(gateway, sql)]
+    return [(row[0], row[1]) for row in rows(gateway, sql)]
 
 
 @pytest.mark.parametrize("form", ["JSON", *CONTENT_TYPES])
@@ -117,8 +119,8 @@ def test_dead_letters_of_every_form_are_corrected_and_sent_again(
         gateway,
         table,
         [
-            {**each, "kind": None, "amount": CORRECTED if each["id"] in BAD else each["amount"]}
-            for each in RECORDS
+            {**record, "kind": None, "amount": CORRECTED if record["id"] in BAD else record["amount"]}
+            for record in RECORDS
         ],
     )
     assert dead_letters_of(gateway, table) == stored

@@ -80,13 +80,15 @@ def test_nothing_runs_on_and_nothing_was_cut(reported: str, data_dir: Path) -> N
     assert "The gateway has stopped." in reported
     assert "Traceback" not in reported
     assert "None" not in reported
-    own = [each for each in psutil.process_iter() if is_of(each, str(data_dir))]
+    own = [process for process in psutil.process_iter() if is_of(process, str(data_dir))]
     assert not own
 
 
 def is_of(process: psutil.Process, folder: str) -> bool:
     try:
-        return process.status() != psutil.STATUS_ZOMBIE and any(folder in each for each in process.cmdline())
+        return process.status() != psutil.STATUS_ZOMBIE and any(
+            folder in argument for argument in process.cmdline()
+        )
     except psutil.Error:
         return False
 
@@ -97,5 +99,5 @@ def files_of(table: str, text: str) -> tuple[int, int]:
         rf"^  lake\.\w+\.{table}\n(?:    .*\n)*?    data files +([\d,]+) of ([\d,]+)$", text, re.MULTILINE
     )
     assert found is not None, text
-    selected, total = (int(each.replace(",", "")) for each in found.groups())
+    selected, total = (int(group.replace(",", "")) for group in found.groups())
     return selected, total

@@ -153,9 +153,9 @@ def test_a_table_is_made_in_one_snapshot_of_format_2(lake: Lake) -> None:
 
 
 def test_progress_counts_tables_and_rows(lake: Lake, texts: dict[str, list[list[str]]]) -> None:
-    done = [each for each in lake.reported if each.step is Step.DONE]
-    assert [each.table for each in done] == list(TABLES)
-    assert [each.tables_done for each in done] == [1, 2, 3]
+    done = [progress for progress in lake.reported if progress.step is Step.DONE]
+    assert [progress.table for progress in done] == list(TABLES)
+    assert [progress.tables_done for progress in done] == [1, 2, 3]
     assert done[-1].rows_done == sum(map(len, texts.values()))
 
 
@@ -166,7 +166,7 @@ def test_a_table_that_is_there_is_skipped(lake: Lake) -> None:
 
 
 def test_no_text_is_left_behind(lake: Lake) -> None:
-    assert not [each for each in lake.work_dir.rglob("*") if each.is_file() and not each.name.startswith(".")]
+    assert not [path for path in lake.work_dir.rglob("*") if path.is_file() and not path.name.startswith(".")]
 
 
 def test_another_scale_is_refused_and_changes_nothing(lake: Lake) -> None:

@@ -84,11 +84,11 @@ def states(findings: list[Finding], *parts: str) -> list[State]:
 
 
 def failed(findings: list[Finding]) -> list[str]:
-    return [each.part for each in findings if each.state is State.FAILED]
+    return [finding.part for finding in findings if finding.state is State.FAILED]
 
 
 def documented(output: str) -> dict[str, dict[str, Any]]:
-    return {each["part"]: each for each in json.loads(output)["checks"]}
+    return {check["part"]: check for check in json.loads(output)["checks"]}
 
 
 @pytest.mark.timeout(600)
@@ -102,7 +102,7 @@ def test_it_tries_all_beside_a_gateway_that_runs_and_names_the_catalog_that_one_
         "SLUICE_PORT": running.url.rpartition(":")[2],
         "SLUICE_SPARK_MASTER": "local[4]",
     }
-    before = sorted(each.name for each in running.data_dir.iterdir())
+    before = sorted(path.name for path in running.data_dir.iterdir())
     server_before = (running.data_dir / "postgres" / "data" / "postmaster.pid").read_text().splitlines()[0]
     log_before = running.log_path.stat().st_size
     caches_before = sorted((running.data_dir / "valkey").iterdir())
@@ -115,7 +115,7 @@ def test_it_tries_all_beside_a_gateway_that_runs_and_names_the_catalog_that_one_
     assert "add org.xerial:sqlite-jdbc" in half_in_spark["detail"]
     assert "SLUICE_SPARK_EXTRA_PACKAGES" in half_in_spark["cure"]
     assert ended.returncode == 1
-    assert {part: each for part, each in checks.items() if each["state"] in ("FAILED", "SKIPPED")} == {}
+    assert {part: check for part, check in checks.items() if check["state"] in ("FAILED", "SKIPPED")} == {}
     for part, expected in {
         "address": "A gateway listens",
         "embedded PostgreSQL": "runs on its data",
@@ -132,7 +132,7 @@ def test_it_tries_all_beside_a_gateway_that_runs_and_names_the_catalog_that_one_
     assert "engine …" in ended.stderr
 
     assert rows(running.client, "SELECT 1 + 1") == [[2]]
-    assert sorted(each.name for each in running.data_dir.iterdir()) == before
+    assert sorted(path.name for path in running.data_dir.iterdir()) == before
     server = (running.data_dir / "postgres" / "data" / "postmaster.pid").read_text().splitlines()[0]
     assert server == server_before
     assert psutil.pid_exists(int(server))
@@ -154,7 +154,7 @@ def test_with_all_well_it_leaves_with_status_0_and_changes_nothing(
     assert ended.returncode == 0, ended.stdout
     assert " 0 FAILED" in ended.stdout
     assert "wrote, read and deleted a Parquet file" in ended.stdout
-    assert [each for each in tmp_path.rglob("*") if each.is_file()] == []
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_a_first_start_is_tried_in_a_folder_that_is_removed_again(folder: Path) -> None:
@@ -185,7 +185,7 @@ def test_one_that_is_asked_to_stop_leaves_nothing_behind(folder: Path) -> None:
         said = process.stderr.read()
         assert process.wait(WITHIN_S) == 130, said
     assert list(data_dir.iterdir()) == []
-    assert not [each for each in psutil.process_iter(["cmdline"]) if str(data_dir) in str(each.info)]
+    assert not [process for process in psutil.process_iter(["cmdline"]) if str(data_dir) in str(process.info)]
 
 
 def test_postgresql_that_is_gone_fails_alone(given: dict[str, object]) -> None:

@@ -37,16 +37,16 @@ def star(month: int, fact: str = "sales") -> str:
 
 
 def applied(explanation: JsonObject) -> list[JsonObject]:
-    return [each for each in explanation["filters"] if each["applied"]]
+    return [filter_ for filter_ in explanation["filters"] if filter_["applied"]]
 
 
 def reasons(explanation: JsonObject) -> dict[str, str]:
     """Returns the reason of each table's last candidate, by table name."""
-    return {each["probe"]["table"].split(".")[-1]: each["reason"] for each in explanation["filters"]}
+    return {filter_["probe"]["table"].split(".")[-1]: filter_["reason"] for filter_ in explanation["filters"]}
 
 
 def scan_of(explanation: JsonObject, table: str) -> JsonObject:
-    [found] = [each for each in explanation["scans"] if each["table"] == table]
+    [found] = [scan for scan in explanation["scans"] if scan["table"] == table]
     scan: JsonObject = found
     return scan
 
@@ -74,7 +74,7 @@ def test_a_filter_selects_the_files_that_a_literal_predicate_selects(
     wanted = files_of(lake.load_table("shop.sales"), lambda path: path.parent.name in days)
     scan = scan_of(explanation, "lake.shop.sales")
     assert scan["dataFiles"] == {"total": DAYS, "selected": len(wanted)}
-    assert scan["bytes"]["selected"] == sum(each.size for each in wanted)
+    assert scan["bytes"]["selected"] == sum(data_file.size for data_file in wanted)
 
 
 def test_files_that_must_be_pruned_may_be_gone(
@@ -84,9 +84,9 @@ def test_files_that_must_be_pruned_may_be_gone(
     table.append(lake.load_table("shop.sales").scan().to_arrow())
     first = FIRST_DAY + DAYS_PER_MONTH
     folders = {f"day_key={day}" for day in range(first, first + DAYS_PER_MONTH)}
-    for each in files_of(table):
-        if Path(each.path).parent.name not in folders:
-            shutil.rmtree(Path(each.path).parent)
+    for file in files_of(table):
+        if Path(file.path).parent.name not in folders:
+            shutil.rmtree(Path(file.path).parent)
 
     answer, explanation = answered(gateway, star(2, new_name), **ALWAYS)
 
@@ -135,10 +135,10 @@ def test_a_commit_to_the_dimension_is_seen_by_the_next_query(
     calendar = lake.load_table("shop.calendar")
     dimension = make(lake, new_name, calendar.schema())
     days = calendar.scan().to_arrow()
-    dimension.append(days.filter([each == 1 for each in days["month"].to_pylist()]))
+    dimension.append(days.filter([value == 1 for value in days["month"].to_pylist()]))
     sql = f"SELECT count(*) FROM sales AS f JOIN {new_name} AS c ON f.day_key = c.day_key WHERE month < 3"
     before = ask(gateway, sql, **ALWAYS)["result"]["rows"]
-    dimension.append(days.filter([each == 2 for each in days["month"].to_pylist()]))
+    dimension.append(days.filter([value == 2 for value in days["month"].to_pylist()]))
     after, explanation = answered(gateway, sql, **ALWAYS)
 
     assert before == [[sum(sales_on(day) for day in range(DAYS_PER_MONTH))]]
@@ -207,7 +207,7 @@ def test_every_table_that_was_read_has_a_reason(
     answer, explanation = answered(gateway, sql, **body)
 
     assert reasons(explanation)["sales"] == expected
-    assert {each["table"].split(".")[-1] for each in explanation["scans"]} <= set(reasons(explanation))
+    assert {scan["table"].split(".")[-1] for scan in explanation["scans"]} <= set(reasons(explanation))
     assert answer["pruning"]["applied"] == 0
     for accept in ("text/plain", "text/html"):
         path, headers = f"/explain/{answer['queryId']}", {"Accept": accept}
@@ -235,7 +235,7 @@ def test_the_explanation_for_people_shows_the_collector_below_the_pruned_scan(
 
     text = gateway.get(answer["links"]["explain"], headers={"Accept": "text/plain"}).text
     parts = ("Abstract Syntax Tree", "Optimized Physical Plan", "Optimized Execution Plan", "Pruning")
-    positions = [text.index(f"== {each} ==") for each in parts]
+    positions = [text.index(f"== {part} ==") for part in parts]
     assert positions == sorted(positions)
     assert text.index("DynamicFilteringTableSourceScan") < text.index("DynamicFilteringDataCollector")
     assert f"{DAYS_PER_MONTH} of {DAYS}" in text

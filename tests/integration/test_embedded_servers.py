@@ -76,9 +76,9 @@ def start_process() -> Iterator[Callable[[str, Path], tuple[subprocess.Popen[str
         return process, process.stdout.readline().strip()
 
     yield start
-    for each in started:
-        each.kill()
-        each.communicate()
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 Start = Callable[[str, Path], tuple[subprocess.Popen[str], str]]
@@ -346,10 +346,10 @@ def test_valkey_asks_for_its_password_and_is_bounded(directory: Path) -> None:
 def test_valkeys_of_two_gateways_live_side_by_side(directory: Path) -> None:
     first = EmbeddedValkey.start(directory / "two")
     second = EmbeddedValkey.start(directory / "two")
-    for each in (first, second):
-        with redis.Redis.from_url(each.url) as client:
+    for server in (first, second):
+        with redis.Redis.from_url(server.url) as client:
             assert client.ping()
-        each.stop()
+        server.stop()
 
 
 def test_a_valkey_that_a_killed_gateway_left_is_stopped(directory: Path, start_process: Start) -> None:

@@ -44,7 +44,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
         "spark.sql.catalog.lake.warehouse": str(folder / "warehouse"),
         "spark.sql.catalog.lake.cache-enabled": "false",
     }
-    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
     settings = SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake", "1g")
     engine = SparkEngine(settings)
     engine.start()
@@ -173,7 +173,7 @@ def test_a_plan_selects_the_files_that_a_run_reads_and_runs_nothing(engine: Spar
     assert (metrics.partitions, metrics.manifests) == (Selection(12, 2), Selection(3, 1))
     assert (metrics.data_files.total, metrics.data_files.selected) == (12, 2)
     assert (metrics.rows, planned.rows.num_rows, planned.running_ms) == (Selection(12, 0), 0, 0)
-    assert [each.name for each in planned.columns] == ["(v / 0)"]
+    assert [column.name for column in planned.columns] == ["(v / 0)"]
     assert "== Physical Plan ==" in planned.plan_text()
     with pytest.raises(QueryFailed, match="Division by zero"):
         run(engine, sql)
@@ -212,7 +212,7 @@ def star(engine: SparkEngine) -> None:
 
 
 def reported(result: EngineResult) -> dict[str, tuple[bool, Selection]]:
-    return {each.table: (each.has_run, each.metrics.data_files) for each in result.scans}
+    return {scan.table: (scan.has_run, scan.metrics.data_files) for scan in result.scans}
 
 
 @pytest.mark.usefixtures("star")
@@ -240,7 +240,7 @@ def test_a_scan_that_was_planned_and_never_ran_has_read_nothing_of_its_total(eng
         "lake.s.days": (True, Selection(1, 1)),
         "lake.s.facts": (False, Selection(4, 0)),
     }
-    [facts] = [each.metrics for each in result.scans if not each.has_run]
+    [facts] = [scan.metrics for scan in result.scans if not scan.has_run]
     assert (facts.partitions, facts.manifests) == (Selection(4, 0), Selection(1, 0))
     assert facts.rows == Selection(4, 0)
 
@@ -252,25 +252,25 @@ def test_each_scan_is_reported_once(engine: SparkEngine) -> None:
         " WHERE c.month < 2 AND f.v > (SELECT min(k * 2) FROM lake.s.days) - 1"
     )
     for result in (run(engine, sql), engine.explain(statement(sql))):
-        tables = sorted(each.table for each in result.scans)
+        tables = sorted(scan.table for scan in result.scans)
         assert tables == ["lake.s.days", "lake.s.days", "lake.s.facts", "lake.s.facts"]
-    assert all(each.has_run for each in run(engine, sql).scans)
+    assert all(scan.has_run for scan in run(engine, sql).scans)
 
 
 @pytest.mark.usefixtures("star")
 def test_a_scan_that_spark_itself_prunes_says_so(engine: SparkEngine) -> None:
     sql = "SELECT f.v FROM lake.s.facts f JOIN lake.s.days c ON f.k = c.k WHERE c.month = 2"
-    [facts, days] = sorted(run(engine, sql).scans, key=lambda each: each.table, reverse=True)
+    [facts, days] = sorted(run(engine, sql).scans, key=lambda scan: scan.table, reverse=True)
     assert (facts.is_native, facts.metrics.data_files) == (True, Selection(4, 1))
     assert days.is_native is False
-    assert {each.is_native for each in engine.explain(statement(sql)).scans} == {None}
+    assert {scan.is_native for scan in engine.explain(statement(sql)).scans} == {None}
 
 
 @pytest.mark.usefixtures("star")
 def test_a_scan_says_which_columns_it_reads(engine: SparkEngine) -> None:
     sql = "SELECT max(f.v) FROM lake.s.facts f JOIN lake.s.days c ON f.k = c.k"
     for result in (run(engine, sql), engine.explain(statement(sql))):
-        assert {each.table: each.columns for each in result.scans} == {
+        assert {scan.table: scan.columns for scan in result.scans} == {
             "lake.s.facts": ("k", "v"),
             "lake.s.days": ("k",),
         }
@@ -282,8 +282,8 @@ def test_totals_are_reported_for_tables_that_are_not_read(engine: SparkEngine) -
     nothing = Selection(0, 0)
     bare = replace(scan, metrics=PruningMetrics(nothing, nothing, nothing, nothing, nothing, planning_ms=0))
     elsewhere = run(engine, "SELECT 1")
-    assert [each.metrics.partitions for each in elsewhere.with_totals([bare])] == [Selection(4, 0)]
-    assert [each.metrics.manifests for each in elsewhere.with_totals([bare])] == [Selection(1, 0)]
+    assert [total.metrics.partitions for total in elsewhere.with_totals([bare])] == [Selection(4, 0)]
+    assert [total.metrics.manifests for total in elsewhere.with_totals([bare])] == [Selection(1, 0)]
     gone = replace(bare, table="lake.s.gone")
     assert elsewhere.with_totals([gone]) == (gone,)
 

@@ -43,7 +43,7 @@ def test_queries_run_on_executors_that_the_gateway_has_started(folder: Path) -> 
     place.mkdir()
     made = rendered("k8s-executors")
     conf = json.loads(environment_in_pod(made.gateway, secret_of)["SLUICE_SPARK_CONF"])
-    [template] = [each for each in made.of("ConfigMap") if "executor.yaml" in each["data"]]
+    [template] = [config_map for config_map in made.of("ConfigMap") if "executor.yaml" in config_map["data"]]
     (place / "executor.yaml").write_text(template["data"]["executor.yaml"])
     conf |= HERE | {"spark.kubernetes.executor.podTemplateFile": str(place / "executor.yaml")}
     processes = Processes(place)
@@ -61,7 +61,7 @@ def test_queries_run_on_executors_that_the_gateway_has_started(folder: Path) -> 
             assert readiness(gateway.client)[0] == 200
             sql = "SELECT sum(id), count(DISTINCT id % 7) FROM range(0, 1000, 1, 4)"
             assert rows(gateway.client, sql) == [[499_500, 7]]
-            assert {each["metadata"]["labels"]["app.kubernetes.io/component"] for each in processes.pods} == {
+            assert {pod["metadata"]["labels"]["app.kubernetes.io/component"] for pod in processes.pods} == {
                 "executor"
             }
             _check_that_executors_write(gateway, place / "inbox")
@@ -84,7 +84,7 @@ def _check_that_executors_write(gateway: RunningGateway, inbox: Path) -> None:
     """Executors must use the first Python on their container's path, which has the gateway's packages."""
     inbox.mkdir()
     for number in range(4):
-        lines = (json.dumps({"id": number * 100 + each}) for each in range(100))
+        lines = (json.dumps({"id": number * 100 + index}) for index in range(100))
         (inbox / f"{number}.ndjson").write_text("\n".join(lines))
     with closing(embedded_catalog(gateway.data_dir)) as lake:
         lake.create_namespace("shop")

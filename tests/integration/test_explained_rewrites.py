@@ -52,7 +52,7 @@ def rewritten(client: httpx.Client, sql: str, kind: str) -> JsonObject:
 
     def explained() -> JsonObject | None:
         found = explain(client, ask(client, sql, **ALWAYS)["queryId"])
-        return found if kind in [each["rewrite"] for each in found["rewrites"]] else None
+        return found if kind in [rewrite["rewrite"] for rewrite in found["rewrites"]] else None
 
     answer = until(explained)
     assert answer is not None
@@ -62,13 +62,13 @@ def rewritten(client: httpx.Client, sql: str, kind: str) -> JsonObject:
 def is_nothing_of(scan: JsonObject) -> bool:
     """Returns whether the scan selects nothing of a total above zero, at every level."""
     levels = [scan[each] for each in ("partitions", "manifests", "dataFiles", "bytes")]
-    is_nothing = all(each["selected"] == 0 < each["total"] for each in levels)
+    is_nothing = all(level["selected"] == 0 < level["total"] for level in levels)
     return is_nothing and not scan["rows"]["read"] and not scan["hasRun"]
 
 
 def test_an_eliminated_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, REDUNDANT, "JOIN_ELIMINATED")
-    [eliminated] = [each for each in found["rewrites"] if each["rewrite"] == "JOIN_ELIMINATED"]
+    [eliminated] = [rewrite for rewrite in found["rewrites"] if rewrite["rewrite"] == "JOIN_ELIMINATED"]
     assert (eliminated["table"], eliminated["tableReference"], eliminated["filterId"]) == (
         "lake.shop.calendar",
         2,
@@ -88,11 +88,11 @@ def test_an_eliminated_join_is_in_no_plan_of_what_ran(rewriting: httpx.Client) -
 
 def test_rows_in_memory_are_reported_as_such(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, NAMED, "LOCAL_RELATION")
-    [relation] = [each for each in found["rewrites"] if each["rewrite"] == "LOCAL_RELATION"]
+    [relation] = [rewrite for rewrite in found["rewrites"] if rewrite["rewrite"] == "LOCAL_RELATION"]
     rows = f"LocalTableScan(table=[[lake, shop, calendar]], rows=[{relation['detail']}]"
     assert relation["tableReference"] == 2
     # The rows are there for the first query, as they came with the keys.
-    [together] = [each for each in found["rewrites"] if each["rewrite"] == "ONE_READING"]
+    [together] = [rewrite for rewrite in found["rewrites"] if rewrite["rewrite"] == "ONE_READING"]
     reported = (together["table"], together["tableReference"], together["filterId"], together["detail"])
     detail = "its rows and the keys of day_key were collected in one reading"
     assert reported == ("lake.shop.calendar", 2, "df1", detail)
@@ -111,13 +111,13 @@ def test_a_plan_before_the_run_shows_the_same(rewriting: httpx.Client) -> None:
     plan = rewriting.post("/explain", json={"sql": REDUNDANT} | ALWAYS).json()
     assert plan["plans"]["optimizedPhysical"] == run["plans"]["optimizedPhysical"]
     assert is_nothing_of(scan_of(plan, "lake.shop.calendar"))
-    assert {each["native"] for each in plan["scans"] if each["hasRun"]} == {None}
+    assert {scan["native"] for scan in plan["scans"] if scan["hasRun"]} == {None}
 
 
 def test_two_references_of_one_table_have_each_its_own_filter(rewriting: httpx.Client) -> None:
     found = rewritten(rewriting, TWICE, "JOIN_ELIMINATED")
-    probes = {each["filterId"]: each["probe"] for each in found["filters"] if each["applied"]}
-    assert {name: (each["alias"], each["tableReference"]) for name, each in probes.items()} == {
+    probes = {filter_["filterId"]: filter_["probe"] for filter_ in found["filters"] if filter_["applied"]}
+    assert {name: (probe["alias"], probe["tableReference"]) for name, probe in probes.items()} == {
         "df1": ("f", 1),
         "df2": ("f", 3),
     }
@@ -145,7 +145,7 @@ def test_what_spark_eliminated_on_the_way_is_reported_with_its_reason(rewriting:
     assert sales["hasRun"] or is_nothing_of(sales)
     assert answer["pruning"]["dataFiles"]["total"] == DAYS + 1
     counted = [
-        each for each in rewriting.get("/pruning/summary").json()["tables"] if "sales" in each["table"]
+        table for table in rewriting.get("/pruning/summary").json()["tables"] if "sales" in table["table"]
     ]
     assert counted[0]["dataFiles"]["total"] >= DAYS
 
@@ -156,7 +156,7 @@ def test_a_pruned_scan_that_was_not_needed_keeps_its_filter_and_its_total(rewrit
         " JOIN calendar e ON f.amount = e.month * 0.001 WHERE c.month = 2 AND e.month * 2 = 26"
     )
     found = explain(rewriting, ask(rewriting, sql, **ALWAYS)["queryId"])
-    assert "df1" in [each["filterId"] for each in found["filters"] if each["applied"]]
+    assert "df1" in [filter_["filterId"] for filter_ in found["filters"] if filter_["applied"]]
     sales = scan_of(found, "lake.shop.sales")
     assert sales["dataFiles"] == {"total": DAYS, "selected": DAYS_PER_MONTH if sales["hasRun"] else 0}
 

@@ -61,8 +61,8 @@ def replica(server: Valkey, clock: FakeClock) -> Iterator[NewReplica]:
         return made[-1]
 
     yield new
-    for each in made:
-        each.close()
+    for cache in made:
+        cache.close()
 
 
 # ---- several replicas --------------------------------------------------------------------------
@@ -74,8 +74,8 @@ def test_fifty_queries_on_two_replicas_collect_once(replica: NewReplica) -> None
         found = list(
             threads.map(lambda index: replicas[index % 2].obtain(wanted, collect, PATIENCE_S), range(50))
         )
-    assert {(each.data, each.note) for each in found} == {(DAYS, "")}
-    assert sorted(each.source for each in found) == [FilterSource.CACHED] * 49 + [FilterSource.COLLECTED]
+    assert {(keys.data, keys.note) for keys in found} == {(DAYS, "")}
+    assert sorted(keys.source for keys in found) == [FilterSource.CACHED] * 49 + [FilterSource.COLLECTED]
     assert collect.count == 1
 
 
@@ -133,8 +133,8 @@ def test_a_failure_leaves_nothing_behind(replica: NewReplica, client: redis.Redi
 
 def test_what_one_replica_forgets_the_others_forget_too(replica: NewReplica, clock: FakeClock) -> None:
     wanted, here, there = date_filter(), replica(), replica()
-    for each in (here, there):
-        each.obtain(wanted, Collecting(), 1)
+    for cache in (here, there):
+        cache.obtain(wanted, Collecting(), 1)
     assert here.forget(wanted.fingerprint) == 1
     assert here.obtain(wanted, Collecting(keys_of((1,))), 1).data == keys_of((1,))
     clock.advance(SECOND)
@@ -334,7 +334,7 @@ def test_exactly_the_newest_are_listed_though_some_were_evicted(
     last = 3 * LISTED_AT_ONCE - 1
     client.unlink(*(f"{VALUES}f{index}" for index in range(20, last) if index % 10))
     newest = [f"f{last}", *(f"f{index}" for index in range(last, 0, -1) if index % 10 == 0)]
-    assert [each.fingerprint for each in caches[0].entries(20)] == newest[:20]
+    assert [entry.fingerprint for entry in caches[0].entries(20)] == newest[:20]
 
 
 def test_the_list_looks_at_a_bounded_number_of_names_and_ends_with_what_it_names(
@@ -346,7 +346,7 @@ def test_the_list_looks_at_a_bounded_number_of_names_and_ends_with_what_it_names
     assert client.zcard(NEWEST) == INDEXED
     assert 86_000 < client.ttl(NEWEST) <= 86_400
     before = calls(client)
-    assert [each.fingerprint for each in cache.entries(10)] == ["f"]
+    assert [entry.fingerprint for entry in cache.entries(10)] == ["f"]
     assert calls(client) - before <= INDEXED + INDEXED // LISTED_AT_ONCE + 10
 
 
@@ -360,7 +360,7 @@ def test_something_else_in_place_of_the_names_is_taken_away(replica: NewReplica,
     assert cache.entries(10) == []
     assert cache.obtain(date_filter("f1"), Collecting(), 1).note == ""
     cache.obtain(date_filter("f2"), Collecting(), 1)
-    assert [each.fingerprint for each in cache.entries(10)] == ["f2"]
+    assert [entry.fingerprint for entry in cache.entries(10)] == ["f2"]
 
 
 # ---- what else may lie there -------------------------------------------------------------------

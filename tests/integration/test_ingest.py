@@ -79,7 +79,7 @@ def test_a_projected_ingest_is_one_snapshot_with_files_of_its_columns(
         [3, None, "c", None, None],
     ]
     events.refresh()
-    assert [each.snapshot_id for each in events.snapshots()] == [commit["snapshotId"]]
+    assert [snapshot.snapshot_id for snapshot in events.snapshots()] == [commit["snapshotId"]]
     assert sorted(events.scan(selected_fields=("id", "c42")).to_arrow().to_pylist(), key=str) == [
         {"id": number, "c42": None} for number in (1, 2, 3)
     ]
@@ -120,10 +120,10 @@ def test_many_write_schemas_of_one_request_are_one_snapshot(gateway: httpx.Clien
 def test_records_that_do_not_fit_leave_nothing_behind(gateway: httpx.Client, events: Table) -> None:
     bad = send(gateway, events, {"id": 1, "day": FIRST}, {"id": "2"}, {"price": 1.234})
     assert (bad.status_code, bad.json()["code"]) == (422, "RECORDS_INVALID")
-    assert [each["pointer"] for each in bad.json()["errors"]] == ["/records/1", "/records/2"]
+    assert [error["pointer"] for error in bad.json()["errors"]] == ["/records/1", "/records/2"]
     refused = send(gateway, events, {"note": "a"}, writeSchema=["note", "nope"])
     assert (refused.status_code, refused.json()["code"]) == (422, "WRITE_SCHEMA_INVALID")
-    assert [(each["field"], each["rule"]) for each in refused.json()["errors"]] == [
+    assert [(error["field"], error["rule"]) for error in refused.json()["errors"]] == [
         ("nope", "UNKNOWN_COLUMN"),
         ("id", "REQUIRED_SKIPPED"),
         ("day", "PARTITION_SOURCE_SKIPPED"),
@@ -142,8 +142,8 @@ def test_a_request_that_is_sent_again_is_written_once(gateway: httpx.Client, eve
 
     with ThreadPoolExecutor(4) as clients:
         answers = list(clients.map(sent, range(8)))
-    assert {each.status_code for each in answers} == {200}
-    assert len({each.json()["ingestId"] for each in answers}) == 1
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.json()["ingestId"] for answer in answers}) == 1
     assert rows(gateway, f"SELECT count(*) FROM {named(events)}") == [[1]]
     other = send(gateway, events, {"id": 2, "day": FIRST}, requestId=request_id)
     assert (other.status_code, other.json()["code"]) == (409, "REQUEST_ID_REUSED")
@@ -155,10 +155,10 @@ def test_ingests_at_once_share_snapshots_and_lose_nothing(gateway: httpx.Client,
 
     with ThreadPoolExecutor(8) as clients:
         answers = list(clients.map(sent, range(40)))
-    assert {each.status_code for each in answers} == {200}
+    assert {answer.status_code for answer in answers} == {200}
     events.refresh()
-    snapshots = {each.json()["commits"][0]["snapshotId"] for each in answers}
-    assert snapshots == {each.snapshot_id for each in events.snapshots()}
+    snapshots = {answer.json()["commits"][0]["snapshotId"] for answer in answers}
+    assert snapshots == {snapshot.snapshot_id for snapshot in events.snapshots()}
     assert len(snapshots) < 40
     assert rows(gateway, f"SELECT count(DISTINCT id), count(*) FROM {named(events)}") == [[40, 40]]
 

@@ -81,19 +81,21 @@ def as_json(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def ndjson() -> bytes:
-    return "\n".join(json.dumps(as_json(each)) for each in RECORDS).encode()
+    return "\n".join(json.dumps(as_json(record)) for record in RECORDS).encode()
 
 
 def csv() -> bytes:
-    names = [each.name for each in SCHEMA.fields]
-    return "\r\n".join([",".join(map(quoted, names)), *(csv_line(each, names) for each in RECORDS)]).encode()
+    names = [field.name for field in SCHEMA.fields]
+    return "\r\n".join(
+        [",".join(map(quoted, names)), *(csv_line(record, names) for record in RECORDS)]
+    ).encode()
 
 
 def csv_line(record: dict[str, Any], names: list[str]) -> str:
     values = as_json(record)
-    texts = [values.get(each) for each in names]
+    texts = [values.get(name) for name in names]
     return ",".join(
-        "" if each is None else quoted(each if isinstance(each, str) else json.dumps(each)) for each in texts
+        "" if text is None else quoted(text if isinstance(text, str) else json.dumps(text)) for text in texts
     )
 
 
@@ -113,7 +115,7 @@ def table() -> pa.Table:
         "counts": pa.map_(pa.string(), pa.int16()),
         'odd."name" 🙂': pa.string(),
     }
-    columns = [pa.array([each.get(name) for each in RECORDS], kind) for name, kind in kinds.items()]
+    columns = [pa.array([record.get(name) for record in RECORDS], kind) for name, kind in kinds.items()]
     return pa.Table.from_arrays(columns, names=list(kinds))
 
 
@@ -187,7 +189,7 @@ def test_one_stream_goes_to_several_write_schemas_of_one_snapshot(
     response = send(gateway, None, BODIES[kind](), kind, route=json.dumps({"field": "kind", "to": to}))
     assert response.status_code == 200, response.text
     [commit] = response.json()["commits"]
-    targets = {tuple(each["writeSchemaColumnIds"]) for each in commit["writeTargets"]}
+    targets = {tuple(target["writeSchemaColumnIds"]) for target in commit["writeTargets"]}
     assert targets == {tuple(range(1, 10)), (2, 1, 7, 8, 6)}
     assert rows(gateway, f"SELECT id, kind FROM {named(events)} ORDER BY id") == [[1, "http"], [2, "dns"]]
 
@@ -203,8 +205,8 @@ def damaged() -> Iterator[tuple[str, str, bytes]]:
     yield CSV, "", b"id,id\n1,2\n"
     yield CSV, "", b'id,"kind\n1,2\n'
     yield CSV, "", b"id,nothing\n1,2\n"
-    yield CSV, "", ",".join(f"c{each}" for each in range(100_000)).encode() + b"\n1"
-    yield NDJSON, "", json.dumps({f"c{each}": each for each in range(100_000)}).encode()
+    yield CSV, "", ",".join(f"c{number}" for number in range(100_000)).encode() + b"\n1"
+    yield NDJSON, "", json.dumps({f"c{number}": number for number in range(100_000)}).encode()
     yield NDJSON, "", b'{"id": 1, "place": {"lat": 1}}'
     yield NDJSON, "", b'{"id": 1, "day": "\xed\xa0\x80"}'
     for kind, whole in ((ARROW, arrow()), (PARQUET, parquet())):
@@ -247,8 +249,8 @@ def test_what_is_damaged_or_wrong_is_reported_and_leaves_nothing(
         )
     events.refresh()
     assert events.current_snapshot() is None
-    spooled = [each for each in (running.data_dir / "spool").rglob("*") if each.is_file()]
-    assert {each.name for each in spooled} <= {"lock", ".lock"}
+    spooled = [path for path in (running.data_dir / "spool").rglob("*") if path.is_file()]
+    assert {path.name for path in spooled} <= {"lock", ".lock"}
 
 
 def test_dead_letters_are_stored_read_and_sent_again(gateway: httpx.Client, events: Table) -> None:
@@ -257,10 +259,10 @@ def test_dead_letters_are_stored_read_and_sent_again(gateway: httpx.Client, even
     assert response.status_code == 200, response.text
     answer = response.json()
     assert answer["rejected"]["count"] == 3
-    assert [each["line"] for each in answer["rejected"]["samples"]] == [2, 3, 4]
+    assert [sample["line"] for sample in answer["rejected"]["samples"]] == [2, 3, 4]
     assert gateway.get(answer["links"]["self"]).json() == answer
     dead_letters = f"{named(events)}__dead_letter"
-    assert [each["table"] for each in answer["commits"]] == [named(events), dead_letters]
+    assert [commit["table"] for commit in answer["commits"]] == [named(events), dead_letters]
     sql = f"SELECT payload, position, ingest_id, table_name FROM {dead_letters} ORDER BY position"
     found = rows(gateway, sql)
     assert [each[0] for each in found] == lines[1:4]

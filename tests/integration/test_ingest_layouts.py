@@ -45,8 +45,8 @@ def new_table(lake: SqlCatalog) -> Iterator[NewTable]:
         )
 
     yield make
-    for each in names:
-        lake.drop_table(each)
+    for name in names:
+        lake.drop_table(name)
 
 
 def sent(gateway: httpx.Client, *writes: dict[str, Any]) -> list[dict[str, Any]]:
@@ -57,19 +57,19 @@ def sent(gateway: httpx.Client, *writes: dict[str, Any]) -> list[dict[str, Any]]
 
 
 def write(table: Table, *ids: int, **more: Any) -> dict[str, Any]:
-    return {"table": named(table), "records": [{"id": each, "day": DAY} for each in ids]} | more
+    return {"table": named(table), "records": [{"id": id_, "day": DAY} for id_ in ids]} | more
 
 
 def reported(*ids: int) -> list[Row]:
-    return [{"id": each, "day": ANSWERED_DAY, "note": None} for each in ids]
+    return [{"id": id_, "day": ANSWERED_DAY, "note": None} for id_ in ids]
 
 
 def test_one_request_goes_to_tables_of_both_format_versions(
     gateway: httpx.Client, new_table: NewTable
 ) -> None:
     tables = [new_table(version) for version in (1, 2)]
-    commits = sent(gateway, *(write(each, 1, 2, 3, writeSchema=["day", "id"]) for each in tables))
-    assert [each["addedRecords"] for each in commits] == [3, 3]
+    commits = sent(gateway, *(write(table, 1, 2, 3, writeSchema=["day", "id"]) for table in tables))
+    assert [commit["addedRecords"] for commit in commits] == [3, 3]
     for version, table in enumerate(tables, start=1):
         assert_read_alike(gateway, table, reported(1, 2, 3))
         assert table.metadata.format_version == version
@@ -103,12 +103,12 @@ def test_branches_of_one_request_are_read_apart(gateway: httpx.Client, new_table
     table = new_table()
     sent(gateway, write(table, 1))
     commits = sent(gateway, write(table, 2), write(table, 3, branch="audit"), write(table, 4, branch="audit"))
-    assert [(each["branch"], each["addedRecords"]) for each in commits] == [("main", 1), ("audit", 2)]
+    assert [(commit["branch"], commit["addedRecords"]) for commit in commits] == [("main", 1), ("audit", 2)]
     assert_read_alike(gateway, table, reported(1, 2))
     sql = f"SELECT id FROM {named(table)} VERSION AS OF 'audit' ORDER BY id"
     # A new branch starts with what `main` has then, before or after the request's other commit.
     ids = [each["id"] for each in by_spark(gateway, sql)]
-    assert [each for each in ids if each != 2] == [1, 3, 4]
+    assert [id_ for id_ in ids if id_ != 2] == [1, 3, 4]
     scanned = table.refresh().scan().use_ref("audit").to_arrow()["id"].to_pylist()
     assert sorted(scanned) == ids
 
@@ -127,7 +127,7 @@ def test_files_are_of_the_spec_that_the_table_has_by_then(
     # The source of a removed partition field need not be written.
     sent(gateway, write(table, 4), write(table, 5, writeSchema=["id", "day"]))
     refused = gateway.post("/ingest", json=write(table, 6, writeSchema=["id"]))
-    assert [each["field"] for each in refused.json()["errors"]] == ["day"]
+    assert [error["field"] for error in refused.json()["errors"]] == ["day"]
     with table.update_spec() as update:
         update.remove_field("day")
     sent(gateway, write(table, 6) | {"writeSchema": ["id"], "records": [{"id": 6}]})
@@ -175,10 +175,10 @@ def test_bloom_filters_that_a_table_asks_for_are_in_the_files_that_have_its_colu
     schemas = {("id", "note"): {"note"}, ("at.zip", "id"): {"at, zip"}, ("at.city", "id"): set[str]()}
     for columns in schemas:
         given = {each: record[each] for each in ("id", "note") if each in columns}
-        part = {each[3:]: record["at"][each[3:]] for each in columns if each.startswith("at.")}
+        part = {column[3:]: record["at"][column[3:]] for column in columns if column.startswith("at.")}
         sent(gateway, first | {"writeSchema": columns, "records": [given | ({"at": part} if part else {})]})
-    found = {with_filters(path_of(each)) for each in data_files(lake.load_table(name))}
-    assert found == {frozenset(each) for each in schemas.values()}
+    found = {with_filters(path_of(file)) for file in data_files(lake.load_table(name))}
+    assert found == {frozenset(schema) for schema in schemas.values()}
 
 
 def with_filters(path: str) -> frozenset[str]:

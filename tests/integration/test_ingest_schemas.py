@@ -91,9 +91,9 @@ def test_a_table_is_made_and_evolves_with_what_is_sent_to_it(
     assert send(gateway, name, record, **body).json() == second.json()
     table = lake.load_table(name.removeprefix("lake."))
     assert table.properties["comment"] == "made by what is sent"
-    assert [str(each.transform) for each in table.spec().fields] == ["identity", "truncate[1]"]
+    assert [str(field.transform) for field in table.spec().fields] == ["identity", "truncate[1]"]
     assert len(table.sort_order().fields) == 1
-    assert [(each.name, str(each.field_type), each.required) for each in table.schema().fields[:2]] == [
+    assert [(field.name, str(field.field_type), field.required) for field in table.schema().fields[:2]] == [
         ("id", "int", False),
         ("shard", "long", False),
     ]
@@ -105,9 +105,7 @@ def test_a_table_is_made_and_evolves_with_what_is_sent_to_it(
     assert rows(gateway, sql) == expected
     assert rows(gateway, f"SELECT count(*) FROM {name} WHERE shard = 7 AND place.city = 'Rome'") == [[1]]
     read = sorted(table.scan().to_arrow().to_pylist(), key=lambda row: -row["shard"])
-    assert [
-        [each["id"], each["shard"], each["place"], str(each["price"]), each["tags"]] for each in read
-    ] == [
+    assert [[row["id"], row["shard"], row["place"], str(row["price"]), row["tags"]] for row in read] == [
         [None, 2**40, {"city": None, "zip": 123}, "12345.25", ["a"]],
         [1, 7, {"city": "Rome", "zip": None}, "1.50", None],
     ]
@@ -122,7 +120,7 @@ def test_what_differs_is_reported_and_nothing_is_changed(
     sent = schema(field("id", "long"), field("new", "string"))
     unasked = send(gateway, name, {"id": 2, "new": "a"}, schema=sent)
     assert (unasked.status_code, unasked.json()["code"]) == (422, "SCHEMA_MISMATCH")
-    assert [(each["pointer"], each["field"], each["rule"]) for each in unasked.json()["errors"]] == [
+    assert [(error["pointer"], error["field"], error["rule"]) for error in unasked.json()["errors"]] == [
         ("/schema", "id", "TYPE_NARROWER"),
         ("/schema", "new", "FIELD_MISSING"),
     ]
@@ -133,7 +131,7 @@ def test_what_differs_is_reported_and_nothing_is_changed(
         schema=schema(field("id", "string"), field("new", "string")),
         evolve=True,
     )
-    assert [each["rule"] for each in impossible.json()["errors"]] == ["TYPE_DIFFERS"]
+    assert [error["rule"] for error in impossible.json()["errors"]] == ["TYPE_DIFFERS"]
     refused = send(
         gateway,
         f"{name}_2",
@@ -142,12 +140,12 @@ def test_what_differs_is_reported_and_nothing_is_changed(
         create={"properties": {"write.data.path": "file:///etc", "py-io-impl": "os.system"}},
     )
     assert (refused.status_code, refused.json()["code"]) == (422, "CREATION_INVALID")
-    assert [each["pointer"] for each in refused.json()["errors"]] == [
+    assert [error["pointer"] for error in refused.json()["errors"]] == [
         "/create/properties/write.data.path",
         "/create/properties/py-io-impl",
     ]
     table = lake.load_table(name.removeprefix("lake."))
-    assert [each.name for each in table.schema().fields] == ["id"]
+    assert [field.name for field in table.schema().fields] == ["id"]
     assert len(table.metadata.schemas) == 1
     assert not lake.table_exists(f"{name}_2".removeprefix("lake."))
     missing = send(gateway, f"{name}_2", {"id": 1}, schema=sent, evolve=True)
@@ -176,7 +174,7 @@ def test_a_write_schema_that_is_refused_leaves_no_table_and_no_column_behind(
     }
     refused = gateway.post("/ingest", json={"writes": [evolving, creating]})
     assert (refused.status_code, refused.json()["code"]) == (422, "WRITE_SCHEMA_INVALID")
-    assert [(each["pointer"], each["field"], each["rule"]) for each in refused.json()["errors"]] == [
+    assert [(error["pointer"], error["field"], error["rule"]) for error in refused.json()["errors"]] == [
         ("/writes/0/writeSchema", "nope", "UNKNOWN_COLUMN"),
         ("/writes/1/writeSchema", "id", "REQUIRED_SKIPPED"),
     ]
@@ -184,13 +182,13 @@ def test_a_write_schema_that_is_refused_leaves_no_table_and_no_column_behind(
     upsert = creating | {"writeSchema": None, "equalityFields": ["id"]}
     mixed = gateway.post("/ingest", json={"writes": [differing, creating, upsert]})
     assert (mixed.status_code, mixed.json()["code"]) == (422, "INGEST_INVALID")
-    assert [each["pointer"] for each in mixed.json()["errors"]] == [
+    assert [error["pointer"] for error in mixed.json()["errors"]] == [
         "/writes/0/schema",
         "/writes/1/writeSchema",
         "/writes/2/equalityFields",
     ]
     table = lake.load_table(name.removeprefix("lake."))
-    assert [(each.name, str(each.field_type)) for each in table.schema().fields] == [("id", "int")]
+    assert [(field.name, str(field.field_type)) for field in table.schema().fields] == [("id", "int")]
     assert len(table.metadata.schemas) == 1
     assert not lake.table_exists(f"{name}_2".removeprefix("lake."))
     good = gateway.post(
@@ -198,7 +196,7 @@ def test_a_write_schema_that_is_refused_leaves_no_table_and_no_column_behind(
     )
     # The record lacks a column that the new table requires, which shows only when records are read.
     assert good.json()["code"] == "RECORDS_INVALID"
-    assert [(each["table"], each["created"]) for each in good.json()["evolutions"]] == [
+    assert [(evolution["table"], evolution["created"]) for evolution in good.json()["evolutions"]] == [
         (f"{name}_2", True),
         (name, False),
     ]
@@ -213,12 +211,12 @@ def test_narrower_values_become_those_of_the_table(
 ) -> None:
     wide = {"at": "timestamp", "id": "long", "ratio": "double", "price": "decimal(20, 2)"}
     narrow = {"at": "date", "id": "int", "ratio": "float", "price": "decimal(5, 2)"}
-    table_schema = schema(*(field(*each) for each in wide.items()))
+    table_schema = schema(*(field(*column) for column in wide.items()))
     layout = {"partitionSpec": [{"source": "at", "transform": "day"}]}
     first = {"at": "2026-01-30T12:00:00", "id": 2**40, "ratio": 0.1, "price": "12345678901.25"}
     made = send(gateway, name, first, schema=table_schema, create=layout)
     assert made.status_code == 200, made.text
-    sent = schema(*(field(*each) for each in narrow.items()))
+    sent = schema(*(field(*column) for column in narrow.items()))
     record = {"at": "2026-01-31", "id": 7, "ratio": 0.5, "price": "1.25"}
     assert send(gateway, name, record, schema=sent).status_code == 200
     arrow = pa.table(
@@ -272,10 +270,10 @@ def test_clients_that_evolve_a_table_at_once_lose_nothing(
         ]
 
     with ThreadPoolExecutor(8) as clients:
-        answers = [answer for each in clients.map(client, range(8)) for answer in each]
-    assert {(each.status_code, each.text if each.is_error else "") for each in answers} == {(200, "")}
-    names = [each.name for each in lake.load_table(name.removeprefix("lake.")).schema().fields]
+        answers = [answer for answers_of_one in clients.map(client, range(8)) for answer in answers_of_one]
+    assert {(answer.status_code, answer.text if answer.is_error else "") for answer in answers} == {(200, "")}
+    names = [field.name for field in lake.load_table(name.removeprefix("lake.")).schema().fields]
     assert sorted(names) == sorted(["id", "s0", "s1", "s2", *(f"c{number}" for number in range(8))])
-    counts = ", ".join(f"count({each})" for each in sorted(names))
+    counts = ", ".join(f"count({column})" for column in sorted(names))
     # Sorted: one client wrote each of c0 to c7, and all clients wrote id and s0 to s2.
     assert rows(gateway, f"SELECT {counts} FROM {name}") == [[*[3] * 8, 24, 8, 8, 8]]

@@ -81,7 +81,7 @@ class Lives:
         return reported
 
     def until_records(self, link: str, count: int) -> dict[str, Any]:
-        return self.until_so(link, lambda each: each["progress"]["records"] >= count)
+        return self.until_so(link, lambda stream: stream["progress"]["records"] >= count)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def source(kafka: KafkaServer, topic: str, **more: Any) -> dict[str, Any]:
 def messages(numbers: Iterable[int]) -> list[bytes]:
     """Returns messages of two kinds in turn; only one kind has an amount."""
     kinds = ({"kind": "a"}, {"kind": "b", "amount": 1})
-    return [json.dumps({"id": each} | kinds[each % 2]).encode() for each in numbers]
+    return [json.dumps({"id": number} | kinds[number % 2]).encode() for number in numbers]
 
 
 def test_each_message_is_written_once_though_the_gateway_is_killed(
@@ -148,10 +148,13 @@ def test_each_message_is_written_once_though_the_gateway_is_killed(
         source=source(kafka, topic, messagesPerBatch=MESSAGES_PER_BATCH),
         route={
             "field": "kind",
-            "to": {each: {"table": named(halves[each]), "writeSchema": written[each]} for each in "ab"},
+            "to": {
+                character: {"table": named(halves[character]), "writeSchema": written[character]}
+                for character in "ab"
+            },
         },
     )
-    lives.until_so(link, lambda each: each["progress"]["batches"] >= BATCHES_BEFORE_KILL)
+    lives.until_so(link, lambda stream: stream["progress"]["batches"] >= BATCHES_BEFORE_KILL)
     lives.kill()
     topics.send(topic, messages(range(MESSAGES // 2, MESSAGES)))
     lives.begin()
@@ -194,8 +197,8 @@ def test_of_the_messages_of_a_key_the_last_one_counts_though_the_gateway_is_kill
     def send(first: int, last: int) -> None:
         """Sends each key's messages to one partition, as producers must."""
         for partition in range(2):
-            numbers = (each for each in range(first, last) if each % 6 % 2 == partition)
-            values = [json.dumps({"id": each % 6, "amount": each}).encode() for each in numbers]
+            numbers = (number for number in range(first, last) if number % 6 % 2 == partition)
+            values = [json.dumps({"id": number % 6, "amount": number}).encode() for number in numbers]
             topics.send(topic, values, partition=partition)
 
     name = named(table)
@@ -206,12 +209,12 @@ def test_of_the_messages_of_a_key_the_last_one_counts_though_the_gateway_is_kill
         mode="upsert",
         equalityFields=["id"],
     )
-    lives.until_so(link, lambda each: each["progress"]["batches"] >= BATCHES_BEFORE_KILL)
+    lives.until_so(link, lambda stream: stream["progress"]["batches"] >= BATCHES_BEFORE_KILL)
     lives.kill()
     send(MESSAGES // 2, MESSAGES)
     lives.begin()
     sql = f"SELECT id, amount FROM {name} ORDER BY id"
-    expected = [[each, MESSAGES - 6 + each] for each in range(6)]
+    expected = [[number, MESSAGES - 6 + number] for number in range(6)]
     until(lambda: rows(lives.running.client, sql) == expected, WITHIN_S)
     assert lives.stream(link)["error"] is None
     assert_one_snapshot_a_batch(lives.same(table), lives.stream(link)["checkpointId"])
@@ -220,11 +223,11 @@ def test_of_the_messages_of_a_key_the_last_one_counts_though_the_gateway_is_kill
 
 def assert_one_snapshot_a_batch(table: Table, checkpoint: str) -> None:
     batches = []
-    for each in table.snapshots():
-        assert each.summary is not None
-        batches.append(str(each.summary["sluice.stream-batches"]))
+    for snapshot in table.snapshots():
+        assert snapshot.summary is not None
+        batches.append(str(snapshot.summary["sluice.stream-batches"]))
     assert len(set(batches)) == len(batches) > BATCHES_BEFORE_KILL
-    assert all(each.startswith(f"{checkpoint}/") and "," not in each for each in batches)
+    assert all(batch.startswith(f"{checkpoint}/") and "," not in batch for batch in batches)
 
 
 def test_messages_that_are_no_records_are_reported_and_those_that_were_given_up_are_none(
@@ -238,11 +241,11 @@ def test_messages_that_are_no_records_are_reported_and_those_that_were_given_up_
     )
     body = {"source": source(kafka, topic), "table": named(table)}
     strict = lives.create(**body, name="strict")
-    failed = lives.until_so(strict, lambda each: each["state"] == "FAILED")
+    failed = lives.until_so(strict, lambda stream: stream["state"] == "FAILED")
     assert failed["error"]["code"] == "RECORDS_INVALID"
     assert ids(table) == []
     link = lives.create(**body, onError="DEAD_LETTER")
-    reported = lives.until_so(link, lambda each: each["progress"]["rejected"] >= 5)
+    reported = lives.until_so(link, lambda stream: stream["progress"]["rejected"] >= 5)
     assert (reported["state"], reported["progress"]["records"], reported["progress"]["rejected"]) == (
         "RUNNING",
         3,
@@ -277,7 +280,7 @@ def test_a_stream_waits_for_its_server_and_for_its_topic(
 ) -> None:
     later = f"clicks-later-{uuid4().hex}"
     waiting = lives.create(source=source(kafka, later), table=named(table))
-    reported = lives.until_so(waiting, lambda each: each["error"])
+    reported = lives.until_so(waiting, lambda stream: stream["error"])
     assert (reported["state"], reported["error"]["code"]) == ("RUNNING", "STREAM_SOURCE_DOWN")
     assert f"There is no topic {later}" in reported["error"]["detail"]
 
@@ -285,7 +288,7 @@ def test_a_stream_waits_for_its_server_and_for_its_topic(
     link = lives.create(source=source(kafka, topic), table=named(table))
     lives.until_records(link, 10)
     kafka.stop()
-    reported = lives.until_so(link, lambda each: each["error"])
+    reported = lives.until_so(link, lambda stream: stream["error"])
     assert (reported["state"], reported["error"]["code"]) == ("RUNNING", "STREAM_SOURCE_DOWN")
     assert "does not answer" in reported["error"]["detail"]
 
@@ -295,9 +298,9 @@ def test_a_stream_waits_for_its_server_and_for_its_topic(
     topics.send(later, messages(range(20, 30)))
     lives.until_records(link, 20)
     lives.until_records(waiting, 10)
-    for each in (link, waiting):
-        lives.until_so(each, lambda stream: stream["error"] is None)
-        lives.running.client.delete(each)
+    for url in (link, waiting):
+        lives.until_so(url, lambda stream: stream["error"] is None)
+        lives.running.client.delete(url)
     assert ids(table) == list(range(30))
 
 

@@ -140,7 +140,7 @@ class Collectors:
 
     def _open(self, table: str) -> OpenedTable:
         folder = self._warehouse / "s" / table / "metadata"
-        newest = max(folder.glob("v*.metadata.json"), key=lambda each: int(each.name[1:].split(".")[0]))
+        newest = max(folder.glob("v*.metadata.json"), key=lambda path: int(path.name[1:].split(".")[0]))
         opened = StaticTable.from_metadata(str(newest))
         return OpenedTable(opened, table_facts(TableName("lake", "s", table), opened))
 
@@ -148,7 +148,7 @@ class Collectors:
 def _relation(asked: DynamicFilter) -> RelationQuery:
     """Returns a query for the rows from which the keys come."""
     columns = tuple(sorted(_LITERALS))
-    listed = ", ".join(f"`t0`.`{each}`" for each in columns)
+    listed = ", ".join(f"`t0`.`{column}`" for column in columns)
     key, predicate = asked.build.columns[0], asked.build.predicate
     sql = asked.filtering_query.replace(f"DISTINCT `t0`.`{key}` AS `k0`", listed)
     sql = sql.replace(f" {predicate} AND NOT `t0`.`{key}` IS NULL", f" ({predicate})")
@@ -169,7 +169,7 @@ def collectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collectors]
         "spark.sql.catalog.lake.cache-enabled": "false",
         "spark.sql.shuffle.partitions": "1",
     }
-    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
     engine = SparkEngine(SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake", "1g"))
     engine.start()
     assert engine._session is not None

@@ -162,30 +162,30 @@ def bounded(running: RunningGateway, room_mib: int) -> Iterator[None]:
 def peak_bytes(pid: int) -> int:
     """Returns the peak of resident memory."""
     status = Path(f"/proc/{pid}/status").read_text()
-    [line] = [each for each in status.splitlines() if each.startswith("VmHWM:")]
+    [line] = [line for line in status.splitlines() if line.startswith("VmHWM:")]
     return int(line.split()[1]) * 1024
 
 
 def executor_peaks(running: RunningGateway) -> list[int]:
     """Returns the peaks of the executors' Python processes, which stay for the next task."""
     found = []
-    for each in running.children():
+    for child in running.children():
         # A process may end during this.
         with suppress(psutil.Error, OSError, ValueError):
-            if "pyspark.daemon" in " ".join(each.cmdline()):
-                found.append(peak_bytes(each.pid))
+            if "pyspark.daemon" in " ".join(child.cmdline()):
+                found.append(peak_bytes(child.pid))
     return found
 
 
 def spooled(running: RunningGateway) -> list[Path]:
-    found = [each for each in (running.data_dir / "spool").rglob("*") if each.is_file()]
-    return [each for each in found if each.name not in ("lock", ".lock")]
+    found = [path for path in (running.data_dir / "spool").rglob("*") if path.is_file()]
+    return [path for path in found if path.name not in ("lock", ".lock")]
 
 
 def files(table: Table) -> list[Path]:
     """Returns all files on disk except metadata."""
     folder = Path(table.location().removeprefix("file://"))
-    return [each for each in folder.rglob("*") if each.is_file() and "metadata" not in each.parts]
+    return [path for path in folder.rglob("*") if path.is_file() and "metadata" not in path.parts]
 
 
 @pytest.mark.timeout(2 * SENDING_S + 120)
@@ -201,7 +201,7 @@ def test_a_body_is_ingested_whole_within_a_fraction_of_its_size(
         assert answer.status_code == 200, answer.text
     peaks = executor_peaks(gateway_process)
     assert peaks or way is BY_ITSELF
-    assert all(each <= EXECUTOR_MIB * MIB for each in peaks), peaks
+    assert all(peak <= EXECUTOR_MIB * MIB for peak in peaks), peaks
     [commit] = answer.json()["commits"]
     assert commit["addedRecords"] == whole.records - small.records
     assert len(files(table)) == commit["addedDataFiles"] + 1

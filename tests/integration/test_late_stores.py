@@ -17,7 +17,7 @@ pytestmark = pytest.mark.integration
 
 
 def log_of(data_dir: Path) -> str:
-    return "".join(each.read_text() for each in data_dir.glob("stderr-*.jsonl"))
+    return "".join(path.read_text() for path in data_dir.glob("stderr-*.jsonl"))
 
 
 @pytest.mark.timeout(400)

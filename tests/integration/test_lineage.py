@@ -78,7 +78,7 @@ def logs(catalog: SqlCatalog) -> Table:
 
 def run_of(there: Receiver, run_id: str) -> tuple[JsonObject, JsonObject]:
     """Returns the two events of a run, after checking them against the specification."""
-    found = until(lambda: two(each for each in there.events if each["run"]["runId"] == run_id), WITHIN_S)
+    found = until(lambda: two(event for event in there.events if event["run"]["runId"] == run_id), WITHIN_S)
     for event in found:
         check(event)
     assert found[0]["eventType"] == "START"
@@ -93,13 +93,15 @@ def two(events: Iterator[JsonObject]) -> list[JsonObject]:
 
 def commits_of(there: Receiver, ingest_id: str) -> list[JsonObject]:
     """Returns the final events of the commit rounds that include the ingest."""
-    ended = [each for each in there.events if each["eventType"] == "COMPLETE"]
+    ended = [event for event in there.events if event["eventType"] == "COMPLETE"]
     took = "sluice_committedIngests"
-    return [each for each in ended if ingest_id in each["run"]["facets"].get(took, {}).get("ingestIds", ())]
+    return [
+        event for event in ended if ingest_id in event["run"]["facets"].get(took, {}).get("ingestIds", ())
+    ]
 
 
 def by_name(datasets: list[JsonObject]) -> dict[str, JsonObject]:
-    return {each["name"]: each for each in datasets}
+    return {dataset["name"]: dataset for dataset in datasets}
 
 
 def sent(
@@ -111,7 +113,7 @@ def sent(
     body = {
         "table": named(table),
         "writeSchema": wanted,
-        "records": [{name: each[name] for name in wanted} for each in records],
+        "records": [{name: record[name] for name in wanted} for record in records],
     }
     answer = client.post("/ingest", json=body | more)
     assert answer.status_code == 200, answer.text
@@ -134,18 +136,22 @@ def test_a_query_is_reported_with_its_tables_and_what_its_columns_come_from(
     tables = by_name(ended["inputs"])
     assert tables.keys() == {"lake.shop.sales", "lake.shop.calendar"}
     sales = tables["lake.shop.sales"]
-    assert [each["name"] for each in sales["facets"]["schema"]["fields"]] == ["sale_id", "day_key", "amount"]
+    assert [field["name"] for field in sales["facets"]["schema"]["fields"]] == [
+        "sale_id",
+        "day_key",
+        "amount",
+    ]
     pruned = sales["inputFacets"]["sluice_prunedScans"]["dataFiles"]
     assert 0 < pruned["selected"] < pruned["total"]
     assert sales["namespace"] == (running.data_dir / "warehouse").as_uri()
 
     [result] = ended["outputs"]
-    assert [each["name"] for each in result["facets"]["schema"]["fields"]] == ["day_name", "amount"]
+    assert [field["name"] for field in result["facets"]["schema"]["fields"]] == ["day_name", "amount"]
     facet = result["facets"]["columnLineage"]
     made_of = {
         name: {
-            (each["name"], each["field"], each["transformations"][0]["subtype"])
-            for each in field["inputFields"]
+            (input_field["name"], input_field["field"], input_field["transformations"][0]["subtype"])
+            for input_field in field["inputFields"]
         }
         for name, field in facet["fields"].items()
     }
@@ -153,7 +159,7 @@ def test_a_query_is_reported_with_its_tables_and_what_its_columns_come_from(
         "day_name": {("lake.shop.calendar", "day_name", "IDENTITY")},
         "amount": {("lake.shop.sales", "amount", "AGGREGATION")},
     }
-    decides = {(each["name"], each["field"]) for each in facet["dataset"]}
+    decides = {(column["name"], column["field"]) for column in facet["dataset"]}
     assert {("lake.shop.sales", "day_key"), ("lake.shop.calendar", "day_name")} <= decides
 
 
@@ -199,12 +205,19 @@ def test_an_ingest_and_its_commit_are_reported(running: RunningGateway, there: R
     [table] = commit["outputs"]
     assert table["name"] == named(logs)
     assert table["facets"]["version"]["datasetVersion"] == str(snapshot.snapshot_id)
-    assert [each["name"] for each in table["facets"]["schema"]["fields"]] == ["id", "kind", "note", "amount"]
+    assert [field["name"] for field in table["facets"]["schema"]["fields"]] == [
+        "id",
+        "kind",
+        "note",
+        "amount",
+    ]
     statistics = table["outputFacets"]["outputStatistics"]
-    [file] = [each.file for each in logs.scan().plan_files()]
+    [file] = [file.file for file in logs.scan().plan_files()]
     assert (statistics["rowCount"], statistics["fileCount"]) == (2, 1)
     assert statistics["size"] == file.file_size_in_bytes
-    folder = {each["type"]: each["name"] for each in table["facets"]["symlinks"]["identifiers"]}
+    folder = {
+        identifier["type"]: identifier["name"] for identifier in table["facets"]["symlinks"]["identifiers"]
+    }
     assert logs.location().endswith(folder["LOCATION"])
 
 
@@ -218,7 +231,7 @@ def test_an_ingest_of_a_file_is_reported_with_the_file(
     answer = running.client.post("/ingest", json={"table": named(logs), "source": source})
     assert answer.status_code == 200, answer.text
     _, ended = run_of(there, answer.json()["ingestId"])
-    assert [(each["namespace"], each["name"]) for each in ended["inputs"]] == [("file", str(path))]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in ended["inputs"]] == [("file", str(path))]
 
 
 def test_a_compaction_is_reported(running: RunningGateway, there: Receiver, logs: Table) -> None:
@@ -226,10 +239,10 @@ def test_a_compaction_is_reported(running: RunningGateway, there: Receiver, logs
         sent(running.client, logs)
     compact(running.client, logs)
     name = f"compact.{named(logs)}"
-    found = until(lambda: two(each for each in there.events if each["job"]["name"] == name), WITHIN_S)
-    for each in found:
-        check(each)
-    assert [each["eventType"] for each in found] == ["START", "COMPLETE"]
+    found = until(lambda: two(event for event in there.events if event["job"]["name"] == name), WITHIN_S)
+    for event in found:
+        check(event)
+    assert [event["eventType"] for event in found] == ["START", "COMPLETE"]
 
 
 def test_a_receiver_that_is_silent_holds_up_nobody_and_the_stop_neither(
@@ -247,11 +260,11 @@ def test_a_receiver_that_is_silent_holds_up_nobody_and_the_stop_neither(
     text = until(lambda: undelivered(running.client.get("/metrics").text), WITHIN_S)
     assert asked_within_s < 20, text
     assert running.stop(30) == 0
-    assert any(each.get("event") == "lineage_dropped" for each in running.log_lines())
+    assert any(line.get("event") == "lineage_dropped" for line in running.log_lines())
 
 
 def undelivered(metrics: str) -> str:
     found = [
-        each for each in metrics.splitlines() if each.startswith('sluice_lineage_events_total{outcome="UNDEL')
+        line for line in metrics.splitlines() if line.startswith('sluice_lineage_events_total{outcome="UNDEL')
     ]
-    return next((each for each in found if float(each.split()[-1]) > 0), "")
+    return next((line for line in found if float(line.split()[-1]) > 0), "")

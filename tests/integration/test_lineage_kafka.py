@@ -79,7 +79,7 @@ def test_events_are_there_and_those_of_a_job_keep_their_order(kafka: KafkaServer
                 transport.send(json.dumps([job, number]).encode(), job)
     found = messages(kafka, topic, 40)
     for key in (b"query.a", b"query.b"):
-        own = [each for each in found if each[0] == key]
+        own = [message for message in found if message[0] == key]
         assert [json.loads(value)[1] for _, _, value in own] == list(range(20))
         assert len({partition for _, partition, _ in own}) == 1
 

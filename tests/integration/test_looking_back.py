@@ -32,18 +32,18 @@ def test_a_query_is_listed_while_it_runs_and_afterwards(guarded: Guarded) -> Non
     assert running["queryId"] == query_id
     assert listed(guarded.bob, state="RUNNING") == []
     cancel(guarded.alice, query_id)
-    canceled = until(lambda: [each for each in listed(guarded.alice) if each["queryId"] == query_id])
+    canceled = until(lambda: [query for query in listed(guarded.alice) if query["queryId"] == query_id])
     assert (canceled[0]["state"], canceled[0]["errorCode"]) == ("CANCELED", "QUERY_CANCELED")
 
 
 def test_pages_of_recorded_queries_have_no_gap(guarded: Guarded) -> None:
-    sent = [ask(guarded.bob, f"SELECT {each}")["queryId"] for each in range(3)]
-    until(lambda: {each["queryId"] for each in listed(guarded.bob, limit=1000)} >= set(sent))
+    sent = [ask(guarded.bob, f"SELECT {number}")["queryId"] for number in range(3)]
+    until(lambda: {query["queryId"] for query in listed(guarded.bob, limit=1000)} >= set(sent))
     pages: list[str] = []
     token: dict[str, Any] = {}
     for _ in sent:
         page = guarded.bob.get("/query", params={"limit": 1} | token).raise_for_status().json()
-        pages += [each["queryId"] for each in page["queries"]]
+        pages += [query["queryId"] for query in page["queries"]]
         token = {"pageToken": page["nextPageToken"]}
     assert pages == sent[::-1]
 
@@ -55,9 +55,9 @@ def test_what_was_read_of_a_table_is_summed(guarded: Guarded) -> None:
 
     def scans() -> int:
         summary = guarded.alice.get("/pruning/summary", params={"table": table}).raise_for_status().json()
-        return sum(each["scans"] for each in summary["tables"])
+        return sum(table["scans"] for table in summary["tables"])
 
-    until(lambda: scans() == sum(each["scans"] for each in before["tables"]) + 1)
+    until(lambda: scans() == sum(table["scans"] for table in before["tables"]) + 1)
 
 
 def test_numbers_grow_with_each_query_and_need_a_token(guarded: Guarded) -> None:

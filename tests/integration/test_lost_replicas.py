@@ -80,7 +80,7 @@ def test_the_queries_of_a_replica_that_was_killed_are_lost_and_can_be_sent_again
     assert found["status"]["state"] == "FAILED"
     assert explain(both.there.client, query_id)["error"]["code"] == "REPLICA_LOST"
     listed = both.there.client.get("/query", params={"state": "FAILED"}).json()["queries"]
-    assert query_id in {each["queryId"] for each in listed}
+    assert query_id in {query["queryId"] for query in listed}
     # Its `requestId` now starts another query.
     again = post(both.there.client, ENDLESS, requestId=request_id, waitTimeout="0s").json()
     assert (again["reused"], again["queryId"] == query_id) == (False, False)

@@ -52,11 +52,14 @@ def test_a_table_that_is_only_appended_to_is_maintained(scheduled: RunningGatewa
         os.utime(orphan, (four_days_ago, four_days_ago))
         until(lambda: len(data_files(table)) == 1, 90)
         until(lambda: len(table.refresh().snapshots()) == 1 and not orphan.exists(), 120)
-        assert rows(client, f"SELECT id FROM {name} ORDER BY id") == [[each] for each in range(FILES)]
+        assert rows(client, f"SELECT id FROM {name} ORDER BY id") == [[number] for number in range(FILES)]
         assert sorted(table.scan().to_arrow()["id"].to_pylist()) == list(range(FILES))
         listed = client.get(f"/tables/{name}/maintenance").json()
     assert listed["schedule"]["appendedFiles"] == FILES
-    done = [(each["operations"], each["state"], each["requestedBy"]) for each in listed["maintenances"]]
+    done = [
+        (maintenance["operations"], maintenance["state"], maintenance["requestedBy"])
+        for maintenance in listed["maintenances"]
+    ]
     everything = ["compact", "expire", "removeOrphans"]
     assert (everything, "SUCCEEDED", "schedule") in done
     assert (["compact"], "SUCCEEDED", "schedule") in done

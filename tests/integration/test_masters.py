@@ -59,7 +59,7 @@ def _check_that_strangers_are_refused(cluster: SparkCluster) -> None:
 def _check_that_executors_write(running: RunningGateway, lake: SqlCatalog, inbox: Path) -> None:
     inbox.mkdir()
     for number in range(8):
-        lines = (json.dumps({"id": number * 500 + each}) for each in range(500))
+        lines = (json.dumps({"id": number * 500 + index}) for index in range(500))
         (inbox / f"{number}.ndjson").write_text("\n".join(lines))
     table = lake.create_table("shop.from_executors", Schema(NestedField(1, "id", LongType())))
     source = {"uri": f"{inbox.as_uri()}/*.ndjson", "format": "ndjson"}
@@ -73,8 +73,8 @@ def _check_that_executors_find_a_body(running: RunningGateway, lake: SqlCatalog)
     schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
     table = lake.create_table("shop.from_a_body", schema, properties={"format-version": "2"})
     keys, turns = 4000, 10
-    records = ({"id": each, "note": f"{turn}" * 60} for turn in range(turns) for each in range(keys))
-    body = "\n".join(json.dumps(each) for each in records).encode()
+    records = ({"id": number, "note": f"{turn}" * 60} for turn in range(turns) for number in range(keys))
+    body = "\n".join(json.dumps(record) for record in records).encode()
     assert len(body) > 3 * 1024**2
     answer = running.client.post(
         "/ingest",

@@ -30,14 +30,14 @@ def is_sampled(found: Numbers) -> bool:
 def test_a_gateway_shows_each_metric_that_is_listed_and_no_other(running: RunningGateway) -> None:
     numbers_when(running, is_sampled)
     found = families(text_of(running))
-    shown = {f"{each.name}_total" if each.type == "counter" else each.name for each in found}
-    assert shown == {each.name for each in shown_metrics()}
+    shown = {f"{metric.name}_total" if metric.type == "counter" else metric.name for metric in found}
+    assert shown == {metric.name for metric in shown_metrics()}
 
 
 def test_every_label_has_one_of_its_listed_values(running: RunningGateway) -> None:
     ask(running.client, "SELECT 1")
     running.client.get("/no/such/path")
-    known = {each.name.removesuffix("_total"): each.label_values for each in shown_metrics()}
+    known = {metric.name.removesuffix("_total"): metric.label_values for metric in shown_metrics()}
     for family in families(text_of(running)):
         for sample in family.samples:
             for label, value in sample.labels.items():

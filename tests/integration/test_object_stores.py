@@ -145,11 +145,11 @@ def named(table: Table) -> str:
 
 def keys_of(store: ObjectStore, table: Table, ending: str = "") -> list[str]:
     prefix = urlsplit(table.location()).path.lstrip("/") + "/"
-    return [each for each in store.keys(LAKE, prefix) if each.endswith(ending)]
+    return [key for key in store.keys(LAKE, prefix) if key.endswith(ending)]
 
 
 def lines(records: Iterable[dict[str, Any]]) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in records)
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
 def send(gateway: httpx.Client, table: str, *records: dict[str, Any], **body: Any) -> JsonObject:
@@ -184,15 +184,15 @@ def maintain(gateway: httpx.Client, table: str) -> dict[str, JsonObject]:
     until(lambda: gateway.get(link).status_code == 200, 120)
     done = gateway.get(link).json()
     assert done["state"] == "SUCCEEDED", done
-    return {each["operation"]: each["counts"] for each in done["results"]}
+    return {result["operation"]: result["counts"] for result in done["results"]}
 
 
 def test_a_pruned_query_reads_only_the_objects_that_it_says(gateway: httpx.Client, stored: Stored) -> None:
     files = keys_of(stored.store, stored.lake.load_table("shop.sales"), ".parquet")
     assert len(files) == len(DAYS)
-    for each in files:
-        if f"/day_key={DAYS[2]}/" not in each:
-            stored.store.client.delete_object(Bucket=LAKE, Key=each)
+    for file in files:
+        if f"/day_key={DAYS[2]}/" not in file:
+            stored.store.client.delete_object(Bucket=LAKE, Key=file)
     answer = ask(
         gateway,
         "SELECT month, count(*) AS n FROM sales f JOIN calendar c ON f.day_key = c.day_key "
@@ -201,14 +201,14 @@ def test_a_pruned_query_reads_only_the_objects_that_it_says(gateway: httpx.Clien
     )
     assert answer["result"]["rows"] == [[3, 1]]
     scans = explain(gateway, answer["queryId"])["scans"]
-    [scan] = [each for each in scans if each["table"] == "lake.shop.sales"]
+    [scan] = [scan for scan in scans if scan["table"] == "lake.shop.sales"]
     assert scan["dataFiles"] == {"total": len(DAYS), "selected": 1}
 
 
 def test_rows_of_every_partition_are_read_back_by_both_libraries(gateway: httpx.Client, table: Table) -> None:
     records = [{"id": number, "kind": kind, "note": kind} for number, kind in enumerate(ODD_KINDS)]
     send(gateway, named(table), *records)
-    expected = [list(each.values()) for each in records]
+    expected = [list(record.values()) for record in records]
     assert rows(gateway, f"SELECT id, kind, note FROM {named(table)} ORDER BY id") == expected
     for kind in ODD_KINDS:
         found = rows(
@@ -216,7 +216,7 @@ def test_rows_of_every_partition_are_read_back_by_both_libraries(gateway: httpx.
         )
         assert found == [[kind]]
     read = table.refresh().scan().to_arrow().sort_by("id").to_pylist()
-    assert [list(each.values()) for each in read] == expected
+    assert [list(row.values()) for row in read] == expected
 
 
 def test_a_large_body_is_written_into_the_store_by_executors(gateway: httpx.Client, table: Table) -> None:
@@ -238,7 +238,7 @@ def test_objects_become_one_snapshot_whatever_they_are_called(
 ) -> None:
     names = ("a b.ndjson", "a+b%20c.ndjson.gz", "day=1/é😀.ndjson", "x#y?z.ndjson.gz", "[1].ndjson")
     for number, name in enumerate(names):
-        part = lines({"id": number * 100 + each, "kind": "a"} for each in range(100))
+        part = lines({"id": number * 100 + index, "kind": "a"} for index in range(100))
         store.put(INBOX, f"{inbox}/{name}", gzip.compress(part) if name.endswith(".gz") else part)
     answer = send_source(gateway, table, f"s3://{INBOX}/{inbox}/**/*.ndjson*")
     assert answer.status_code == 200, answer.text
@@ -260,16 +260,16 @@ def test_what_cannot_be_read_is_a_problem_with_a_code_of_its_own(
         refusals.append(send_source(gateway, table, f"{uri}/*.ndjson"))
     # Objects may be listed but not read, which executors find out.
     with store.denying(INBOX, "get"):
-        refusals += [send_source(gateway, table, f"{uri}/{each}") for each in ("a.ndjson", "*.ndjson")]
+        refusals += [send_source(gateway, table, f"{uri}/{pattern}") for pattern in ("a.ndjson", "*.ndjson")]
     # The store fails while executors read.
     with store.denying(INBOX, "get", status=503):
         answer = send_source(gateway, table, f"{uri}/*.ndjson")
         assert problem(answer) == (503, "STORAGE_DOWN")
         assert "does not answer" in answer.json()["detail"]
-    for each in refusals:
-        assert problem(each) == (403, "SOURCE_DENIED")
-        assert "own words" not in each.text
-        assert store.endpoint not in each.text
+    for refusal in refusals:
+        assert problem(refusal) == (403, "SOURCE_DENIED")
+        assert "own words" not in refusal.text
+        assert store.endpoint not in refusal.text
     assert table.refresh().current_snapshot() is None
     assert keys_of(store, table, ".parquet") == []
 
@@ -318,7 +318,7 @@ def test_maintenance_takes_deletes_and_orphans_away_and_nothing_else(
         records = [{"id": number, "kind": kind, "note": str(turn)} for number, kind in enumerate(ODD_KINDS)]
         send(gateway, name, *records, mode="upsert")
     before = rows(gateway, f"SELECT id, kind, note FROM {name} ORDER BY id")
-    assert [each[2] for each in before] == ["1"] * len(ODD_KINDS)
+    assert [row[2] for row in before] == ["1"] * len(ODD_KINDS)
     # Its location has the same prefix as the table's, but is not inside it.
     sibling = stored.lake.create_table(f"{'.'.join(table.name())}_2", SCHEMA)
     send(gateway, named(sibling), {"id": 7, "kind": "sibling"})
@@ -328,12 +328,12 @@ def test_maintenance_takes_deletes_and_orphans_away_and_nothing_else(
         f"{folder}/data/kind=a%2Fb/old.parquet",
         f"{folder}/metadata/old.avro",
     ]
-    for each in old:
-        store.put(LAKE, each, b"nobody's")
+    for key in old:
+        store.put(LAKE, key, b"nobody's")
     store.put(LAKE, f"{folder}_2/data/nobodys.parquet", b"not this table's")
     # PyArrow leaves an empty object in place of a folder whose last file it deletes, for example a delete
     # file that a commit did not need.
-    empty = [each for each in store.keys(LAKE) if each.startswith(f"{folder}/") and each.endswith("/")]
+    empty = [key for key in store.keys(LAKE) if key.startswith(f"{folder}/") and key.endswith("/")]
     store.age_everything()
     store.put(LAKE, f"{folder}/data/young.parquet", b"nobody's")
 
@@ -348,7 +348,7 @@ def test_maintenance_takes_deletes_and_orphans_away_and_nothing_else(
     assert rows(gateway, f"SELECT id, kind, note FROM {name} ORDER BY id") == before
     assert rows(gateway, f"SELECT kind FROM {named(sibling)}") == [["sibling"]]
     read = table.refresh().scan().to_arrow().sort_by("id").to_pylist()
-    assert [list(each.values()) for each in read] == before
+    assert [list(row.values()) for row in read] == before
 
 
 def test_a_table_of_a_rest_catalog_is_made_evolved_written_to_and_maintained(
@@ -369,7 +369,7 @@ def test_a_table_of_a_rest_catalog_is_made_evolved_written_to_and_maintained(
     expected = [[1, "new", 7], [2, "b", None], [3, "c", 5], [4, "d", None]]
     assert rows(gateway, f"SELECT id, note, price FROM {name} ORDER BY id") == expected
     folder = f"rest/{namespace}/events"
-    assert [each for each in store.keys(LAKE, folder) if each.endswith(".parquet")]
+    assert [key for key in store.keys(LAKE, folder) if key.endswith(".parquet")]
     store.put(LAKE, f"{folder}/data/old.parquet", b"nobody's")
     store.age_everything()
     counts = maintain(gateway, name)
@@ -380,8 +380,8 @@ def test_a_table_of_a_rest_catalog_is_made_evolved_written_to_and_maintained(
 
 def test_no_secret_is_in_any_log(stored: Stored) -> None:
     logs = [stored.running.log_path, *(stored.running.data_dir / "logs").glob("*.log")]
-    written = "\n".join(each.read_text(errors="replace") for each in logs)
+    written = "\n".join(log.read_text(errors="replace") for log in logs)
     assert "maintenance_done" in written
     assert stored.running.log_lines()
     assert stored.store.secret not in written
-    assert not any(stored.store.secret in each for each in stored.running.command_lines())
+    assert not any(stored.store.secret in line for line in stored.running.command_lines())

@@ -92,8 +92,8 @@ def test_files_stay_while_their_ingest_waits_and_go_when_it_was_refused(
         rounds.enter_context(log.round(key, 1))
         record = accepted(lake, log, key)
         [waiting] = files_of(events) - committed
-        for each in (*committed, waiting):
-            os.utime(each, (time.time() - THREE_DAYS.total_seconds(),) * 2)
+        for path in (*committed, waiting):
+            os.utime(path, (time.time() - THREE_DAYS.total_seconds(),) * 2)
         refused = removed_orphans(gateway, name)
         assert (refused["state"], refused["error"]["code"]) == ("FAILED", "MAINTENANCE_NOT_SAFE")
         assert files_of(events) == committed | {waiting}

@@ -39,7 +39,7 @@ def test_a_new_column_is_seen_by_the_very_next_query(
     assert len(ask(guarded.alice, sql)["manifest"]["columns"]) == 2
     with table.update_schema() as update:
         update.add_column("added", IntegerType())
-    assert [each["name"] for each in ask(guarded.alice, sql)["manifest"]["columns"]][2] == "added"
+    assert [column["name"] for column in ask(guarded.alice, sql)["manifest"]["columns"]][2] == "added"
 
 
 def test_a_table_comes_and_goes_with_its_catalog(guarded: Guarded, catalog: Catalog, new_name: str) -> None:
@@ -47,7 +47,7 @@ def test_a_table_comes_and_goes_with_its_catalog(guarded: Guarded, catalog: Cata
     problem(post(guarded.alice, f"SELECT * FROM {name}"), 404, "TABLE_NOT_FOUND")
     make(catalog, new_name, RETURNS)
     assert rows(guarded.alice, f"SELECT * FROM {name}") == []
-    assert name in [each["name"] for each in guarded.alice.get("/tables").json()["tables"]]
+    assert name in [table["name"] for table in guarded.alice.get("/tables").json()["tables"]]
     catalog.drop_table(new_name)
     problem(post(guarded.alice, f"SELECT * FROM {name}"), 404, "TABLE_NOT_FOUND")
     problem(guarded.alice.get(f"/tables/{name}"), 404, "TABLE_NOT_FOUND")
@@ -67,8 +67,8 @@ def test_an_earlier_snapshot_can_be_asked_for(guarded: Guarded, catalog: Catalog
 def test_tables_of_two_catalogs_are_joined(guarded: Guarded, new_name: str) -> None:
     for catalog, ids in ((guarded.lake, (1, 2, 3)), (guarded.rest, (2, 3, 4))):
         table = make(catalog, new_name, RETURNS)
-        for each in ids:
-            table.append(returns_row(each))
+        for id_ in ids:
+            table.append(returns_row(id_))
     answer = ask(
         guarded.alice,
         f"SELECT a.return_id FROM lake.{new_name} a JOIN rest.{new_name} b ON a.return_id = b.return_id"

@@ -113,7 +113,7 @@ def test_without_the_metrics_store_queries_run_and_their_records_wait(guarded: G
     alice, store = guarded.alice, guarded.store
     store.stop()
     try:
-        answers = [ask(alice, f"SELECT return_id + {each} FROM lake.shop.returns") for each in range(3)]
+        answers = [ask(alice, f"SELECT return_id + {number} FROM lake.shop.returns") for number in range(3)]
         failed = problem(post(alice, "SELECT 1 / 0"), 422, "QUERY_FAILED")
         code, answer = readiness(alice)
         assert (code, answer["status"], parts_that_are_not_up(answer)) == (200, "DEGRADED", ["metricsStore"])
@@ -123,7 +123,7 @@ def test_without_the_metrics_store_queries_run_and_their_records_wait(guarded: G
     finally:
         store.start()
     wait_until_ready(guarded)
-    for query_id in [each["queryId"] for each in answers] + [failed["queryId"]]:
+    for query_id in [answer["queryId"] for answer in answers] + [failed["queryId"]]:
         until(lambda query_id=query_id: _recorded(guarded, query_id), within_s=30)  # type: ignore[misc]
     counts = store.read("metrics", "SELECT count(*) FROM scans WHERE query_id = %s", answers[0]["queryId"])
     assert counts == [(1,)]
@@ -212,7 +212,7 @@ def test_ingests_wait_for_the_metrics_store_or_are_refused_and_none_is_lost(guar
         guarded.store.start()
     wait_until_ready(guarded)
     sent = [alice.post("/ingest", json=body).json() for _ in range(2)]
-    assert [each["state"] for each in sent] == ["COMMITTED", "COMMITTED"]
+    assert [answer["state"] for answer in sent] == ["COMMITTED", "COMMITTED"]
     assert sent[0]["ingestId"] == sent[1]["ingestId"]
     table.refresh()
     assert len(table.scan().to_arrow()) == 1

@@ -31,13 +31,13 @@ def test_a_plan_selects_what_the_run_after_it_reads(gateway: httpx.Client) -> No
     run = explain(gateway, ask(gateway, star(2), **ALWAYS)["queryId"])
 
     assert (plan["queryId"], plan["state"]) == (None, "PLANNED")
-    assert [each["source"] for each in applied(plan)] == ["COLLECTED"]
-    assert [each["source"] for each in applied(run)] == ["CACHED"]
+    assert [applied_filter["source"] for applied_filter in applied(plan)] == ["COLLECTED"]
+    assert [applied_filter["source"] for applied_filter in applied(run)] == ["CACHED"]
     # The values of files may only be known by the second query, and the read options depend on them.
     assert READ_OPTIONS.sub("", plan["rewrittenSql"]) == READ_OPTIONS.sub("", run["rewrittenSql"])
     from_cache = run["plans"]["optimizedPhysical"].replace(", source=[CACHED]", "")
     assert plan["plans"]["optimizedPhysical"] == from_cache
-    would_read, did_read = (scan_of(each, "lake.shop.sales") for each in (plan, run))
+    would_read, did_read = (scan_of(explanation, "lake.shop.sales") for explanation in (plan, run))
     for level in ("partitions", "manifests", "dataFiles", "bytes"):
         assert would_read[level] == did_read[level]
     assert would_read["dataFiles"] == {"total": DAYS, "selected": DAYS_PER_MONTH}
@@ -62,13 +62,13 @@ def test_nothing_runs_for_a_plan(gateway: httpx.Client) -> None:
 
 def test_without_dynamic_filtering_the_text_is_planned_as_it_is(gateway: httpx.Client) -> None:
     plan = planned(gateway, star(2), **NEVER)
-    assert ({each["reason"] for each in plan["filters"]}, plan["rewrittenSql"]) == ({"DISABLED"}, None)
+    assert ({filter_["reason"] for filter_ in plan["filters"]}, plan["rewrittenSql"]) == ({"DISABLED"}, None)
     assert scan_of(plan, "lake.shop.sales")["dataFiles"] == {"total": DAYS, "selected": DAYS}
 
 
 def test_an_empty_set_leaves_nothing_to_read(gateway: httpx.Client) -> None:
     plan = planned(gateway, star(13), **ALWAYS)
-    assert [each["form"] for each in applied(plan)] == ["EMPTY"]
+    assert [applied_filter["form"] for applied_filter in applied(plan)] == ["EMPTY"]
     assert scan_of(plan, "lake.shop.sales")["dataFiles"] == {"total": DAYS, "selected": 0}
 
 

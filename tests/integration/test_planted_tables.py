@@ -32,7 +32,7 @@ def test_no_table_is_made_under_such_a_name(gateway: httpx.Client, last: str) ->
         for schema in ("shop", "shop.sales", "nowhere.yet"):
             table = f"lake.{schema}.{name}"
             found = problem(gateway.post("/ingest", json=creation(table)), 422, "CREATION_INVALID")
-            assert any(each["pointer"] == "/table" and name in each["detail"] for each in found["errors"])
+            assert any(error["pointer"] == "/table" and name in error["detail"] for error in found["errors"])
             problem(gateway.get(f"/tables/{table}"), 404, "TABLE_NOT_FOUND")
             plain = {"table": table, "records": [{"k": 1}]}
             problem(gateway.post("/ingest", json=plain), 404, "TABLE_NOT_FOUND")
@@ -55,8 +55,8 @@ def item(lake: SqlCatalog, new_name: str) -> Iterator[str]:
     assert snapshot is not None
     table.manage_snapshots().create_branch(snapshot.snapshot_id, "own").commit()
     yield new_name
-    for each in lake.list_tables(new_name):
-        lake.drop_table(each)
+    for identifier in lake.list_tables(new_name):
+        lake.drop_table(identifier)
     lake.drop_table(new_name)
 
 

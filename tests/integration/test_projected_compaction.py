@@ -31,7 +31,7 @@ SCHEMA = Schema(
     NestedField(
         5, "place", StructType(NestedField(7, "city", StringType()), NestedField(8, "zip", LongType()))
     ),
-    *(NestedField(100 + each, f"other_{each}", StringType()) for each in range(8)),
+    *(NestedField(100 + number, f"other_{number}", StringType()) for number in range(8)),
 )
 BY_KIND = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "kind"))
 CLICK, SCORE, PLACE, NO_KEY = (
@@ -63,13 +63,15 @@ def fill(gateway: httpx.Client, table: Table) -> None:
         clicks = [{"id": 100 * n + i, "kind": "click", "url": f"/{i * 7 % 10}"} for i in range(10)]
         send(gateway, table, CLICK, *clicks, sortOrder=by_url)
         numbers = [float(n), "NaN" if n % 2 else None]
-        scores = [{"id": 1000 + 10 * n + i, "kind": "score", "score": each} for i, each in enumerate(numbers)]
+        scores = [
+            {"id": 1000 + 10 * n + i, "kind": "score", "score": number} for i, number in enumerate(numbers)
+        ]
         send(gateway, table, SCORE, *scores)
         send(gateway, table, PLACE, {"id": 2000 + n, "kind": "place", "place": {"zip": n}})
 
 
 def columns_of(table: Table) -> list[Columns]:
-    return [tuple(pq.read_schema(path_of(each)).names) for each in data_files(table)]
+    return [tuple(pq.read_schema(path_of(file)).names) for file in data_files(table)]
 
 
 def rows(gateway: httpx.Client, table: Table) -> Counter[str]:
@@ -99,7 +101,7 @@ def test_files_of_each_write_schema_are_joined_by_themselves(gateway: httpx.Clie
         order = table.metadata.sort_order_by_id(file.sort_order_id or 0)
         if "url" in compacted.column_names:
             assert order is not None
-            assert [each.source_id for each in order.fields] == [3]
+            assert [field.source_id for field in order.fields] == [3]
             urls = compacted["url"].to_pylist()
             assert all(first >= second for first, second in pairwise(urls))
         else:
@@ -120,7 +122,7 @@ def test_what_upserts_replaced_goes_with_their_deletes_whatever_columns_the_file
         gateway,
         table,
         CLICK,
-        *({"id": each, "kind": "click", "url": "new"} for each in range(0, 600, 7)),
+        *({"id": number, "kind": "click", "url": "new"} for number in range(0, 600, 7)),
         **keys,
     )
     send(gateway, table, SCORE, {"id": 1000, "kind": "score", "score": 0.5}, **keys)
@@ -170,7 +172,7 @@ def test_files_of_an_earlier_spec_are_written_for_the_present_one(
     before = by_id(by_spark(gateway, f"SELECT * FROM {named(table)}"))
     compact(gateway, table)
     assert by_id(by_spark(gateway, f"SELECT * FROM {named(table)}")) == before
-    assert {each.spec_id for each in data_files(table)} == {table.spec().spec_id}
+    assert {file.spec_id for file in data_files(table)} == {table.spec().spec_id}
     # The new partition source is written too, and no other column.
     assert set(columns_of(table)) == {
         ("kind", "url", "id"),
@@ -192,4 +194,4 @@ def test_files_need_no_column_that_the_table_was_partitioned_by_once(
     before = rows(gateway, table)
     compact(gateway, table)
     assert_nothing_but_fewer_files(gateway, table, before, {("id", "kind", "url"), ("score", "id", "kind")})
-    assert {each.spec_id for each in data_files(table)} == {table.spec().spec_id}
+    assert {file.spec_id for file in data_files(table)} == {table.spec().spec_id}

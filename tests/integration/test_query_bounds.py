@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 # On a busy machine, analyzing thirty nested subqueries takes a while; folding them would never end.
 LONGEST_REFUSAL_S = 30
-CUBE = ", ".join(f"id + {each}" for each in range(30))
+CUBE = ", ".join(f"id + {number}" for number in range(30))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
         "spark.sql.catalog.lake.type": "hadoop",
         "spark.sql.catalog.lake.warehouse": str(folder / "warehouse"),
     }
-    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
     engine = SparkEngine(SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake"))
     engine.start()
     assert engine._session is not None
@@ -61,7 +61,7 @@ def nested(column: str, levels: int, start: str) -> str:
 
 
 def with_tables(levels: int) -> str:
-    tables = ", ".join(f"a{each + 1} AS (SELECT x || x AS x FROM a{each})" for each in range(levels))
+    tables = ", ".join(f"a{number + 1} AS (SELECT x || x AS x FROM a{number})" for number in range(levels))
     return f"WITH a0 AS (SELECT 'x' AS x), {tables} SELECT length(x) FROM a{levels}"
 
 
@@ -122,7 +122,7 @@ HOSTILE = [
     nested("x + x", 28, "SELECT id AS x FROM lake.shop.sales"),
     nested("repeat(x, 100)", 5, "SELECT 'x' AS x"),
     with_tables(40),
-    "SELECT 'x' AS a0" + "".join(f", a{each} || a{each} AS a{each + 1}" for each in range(40)),
+    "SELECT 'x' AS a0" + "".join(f", a{number} || a{number} AS a{number + 1}" for number in range(40)),
     "WITH RECURSIVE t(n, x) AS (SELECT 1, 'x' UNION ALL SELECT n + 1, x || x FROM t WHERE n < 32) "
     "SELECT length(x) FROM t",
     "WITH RECURSIVE t(n) MAX RECURSION LEVEL 2000000000 AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) "

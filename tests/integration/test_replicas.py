@@ -40,8 +40,8 @@ def _with_an_empty_cache(both: Replicas) -> None:
     with both.client() as client:
         client.config_set("maxmemory", "0")
         client.flushall()
-    for each in (both.here, both.there):
-        until(lambda each=each: each.client.delete("/filters").status_code == 200)  # type: ignore[misc]
+    for gateway in (both.here, both.there):
+        until(lambda gateway=gateway: gateway.client.delete("/filters").status_code == 200)  # type: ignore[misc]
 
 
 def sales_in(month: int) -> int:
@@ -55,7 +55,11 @@ def slow(month: int) -> str:
 def filter_of(gateway: RunningGateway, query_id: str) -> JsonObject:
     """Returns the filter that was applied to the fact."""
     found = explain(gateway.client, query_id)
-    [applied_to_sales] = [each for each in applied(found) if each["probe"]["table"] == "lake.shop.sales"]
+    [applied_to_sales] = [
+        applied_filter
+        for applied_filter in applied(found)
+        if applied_filter["probe"]["table"] == "lake.shop.sales"
+    ]
     return applied_to_sales
 
 
@@ -73,7 +77,7 @@ def answer(gateway: RunningGateway, query_id: str) -> JsonObject:
 
 def collections(gateway: RunningGateway) -> float:
     text = gateway.client.get("/metrics").text
-    [line] = [each for each in text.splitlines() if each.startswith("sluice_filter_collect_seconds_count")]
+    [line] = [line for line in text.splitlines() if line.startswith("sluice_filter_collect_seconds_count")]
     return float(line.split()[-1])
 
 
@@ -88,15 +92,17 @@ def test_queries_on_both_at_once_collect_once(both: Replicas) -> None:
     before = collections(both.here) + collections(both.there)
     with ThreadPoolExecutor(8) as threads:
         asked = [
-            threads.submit(source, (both.here, both.there)[each % 2], f"{slow(2)} AND f.sale_id <> {each}")
-            for each in range(8)
+            threads.submit(
+                source, (both.here, both.there)[number % 2], f"{slow(2)} AND f.sale_id <> {number}"
+            )
+            for number in range(8)
         ]
-        assert sorted(each.result(60) for each in asked) == ["CACHED"] * 7 + ["COLLECTED"]
+        assert sorted(future.result(60) for future in asked) == ["CACHED"] * 7 + ["COLLECTED"]
     assert collections(both.here) + collections(both.there) == before + 1
 
 
 def test_what_is_deleted_on_one_the_other_does_not_keep(both: Replicas) -> None:
-    assert [source(each, star(1)) for each in (both.here, both.there)] == ["COLLECTED", "CACHED"]
+    assert [source(gateway, star(1)) for gateway in (both.here, both.there)] == ["COLLECTED", "CACHED"]
     assert both.here.client.delete("/filters").json() == {"deleted": 1}
     # From now on, only keys that `there` itself requests are collected.
     until(lambda: source(both.there, star(1)) == "COLLECTED", within_s=5)
@@ -105,9 +111,13 @@ def test_what_is_deleted_on_one_the_other_does_not_keep(both: Replicas) -> None:
 def test_both_list_the_same(both: Replicas) -> None:
     for gateway, month in ((both.here, 1), (both.there, 2), (both.here, 3)):
         ask(gateway.client, star(month), **ALWAYS)
-    listed = [each.client.get("/filters").json()["filters"] for each in (both.here, both.there)]
+    listed = [gateway.client.get("/filters").json()["filters"] for gateway in (both.here, both.there)]
     assert listed[0] == listed[1]
-    assert [each["predicate"] for each in listed[0]] == ["month = 3", "month = 2", "month = 1"]
+    assert [cached_filter["predicate"] for cached_filter in listed[0]] == [
+        "month = 3",
+        "month = 2",
+        "month = 1",
+    ]
     newest = both.there.client.get("/filters", params={"limit": 1}).json()["filters"]
     assert newest == listed[0][:1]
 
@@ -129,9 +139,9 @@ def flush(both: Replicas) -> None:
 def overwrite(both: Replicas) -> None:
     """Overwrites all values and the lease, which gets another owner."""
     with both.client() as client:
-        for each in client.keys(f"{LEASES}*"):
-            client.set(_text(each).replace(LEASES, VALUES), secrets.token_bytes(100))
-            client.set(each, "another")
+        for key in client.keys(f"{LEASES}*"):
+            client.set(_text(key).replace(LEASES, VALUES), secrets.token_bytes(100))
+            client.set(key, "another")
 
 
 def _text(key: bytes | str) -> str:
@@ -227,7 +237,7 @@ def poison(both: Replicas) -> str:
 
 def differences(gateway: RunningGateway) -> float:
     text = gateway.client.get("/metrics").text
-    [line] = [each for each in text.splitlines() if 'sluice_verifications_total{outcome="DIFFERENT"}' in each]
+    [line] = [line for line in text.splitlines() if 'sluice_verifications_total{outcome="DIFFERENT"}' in line]
     return float(line.split()[-1])
 
 
@@ -239,7 +249,7 @@ def test_wrong_keys_are_found_by_a_verification_and_used_by_nobody_any_more(both
     verified = post(both.there.client, DOUBTED, dynamicFiltering={"minTableBytes": 0, "verify": True})
     failed = problem(verified, 500, "VERIFICATION_FAILED")
     until(lambda: differences(both.there) == before + 1, within_s=5)
-    [line] = [each for each in both.there.log_lines() if each["event"] == "verification_failed"]
+    [line] = [line for line in both.there.log_lines() if line["event"] == "verification_failed"]
     assert (line["level"], line["sql"]) == ("error", DOUBTED)
     assert explain(both.there.client, failed["queryId"])["verification"] == "DIFFERENT"
     with both.client() as client:
@@ -247,11 +257,11 @@ def test_wrong_keys_are_found_by_a_verification_and_used_by_nobody_any_more(both
 
     # The replica that noticed it runs without the filter; the other one collects the keys again.
     again = ask(both.there.client, DOUBTED, **ALWAYS)
-    reasons = {each["reason"] for each in explain(both.there.client, again["queryId"])["filters"]}
-    assert [each[:2] for each in again["result"]["rows"]] == right
+    reasons = {filter_["reason"] for filter_ in explain(both.there.client, again["queryId"])["filters"]}
+    assert [row[:2] for row in again["result"]["rows"]] == right
     assert "DISABLED" in reasons
     until(lambda: source(both.here, DOUBTED) == "COLLECTED", within_s=5)
-    assert [each[:2] for each in ask(both.here.client, DOUBTED, **ALWAYS)["result"]["rows"]] == right
+    assert [row[:2] for row in ask(both.here.client, DOUBTED, **ALWAYS)["result"]["rows"]] == right
 
 
 def test_a_stored_set_that_was_damaged_is_collected_again_and_the_explanation_says_so(both: Replicas) -> None:
@@ -304,11 +314,13 @@ def test_two_gateways_ingest_into_one_table_and_every_record_is_there_once(both:
         answers = list(clients.map(send, range(24)))
     table.refresh()
     assert sorted(table.scan().to_arrow()["id"].to_pylist()) == list(range(24))
-    snapshots = {each["commits"][0]["snapshotId"] for each in answers}
-    assert snapshots == {each.snapshot_id for each in table.snapshots()}
+    snapshots = {answer["commits"][0]["snapshotId"] for answer in answers}
+    assert snapshots == {snapshot.snapshot_id for snapshot in table.snapshots()}
     # Both gateways read the same log.
-    for each in (both.here, both.there):
-        [summary] = each.client.get("/ingest/summary", params={"table": "lake.shop.notes"}).json()["tables"]
+    for gateway in (both.here, both.there):
+        [summary] = gateway.client.get("/ingest/summary", params={"table": "lake.shop.notes"}).json()[
+            "tables"
+        ]
         assert (summary["ingests"], summary["rounds"]["total"]) == (24, len(snapshots))
 
 

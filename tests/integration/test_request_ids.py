@@ -35,9 +35,9 @@ def test_many_at_once_run_it_once(gateway: httpx.Client) -> None:
     request_id = str(uuid4())
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: ask(gateway, "SELECT uuid()", requestId=request_id), range(16)))
-    assert len({each["queryId"] for each in answers}) == 1
-    assert len({str(each["result"]["rows"]) for each in answers}) == 1
-    assert sum(not each["reused"] for each in answers) == 1
+    assert len({answer["queryId"] for answer in answers}) == 1
+    assert len({str(answer["result"]["rows"]) for answer in answers}) == 1
+    assert sum(not answer["reused"] for answer in answers) == 1
 
 
 def test_a_failed_query_is_not_run_again(gateway: httpx.Client) -> None:

@@ -47,7 +47,7 @@ def test_a_result_can_be_read_as_csv(guarded: Guarded) -> None:
         response = guarded.alice.get(link)
         lines += response.text.split("\r\n")[:-1]
         link = response.links.get("next", {}).get("url")
-    assert lines == ["id,text"] + [f"{each},{each}" for each in range(2 * CHUNK_ROWS + 50)]
+    assert lines == ["id,text"] + [f"{number},{number}" for number in range(2 * CHUNK_ROWS + 50)]
 
 
 def test_a_result_can_be_read_as_arrow(guarded: Guarded) -> None:
@@ -81,7 +81,7 @@ def test_a_result_is_gone_when_its_time_has_ended(guarded: Guarded) -> None:
 
 def test_a_row_limit_cuts_and_says_so(gateway: httpx.Client) -> None:
     answer = ask(gateway, "SELECT id FROM range(100) ORDER BY id", rowLimit=7)
-    assert answer["result"]["rows"] == [[each] for each in range(7)]
+    assert answer["result"]["rows"] == [[number] for number in range(7)]
     assert answer["manifest"]["truncated"]
     exact = ask(gateway, "SELECT id FROM range(7)", rowLimit=7)
     assert (exact["manifest"]["totalRowCount"], exact["manifest"]["truncated"]) == (7, False)

@@ -106,7 +106,7 @@ def test_both_read_the_rows_that_were_written_before_the_table_changed(
     assert ended is not None
     assert ended.result is not None
     events.refresh()
-    expected = [expected_row(each) for each in batch().to_pylist()]
+    expected = [expected_row(row) for row in batch().to_pylist()]
     read = sorted(events.scan().to_arrow().to_pylist(), key=lambda row: row["id"])
     assert read == expected
     assert {task.file.spec_id for task in events.scan().plan_files()} == {events.spec().spec_id}
@@ -116,7 +116,7 @@ def test_both_read_the_rows_that_were_written_before_the_table_changed(
         gateway,
         f"SELECT id, cast(at AS string), amount, place.town, place.zip, skipped, new FROM {name} ORDER BY id",
     )
-    assert reported == [plain(each) for each in expected]
+    assert reported == [plain(row) for row in expected]
     # Pruning by these partitions and bounds finds the right rows.
     for sql, wanted in (
         ("id = 123", [123]),
@@ -124,7 +124,7 @@ def test_both_read_the_rows_that_were_written_before_the_table_changed(
         ("at IS NULL AND id < 20", [0, 7, 14]),
         ("place.town = 'c42'", [42]),
     ):
-        assert rows(gateway, f"SELECT id FROM {name} WHERE {sql} ORDER BY id") == [[each] for each in wanted]
+        assert rows(gateway, f"SELECT id FROM {name} WHERE {sql} ORDER BY id") == [[id_] for id_ in wanted]
 
 
 def expected_row(row: dict[str, Any]) -> dict[str, Any]:

@@ -63,9 +63,9 @@ def table(lake: SqlCatalog) -> Iterator[Table]:
         spec.add_field("price", TruncateTransform(100), "price_part")
         spec.add_field("st.x", BucketTransform(2), "x_part")
     yield made
-    for each in (name, f"{name}__dead_letter"):
-        if lake.table_exists(each):
-            lake.drop_table(each)
+    for identifier in (name, f"{name}__dead_letter"):
+        if lake.table_exists(identifier):
+            lake.drop_table(identifier)
 
 
 def send(gateway: httpx.Client, table: Table, form: str, inbox: Path, on_error: str) -> httpx.Response:
@@ -104,12 +104,12 @@ def test_without_dead_letters_each_is_reported_with_its_place_and_reason(
     assert (answer.status_code, answer.json()["code"]) == (422, "RECORDS_INVALID")
     reported = answer.json()["errors"]
     assert len(reported) == len(REASONS)
-    for each, (number, start) in zip(reported, REASONS.items(), strict=True):
-        assert start in each["detail"]
+    for error, (number, start) in zip(reported, REASONS.items(), strict=True):
+        assert start in error["detail"]
         if form == "JSON":
-            assert each["pointer"] == f"/records/{number - 1}"
+            assert error["pointer"] == f"/records/{number - 1}"
         else:
-            assert each["line"] == number
+            assert error["line"] == number
     assert ids(table) == []
 
 

@@ -122,8 +122,8 @@ def test_without_a_known_token_nobody_gets_in(guarded: Guarded) -> None:
     client = guarded.running.client
     wrong = ["", "Bearer", "Bearer wrong", f"Basic {TOKENS['alice']}", TOKENS["alice"]]
     for path in ("/query/x", "/tables", "/tables/lake.shop.returns", "/explain/x", "/nowhere"):
-        for each in wrong:
-            response = client.get(path, headers={"Authorization": each})
+        for header in wrong:
+            response = client.get(path, headers={"Authorization": header})
             problem(response, 401, "UNAUTHENTICATED")
             assert response.headers["WWW-Authenticate"].startswith("Bearer")
     problem(client.post("/query", json={"sql": "SELECT 1"}), 401, "UNAUTHENTICATED")
@@ -156,9 +156,9 @@ def test_secrets_stand_in_no_log_no_answer_and_no_command_line(guarded: Guarded)
     seen = [guarded.running.log_path.read_text(), guarded.alice.get("/readyz").text]
     seen += guarded.running.command_lines()
     seen += [path.read_text(errors="replace") for path in _files(guarded.running.data_dir / "logs")]
-    assert any("SparkSubmit" in each for each in seen)
+    assert any("SparkSubmit" in text for text in seen)
     for secret in guarded.secrets():
-        assert all(secret not in each for each in seen)
+        assert all(secret not in text for text in seen)
 
 
 def test_the_printed_settings_have_no_secrets(guarded: Guarded) -> None:

@@ -56,7 +56,7 @@ spark.stop()
 def declared(folder: Path) -> Iterator[RunningGateway]:
     """A gateway with folders declared by its operator."""
     place = folder / "declared-files"
-    write(place / "events", [{"id": each, "k": each % 8 or None} for each in range(80)], ["k"])
+    write(place / "events", [{"id": number, "k": number % 8 or None} for number in range(80)], ["k"])
     write_file(place / "kinds" / "a.parquet", _kinds(range(20)))
     tables = {
         "logs.events": {"location": str(place / "events"), "partition_columns": {"k": "INT"}},
@@ -92,7 +92,7 @@ def pruned(client: httpx.Client, sql: str) -> tuple[JsonObject, JsonObject, Json
     def attempt() -> tuple[JsonObject, JsonObject, JsonObject] | None:
         answer = ask(client, sql, **ALWAYS)
         explanation = explain(client, answer["queryId"])
-        applied = [each for each in explanation["filters"] if each["applied"]]
+        applied = [filter_ for filter_ in explanation["filters"] if filter_["applied"]]
         return (answer, explanation, applied[0]) if len(applied) == 1 else None
 
     found = until(attempt, within_s=60)
@@ -101,7 +101,7 @@ def pruned(client: httpx.Client, sql: str) -> tuple[JsonObject, JsonObject, Json
 
 
 def _kinds(keys: range) -> list[dict[str, object]]:
-    return [{"k": each, "name": "odd" if each % 4 == 1 else "other"} for each in keys]
+    return [{"k": key, "name": "odd" if key % 4 == 1 else "other"} for key in keys]
 
 
 def test_a_declared_folder_is_pruned_and_explained(declared: RunningGateway) -> None:
@@ -118,7 +118,7 @@ def test_a_declared_folder_is_pruned_and_explained(declared: RunningGateway) -> 
     assert (applied["source"], applied["build"]["snapshotIds"]) == ("COLLECTED", [None])
     assert explanation["verification"] == "SAME"
     assert "VERSION AS OF" not in explanation["rewrittenSql"]
-    [scan] = [each for each in explanation["scans"] if each["table"] == "spark_catalog.logs.events"]
+    [scan] = [scan for scan in explanation["scans"] if scan["table"] == "spark_catalog.logs.events"]
     assert scan["partitions"] == scan["dataFiles"] == {"total": 8, "selected": 2}
     text = declared.client.get(f"/explain/{answer['queryId']}", headers={"Accept": "text/plain"}).text
     assert "spark_catalog.logs.events (without snapshots)" in text
@@ -129,17 +129,17 @@ def test_a_folder_of_which_nothing_is_needed_is_nothing_of_its_total(declared: R
     nobody = JOINED.format(table="events").replace("= 'odd'", "= 'nobody'")
     _, explanation, applied = pruned(declared.client, nobody)
     assert applied["form"] == "EMPTY"
-    [scan] = [each for each in explanation["scans"] if each["table"] == "spark_catalog.logs.events"]
+    [scan] = [scan for scan in explanation["scans"] if scan["table"] == "spark_catalog.logs.events"]
     assert scan["partitions"] == scan["dataFiles"] == {"total": 8, "selected": 0}
     assert scan["hasRun"] is False
 
 
 def test_declared_folders_are_tables_like_others(declared: RunningGateway) -> None:
-    names = [each["name"] for each in declared.client.get("/tables?catalog=spark_catalog").json()["tables"]]
+    names = [table["name"] for table in declared.client.get("/tables?catalog=spark_catalog").json()["tables"]]
     assert "spark_catalog.logs.events" in names
     described = declared.client.get("/tables/spark_catalog.logs.events").json()
     assert (described["source"], described["snapshotId"], described["dataFileCount"]) == ("FILES", None, 8)
-    assert [each["transform"] for each in described["partitionSpec"]] == ["identity"]
+    assert [field["transform"] for field in described["partitionSpec"]] == ["identity"]
     found = problem(post(declared.client, "SELECT * FROM spark_catalog.logs.evnts"), 404, "TABLE_NOT_FOUND")
     assert "spark_catalog.logs.events" in found["detail"]
     assert "catalog:spark_catalog" in declared.client.get("/readyz").json()["parts"]
@@ -177,7 +177,7 @@ def test_a_metastores_table_is_pruned_and_explained(hive: RunningGateway, table:
     answer, explanation, applied = pruned(hive.client, JOINED.format(table=table))
     assert answer["result"]["rows"] == plain["result"]["rows"] != []
     assert applied["probe"]["table"] == f"spark_catalog.logs.{table}"
-    [scan] = [each for each in explanation["scans"] if each["table"] == f"spark_catalog.logs.{table}"]
+    [scan] = [scan for scan in explanation["scans"] if scan["table"] == f"spark_catalog.logs.{table}"]
     assert scan["partitions"] == {"total": 8, "selected": 2}
     assert scan["dataFiles"]["selected"] * 4 == scan["dataFiles"]["total"]
 
@@ -187,7 +187,7 @@ def test_what_is_read_by_other_means_says_why_it_takes_no_filter(hive: RunningGa
     def refusals() -> list[JsonObject]:
         found = ask(hive.client, JOINED.format(table=table), **ALWAYS)
         filters = explain(hive.client, found["queryId"])["filters"]
-        return [each for each in filters if each["joinType"] != "NONE"]
+        return [filter_ for filter_ in filters if filter_["joinType"] != "NONE"]
 
     [refused] = until(refusals, within_s=60)
     assert (refused["reason"], refused["probe"]["table"]) == (

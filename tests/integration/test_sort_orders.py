@@ -49,14 +49,14 @@ def targets(table: Table) -> dict[str, dict[str, Any]]:
 def order_ids(response: httpx.Response) -> list[int | None]:
     assert response.status_code == 200, response.text
     [commit] = response.json()["commits"]
-    return [each["sortOrderId"] for each in commit["writeTargets"]]
+    return [target["sortOrderId"] for target in commit["writeTargets"]]
 
 
 def assert_sorted_by_kind(gateway: httpx.Client, table: Table) -> None:
     """Asserts that each file has its kind's order and says so, while the table's default stays unsorted."""
     by_id = {
-        each.order_id: [field.source_id for field in each.fields]
-        for each in table.refresh().metadata.sort_orders
+        order.order_id: [field.source_id for field in order.fields]
+        for order in table.refresh().metadata.sort_orders
     }
     assert table.metadata.default_sort_order_id == 0
     for file in data_files(table):
@@ -78,8 +78,8 @@ def test_each_kind_of_record_has_an_order_of_its_own_in_one_table(
     gateway: httpx.Client, table: Table
 ) -> None:
     writes = [
-        {**each, "records": records}
-        for each, records in zip(targets(table).values(), (CLICKS, SCORES), strict=True)
+        {**target, "records": records}
+        for target, records in zip(targets(table).values(), (CLICKS, SCORES), strict=True)
     ]
     assert order_ids(gateway.post("/ingest", json={"writes": writes})) == [1, 2]
     assert_sorted_by_kind(gateway, table)
@@ -93,7 +93,7 @@ def test_records_that_a_route_takes_apart_are_sorted_by_their_own_order(
 ) -> None:
     route = {"field": "kind", "to": targets(table)}
     mixed = [row for pair in zip(CLICKS, SCORES, strict=True) for row in pair]
-    lines = "".join(json.dumps(each) + "\n" for each in mixed)
+    lines = "".join(json.dumps(row) + "\n" for row in mixed)
     half = lines.splitlines(keepends=True)
     response = gateway.post(
         "/ingest",
@@ -113,7 +113,7 @@ def test_records_that_a_route_takes_apart_are_sorted_by_their_own_order(
 
 def test_a_body_of_records_has_its_order_in_the_query_string(gateway: httpx.Client, table: Table) -> None:
     query = {"table": named(table), "writeSchema": "kind,id,url", "sortOrder": json.dumps(BY_URL)}
-    lines = "".join(json.dumps(each) + "\n" for each in CLICKS)
+    lines = "".join(json.dumps(click) + "\n" for click in CLICKS)
     response = gateway.post(
         "/ingest", params=query, content=lines, headers={"Content-Type": "application/x-ndjson"}
     )
@@ -125,7 +125,7 @@ def test_a_body_of_records_has_its_order_in_the_query_string(gateway: httpx.Clie
         headers={"Content-Type": "application/x-ndjson"},
     )
     assert (refused.status_code, refused.json()["code"]) == (422, "WRITE_SCHEMA_INVALID")
-    assert [each["rule"] for each in refused.json()["errors"]] == ["SORT_SOURCE_SKIPPED"]
+    assert [error["rule"] for error in refused.json()["errors"]] == ["SORT_SOURCE_SKIPPED"]
 
 
 def test_an_upsert_may_have_an_order_of_its_own(gateway: httpx.Client, table: Table) -> None:
@@ -133,4 +133,4 @@ def test_an_upsert_may_have_an_order_of_its_own(gateway: httpx.Client, table: Ta
     for _ in range(2):
         assert order_ids(gateway.post("/ingest", json=asked)) == [1]
     rows = by_spark(gateway, f"SELECT id, score FROM {named(table)} ORDER BY id")
-    assert rows == [{"id": each["id"], "score": each["score"]} for each in SCORES]
+    assert rows == [{"id": score["id"], "score": score["score"]} for score in SCORES]

@@ -32,10 +32,8 @@ def records(number: int) -> pa.Table:
     return pa.table(
         {
             "id": pa.array(ids, pa.int64()),
-            "note": pa.array([NOTES[each % len(NOTES)] for each in ids]),
-            "amount": pa.array(
-                [None if each % 7 == 0 else each * 10**14 - 2**62 for each in ids], pa.int64()
-            ),
+            "note": pa.array([NOTES[id_ % len(NOTES)] for id_ in ids]),
+            "amount": pa.array([None if id_ % 7 == 0 else id_ * 10**14 - 2**62 for id_ in ids], pa.int64()),
         }
     )
 
@@ -111,11 +109,11 @@ def test_files_of_every_form_are_the_rows_that_are_in_them(
     assert answer.status_code == 200, answer.text
     [commit] = answer.json()["commits"]
     assert commit["addedRecords"] == FILES * ROWS_OF_A_FILE
-    assert [each["writeSchemaColumnIds"] for each in commit["writeTargets"]] == [[4, 1, 3]]
+    assert [target["writeSchemaColumnIds"] for target in commit["writeTargets"]] == [[4, 1, 3]]
     expected = [{"kind": None, **row} for number in range(FILES) for row in records(number).to_pylist()]
     assert_read_alike(gateway, log_table, expected)
     assert len(log_table.refresh().snapshots()) == 1
-    assert {tuple(pq.read_schema(path_of(each)).names) for each in data_files(log_table)} == {tuple(COLUMNS)}
+    assert {tuple(pq.read_schema(path_of(file)).names) for file in data_files(log_table)} == {tuple(COLUMNS)}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -128,7 +126,7 @@ def test_the_columns_that_files_have_may_be_inferred(
     assert answer.status_code == 200, answer.text
     [commit] = answer.json()["commits"]
     # No file has a `kind`; the other columns are in the table's order.
-    assert [each["writeSchemaColumnIds"] for each in commit["writeTargets"]] == [[1, 3, 4]]
+    assert [target["writeSchemaColumnIds"] for target in commit["writeTargets"]] == [[1, 3, 4]]
     expected = [{"kind": None, **row} for number in range(FILES) for row in records(number).to_pylist()]
     assert_read_alike(gateway, log_table, expected)
 
@@ -164,7 +162,9 @@ def test_a_file_of_another_form_among_many_is_reported_by_its_name(
     gateway: httpx.Client, log_table: Table, inbox: Path, form: str
 ) -> None:
     put_files(inbox, form, "none")
-    other = next(each for each in FORMS if each != form and {each, form} != {"ndjson", "csv"})
+    other = next(
+        candidate for candidate in FORMS if candidate != form and {candidate, form} != {"ndjson", "csv"}
+    )
     (inbox / f"part-2.{form}").write_bytes(FORMS[other](records(2)))
     answer = send(gateway, log_table, f"{inbox.as_uri()}/*.{form}", form, "none")
     assert answer.status_code == 422, answer.text

@@ -34,7 +34,7 @@ def test_files_are_one_snapshot_whatever_their_number(
     gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:
     for number in range(5):
-        part = lines({"id": number * 100 + each, "kind": "a"} for each in range(100))
+        part = lines({"id": number * 100 + index, "kind": "a"} for index in range(100))
         packed = number % 2
         name = f"part-{number}.ndjson" + (".gz" if packed else "")
         (inbox / name).write_bytes(gzip.compress(part) if packed else part)
@@ -148,7 +148,7 @@ def test_a_large_body_is_written_by_executors_in_few_files(
     gateway: httpx.Client, log_table: Table, kind: str, make: Callable[[pa.Table], bytes]
 ) -> None:
     count = 40_000
-    notes = [f'{"x" * 60}"\n{each}' for each in range(count)]
+    notes = [f'{"x" * 60}"\n{number}' for number in range(count)]
     body = make(pa.table({"id": pa.array(range(count)), "note": notes}))
     assert len(body) > 2 * 1024**2
     [commit] = sent_body(gateway, log_table, body, kind)["commits"]
@@ -164,9 +164,9 @@ def test_of_a_large_upsert_the_last_row_of_each_key_is_there(gateway: httpx.Clie
     sent_body(gateway, log_table, lines([{"id": 0, "note": "old"}, {"id": -1, "note": "kept"}]))
     # Every part of the body has every key, and the last rows of keys are in different parts.
     body = lines(
-        {"id": (each * 7) % keys, "note": f"{turn}", "kind": "x" * 60, "amount": turn * keys + each}
+        {"id": (number * 7) % keys, "note": f"{turn}", "kind": "x" * 60, "amount": turn * keys + number}
         for turn in range(turns)
-        for each in range(keys if turn < turns - 1 else keys // 2)
+        for number in range(keys if turn < turns - 1 else keys // 2)
     )
     assert len(body) > 3 * 1024**2
     upsert = {"mode": "upsert", "equalityFields": "id"}
@@ -181,14 +181,14 @@ def test_upserts_from_files_go_by_the_order_of_their_names(
     gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:
     for number in range(5):
-        part = lines({"id": each, "note": f"{number}"} for each in range(number * 10, 50))
+        part = lines({"id": id_, "note": f"{number}"} for id_ in range(number * 10, 50))
         packed = number % 2
         name = f"part-{number}.ndjson" + (".gz" if packed else "")
         (inbox / name).write_bytes(gzip.compress(part) if packed else part)
     answer = send(gateway, log_table, f"{inbox.as_uri()}/*", mode="upsert", equalityFields=["id"])
     assert answer.status_code == 200, answer.text
     found = rows(gateway, f"SELECT id, note FROM {named(log_table)} ORDER BY id")
-    assert found == [[each, f"{each // 10}"] for each in range(50)]
+    assert found == [[number, f"{number // 10}"] for number in range(50)]
 
 
 def test_an_upsert_with_a_bad_record_anywhere_leaves_nothing(

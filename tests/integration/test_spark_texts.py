@@ -47,12 +47,12 @@ def in_every_format(client: httpx.Client, answer: JsonObject) -> list[list[Any]]
     path = f"/query/{answer['queryId']}/chunks/0"
     table = pa.ipc.open_stream(client.get(f"{path}?format=ARROW_STREAM").content).read_all()
     table.validate(full=True)
-    columns = [list(itertools.chain(*map(json_values, each.chunks))) for each in table.columns]
+    columns = [list(itertools.chain(*map(json_values, column.chunks))) for column in table.columns]
     assert [list(row) for row in zip(*columns, strict=True)] == rows
     _, *lines = csv.reader(io.StringIO(client.get(f"{path}?format=CSV").text, newline=""))
-    texts = [[each for each in row if isinstance(each, str)] for row in rows]
+    texts = [[value for value in row if isinstance(value, str)] for row in rows]
     same = [
-        [field for field, each in zip(line, row, strict=True) if isinstance(each, str)]
+        [field for field, value in zip(line, row, strict=True) if isinstance(value, str)]
         for line, row in zip(lines, rows, strict=True)
     ]
     assert same == texts
@@ -64,7 +64,7 @@ def values_and_texts(
 ) -> list[list[Any]]:
     """Returns each answered value with Spark's text of it, after checking NULL too."""
     values = [*literals, f"CAST(NULL AS {sql_type})"] if has_null else literals
-    listed = ", ".join(f"({number}, {each})" for number, each in enumerate(values))
+    listed = ", ".join(f"({number}, {value})" for number, value in enumerate(values))
     sql = f"SELECT v, CAST(v AS STRING) FROM VALUES {listed} AS t(n, v) ORDER BY n"
     rows = in_every_format(client, ask(client, sql, rowLimit=30_000))
     if has_null:
@@ -80,7 +80,7 @@ def test_a_value_is_answered_as_spark_writes_it(
 ) -> None:
     kind = KINDS[name]
     drawn = data.draw(some.lists(kind.values, min_size=ROWS_AT_ONCE, max_size=ROWS_AT_ONCE))
-    literals = [kind.literal(each) for each in drawn]
+    literals = [kind.literal(item) for item in drawn]
     for value, text in values_and_texts(running.client, literals, kind.sql_type, has_null=kind.has_null):
         assert kind.text(value) == text
 
@@ -93,7 +93,7 @@ def test_a_floating_number_is_the_one_that_spark_has(
 ) -> None:
     numbers = some.floats(width=64 if sql_type == "DOUBLE" else 32)
     drawn = data.draw(some.lists(numbers, min_size=ROWS_AT_ONCE, max_size=ROWS_AT_ONCE))
-    literals = [f"CAST('{each!r}' AS {sql_type})".replace("inf'", "Infinity'") for each in drawn]
+    literals = [f"CAST('{item!r}' AS {sql_type})".replace("inf'", "Infinity'") for item in drawn]
     found = values_and_texts(running.client, literals, sql_type)
     for number, (value, text) in zip(drawn, found, strict=True):
         if math.isfinite(number):
@@ -109,10 +109,10 @@ def test_a_floating_number_is_the_one_that_spark_has(
 @given(data=some.data())
 def test_bytes_are_the_ones_that_spark_has(running: RunningGateway, data: some.DataObject) -> None:
     drawn = data.draw(some.lists(some.binary(max_size=40), min_size=ROWS_AT_ONCE, max_size=ROWS_AT_ONCE))
-    listed = ", ".join(f"({number}, X'{each.hex()}')" for number, each in enumerate(drawn))
+    listed = ", ".join(f"({number}, X'{value.hex()}')" for number, value in enumerate(drawn))
     sql = f"SELECT v, hex(v) FROM VALUES {listed} AS t(n, v) ORDER BY n"
     rows = in_every_format(running.client, ask(running.client, sql, rowLimit=30_000))
-    assert rows == [[base64.b64encode(each).decode(), each.hex().upper()] for each in drawn]
+    assert rows == [[base64.b64encode(value).decode(), value.hex().upper()] for value in drawn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ TYPES: some.SearchStrategy[str | Nested] = some.recursive(
     some.sampled_from(["void", *PARTS]),
     lambda below: some.one_of(
         below.map(lambda part: Nested("array", (part,))),
-        some.tuples(some.sampled_from([each for each in PARTS if KINDS[each].is_key]), below).map(
+        some.tuples(some.sampled_from([part for part in PARTS if KINDS[part].is_key]), below).map(
             lambda parts: Nested("map", parts)
         ),
         some.lists(below, min_size=1, max_size=3).map(lambda parts: Nested("struct", tuple(parts))),
@@ -146,9 +146,9 @@ TYPES: some.SearchStrategy[str | Nested] = some.recursive(
 def sql_type(kind: str | Nested) -> str:
     if isinstance(kind, str):
         return "VOID" if kind == "void" else KINDS[kind].sql_type
-    inside = [sql_type(each) for each in kind.parts]
+    inside = [sql_type(part) for part in kind.parts]
     if kind.kind == "struct":
-        return f"STRUCT<{', '.join(f'f{number}: {each}' for number, each in enumerate(inside))}>"
+        return f"STRUCT<{', '.join(f'f{number}: {field_type}' for number, field_type in enumerate(inside))}>"
     return f"{kind.kind.upper()}<{', '.join(inside)}>"
 
 
@@ -179,7 +179,7 @@ def _nested(kind: Nested) -> some.SearchStrategy[str]:
 
 
 def _struct(values: tuple[str, ...]) -> str:
-    named = (f"'f{number}', {each}" for number, each in enumerate(values))
+    named = (f"'f{number}', {value}" for number, value in enumerate(values))
     return f"named_struct({', '.join(named)})"
 
 
@@ -196,18 +196,20 @@ def reported(value: Any, kind: str | Nested) -> str:
         return KINDS[kind].text(value)
     match kind.kind:
         case "array":
-            return f"[{', '.join(reported(each, kind.parts[0]) for each in value)}]"
+            return f"[{', '.join(reported(item, kind.parts[0]) for item in value)}]"
         case "map":
             pairs = (
-                value.items() if isinstance(value, dict) else [(each["key"], each["value"]) for each in value]
+                value.items()
+                if isinstance(value, dict)
+                else [(entry["key"], entry["value"]) for entry in value]
             )
             texts = (
-                f"{reported(key, kind.parts[0])} -> {reported(each, kind.parts[1])}" for key, each in pairs
+                f"{reported(key, kind.parts[0])} -> {reported(item, kind.parts[1])}" for key, item in pairs
             )
             return f"{{{', '.join(texts)}}}"
         case _:
             return (
-                f"{{{', '.join(reported(*each) for each in zip(value.values(), kind.parts, strict=True))}}}"
+                f"{{{', '.join(reported(*pair) for pair in zip(value.values(), kind.parts, strict=True))}}}"
             )
 
 
@@ -218,8 +220,10 @@ def test_nested_values_are_answered_as_spark_writes_them(
     row_limit: int, running: RunningGateway, data: some.DataObject
 ) -> None:
     kinds = data.draw(some.lists(TYPES, min_size=12, max_size=12))
-    drawn = [data.draw(expressions(each)) for each in kinds]
-    selected = (f"{each} AS v{at}, CAST({each} AS STRING) AS t{at}" for at, each in enumerate(drawn))
+    drawn = [data.draw(expressions(kind)) for kind in kinds]
+    selected = (
+        f"{expression} AS v{at}, CAST({expression} AS STRING) AS t{at}" for at, expression in enumerate(drawn)
+    )
     sql = f"SELECT {', '.join(selected)} FROM range(1)"
     answer = ask(running.client, sql, rowLimit=row_limit)
     [row] = in_every_format(running.client, answer)

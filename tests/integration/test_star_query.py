@@ -38,7 +38,7 @@ WHERE month = :month GROUP BY month
 
 
 def scan_of(explanation: JsonObject, table: str) -> JsonObject:
-    [found] = [each for each in explanation["scans"] if each["table"] == table]
+    [found] = [scan for scan in explanation["scans"] if scan["table"] == table]
     scan: JsonObject = found
     return scan
 
@@ -48,11 +48,11 @@ def selection(total: int, selected: int) -> dict[str, int]:
 
 
 def sizes(files: Sequence[DataFile]) -> int:
-    return sum(each.size for each in files)
+    return sum(file.size for file in files)
 
 
 def row_counts(files: Sequence[DataFile]) -> int:
-    return sum(each.rows for each in files)
+    return sum(file.rows for file in files)
 
 
 def days_of_second_month() -> set[str]:
@@ -72,7 +72,7 @@ def test_the_star_query_answers_and_says_how_its_rows_look(gateway: httpx.Client
         "nextChunkLink": None,
     }
     manifest = answer["manifest"]
-    assert [(each["name"], each["type"]) for each in manifest["columns"]] == [
+    assert [(column["name"], column["type"]) for column in manifest["columns"]] == [
         ("month", "INT"),
         ("sales", "BIGINT"),
         ("amount", "DECIMAL(17,2)"),
@@ -160,8 +160,8 @@ def test_totals_are_those_of_the_snapshot_that_was_read(
         scan = scan_of(explain(gateway, answer["queryId"]), f"lake.{new_name}")
         found.append((scan["dataFiles"], scan["bytes"]["total"], scan["rows"]["total"], scan["snapshotId"]))
     files = files_of(table)
-    assert [each[0]["total"] for each in found] == [1, 2]
-    assert [each[2] for each in found] == [1, 2]
+    assert [counts[0]["total"] for counts in found] == [1, 2]
+    assert [counts[2] for counts in found] == [1, 2]
     assert found[1][1] == sizes(files)
     assert found[1][3] == _current(lake.load_table(new_name))
 
@@ -196,7 +196,7 @@ def test_the_explanation_has_the_query_its_plan_and_its_times(gateway: httpx.Cli
         "planMs",
         "runMs",
     }
-    assert all(each >= 0 for each in explanation["timings"].values())
+    assert all(timing >= 0 for timing in explanation["timings"].values())
 
 
 def test_the_explanation_for_people_has_a_line_per_level(gateway: httpx.Client) -> None:
@@ -230,8 +230,8 @@ def test_a_table_is_described_as_it_is_now(gateway: httpx.Client, lake: SqlCatal
 
     sales = lake.load_table("shop.sales")
     files = files_of(sales)
-    assert [(each["name"], each["type"]) for each in found["columns"]] == [
-        (each.name, str(each.field_type)) for each in SALES.fields
+    assert [(column["name"], column["type"]) for column in found["columns"]] == [
+        (field.name, str(field.field_type)) for field in SALES.fields
     ]
     assert found["partitionSpec"] == [{"name": "day_key", "source": "day_key", "transform": "identity"}]
     assert (found["snapshotId"], len(found["snapshots"])) == (_current(sales), 4)
@@ -266,7 +266,7 @@ def _one_sale(day: int) -> Any:
 
 def _names(response: httpx.Response) -> list[str]:
     assert response.status_code == 200, response.text
-    return [each["name"] for each in response.json()["tables"]]
+    return [table["name"] for table in response.json()["tables"]]
 
 
 def _current(table: Any) -> int:

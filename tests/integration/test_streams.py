@@ -43,7 +43,7 @@ def test_a_stream_is_reported_listed_stopped_and_resumed(
     link = created.json()["links"]["self"]
     until(lambda: gateway.get(link).json()["progress"]["records"] == 2, 60)
     assert ids(log_table) == [1, 2]
-    assert link in [each["links"]["self"] for each in gateway.get("/streams").json()["streams"]]
+    assert link in [stream["links"]["self"] for stream in gateway.get("/streams").json()["streams"]]
 
     assert gateway.delete(link).json()["state"] == "STOPPED"
     assert gateway.delete(link).json()["state"] == "STOPPED"
@@ -105,19 +105,19 @@ def test_a_folder_may_have_files_of_any_form_that_sources_have(
         links.append(gateway.post("/streams", json=stream(log_table, inbox, source=source)).json()["links"])
 
     def reported() -> list[dict[str, Any]]:
-        return [gateway.get(each["self"]).json() for each in links]
+        return [gateway.get(link["self"]).json() for link in links]
 
     until(
         lambda: (
-            sum(each["progress"]["records"] for each in reported()) == 5
+            sum(answer["progress"]["records"] for answer in reported()) == 5
             or any(e["error"] for e in reported())
         ),
         60,
     )
-    assert [each["error"] for each in reported()] == [None, None]
+    assert [answer["error"] for answer in reported()] == [None, None]
     assert ids(log_table) == [1, 2, 3, 4, 5]
-    for each in links:
-        assert gateway.delete(each["self"]).json()["error"] is None
+    for link in links:
+        assert gateway.delete(link["self"]).json()["error"] is None
 
 
 def test_files_that_cannot_be_read_are_dead_letters_and_the_stream_goes_on(
@@ -142,12 +142,12 @@ def test_files_that_cannot_be_read_are_dead_letters_and_the_stream_goes_on(
         links.append(gateway.post("/streams", json=sent).json()["links"]["self"])
 
     def reported() -> list[dict[str, Any]]:
-        return [gateway.get(each).json() for each in links]
+        return [gateway.get(link).json() for link in links]
 
-    until(lambda: sum(each["progress"]["rejected"] for each in reported()) == 6, 120)
+    until(lambda: sum(answer["progress"]["rejected"] for answer in reported()) == 6, 120)
     put(inbox, "later.csv", b"id\n2\n")
-    until(lambda: sum(each["progress"]["records"] for each in reported()) == 2, 60)
-    assert [(each["state"], each["error"]) for each in reported()] == [("RUNNING", None)] * 2
+    until(lambda: sum(answer["progress"]["records"] for answer in reported()) == 2, 60)
+    assert [(answer["state"], answer["error"]) for answer in reported()] == [("RUNNING", None)] * 2
     assert ids(log_table) == [1, 2]
     found = rows(gateway, f"SELECT position, reason FROM {named(log_table)}__dead_letter")
     reasons = {str(position).rsplit("/", 1)[-1]: str(reason) for position, reason in found}
@@ -156,8 +156,8 @@ def test_files_that_cannot_be_read_are_dead_letters_and_the_stream_goes_on(
     assert "gzip" in reasons["cut.csv.gz"]
     assert "opens on line 3 is never closed" in reasons["open.csv"]
     assert "Parquet" in reasons["cut.parquet"]
-    for each in links:
-        gateway.delete(each)
+    for link in links:
+        gateway.delete(link)
 
 
 def test_a_stream_that_cannot_go_on_says_why(gateway: httpx.Client, log_table: Table, inbox: Path) -> None:
@@ -247,17 +247,17 @@ def test_files_of_subfolders_are_not_read_whatever_these_are_called(
         put(inbox, f"{number}.json", lines([{"id": number}]))
 
     def reported() -> list[dict[str, Any]]:
-        return [gateway.get(each).json() for each in links]
+        return [gateway.get(link).json() for link in links]
 
-    until(lambda: all(each["progress"]["records"] == 2 for each in reported()), 120)
+    until(lambda: all(answer["progress"]["records"] == 2 for answer in reported()), 120)
     (inbox / "day=3").mkdir()
     put(inbox / "day=3", "below.json", lines([{"id": 200}]))
     put(inbox, "2.json", lines([{"id": 2}]))
-    until(lambda: all(each["progress"]["records"] == 3 for each in reported()), 60)
+    until(lambda: all(answer["progress"]["records"] == 3 for answer in reported()), 60)
     assert ids(log_table) == [0, 0, 1, 1, 2, 2]
-    assert [(each["state"], each["error"]) for each in reported()] == [("RUNNING", None)] * 2
-    for each in links:
-        gateway.delete(each)
+    assert [(answer["state"], answer["error"]) for answer in reported()] == [("RUNNING", None)] * 2
+    for link in links:
+        gateway.delete(link)
 
 
 def test_a_stream_waits_for_its_folder(gateway: httpx.Client, log_table: Table, inbox: Path) -> None:
@@ -335,7 +335,7 @@ def test_a_gateway_that_is_killed_amid_micro_batches_writes_each_record_once(fol
         "SLUICE_INGEST_SOURCE_PREFIXES": inbox.as_uri(),
     }
     for number in range(FILES):
-        put(inbox, f"{number:03}.json", lines({"id": number * ROWS + each} for each in range(ROWS)))
+        put(inbox, f"{number:03}.json", lines({"id": number * ROWS + index} for index in range(ROWS)))
     link = ""
     # Each batch has two files, and each run ends in the middle, the second one before its first batch.
     for batches_before_kill in (3, 0, 8, None):

@@ -50,10 +50,10 @@ class Traced:
 
     def of(self, context: TraceContext) -> list[Received]:
         """Returns the spans of a trace that have arrived."""
-        return [each for each in self.collector.spans if each.trace_id == context.trace_id]
+        return [span for span in self.collector.spans if span.trace_id == context.trace_id]
 
     def names(self, context: TraceContext) -> set[str]:
-        return {each.name for each in self.of(context)}
+        return {received.name for received in self.of(context)}
 
     def path(self, span: Received) -> list[str]:
         return within(span, self.of(TraceContext(span.trace_id, span.span_id)))
@@ -124,44 +124,44 @@ def test_a_query_is_one_trace_down_to_stages_cache_and_store(traced: Traced) -> 
     until(lambda: expected <= traced.names(context))
     spans = traced.of(context)
 
-    [root] = [each for each in spans if each.name == "POST /query"]
+    [root] = [span for span in spans if span.name == "POST /query"]
     assert root.parent_id == context.span_id
     assert root.attributes["sluice.query_id"] == answer["queryId"]
-    assert {each.parent_id for each in spans} <= {context.span_id, *(each.span_id for each in spans)}
+    assert {span.parent_id for span in spans} <= {context.span_id, *(span.span_id for span in spans)}
 
-    [query] = [each for each in spans if each.name == "sluice.query"]
+    [query] = [span for span in spans if span.name == "sluice.query"]
     assert set(query.attributes["sluice.tables"]) == TABLES
     assert query.attributes["sluice.filters.applied"] == 1
-    steps = {each.name for each in spans if each.parent_id == query.span_id}
+    steps = {span.name for span in spans if span.parent_id == query.span_id}
     assert steps == {f"sluice.query.{each}" for each in ("queue", "validate", "prune", "run", "store")}
 
-    stages = [each for each in spans if each.name == "spark.stage" and traced.path(each)[:4] == RUN]
+    stages = [span for span in spans if span.name == "spark.stage" and traced.path(span)[:4] == RUN]
     assert stages
-    assert {tuple(traced.path(each)) for each in stages} == {(*RUN, "spark.job", "spark.stage")}
-    assert all(each.attributes["spark.tasks"] >= 1 for each in stages)
+    assert {tuple(traced.path(stage)) for stage in stages} == {(*RUN, "spark.job", "spark.stage")}
+    assert all(stage.attributes["spark.tasks"] >= 1 for stage in stages)
 
-    commands = [each for each in spans if each.scope == REDIS]
+    commands = [span for span in spans if span.scope == REDIS]
     # One command asks whether the process's own cache is still valid, before anything is collected.
-    assert {tuple(traced.path(each)[:4]) for each in commands} == {tuple(FILTER[:4])}
-    assert tuple(FILTER) in {tuple(traced.path(each)[:5]) for each in commands}
-    assert [*FILTER, "sluice.filter.collect"] in [traced.path(each) for each in spans]
+    assert {tuple(traced.path(command)[:4]) for command in commands} == {tuple(FILTER[:4])}
+    assert tuple(FILTER) in {tuple(traced.path(command)[:5]) for command in commands}
+    assert [*FILTER, "sluice.filter.collect"] in [traced.path(span) for span in spans]
 
-    [written] = [each for each in spans if each.name == "sluice.records.write"]
+    [written] = [span for span in spans if span.name == "sluice.records.write"]
     assert (written.parent_id, written.links) == (root.span_id, ((context.trace_id, root.span_id),))
-    statements = [each for each in spans if each.scope == POSTGRES]
-    assert "INSERT" in {each.name for each in statements if each.parent_id == written.span_id}
+    statements = [span for span in spans if span.scope == POSTGRES]
+    assert "INSERT" in {statement.name for statement in statements if statement.parent_id == written.span_id}
 
 
 def test_no_span_has_a_text_or_a_value(traced: Traced) -> None:
     context = new_context()
     ask_star(traced, context)
     until(lambda: {"sluice.records.write", "POST /query"} <= traced.names(context))
-    whole = "".join(each.text for each in traced.of(context))
+    whole = "".join(received.text for received in traced.of(context))
     assert PRIVATE not in whole
     assert "SELECT month" not in whole
     assert "INSERT INTO" not in whole
     assert {"db.statement", "db.query.text"} & {
-        key for each in traced.of(context) for key in each.attributes
+        key for received in traced.of(context) for key in received.attributes
     } == set()
 
 
@@ -169,13 +169,13 @@ def test_lines_problems_and_explanations_have_the_trace(traced: Traced) -> None:
     context = new_context()
     query_id = ask_star(traced, context)["queryId"]
     assert explain(traced.client, query_id)["traceId"] == context.trace_id
-    lines = [each for each in traced.gateway.log_lines() if each.get("query_id") == query_id]
-    of_trace = {each["event"] for each in lines if each.get("trace_id") == context.trace_id}
+    lines = [line for line in traced.gateway.log_lines() if line.get("query_id") == query_id]
+    of_trace = {line["event"] for line in lines if line.get("trace_id") == context.trace_id}
     assert {"query_ended", "request_ended"} <= of_trace
     [request] = [
-        each
-        for each in lines
-        if each.get("trace_id") == context.trace_id and each["event"] == "request_ended"
+        line
+        for line in lines
+        if line.get("trace_id") == context.trace_id and line["event"] == "request_ended"
     ]
     assert set(request["tables"]) == TABLES
     assert min(request["bytes_in"], request["bytes_out"]) > 0
@@ -205,38 +205,45 @@ def test_a_round_is_linked_to_each_ingest_that_it_commits(traced: Traced, table:
     contexts.append(waited)
 
     def ingests() -> dict[str, tuple[str, str]]:
-        found = [each for context in contexts for each in traced.of(context) if each.name == "sluice.ingest"]
-        return {each.span_id: (each.trace_id, each.span_id) for each in found}
+        found = [
+            received
+            for context in contexts
+            for received in traced.of(context)
+            if received.name == "sluice.ingest"
+        ]
+        return {received.span_id: (received.trace_id, received.span_id) for received in found}
 
     def linked() -> set[tuple[str, str]]:
         rounds = traced.collector.named("sluice.commit")
-        return {link for each in rounds for link in each.links}
+        return {link for round_ in rounds for link in round_.links}
 
     until(lambda: len(ingests()) == len(contexts) and set(ingests().values()) <= linked())
-    assert {each[0] for each in ingests().values()} == {each.trace_id for each in contexts}
+    assert {ingest[0] for ingest in ingests().values()} == {context.trace_id for context in contexts}
     rounds = [
-        each for each in traced.collector.named("sluice.commit") if set(each.links) & set(ingests().values())
+        received
+        for received in traced.collector.named("sluice.commit")
+        if set(received.links) & set(ingests().values())
     ]
-    for each in rounds:
+    for round_ in rounds:
         # The round is in the trace of the first ingest that it commits.
-        assert (each.trace_id, each.parent_id) == each.links[0]
-        assert each.attributes["sluice.table"] == name
-        assert each.attributes["sluice.snapshot_id"]
-        inner = [one for one in traced.collector.spans if one.parent_id == each.span_id]
+        assert (round_.trace_id, round_.parent_id) == round_.links[0]
+        assert round_.attributes["sluice.table"] == name
+        assert round_.attributes["sluice.snapshot_id"]
+        inner = [one for one in traced.collector.spans if one.parent_id == round_.span_id]
         assert {one.scope for one in inner} == {POSTGRES}
     steps = {"sluice.ingest.match", "sluice.ingest.write", "sluice.ingest.accept", "sluice.ingest"}
-    assert all(steps <= traced.names(each) for each in contexts)
-    [accepting] = [each for each in traced.of(waited) if each.name == "sluice.ingest.accept"]
-    below = [each for each in traced.of(waited) if each.parent_id == accepting.span_id]
-    assert {each.scope for each in below} == {POSTGRES}
+    assert all(steps <= traced.names(context) for context in contexts)
+    [accepting] = [received for received in traced.of(waited) if received.name == "sluice.ingest.accept"]
+    below = [received for received in traced.of(waited) if received.parent_id == accepting.span_id]
+    assert {received.scope for received in below} == {POSTGRES}
 
 
 def test_work_that_nobody_asked_for_is_no_trace(traced: Traced) -> None:
     ask_star(traced, new_context())
-    roots = [each for each in traced.collector.spans if not each.parent_id]
-    assert {each.scope for each in roots} <= {"sluice"}
-    assert all(" /" in each.name for each in roots)
-    assert not {each.attributes.get("http.route") for each in roots} & {"/readyz", "/healthz", "/metrics"}
+    roots = [span for span in traced.collector.spans if not span.parent_id]
+    assert {root.scope for root in roots} <= {"sluice"}
+    assert all(" /" in root.name for root in roots)
+    assert not {root.attributes.get("http.route") for root in roots} & {"/readyz", "/healthz", "/metrics"}
 
 
 def test_while_the_collector_is_down_queries_go_on_and_their_spans_wait(traced: Traced) -> None:

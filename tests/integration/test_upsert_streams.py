@@ -26,7 +26,9 @@ def test_of_a_key_in_several_files_of_a_micro_batch_the_newest_file_counts(
     gateway: httpx.Client, log_table: Table, inbox: Path
 ) -> None:
     for number, name in enumerate("dcba"):
-        content = lines({"id": each, "kind": name, "amount": line} for line in range(2) for each in range(3))
+        content = lines(
+            {"id": number, "kind": name, "amount": line} for line in range(2) for number in range(3)
+        )
         put(inbox, f"{name}.json", content, age=timedelta(minutes=9 - number))
     put(inbox, "older.json", lines([{"id": 1, "kind": "older"}, {"id": 7}]), age=timedelta(hours=1))
     source = {"directory": inbox.as_uri(), "filesPerBatch": 100}
@@ -44,7 +46,9 @@ def test_of_a_key_in_several_files_of_a_micro_batch_the_newest_file_counts(
     assert rows(gateway, f"SELECT payload FROM {named(log_table)}__dead_letter") == [['{"id": "x"}']]
     log_table.refresh()
     checkpoint = gateway.get(link).json()["checkpointId"]
-    batches = [each.summary and each.summary["sluice.stream-batches"] for each in log_table.snapshots()]
+    batches = [
+        snapshot.summary and snapshot.summary["sluice.stream-batches"] for snapshot in log_table.snapshots()
+    ]
     assert batches == [f"{checkpoint}/0", f"{checkpoint}/1"]
     assert gateway.delete(link).json()["error"] is None
 
@@ -59,7 +63,7 @@ def test_a_gateway_that_is_killed_amid_upserts_has_each_key_once(folder: Path) -
     }
     for number in range(FILES):
         # The newest files have the names that sort first.
-        content = lines({"id": each + number // 6, "amount": number} for each in range(KEYS))
+        content = lines({"id": key + number // 6, "amount": number} for key in range(KEYS))
         put(inbox, f"{FILES - number:03}.json", content, age=timedelta(minutes=FILES - number))
     link = ""
     for batches_before_kill in (1, 3, None):
@@ -78,6 +82,6 @@ def test_a_gateway_that_is_killed_amid_upserts_has_each_key_once(folder: Path) -
         sql = f"SELECT id, amount FROM {table} ORDER BY id"
         # A batch after a kill may have more than two files, so neither batches nor records are counted.
         until(lambda: rows(client, f"SELECT max(amount) FROM {table}") == [[FILES - 1]], 120)  # noqa: B023
-        expected = [[0, 5], *([each, FILES - 1] for each in range(1, KEYS + 1))]
+        expected = [[0, 5], *([number, FILES - 1] for number in range(1, KEYS + 1))]
         assert rows(client, sql) == expected
         running.stop()

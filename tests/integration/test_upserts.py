@@ -126,8 +126,8 @@ def test_whoever_upserts_at_once_each_key_is_there_once(gateway: httpx.Client, i
 
     with ThreadPoolExecutor(4) as clients:
         list(clients.map(sent, range(8)))
-    assert [each[0] for each in found(gateway, items, "id")] == list(range(6))
-    assert len({each[0] for each in found(gateway, items, "note")}) == 1
+    assert [values[0] for values in found(gateway, items, "id")] == list(range(6))
+    assert len({values[0] for values in found(gateway, items, "note")}) == 1
 
 
 @contextmanager
@@ -170,16 +170,16 @@ def test_six_upserts_at_once_are_one_snapshot(
     ]
     with paused_committer(running, flat):
         accepted = [
-            send_accepted(gateway, flat, mode="upsert", requestId=str(uuid4()), **each)
-            for each in upserts[:5]
+            send_accepted(gateway, flat, mode="upsert", requestId=str(uuid4()), **upsert)
+            for upsert in upserts[:5]
         ]
         appended = send_accepted(gateway, flat, records=[row(6, note="appended")])
         last = {"mode": "upsert", "requestId": str(uuid4()), **upserts[5]}
         accepted += [appended, send_accepted(gateway, flat, **last)]
         assert send_accepted(gateway, flat, **last)["ingestId"] == accepted[-1]["ingestId"]
-    answers = [committed(gateway, each) for each in accepted]
-    assert [each["commits"][0]["addedRecords"] for each in answers] == [2, 1, 1, 1, 2, 1, 1]
-    [snapshot] = {each["commits"][0]["snapshotId"] for each in answers}
+    answers = [committed(gateway, answer) for answer in accepted]
+    assert [answer["commits"][0]["addedRecords"] for answer in answers] == [2, 1, 1, 1, 2, 1, 1]
+    [snapshot] = {answer["commits"][0]["snapshotId"] for answer in answers}
     assert len(flat.refresh().metadata.snapshots) == 2
     assert flat.metadata.current_snapshot_id == snapshot
     assert found(gateway, flat) == [
@@ -204,8 +204,8 @@ def test_writes_of_one_request_take_effect_in_their_order(gateway: httpx.Client,
     response = gateway.post("/ingest", json={"writes": writes})
     assert response.status_code == 200, response.text
     [commit] = response.json()["commits"]
-    assert [each["records"] for each in commit["writeTargets"]] == [2, 2, 1, 1, 1]
-    assert [each.snapshot_id for each in flat.refresh().metadata.snapshots] == [commit["snapshotId"]]
+    assert [target["records"] for target in commit["writeTargets"]] == [2, 2, 1, 1, 1]
+    assert [snapshot.snapshot_id for snapshot in flat.refresh().metadata.snapshots] == [commit["snapshotId"]]
     expected = [
         [2, 1, "again", None],
         [2, 1, "appended", None],
@@ -259,7 +259,7 @@ def test_pruned_or_not_queries_find_the_rows_that_are_there(gateway: httpx.Clien
         assert pruned["result"]["rows"] == rows(gateway, sql, **NEVER)
         reported = explain(gateway, pruned["queryId"])
         if sql in (by_old_value, by_new_value):
-            assert [each["reason"] for each in reported["filters"] if each["applied"]] == ["APPLIED"]
+            assert [filter_["reason"] for filter_ in reported["filters"] if filter_["applied"]] == ["APPLIED"]
     assert rows(gateway, by_old_value, **ALWAYS) == [[3 * days // 2]]
     assert len(rows(gateway, by_new_value, **ALWAYS)) == 3 * 7
 
@@ -277,7 +277,7 @@ def test_rows_stay_replaced_when_an_equality_field_becomes_wider(
         assert found(gateway, table) == before
         compact(gateway, table)
         assert found(gateway, table) == before
-        assert [each[2] for each in before] == ["new", "new", "old", "old"]
+        assert [values[2] for values in before] == ["new", "new", "old", "old"]
 
 
 def test_an_upsert_waits_for_an_engine_that_is_being_replaced(
@@ -290,9 +290,9 @@ def test_an_upsert_waits_for_an_engine_that_is_being_replaced(
     body = {"table": named(flat), "records": [row(1, note="new")], "wait": "ACCEPTED"}
     upserted = gateway.post("/ingest", json=body | {"mode": "upsert"}).json()
     appended = gateway.post("/ingest", json=body).json()
-    for each in (upserted, appended):
-        until(lambda each=each: gateway.get(each["links"]["self"]).status_code == 200, READY_WITHIN_S)  # type: ignore[misc]
-        assert gateway.get(each["links"]["self"]).json()["state"] == "COMMITTED"
+    for ingest in (upserted, appended):
+        until(lambda ingest=ingest: gateway.get(ingest["links"]["self"]).status_code == 200, READY_WITHIN_S)  # type: ignore[misc]
+        assert gateway.get(ingest["links"]["self"]).json()["state"] == "COMMITTED"
     until(lambda: gateway.get("/readyz").status_code == 200, READY_WITHIN_S)
     assert found(gateway, flat, "note") == [["new"], ["new"]]
 
@@ -306,12 +306,12 @@ def test_maintenance_takes_the_deletes_away_and_the_old_snapshots(
         before = found(gateway, table)
         folder = Path(table.location().removeprefix("file://"))
         young, old = folder / "data" / "young.parquet", folder / "data" / "old.parquet"
-        for each in (young, old):
-            each.write_bytes(b"nobody's")
+        for path in (young, old):
+            path.write_bytes(b"nobody's")
         three_days_ago = time.time() - 3 * 86_400
-        for each in folder.rglob("*"):
-            if each.is_file() and each != young:
-                os.utime(each, (three_days_ago, three_days_ago))
+        for path in folder.rglob("*"):
+            if path.is_file() and path != young:
+                os.utime(path, (three_days_ago, three_days_ago))
         with pytest.raises(ValueError, match="equality deletes"):
             table.refresh().scan().to_arrow()
         body = {
@@ -325,7 +325,7 @@ def test_maintenance_takes_the_deletes_away_and_the_old_snapshots(
         until(lambda link=link: gateway.get(link).status_code == 200, 120)  # type: ignore[misc]
         done = gateway.get(link).json()
         assert done["state"] == "SUCCEEDED", done
-        counts = {each["operation"]: each["counts"] for each in done["results"]}
+        counts = {result["operation"]: result["counts"] for result in done["results"]}
         assert counts["compact"]["rewrittenDataFiles"] > 0
         assert counts["compact"]["removedDeleteFiles"] > 0
         assert counts["expire"]["expiredSnapshots"] >= 3
@@ -333,8 +333,10 @@ def test_maintenance_takes_the_deletes_away_and_the_old_snapshots(
         assert (young.exists(), old.exists()) == (True, False)
         assert found(gateway, table) == before
         read = table.refresh().scan(selected_fields=("id", "note")).to_arrow().to_pylist()
-        assert sorted(each["id"] for each in read) == [each[0] for each in before]
+        assert sorted(record["id"] for record in read) == [values[0] for values in before]
         upsert(gateway, table, row(0, 0, note="after"))
-        assert [each[2] for each in found(gateway, table)].count("after") == 1
+        assert [values[2] for values in found(gateway, table)].count("after") == 1
         listed = gateway.get(f"/tables/{named(table)}/maintenance").json()
-        assert [each["maintenanceId"] for each in listed["maintenances"]] == [done["maintenanceId"]]
+        assert [maintenance["maintenanceId"] for maintenance in listed["maintenances"]] == [
+            done["maintenanceId"]
+        ]

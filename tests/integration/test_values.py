@@ -41,7 +41,7 @@ VALUES: list[tuple[str, str, Any]] = [
 def test_every_type_of_a_table_has_its_json_value(gateway: httpx.Client) -> None:
     answer = ask(gateway, "SELECT * FROM every_type WHERE id = 1")
 
-    columns = [(each["name"], each["type"]) for each in answer["manifest"]["columns"]]
+    columns = [(column["name"], column["type"]) for column in answer["manifest"]["columns"]]
     assert columns == [(name, type_name) for name, type_name, _ in VALUES]
     assert answer["result"]["rows"] == [[value for _, _, value in VALUES]]
 
@@ -94,13 +94,13 @@ def test_types_without_an_arrow_type_are_answered_as_text(gateway: httpx.Client,
 
 def test_columns_of_one_name_keep_their_places(gateway: httpx.Client) -> None:
     answer = ask(gateway, "SELECT 1 AS a, 'two' AS a, parse_json('3') AS a, 4 AS A")
-    assert [each["name"] for each in answer["manifest"]["columns"]] == ["a", "a", "a", "A"]
+    assert [column["name"] for column in answer["manifest"]["columns"]] == ["a", "a", "a", "A"]
     assert answer["result"]["rows"] == [[1, "two", "3", 4]]
 
 
 def test_no_rows_are_a_result_with_columns(gateway: httpx.Client) -> None:
     answer = ask(gateway, "SELECT * FROM sales WHERE day_key = 0")
-    assert [each["name"] for each in answer["manifest"]["columns"]] == ["sale_id", "day_key", "amount"]
+    assert [column["name"] for column in answer["manifest"]["columns"]] == ["sale_id", "day_key", "amount"]
     assert (answer["result"]["rows"], answer["manifest"]["totalRowCount"]) == ([], 0)
 
 

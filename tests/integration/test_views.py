@@ -32,7 +32,7 @@ def names(lake: SqlCatalog, new_name: str) -> tuple[str, str]:
 
 def rewrites(explanation: JsonObject) -> dict[str, str]:
     """Returns the expanded views with their details."""
-    found = (each for each in explanation["rewrites"] if each["rewrite"] == "VIEW_EXPANDED")
+    found = (rewrite for rewrite in explanation["rewrites"] if rewrite["rewrite"] == "VIEW_EXPANDED")
     return {each["table"]: each["detail"] for each in found}
 
 
@@ -46,9 +46,9 @@ def test_files_behind_a_view_are_not_read_and_the_explanation_says_why(
     assert sorted(answer["result"]["rows"]) == sorted(plain["result"]["rows"])
     assert len(plain["result"]["rows"]) == DAYS_PER_MONTH
     assert answer["manifest"]["columns"] == plain["manifest"]["columns"]
-    probes = [each["probe"] for each in explanation["filters"] if each["applied"]]
-    assert {(each["table"], *each["columns"]) for each in probes} == {("lake.shop.sales", "day_key")}
-    [scan] = [each for each in explanation["scans"] if each["table"] == "lake.shop.sales"]
+    probes = [filter_["probe"] for filter_ in explanation["filters"] if filter_["applied"]]
+    assert {(probe["table"], *probe["columns"]) for probe in probes} == {("lake.shop.sales", "day_key")}
+    [scan] = [scan for scan in explanation["scans"] if scan["table"] == "lake.shop.sales"]
     assert scan["dataFiles"]["total"] == DAYS
     assert 0 < scan["dataFiles"]["selected"] <= DAYS_PER_MONTH
     assert explanation["verification"] == "SAME"
@@ -78,7 +78,7 @@ def test_a_replaced_view_answers_again(
     make_view(lake, days, text, {"day": "int"}, is_new=False)
     answer = ask(gateway, query, **ALWAYS)
     assert answer["result"]["rows"] < before
-    [applied] = [each for each in explain(gateway, answer["queryId"])["filters"] if each["applied"]]
+    [applied] = [filter_ for filter_ in explain(gateway, answer["queryId"])["filters"] if filter_["applied"]]
     assert applied["build"]["predicate"] == "month = 2"
 
 

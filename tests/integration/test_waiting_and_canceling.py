@@ -31,8 +31,8 @@ def blocked(guarded: Guarded) -> Iterator[httpx.Client]:
     """Alice's client, while all workers of the gateway are busy."""
     busy = [started(guarded.alice, ENDLESS) for _ in range(WORKERS)]
     yield guarded.alice
-    for each in busy:
-        cancel(guarded.alice, each)
+    for query_id in busy:
+        cancel(guarded.alice, query_id)
 
 
 def test_a_wait_of_no_time_is_answered_at_once_and_the_answer_can_be_fetched(gateway: httpx.Client) -> None:
@@ -121,9 +121,9 @@ def test_more_than_may_wait_are_sent_away_at_once(blocked: httpx.Client) -> None
     assert int(refused.headers["Retry-After"]) >= 1
     cancel(blocked, waiting[0])
     waiting[0] = start(blocked, "SELECT 1")
-    assert {state(blocked, each) for each in waiting} == {"QUEUED"}
-    for each in waiting:
-        cancel(blocked, each)
+    assert {state(blocked, query_id) for query_id in waiting} == {"QUEUED"}
+    for query_id in waiting:
+        cancel(blocked, query_id)
 
 
 def test_probes_are_answered_while_every_worker_is_busy(blocked: httpx.Client) -> None:

@@ -74,8 +74,8 @@ def new_table(lake: SqlCatalog) -> Iterator[NewTable]:
         return lake.create_table(names[-1], schema, **{"properties": {"format-version": "2"}} | layout | more)
 
     yield make
-    for each in names:
-        lake.drop_table(each)
+    for name in names:
+        lake.drop_table(name)
 
 
 def send(gateway: httpx.Client, table: Table, *records: Row, **body: Any) -> httpx.Response:
@@ -242,8 +242,8 @@ def test_what_breaks_a_rule_is_refused_and_what_keeps_it_is_read_alike_by_all(
     table = new_table(case.schema)
     refused = send(gateway, table, case.record, writeSchema=case.breaks, **case.more)
     assert (refused.status_code, refused.json()["code"]) == (422, "WRITE_SCHEMA_INVALID"), refused.text
-    reported = [(each["field"], each["rule"]) for each in refused.json()["errors"]]
-    assert reported == [(each, case.rule.value) for each in case.faults]
+    reported = [(error["field"], error["rule"]) for error in refused.json()["errors"]]
+    assert reported == [(fault, case.rule.value) for fault in case.faults]
     assert table.refresh().current_snapshot() is None
 
     accepted = send(gateway, table, case.record, writeSchema=case.conforms, **case.more)
@@ -294,7 +294,7 @@ def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_
     new = FIRST | {"note": "new"}
     refused = send(gateway, table, new, mode="upsert", **breaks)
     assert (refused.status_code, refused.json()["code"]) == (422, "WRITE_SCHEMA_INVALID"), refused.text
-    assert [(each["field"], each["rule"]) for each in refused.json()["errors"]] == [(fault, rule.value)]
+    assert [(error["field"], error["rule"]) for error in refused.json()["errors"]] == [(fault, rule.value)]
     assert len(table.refresh().snapshots()) == 1
 
     accepted = send(gateway, table, new, mode="upsert", **conforms)
@@ -304,22 +304,22 @@ def test_an_upsert_that_breaks_a_rule_is_refused_and_one_that_keeps_it_replaces_
     # PyIceberg cannot read equality deletes, but all readers can read the files, and the compacted rows.
     files = table.refresh().inspect.files().select(["content", "file_path"]).to_pylist()
     paths = {
-        content: [each["file_path"][7:] for each in files if each["content"] == content] for content in (0, 2)
+        content: [file["file_path"][7:] for file in files if file["content"] == content] for content in (0, 2)
     }
     columns = conforms["writeSchema"]
-    assert [{**ANSWERED, "note": "new"}[each] for each in columns] in [
+    assert [{**ANSWERED, "note": "new"}[column] for column in columns] in [
         list(row.values()) for path in paths[0] for row in by_duckdb(path) if list(row) == columns
     ]
     [deletes] = paths[2]
     assert by_duckdb(deletes) == [
-        {each: ANSWERED[each] for each in columns if each in conforms["equalityFields"]}
+        {column: ANSWERED[column] for column in columns if column in conforms["equalityFields"]}
     ]
     compact(gateway, table)
     assert_read_alike(gateway, table, found)
 
 
 def test_every_rule_that_can_be_broken_over_http_has_a_case() -> None:
-    broken = {each.rule for each in CASES.values()} | {rule for rule, _, _, _ in UPSERTS.values()}
+    broken = {case.rule for case in CASES.values()} | {rule for rule, _, _, _ in UPSERTS.values()}
     assert set(WriteRule) - broken == {WriteRule.DEFAULT_DIFFERS}
 
 
@@ -330,7 +330,7 @@ def test_a_record_has_no_field_outside_its_write_schema(gateway: httpx.Client, n
     for other in ({"note": "a"}, {"note": None}, {"place": A_PLACE}):
         refused = send(gateway, table, part, part | other, writeSchema=schema)
         assert (refused.status_code, refused.json()["code"]) == (422, "RECORDS_INVALID"), refused.text
-        assert [each["pointer"] for each in refused.json()["errors"]] == ["/records/1"]
+        assert [error["pointer"] for error in refused.json()["errors"]] == ["/records/1"]
     assert table.refresh().current_snapshot() is None
     assert send(gateway, table, part, writeSchema=schema).status_code == 200
     assert_read_alike(gateway, table, [ANSWERED | {"place": A_PLACE}])
@@ -348,7 +348,7 @@ def test_files_are_in_the_tables_order_where_they_have_its_columns(
         {"table": named(table), "writeSchema": ["id", "day"], "records": without},
     ]
     assert gateway.post("/ingest", json={"writes": writes}).status_code == 200
-    rows = [NOTHING | {"note": None} | each | {"day": ANSWERED_DAY} for each in [*records, *without]]
+    rows = [NOTHING | {"note": None} | record | {"day": ANSWERED_DAY} for record in [*records, *without]]
     assert_read_alike(gateway, table, rows)
     orders = {
         file.sort_order_id: [each["id"] for each in by_duckdb(path_of(file))] for file in data_files(table)

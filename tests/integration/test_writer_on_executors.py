@@ -42,7 +42,7 @@ WHILE_ROWS_COME = {
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executors]:
     folder = tmp_path_factory.mktemp("engine")
-    jars = tuple(str(each) for each in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
     engine = SparkEngine(SparkSettings("local[2]", jars, folder, driver_memory="1g"))
     engine.start()
     yield SparkExecutors(partial(getattr, engine, "session"))
@@ -65,11 +65,11 @@ def storage(spark: Executors, tmp_path: Path) -> Storage:
 
 def suite_of(module: ModuleType, *fixtures: str) -> dict[str, object]:
     """Returns the tests that use one of these fixtures."""
-    found = {name: each for name, each in vars(module).items() if name.startswith("test_")}
+    found = {name: member for name, member in vars(module).items() if name.startswith("test_")}
     return {
-        name: staticmethod(each)
-        for name, each in found.items()
-        if name not in WHILE_ROWS_COME and set(inspect.signature(each).parameters) & set(fixtures)
+        name: staticmethod(test)
+        for name, test in found.items()
+        if name not in WHILE_ROWS_COME and set(inspect.signature(test).parameters) & set(fixtures)
     }
 
 

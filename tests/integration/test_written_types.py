@@ -65,15 +65,15 @@ class Column:
 
 
 def same(*values: Any) -> list[tuple[Any, Any]]:
-    return [(each, each) for each in values]
+    return [(value, value) for value in values]
 
 
 def spelled(read: Any, *texts: str) -> list[tuple[Any, Any]]:
-    return [(each, read(each)) for each in texts]
+    return [(text, read(text)) for text in texts]
 
 
 def in_base64(*values: bytes) -> list[tuple[Any, Any]]:
-    return [(base64.b64encode(each).decode(), each) for each in values]
+    return [(base64.b64encode(value).decode(), value) for value in values]
 
 
 def narrow(value: float) -> float:
@@ -155,7 +155,8 @@ TIMES = {"a_time": Column(TimeType(), spelled(time.fromisoformat, "00:00:00", "2
 
 def schema_of(columns: dict[str, Column]) -> Schema:
     fields = [
-        NestedField(number, name, each.kind) for number, (name, each) in enumerate(columns.items(), start=2)
+        NestedField(number, name, column.kind)
+        for number, (name, column) in enumerate(columns.items(), start=2)
     ]
     return Schema(NestedField(1, "id", LongType(), required=True), *fields)
 
@@ -212,7 +213,7 @@ def test_every_value_of_every_type_is_read_alike_and_found_by_all(
             ).to_arrow()
             assert matching["id"].to_pylist() == [number], (name, value)
     for name in COLUMNS:
-        own = [number for number, each, _, _ in numbered(COLUMNS) if each == name]
+        own = [number for number, column, _, _ in numbered(COLUMNS) if column == name]
         assert len(list(table.scan(row_filter=NotNull(term=Reference(name))).plan_files())) == 1
         scan = table.scan(row_filter=NotNull(term=Reference(name)), selected_fields=("id",)).to_arrow()
         assert sorted(scan["id"].to_pylist()) == own
@@ -238,7 +239,7 @@ def test_no_table_gets_times_of_day_which_spark_does_not_know(gateway: httpx.Cli
     body = {"table": named(table), "schema": schema, "evolve": True, "records": [{"id": 1}]}
     evolved = gateway.post("/ingest", json=body)
     assert (evolved.status_code, evolved.json()["code"]) == (422, "SCHEMA_MISMATCH")
-    assert [(each["field"], each["rule"]) for each in evolved.json()["errors"]] == [
+    assert [(error["field"], error["rule"]) for error in evolved.json()["errors"]] == [
         ("t.element", "NOT_READABLE")
     ]
     name = f"{named(table)}_made"
@@ -355,7 +356,7 @@ NESTED_WRITES: list[tuple[list[str] | None, Row, Row]] = [
 
 @pytest.mark.parametrize("table", [NESTED], indirect=True, ids=["nested"])
 def test_what_is_nested_is_read_alike_whole_and_in_part(gateway: httpx.Client, table: Table) -> None:
-    nothing: Row = dict.fromkeys(each.name for each in NESTED.fields)
+    nothing: Row = dict.fromkeys(field.name for field in NESTED.fields)
     writes = [
         {"table": named(table), "writeSchema": columns, "records": [record | {"id": number}]}
         for number, (columns, record, _) in enumerate(NESTED_WRITES)
@@ -365,7 +366,7 @@ def test_what_is_nested_is_read_alike_whole_and_in_part(gateway: httpx.Client, t
     reported = [nothing | row | {"id": number} for number, (_, _, row) in enumerate(NESTED_WRITES)]
     assert_read_alike(gateway, table, reported)
     # Each distinct write schema has one file, however many writes use it.
-    assert len(data_files(table)) == len({tuple(each or ()) for each, _, _ in NESTED_WRITES})
+    assert len(data_files(table)) == len({tuple(columns or ()) for columns, _, _ in NESTED_WRITES})
 
 
 @pytest.mark.parametrize("table", [NESTED], indirect=True, ids=["nested"])

@@ -74,7 +74,7 @@ class Authority:
     def client(self, *common_names: str, names: Sequence[x509.GeneralName] = ()) -> Path:
         """Returns a file with the key and the certificate of a client."""
         key = ec.generate_private_key(ec.SECP256R1())
-        attributes = [x509.NameAttribute(NameOID.COMMON_NAME, each) for each in common_names]
+        attributes = [x509.NameAttribute(NameOID.COMMON_NAME, name) for name in common_names]
         builder = self._builder(x509.Name(attributes), key)
         if names:
             builder = builder.add_extension(x509.SubjectAlternativeName(names), False)
@@ -154,6 +154,6 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
     with suppress(OSError):
         while data := source.recv(65_536):
             sink.sendall(data)
-    for each in (source, sink):
+    for connection in (source, sink):
         with suppress(OSError):
-            each.shutdown(socket.SHUT_RDWR)
+            connection.shutdown(socket.SHUT_RDWR)

@@ -113,7 +113,11 @@ def _loaded(locust: str, url: str, folder: Path, ledger: Path) -> int:
 
 
 def _failures(code: int, requests: list[dict[str, str]]) -> Iterator[str]:
-    failed = [f"{each['Name']}: {each['Failure Count']}" for each in requests if each["Failure Count"] != "0"]
+    failed = [
+        f"{request['Name']}: {request['Failure Count']}"
+        for request in requests
+        if request["Failure Count"] != "0"
+    ]
     if failed or code != 0:
         yield f"answers that were wrong, or errors that are none of the refusals: {failed}, exit code {code}"
 
@@ -154,7 +158,7 @@ def _show(outcome: Outcome, console: Console) -> None:
     for name in ("request", "count", "refused", "wrong", "median, ms", "95 %, ms"):
         table.add_column(name, justify="left" if name == "request" else "right")
     for kind in summary.kinds:
-        counts = (f"{each:,}" for each in (kind.count, kind.refused, kind.wrong))
+        counts = (f"{count:,}" for count in (kind.count, kind.refused, kind.wrong))
         table.add_row(kind.name, *counts, f"{kind.p50_ms:,.0f}", f"{kind.p95_ms:,.0f}")
     console.print(table)
     parts = Table(title="Resident memory in MiB, and time of cores", title_justify="left")
@@ -199,7 +203,7 @@ def _save(outcome: Outcome) -> None:
     figure = Figure(figsize=(8, 4))
     axes = figure.subplots()
     for name, values in memory.mib.items():
-        axes.plot([each / 60 for each in memory.moments_s], values, label=name)
+        axes.plot([moment / 60 for moment in memory.moments_s], values, label=name)
     axes.set(xlabel="minutes", ylabel="resident memory, MiB", title=f"{CALLERS} callers, mixed load")
     axes.set_ylim(bottom=0)
     axes.legend()

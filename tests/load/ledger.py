@@ -44,7 +44,7 @@ class Ledger:
         if len(by_key) != len(turns):
             yield f"{len(turns) - len(by_key)} keys are there twice"
         for key, turn in self.accepted_turns.items():
-            later = {each for each in self.sent_turns[key] if each > turn}
+            later = {later_turn for later_turn in self.sent_turns[key] if later_turn > turn}
             if by_key.get(key) not in {turn, *later}:
                 yield f"key {key} is at turn {by_key.get(key)}, and {turn} was acknowledged"
 

@@ -58,10 +58,10 @@ class MemoryWatch:
 
     def _look(self) -> None:
         assert self._jvm is not None
-        others = [each for each in self._own.children() if each != self._jvm]
+        others = [child for child in self._own.children() if child != self._jvm]
         watched = {"gateway": [self._own], "JVM": [self._jvm], "readers": others}
-        taken = {name: sum(map(_mib, each)) for name, each in watched.items()}
-        spent_s = {name: sum(map(_cpu_s, each)) for name, each in watched.items()}
+        taken = {name: sum(map(_mib, processes)) for name, processes in watched.items()}
+        spent_s = {name: sum(map(_cpu_s, processes)) for name, processes in watched.items()}
         self._cpu_before_s = self._cpu_before_s or spent_s
         self.cpu_s = {name: value - self._cpu_before_s[name] for name, value in spent_s.items()}
         self.moments_s.append(time.monotonic() - self._began_s)

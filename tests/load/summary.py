@@ -52,9 +52,9 @@ class Summary:
 
     def as_row(self, workload: str, heap: str) -> str:
         """Returns the row of the table in docs/operations/sizing.md."""
-        total = sum(each.count for each in self.kinds)
-        memory = [f"{each.end_mib:,.0f} ({each.mib_per_hour:+,.0f})" for each in self.parts.values()]
-        cores = [f"{each.cores:.2f}" for each in self.parts.values()]
+        total = sum(kind.count for kind in self.kinds)
+        memory = [f"{part.end_mib:,.0f} ({part.mib_per_hour:+,.0f})" for part in self.parts.values()]
+        cores = [f"{part.cores:.2f}" for part in self.parts.values()]
         rate = total / self.seconds if self.seconds else 0.0
         cells = [workload, str(self.callers), f"{self.seconds / 60:.0f}", f"{rate:.1f}", heap]
         return "| " + " | ".join([*cells, *memory, *cores]) + " |"
@@ -66,15 +66,15 @@ def summary_of(
     """Combines locust's counts, the ledger, and the samples of the processes."""
     kinds = [
         Kind(
-            each["Name"],
-            int(each["Request Count"]),
-            ledger.refused_kinds[each["Name"]],
-            int(each["Failure Count"]),
-            _number(each["50%"]),
-            _number(each["95%"]),
+            request["Name"],
+            int(request["Request Count"]),
+            ledger.refused_kinds[request["Name"]],
+            int(request["Failure Count"]),
+            _number(request["50%"]),
+            _number(request["95%"]),
         )
-        for each in requests
-        if each["Name"] != "Aggregated"
+        for request in requests
+        if request["Name"] != "Aggregated"
     ]
     parts = {name: _part(memory, name) for name in PARTS if memory.mib[name]}
     return Summary(callers, memory.length_s, kinds, dict(ledger.refusals), parts)

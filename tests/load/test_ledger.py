@@ -11,7 +11,7 @@ from tests.load.memory import is_flat
 
 def read(tmp_path: Path, *lines: dict[str, object]) -> Ledger:
     path = tmp_path / "ledger.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return Ledger.read(path)
 
 

@@ -33,11 +33,11 @@ def memory() -> MemoryWatch:
 def test_each_kind_has_its_count_and_each_part_what_it_took(memory: MemoryWatch) -> None:
     ledger = Ledger(refusals=Counter({"429 TOO_MANY_QUERIES": 2}), refused_kinds=Counter({"star": 2}))
     found = summary_of(12, REQUESTS, ledger, memory)
-    assert [(each.name, each.count, each.refused, each.wrong) for each in found.kinds] == [
+    assert [(kind.name, kind.count, kind.refused, kind.wrong) for kind in found.kinds] == [
         ("star", 90, 2, 1),
         ("ingest arrow", 30, 0, 0),
     ]
-    assert [(each.p50_ms, each.p95_ms) for each in found.kinds] == [(120, 480), (0, 0)]
+    assert [(kind.p50_ms, kind.p95_ms) for kind in found.kinds] == [(120, 480), (0, 0)]
     gateway = found.parts["gateway"]
     assert (gateway.start_mib, gateway.after_5_min_mib, gateway.end_mib) == (200, 300, 310)
     assert gateway.mib_per_hour == pytest.approx(120)

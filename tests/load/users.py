@@ -141,7 +141,7 @@ class Caller(FastHttpUser):
     def ndjson(self) -> None:
         """Appends records as NDJSON."""
         numbers = [next(NUMBERS) for _ in range(RECORDS)]
-        body = "\n".join(json.dumps({"id": each, "form": "ndjson"}) for each in numbers).encode()
+        body = "\n".join(json.dumps({"id": number, "form": "ndjson"}) for number in numbers).encode()
         self.sent("ingest ndjson", "lake.load.events", body, "application/x-ndjson", {"numbers": numbers})
 
     @task(5)
@@ -160,7 +160,7 @@ class Caller(FastHttpUser):
         """Sets some of this caller's keys to the number of its turn."""
         self.turn += 1
         keys = random.sample(range(self.first_key, self.first_key + KEYS_OF_A_USER), KEYS_AT_ONCE)
-        body = "\n".join(json.dumps({"id": each, "turn": self.turn}) for each in keys).encode()
+        body = "\n".join(json.dumps({"id": key, "turn": self.turn}) for key in keys).encode()
         noted = {"keys": keys, "turn": self.turn}
         how = "&mode=upsert&equalityFields=id"
         self.sent("ingest upsert", "lake.load.keyed", body, "application/x-ndjson", noted, how)

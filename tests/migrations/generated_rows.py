@@ -47,20 +47,20 @@ def fill(connection: Connection, schema: MetaData) -> None:
     """Inserts a row into each table, parents first, with a value for each column that accepts one."""
     ids: dict[str, object] = {}
     for table in schema.sorted_tables:
-        row = {each.name: _value(each, ids) for each in table.columns if not _is_generated(each)}
-        for each in table.primary_key.columns:
-            if each.name in row:
-                ids[f"{table.name}.{each.name}"] = row[each.name]
+        row = {column.name: _value(column, ids) for column in table.columns if not _is_generated(column)}
+        for column in table.primary_key.columns:
+            if column.name in row:
+                ids[f"{table.name}.{column.name}"] = row[column.name]
         connection.execute(insert(table), row)
 
 
 def rows(connection: Connection, schema: MetaData) -> Rows:
     """Returns the contents of these tables, only in their columns, sorted."""
-    return {each.name: _rows(connection, each) for each in schema.sorted_tables}
+    return {table.name: _rows(connection, table) for table in schema.sorted_tables}
 
 
 def _rows(connection: Connection, table: Table) -> list[dict[str, Any]]:
-    found = [dict(each._mapping) for each in connection.execute(select(*table.columns))]
+    found = [dict(row._mapping) for row in connection.execute(select(*table.columns))]
     return sorted(found, key=str)
 
 

@@ -37,7 +37,7 @@ def recorded() -> Iterator[None]:
 
     def note(*sent: object) -> None:
         statement = _with_intervals(str(sent[2]), sent[3])
-        if _OF_THE_STORE.match(statement) and not any(each in statement for each in _NOT_OF_THE_STORE):
+        if _OF_THE_STORE.match(statement) and not any(name in statement for name in _NOT_OF_THE_STORE):
             found.setdefault(_shape(statement), statement)
 
     event.listen(Engine, "before_cursor_execute", note)

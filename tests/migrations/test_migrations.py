@@ -66,16 +66,16 @@ def test_constraints_have_the_models_names(empty_database: str) -> None:
         assert schema.get_pk_constraint("filters")["name"] == "pk_filters"
         [key] = schema.get_foreign_keys("filters")
         assert (key["name"], key["options"]) == ("fk_filters_query_id", {"ondelete": "CASCADE"})
-        [unique] = [each for each in schema.get_indexes("queries") if each["unique"]]
+        [unique] = [index for index in schema.get_indexes("queries") if index["unique"]]
         assert "request_id IS NOT NULL" in unique["dialect_options"]["postgresql_where"]
         assert schema.get_pk_constraint("ingests")["name"] == "pk_ingests"
         assert schema.get_pk_constraint("ingest_commits")["name"] == "pk_ingest_commits"
         assert schema.get_pk_constraint("commit_rounds")["name"] == "pk_commit_rounds"
         [key] = schema.get_foreign_keys("ingest_commits")
         assert (key["name"], key["options"]) == ("fk_ingest_commits_ingest_id", {"ondelete": "CASCADE"})
-        [unique] = [each for each in schema.get_indexes("ingests") if each["unique"]]
+        [unique] = [index for index in schema.get_indexes("ingests") if index["unique"]]
         assert "request_id IS NOT NULL" in unique["dialect_options"]["postgresql_where"]
-        indexes = {each["name"]: each for each in schema.get_indexes("ingest_commits")}
+        indexes = {index["name"]: index for index in schema.get_indexes("ingest_commits")}
         waiting = indexes["ix_ingest_commits_waiting"]
         assert "snapshot_id IS NULL" in waiting["dialect_options"]["postgresql_where"]
 
@@ -176,7 +176,7 @@ def test_ingests_that_were_accepted_before_they_were_counted_are_counted(empty_d
     migrations.upgrade(empty_database)
     with connected(empty_database) as connection:
         counted = text("SELECT record_count, byte_count FROM ingest_commits ORDER BY 1")
-        assert [tuple(each) for each in connection.execute(counted)] == [(0, 0), (5, 12)]
+        assert [tuple(row) for row in connection.execute(counted)] == [(0, 0), (5, 12)]
         assert set(connection.scalars(text("SELECT write_ms FROM ingests"))) == {0}
     migrations.downgrade(empty_database, "0005")
     assert "commit_rounds" not in tables(empty_database)
@@ -200,4 +200,4 @@ def test_queries_and_ingests_from_before_there_were_traces_are_retained_both_way
     migrations.downgrade(empty_database, "0017")
     with connected(empty_database) as connection:
         assert connection.execute(text("SELECT count(*) FROM queries")).scalar_one() == 1
-        assert "traceparent" not in {each["name"] for each in inspect(connection).get_columns("ingests")}
+        assert "traceparent" not in {column["name"] for column in inspect(connection).get_columns("ingests")}

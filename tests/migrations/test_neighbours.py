@@ -18,7 +18,7 @@ from tests.migrations.test_migrations import connected, tables
 def _revisions() -> list[str]:
     config = Config()
     config.set_main_option("script_location", str(REPOSITORY / "migrations"))
-    found = [each.revision for each in ScriptDirectory.from_config(config).walk_revisions()]
+    found = [revision.revision for revision in ScriptDirectory.from_config(config).walk_revisions()]
     return found[::-1]
 
 
@@ -40,7 +40,7 @@ def test_what_the_version_before_writes_and_reads_works_with_the_schema_of_the_n
     with connected(empty_database) as connection:
         fill(connection, known)
         written = rows(connection, known)
-    assert {len(each) for each in written.values()} == {1}
+    assert {len(table_rows) for table_rows in written.values()} == {1}
 
 
 @pytest.mark.parametrize(("earlier", "later"), STEPS)

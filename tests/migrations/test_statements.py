@@ -32,10 +32,10 @@ def test_a_column_that_is_gone_is_found(empty_database: str) -> None:
     migrations.upgrade(empty_database)
     with connected(empty_database) as connection:
         connection.exec_driver_sql("ALTER TABLE open_queries DROP COLUMN is_canceled")
-    failures = [_failure(empty_database, each) for each in statements_of(NEWEST)]
-    reported = [each for each in failures if each]
+    failures = [_failure(empty_database, statement) for statement in statements_of(NEWEST)]
+    reported = [failure for failure in failures if failure]
     assert reported
-    assert all("is_canceled" in each for each in reported)
+    assert all("is_canceled" in failure for failure in reported)
 
 
 def _failure(url: str, statement: str) -> str:

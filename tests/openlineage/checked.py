@@ -44,8 +44,8 @@ def facets(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def schemas() -> Mapping[str, Any]:
     """Returns the schemas by id."""
     files = [*SPEC.rglob("*.json"), *OWN.glob("*Facet.json")]
-    read = [json.loads(each.read_text(encoding="utf-8")) for each in files]
-    return {each["$id"]: each for each in read}
+    read = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return {schema["$id"]: schema for schema in read}
 
 
 @cache

@@ -18,9 +18,9 @@ CONFIGURATION = REPOSITORY / "deploy" / "compose" / "nginx.conf"
 def free_ports(count: int) -> list[int]:
     """Returns ports that nothing listens on now."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
+    ports = [connection.getsockname()[1] for connection in sockets]
+    for connection in sockets:
+        connection.close()
     return ports
 
 

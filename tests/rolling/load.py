@@ -140,8 +140,8 @@ def load(url: str, tokens: Sequence[str], tally: Tally, base: int, *, is_patient
         Caller(url, token, tally, base + number, is_patient=is_patient) for number, token in enumerate(tokens)
     ]
     asking = len(callers) // 2
-    jobs: list[Callable[[int], None]] = [each.ask for each in callers[:asking]]
-    jobs += [callers[asking].ask_later, *(each.send for each in callers[asking + 1 :])]
+    jobs: list[Callable[[int], None]] = [caller.ask for caller in callers[:asking]]
+    jobs += [callers[asking].ask_later, *(caller.send for caller in callers[asking + 1 :])]
 
     def go_on(job: Callable[[int], None]) -> None:
         turn = 0
@@ -153,14 +153,14 @@ def load(url: str, tokens: Sequence[str], tally: Tally, base: int, *, is_patient
                 # Every failure that a caller meets counts.
                 tally.fail("caller", repr(error), time.monotonic())
 
-    threads = [threading.Thread(target=go_on, args=(each,)) for each in jobs]
-    for each in threads:
-        each.start()
+    threads = [threading.Thread(target=go_on, args=(job,)) for job in jobs]
+    for thread in threads:
+        thread.start()
     try:
         yield
     finally:
         ending.set()
-        for each in threads:
-            each.join()
+        for thread in threads:
+            thread.join()
         for caller in callers:
             caller.close()

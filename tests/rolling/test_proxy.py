@@ -98,7 +98,7 @@ def test_a_query_goes_on_to_the_gateway_that_may_know_it(
 
 def test_nginx_is_given_the_shipped_rules_with_other_addresses(tmp_path: Path) -> None:
     text = configured(tmp_path, 1, (2, 3))
-    for each in ("proxy_next_upstream", "max_fails=0", "error_page 404 410 503"):
-        assert text.count(each) == CONFIGURATION.read_text().count(each) > 0
+    for directive in ("proxy_next_upstream", "max_fails=0", "error_page 404 410 503"):
+        assert text.count(directive) == CONFIGURATION.read_text().count(directive) > 0
     assert "gateway-1:" not in text
     assert '"~:2$" gateway_2;' in text

@@ -74,7 +74,7 @@ def place(folder: Path) -> Iterator[Place]:
         lake = {"type": "sql", "uri": database.url("lake"), "warehouse": (folder / "shared").as_uri()}
         make_star(stack.enter_context(closing(SqlCatalog("lake", **lake))))
         tokens = [secrets.token_hex(16) for _ in range(CALLERS)]
-        callers = {f"caller-{each[:4]}": hashlib.sha256(each.encode()).hexdigest() for each in tokens}
+        callers = {f"caller-{token[:4]}": hashlib.sha256(token.encode()).hexdigest() for token in tokens}
         settings = {
             "SLUICE_METRICS_STORE_URL": database.url("metrics"),
             "SLUICE_FILTER_CACHE_URL": cache.url,
@@ -95,8 +95,8 @@ def place(folder: Path) -> Iterator[Place]:
             url=f"http://127.0.0.1:{shown}",
             front=name,
             tokens=tokens,
-            folders=[folder / "rolling" / each for each in ("1", "2")],
-            settings=[settings | {"SLUICE_PORT": str(each)} for each in (first, second)],
+            folders=[folder / "rolling" / replica for replica in ("1", "2")],
+            settings=[settings | {"SLUICE_PORT": str(port)} for port in (first, second)],
         )
         for number in range(2):
             made.gateways.append(made.start(number))
@@ -203,9 +203,10 @@ def _check_records(place: Place, acknowledged: Sequence[int], base: int = 1) -> 
 def _print(place: Place, tally: Tally, restarts: Sequence[Restart]) -> None:
     lines = ["", f"behind {place.front}", "", "| restart | gateway | stop, s | start, s | requests |"]
     lines.append("|---:|---:|---:|---:|---:|")
-    for number, each in enumerate(restarts, start=1):
+    for number, restart in enumerate(restarts, start=1):
         lines.append(
-            f"| {number} | {each.gateway} | {each.stop_s:.1f} | {each.start_s:.1f} | {each.requests} |"
+            f"| {number} | {restart.gateway} | {restart.stop_s:.1f} | {restart.start_s:.1f} "
+            f"| {restart.requests} |"
         )
     lines += ["", "| request | came back | slowest, s |", "|---|---|---:|"]
     for kind in dict.fromkeys(kind for kind, _ in sorted(tally.answers)):

@@ -38,7 +38,7 @@ def test_every_test_that_the_page_names_is_there() -> None:
 
 @pytest.mark.parametrize(("case", "row"), _promotions(), ids=str)
 def test_what_is_converted_is_not_said_to_be_refused(case: tuple[str, str], row: str) -> None:
-    given, own = ((Field(1, "c", Primitive(each)),) for each in case)
+    given, own = ((Field(1, "c", Primitive(type_name)),) for type_name in case)
     is_refused = compare_schemas(given, own).differences != ()
     assert is_refused is ("| refused" in row)
 
@@ -47,4 +47,4 @@ def test_what_is_converted_is_not_said_to_be_refused(case: tuple[str, str], row:
 def _tests_in(path: str) -> frozenset[str]:
     file = ROOT / "tests" / path
     tree = ast.parse(file.read_text(encoding="utf-8")) if file.is_file() else ast.Module([], [])
-    return frozenset(each.name for each in tree.body if isinstance(each, ast.FunctionDef))
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))

@@ -9,9 +9,9 @@ import pytest
 from service import errors
 
 KINDS = [
-    each
-    for each in vars(errors).values()
-    if inspect.isclass(each) and issubclass(each, errors.GatewayError) and each.__doc__
+    member
+    for member in vars(errors).values()
+    if inspect.isclass(member) and issubclass(member, errors.GatewayError) and member.__doc__
 ]
 
 

@@ -233,7 +233,7 @@ def test_a_fault_in_rendering_the_plan_leaves_the_answer_and_a_record(build: Bui
     query_id = house.submit()
     assert house.ended(query_id).record.state is QueryState.SUCCEEDED
     assert house.gateway.queries.explain(query_id, "ann").spark_plan == ""
-    assert [each.state for each in house.store.records] == [QueryState.SUCCEEDED]
+    assert [record.state for record in house.store.records] == [QueryState.SUCCEEDED]
 
 
 # ---- the same request again -----------------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_the_same_request_id_gives_the_same_query_and_one_run(house: House) -> N
     house.ended(first.query_id)
     third = house.gateway.queries.submit(request, "ann")
     assert {second.query_id, third.query_id} == {first.query_id}
-    assert [each.is_reused for each in (first, second, third)] == [False, True, True]
+    assert [submission.is_reused for submission in (first, second, third)] == [False, True, True]
     assert len(house.engine.runs) == 1
 
 
@@ -383,9 +383,9 @@ def test_what_is_canceled_while_it_waits_never_runs_but_is_recorded(house: House
         assert house.error_code(waiting) == "QUERY_CANCELED"
     house.ended(running)
     house.gateway.close()
-    assert [each.query_id for each in house.engine.runs] == [running]
+    assert [run.query_id for run in house.engine.runs] == [running]
     assert house.engine.cancels == []
-    assert [each.query_id for each in house.journal.records] == [waiting, running]
+    assert [record.query_id for record in house.journal.records] == [waiting, running]
 
 
 def test_what_is_canceled_while_it_runs_is_stopped_at_the_engine(house: House) -> None:
@@ -430,7 +430,7 @@ def test_a_timeout_ends_what_runs_and_what_waits(house: House) -> None:
         for query_id in (running, waiting):
             assert house.error_code(query_id) == "QUERY_TIMED_OUT"
             assert house.state(query_id) is QueryState.FAILED
-    assert [each.query_id for each in house.engine.runs] == [running]
+    assert [run.query_id for run in house.engine.runs] == [running]
 
 
 def test_chunks_of_what_has_no_result_are_not_found(build: Build) -> None:
@@ -550,9 +550,9 @@ def test_a_query_has_taken_as_long_after_it_was_forgotten_as_before(build: Build
         queries = [house.submit(), house.submit()]
         house.engine.wait_for_runs(1)
         house.clock.advance(timedelta(milliseconds=700))
-    before = [house.ended(each).elapsed_ms for each in queries]
+    before = [house.ended(query).elapsed_ms for query in queries]
     house.forget()
-    assert [house.status(each).elapsed_ms for each in queries] == before
+    assert [house.status(query).elapsed_ms for query in queries] == before
     assert min(before) == 700
 
 
@@ -571,7 +571,7 @@ def test_a_result_that_the_store_gave_up_is_reported_as_gone(house: House) -> No
 def test_tables_and_parts_are_passed_through(house: House) -> None:
     assert house.gateway.tables("lake", "tpcds").tables == (ITEM,)
     assert house.gateway.table(ITEM).name == ITEM
-    assert {each.name for each in house.gateway.readiness().parts} == {
+    assert {part.name for part in house.gateway.readiness().parts} == {
         "engine",
         "queryWorkers",
         "metricsStore",
@@ -585,7 +585,7 @@ def test_tables_and_parts_are_passed_through(house: House) -> None:
     house.engine.close()
     readiness = house.gateway.readiness()
     assert not readiness.is_ready
-    are_down = {each.name for each in readiness.parts if each.state is PartState.DOWN}
+    are_down = {part.name for part in readiness.parts if part.state is PartState.DOWN}
     assert are_down == {"engine", "metricsStore", "filterCache", "catalog:lake"}
 
 
@@ -639,7 +639,7 @@ def test_closing_waits_for_what_runs_and_what_waits(house: House) -> None:
             house.submit()
         house.engine.release()
         closing.result(PATIENCE_S)
-    assert [house.state(each) for each in queries] == [QueryState.SUCCEEDED] * 2
+    assert [house.state(query) for query in queries] == [QueryState.SUCCEEDED] * 2
     assert house.engine.is_closed
     assert house.journal.is_closed
     assert house.closings == 1
@@ -658,7 +658,7 @@ def test_closing_cancels_what_is_late_and_records_it(build: Build) -> None:
         assert record is not None
         assert record.error is not None
         assert record.error.detail == "The gateway is shutting down."
-    assert [each.query_id for each in house.engine.runs] == [running]
+    assert [run.query_id for run in house.engine.runs] == [running]
 
 
 class SlowEngine(FakeEngine):
@@ -716,7 +716,7 @@ def test_a_submit_that_a_close_overtakes_is_refused_and_leaves_nobody_waiting(bu
         house.submit()
     assert house.gateway.queries.registry.open() == []
     assert house.engine.runs == []
-    assert [each.error and each.error.code for each in house.store.records] == ["SHUTTING_DOWN"]
+    assert [record.error and record.error.code for record in house.store.records] == ["SHUTTING_DOWN"]
 
 
 # ---- looking back ---------------------------------------------------------------------------------
@@ -741,9 +741,13 @@ def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House)
         queued = house.gateway.queries.list_queries(QueryListing("ann", limit=2, state=QueryState.QUEUED))
         older = house.gateway.queries.list_queries(QueryListing("ann", limit=9, before=listed[1].position))
         house.gateway.metrics()
-    assert [each.query_id for each in listed] == [waiting, running, ended]
-    assert [each.state.value for each in listed] == ["QUEUED", "RUNNING", "SUCCEEDED"]
-    assert [(each.queued_ms, each.elapsed_ms) for each in listed] == [(1000, 1000), (0, 2000), (0, 0)]
+    assert [summary.query_id for summary in listed] == [waiting, running, ended]
+    assert [summary.state.value for summary in listed] == ["QUEUED", "RUNNING", "SUCCEEDED"]
+    assert [(summary.queued_ms, summary.elapsed_ms) for summary in listed] == [
+        (1000, 1000),
+        (0, 2000),
+        (0, 0),
+    ]
     assert (status.record.queued_ms, status.elapsed_ms, explained.queued_ms) == (1000, 1000, 1000)
     assert newest == listed[:2]
     assert queued == listed[:1]

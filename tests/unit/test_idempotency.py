@@ -30,14 +30,14 @@ REQUESTS = st.builds(
 @given(requests=st.lists(REQUESTS))
 def test_only_the_first_of_a_callers_requests_with_an_id_begins_something(requests: list[Begun]) -> None:
     begun: dict[tuple[str, UUID], Begun] = {}
-    for each in requests:
-        first = None if each.request_id is None else begun.get((each.caller, each.request_id))
-        asked = (lambda *key: begun.get(key), each.caller, each.request_id, each.fingerprint)
+    for request in requests:
+        first = None if request.request_id is None else begun.get((request.caller, request.request_id))
+        asked = (lambda *key: begun.get(key), request.caller, request.request_id, request.fingerprint)
         if first is None:
             assert sent_before(*asked) is None
-            if each.request_id is not None:
-                begun[each.caller, each.request_id] = each
-        elif first.fingerprint == each.fingerprint:
+            if request.request_id is not None:
+                begun[request.caller, request.request_id] = request
+        elif first.fingerprint == request.fingerprint:
             assert sent_before(*asked) is first
         else:
             with pytest.raises(RequestIdReused):

@@ -63,8 +63,8 @@ def _faults_of(call: ast.Call, handler: ast.ExceptHandler | None) -> Iterator[st
         yield f"the event {positional[0].value!r} is not in snake_case"
     if kind == "exception" and not _is_last_resort(handler):
         yield "a stack is for a defect: for an error that is expected, its code and its detail say more"
-    for each in call.keywords:
-        yield from _faults_of_field(each)
+    for keyword in call.keywords:
+        yield from _faults_of_field(keyword)
 
 
 def _faults_of_field(field: ast.keyword) -> Iterator[str]:

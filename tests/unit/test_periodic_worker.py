@@ -64,7 +64,7 @@ def test_a_task_that_fails_is_logged_and_repeated(failure: Exception, event: str
 
     with capture_logs() as logs, running(PeriodicWorker("w", task, 0.001)):
         until(lambda: len(calls) > 1)
-    assert [(each["event"], each["worker"]) for each in logs] == [(event, "w")]
+    assert [(log["event"], log["worker"]) for log in logs] == [(event, "w")]
 
 
 def test_work_that_arrives_during_a_call_is_done_right_after_it() -> None:

@@ -73,7 +73,7 @@ def test_all_who_come_meanwhile_share_the_first_ones_call(shared: Shared) -> Non
     others = shared.join(5, "other")
     shared.end()
     assert first.result() == ("first", True)
-    assert [each.result() for each in others] == [("first", False)] * 5
+    assert [other.result() for other in others] == [("first", False)] * 5
     assert shared.made == ["first"]
 
 
@@ -81,9 +81,9 @@ def test_a_failure_is_passed_to_all_who_waited_and_to_nobody_later(shared: Share
     first = shared.begin("first", QueryFailed("division by zero"))
     others = shared.join(5, "other")
     shared.end()
-    for each in (first, *others):
+    for other in (first, *others):
         with pytest.raises(QueryFailed, match="division"):
-            each.result()
+            other.result()
     assert shared.calls.join("k", lambda: "later", 0) == ("later", True)
 
 
@@ -93,7 +93,7 @@ def test_after_a_personal_failure_one_of_those_who_waited_makes_the_next_call(sh
     shared.end()
     with pytest.raises(QueryCanceled):
         first.result()
-    assert {each.result()[0] for each in others} == {"other"}
+    assert {other.result()[0] for other in others} == {"other"}
     assert 1 <= shared.made.count("other") <= 5
 
 
@@ -160,7 +160,7 @@ class Flights(RuleBasedStateMachine):
         super().__init__()
         self.calls: SingleFlight[str, int] = SingleFlight((QueryCanceled,))
         self.threads = ThreadPoolExecutor(100)
-        self.made: dict[str, list[Future[int]]] = {each: [] for each in KEYS}
+        self.made: dict[str, list[Future[int]]] = {key: [] for key in KEYS}
         self.running: dict[str, Running] = {}
 
     @rule(key=st.sampled_from(KEYS))

@@ -45,8 +45,8 @@ def test_a_header_is_read_as_w3c_has_it(header: str | None, expected: TraceConte
 
 
 def test_a_context_comes_back_from_its_header() -> None:
-    for each in (SENT, TraceContext(TRACE, SPAN)):
-        assert TraceContext.of(each.traceparent) == each
+    for context in (SENT, TraceContext(TRACE, SPAN)):
+        assert TraceContext.of(context.traceparent) == context
 
 
 def test_without_a_tracer_and_a_header_nothing_is_known_and_nothing_made() -> None:

@@ -100,10 +100,12 @@ class AuthenticationSettings(IssuerSettings, KeySettings, TlsSettings, ServingSe
 
     @model_validator(mode="after")
     def _issuers_differ(self) -> Self:
-        urls = [each.issuer for each in self.oidc_issuers.values()]
+        urls = [issuer.issuer for issuer in self.oidc_issuers.values()]
         if len(set(urls)) < len(urls):
             raise ValueError("oidc_issuers has an issuer twice")
-        prefixes = [f"{name}:" for name, each in self.oidc_issuers.items() if each.principal_prefix is None]
+        prefixes = [
+            f"{name}:" for name, issuer in self.oidc_issuers.items() if issuer.principal_prefix is None
+        ]
         if self.tls_client_certificates is not ClientCertificates.NONE and (
             self.tls_principal_prefix in prefixes
         ):

@@ -82,7 +82,7 @@ def _words(value: object) -> object:
         return value
     if value.lstrip().startswith("["):
         return _list(value)
-    return [each.strip() for each in value.split(",") if each.strip()]
+    return [word.strip() for word in value.split(",") if word.strip()]
 
 
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]

@@ -80,7 +80,7 @@ def _is_complete(scheme: str, authority: str, path: str) -> bool:
         case "http" | "https":
             return _HOST.fullmatch(authority) is not None
         case "kafka":
-            servers = all(_SERVER.fullmatch(each) for each in authority.split(","))
+            servers = all(_SERVER.fullmatch(server) for server in authority.split(","))
             return servers and _TOPIC.fullmatch(path) is not None
         case _:
             return False

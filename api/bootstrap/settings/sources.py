@@ -42,8 +42,8 @@ class SourceSettings(BaseModel):
     @field_validator("ingest_source_prefixes")
     @classmethod
     def _prefixes_are_folders(cls, prefixes: tuple[str, ...]) -> tuple[str, ...]:
-        for each in prefixes:
-            folder = SourceUri.parse(each)
+        for prefix in prefixes:
+            folder = SourceUri.parse(prefix)
             if folder.fixed != folder.segments:
-                raise ValueError(f"{each} has globs; a prefix is a folder")
+                raise ValueError(f"{prefix} has globs; a prefix is a folder")
         return prefixes

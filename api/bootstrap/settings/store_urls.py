@@ -61,7 +61,7 @@ def check_cache_url(url: str) -> None:
 
 
 def _check_names(url: str) -> None:
-    known = {each.keyword.decode() for each in Conninfo.get_defaults()} | {"ssl"}
+    known = {default.keyword.decode() for default in Conninfo.get_defaults()} | {"ssl"}
     found: set[str] = set()
     for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True):
         if name not in known:
@@ -80,5 +80,5 @@ def _check_hosts(given: Mapping[str, str]) -> None:
         raise ValueError("one of its hosts is empty")
     if len(ports) not in (1, len(hosts)):
         raise ValueError("it needs one port for all hosts, or one for each")
-    if not all(not each or (each.isdecimal() and 0 < int(each) < 65_536) for each in ports):
+    if not all(not port or (port.isdecimal() and 0 < int(port) < 65_536) for port in ports):
         raise ValueError("one of its ports is not a number from 1 to 65535")

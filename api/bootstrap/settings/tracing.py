@@ -32,10 +32,10 @@ def headers_of(text: str) -> dict[str, str]:
     Raises:
         ValueError: it is not a list of headers; the message does not show it.
     """
-    found = [_HEADER.fullmatch(each) for each in text.split(",")]
+    found = [_HEADER.fullmatch(header) for header in text.split(",")]
     if not all(found):
         raise ValueError("it is not like name=value,name=value, with visible characters and no other comma")
-    return {each[1]: each[2] for each in found if each is not None}
+    return {pair[1]: pair[2] for pair in found if pair is not None}
 
 
 class TraceSettings(BaseModel):

@@ -126,7 +126,7 @@ class ReportingExporter(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """See the SDK."""
-        shown = spans if self._has_texts else [without_texts(each) for each in spans]
+        shown = spans if self._has_texts else [without_texts(span) for span in spans]
         result = self._exporter.export(shown)
         if result is SpanExportResult.SUCCESS:
             if self._lost:
@@ -160,7 +160,7 @@ def without_texts(span: ReadableSpan) -> ReadableSpan:
         context=span.context,
         parent=span.parent,
         resource=span.resource,
-        attributes={name: each for name, each in attributes.items() if name not in TEXTS},
+        attributes={name: attribute for name, attribute in attributes.items() if name not in TEXTS},
         links=span.links,
         kind=span.kind,
         status=Status(span.status.status_code) if _has_words(span) else span.status,

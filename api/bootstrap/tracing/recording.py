@@ -70,7 +70,7 @@ class RecordedSpan:
 
     def note(self, values: Values) -> None:
         """See the port."""
-        self._span.set_attributes({name: each for name, each in values.items() if each is not None})
+        self._span.set_attributes({name: value for name, value in values.items() if value is not None})
 
     def fail(self, code: str) -> None:
         """See the port."""
@@ -102,7 +102,7 @@ class RecordingTracer:
 
     def together(self, name: str, parent: TraceContext, links: Sequence[TraceContext]) -> Span:
         """See the port."""
-        linked = [Link(_ids(each)) for each in links]
+        linked = [Link(_ids(link)) for link in links]
         return self._begun(self._tracer.start_span(name, _remote(parent), links=linked))
 
     def _begun(self, span: trace.Span) -> Span:

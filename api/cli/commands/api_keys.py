@@ -68,17 +68,17 @@ def list_keys(*, is_json: bool) -> None:
         found = keys.newest(LISTED_AT_MOST)
         now = keys.clock.now()
     if is_json:
-        shown = [key_answer(each).model_dump(mode="json", by_alias=True) for each in found]
+        shown = [key_answer(key).model_dump(mode="json", by_alias=True) for key in found]
         typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
         return
     table = Table(*_COLUMNS, box=None, pad_edge=False)
     for column in table.columns:
         # `keys revoke` needs the whole id.
         column.overflow, column.no_wrap = "fold", column.header == "id"
-    for each in found:
-        cells = (each.key_id, each.name, " ".join(sorted(each.roles)), _state(each, now))
-        moments = (_day(each.expires_at), _day(each.last_used_at))
-        table.add_row(*map(Text, (*cells, *moments, each.description)))
+    for key in found:
+        cells = (key.key_id, key.name, " ".join(sorted(key.roles)), _state(key, now))
+        moments = (_day(key.expires_at), _day(key.last_used_at))
+        table.add_row(*map(Text, (*cells, *moments, key.description)))
     Console().print(table)
 
 

@@ -30,11 +30,11 @@ def check() -> None:
     table = Table("part", "", "what was found", box=None, pad_edge=False)
     found: list[Finding] = []
     with console.status("Checking the parts …"):
-        for each in findings(settings):
-            found.append(each)
-            table.add_row(each.part, _MARKS[each.state], Text(each.text))
+        for finding in findings(settings):
+            found.append(finding)
+            table.add_row(finding.part, _MARKS[finding.state], Text(finding.text))
     console.print(table)
-    faults = sum(each.state is State.FAILED for each in found)
+    faults = sum(finding.state is State.FAILED for finding in found)
     if faults:
         console.print(f"sluice: {faults} of {len(found)} parts prevent the gateway from working.")
         raise typer.Exit(1)

@@ -67,8 +67,10 @@ def examine(
         _close(stack)
     secrets = secrets_of(loaded[0]) if loaded else ()
     return [
-        replace(each, text=without_secrets(each.text, secrets), cure=without_secrets(each.cure, secrets))
-        for each in found
+        replace(
+            finding, text=without_secrets(finding.text, secrets), cure=without_secrets(finding.cure, secrets)
+        )
+        for finding in found
     ]
 
 
@@ -78,7 +80,7 @@ def _print(findings: Sequence[Finding], *, is_json: bool) -> None:
         return
     console = Console()
     console.print(as_table(findings))
-    counts = (f"{sum(each.state is state for each in findings)} {state}" for state in State)
+    counts = (f"{sum(finding.state is state for finding in findings)} {state}" for state in State)
     console.print(f"sluice: {', '.join(counts)}.", highlight=False)
 
 

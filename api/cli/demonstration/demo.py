@@ -51,8 +51,8 @@ def run_demo(settings: Settings, console: Console) -> None:
         console.print(f"\n[bold]POST {url}/query[/]", highlight=False)
         console.print(question, highlight=False, markup=False, soft_wrap=True)
         answers = [_ask(client) for _ in range(4)]
-        first, best = answers[0], min(answers, key=lambda each: each[1])
-        plain = min((_ask(client, enabled=False) for _ in range(3)), key=lambda each: each[1])
+        first, best = answers[0], min(answers, key=lambda answer: answer[1])
+        plain = min((_ask(client, enabled=False) for _ in range(3)), key=lambda timed: timed[1])
         _show_answer(console, first[0])
         console.print(
             f"[bold]{first[1]:.0f} ms[/] the first time, [bold]{best[1]:.0f} ms[/] once it is warm; "
@@ -97,11 +97,12 @@ def _show_answer(console: Console, answer: dict[str, Any]) -> None:
 
 
 def _show_filters(console: Console, explanation: dict[str, Any]) -> None:
-    for each in (one for one in explanation["filters"] if one["joinType"] != JoinType.NONE):
-        probe, build = each["probe"], each["build"]
+    for filter_ in (one for one in explanation["filters"] if one["joinType"] != JoinType.NONE):
+        probe, build = filter_["probe"], filter_["build"]
+        found = f"{filter_['reason']}, {filter_['source']}"
         console.print(
-            f"  {probe['table']}.{probe['columns'][0]} in the {each['values']:,} keys of "
-            f"{', '.join(build['tables'])} where {build['predicate']}: {each['reason']}, {each['source']}",
+            f"  {probe['table']}.{probe['columns'][0]} in the {filter_['values']:,} keys of "
+            f"{', '.join(build['tables'])} where {build['predicate']}: {found}",
             highlight=False,
             soft_wrap=True,
         )

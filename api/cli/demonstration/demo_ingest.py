@@ -38,7 +38,7 @@ def show_ingest(client: httpx.Client, console: Console, catalog: str) -> None:
         highlight=False,
         soft_wrap=True,
     )
-    body = {"writes": [_write(table, each) for each in TYPES]}
+    body = {"writes": [_write(table, log_type) for log_type in TYPES]}
     first = body["writes"][0]
     console.print(
         f'  {{"table": "{table}", "writeSchema": ["event_time", "log_type", "user_id", "http_00", …], '

@@ -55,7 +55,7 @@ class StartProgress:
             every = [process, *process.children(recursive=True)]
         except psutil.Error:
             return self._seen_cpu_s
-        return sum(_cpu_s_of(each) for each in every)
+        return sum(_cpu_s_of(process) for process in every)
 
 
 def _cpu_s_of(process: psutil.Process) -> float:

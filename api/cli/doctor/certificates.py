@@ -53,7 +53,7 @@ def _authorities(context: ssl.SSLContext) -> str:
 
 
 def _expired(context: ssl.SSLContext, now: datetime) -> int:
-    ends = (ssl.cert_time_to_seconds(str(each["notAfter"])) for each in context.get_ca_certs())
+    ends = (ssl.cert_time_to_seconds(str(cert["notAfter"])) for cert in context.get_ca_certs())
     return sum(datetime.fromtimestamp(end, UTC) <= now for end in ends)
 
 

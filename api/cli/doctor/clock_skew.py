@@ -24,7 +24,7 @@ def clock_skew(answers: Mapping[str, StoreAnswer]) -> Found:
     if not answers:
         return Found("No store answered, so there is no clock to compare with.", State.SKIPPED)
     reported = "; ".join(f"{name} is {_said(answer.ahead_ms)}" for name, answer in answers.items())
-    worst_ms = max(abs(each.ahead_ms) - each.round_trip_ms / 2 for each in answers.values())
+    worst_ms = max(abs(answer.ahead_ms) - answer.round_trip_ms / 2 for answer in answers.values())
     if worst_ms >= FAILED_MS:
         return Found(reported, State.FAILED, _CURE)
     if worst_ms >= WARNED_MS:

@@ -32,7 +32,7 @@ class Room:
 def existing(path: Path) -> Path:
     """Returns the folder, or the nearest folder above it that exists."""
     absolute = path.expanduser().absolute()
-    return next(each for each in (absolute, *absolute.parents) if each.exists())
+    return next(parent for parent in (absolute, *absolute.parents) if parent.exists())
 
 
 def room_of(path: Path) -> Room:
@@ -70,7 +70,7 @@ def disk(
 def local_folders(settings: Settings) -> tuple[Path, ...]:
     """Returns where Spark spills to on this machine. The environment wins, as it does in Spark."""
     given = os.environ.get("SPARK_LOCAL_DIRS") or settings.spark_conf.get("spark.local.dir") or "/tmp"
-    return tuple(Path(each.strip()) for each in given.split(",") if each.strip())
+    return tuple(Path(path.strip()) for path in given.split(",") if path.strip())
 
 
 def folder(

@@ -17,8 +17,8 @@ _STYLES = {State.OK: "green", State.WARNING: "yellow", State.FAILED: "red", Stat
 
 def worst_of(findings: Sequence[Finding]) -> State:
     """Returns FAILED if any check failed, else WARNING if any warns, else OK; skipped ones do not count."""
-    states = {each.state for each in findings}
-    return next((each for each in (State.FAILED, State.WARNING) if each in states), State.OK)
+    states = {finding.state for finding in findings}
+    return next((state for state in (State.FAILED, State.WARNING) if state in states), State.OK)
 
 
 def as_table(findings: Sequence[Finding]) -> Table:
@@ -28,9 +28,11 @@ def as_table(findings: Sequence[Finding]) -> Table:
     for column in table.columns[3:]:
         # A path that is cut off would be useless.
         column.overflow = "fold"
-    for each in findings:
-        state = Text(each.state, style=_STYLES[each.state])
-        table.add_row(Text(each.part), state, str(each.elapsed_ms), Text(each.text), Text(each.cure))
+    for finding in findings:
+        state = Text(finding.state, style=_STYLES[finding.state])
+        table.add_row(
+            Text(finding.part), state, str(finding.elapsed_ms), Text(finding.text), Text(finding.cure)
+        )
     return table
 
 
@@ -40,15 +42,15 @@ def as_document(findings: Sequence[Finding]) -> dict[str, Any]:
         "version": FORMAT,
         "sluice": version("sluice-gateway"),
         "state": worst_of(findings),
-        "counts": {state.value: sum(each.state is state for each in findings) for state in State},
+        "counts": {state.value: sum(finding.state is state for finding in findings) for state in State},
         "checks": [
             {
-                "part": each.part,
-                "state": each.state,
-                "detail": each.text,
-                "cure": each.cure or None,
-                "elapsedMs": each.elapsed_ms,
+                "part": finding.part,
+                "state": finding.state,
+                "detail": finding.text,
+                "cure": finding.cure or None,
+                "elapsedMs": finding.elapsed_ms,
             }
-            for each in findings
+            for finding in findings
         ],
     }

@@ -30,20 +30,20 @@ def trial_table_query(engine: Engine, catalogs: Catalogs, down: Collection[str],
     Raises:
         GatewayError: no catalog answers, or the engine does not.
     """
-    names = [each for each in catalogs.tables().tables if each.catalog not in down]
+    names = [table for table in catalogs.tables().tables if table.catalog not in down]
     facts = _smallest(catalogs, names[:TABLES_LOOKED_AT])
     if facts is None:
         return Found("No table has rows.", State.SKIPPED)
-    quoted = ".".join(f"`{each.replace('`', '``')}`" for each in facts.name.parts)
+    quoted = ".".join(f"`{part.replace('`', '``')}`" for part in facts.name.parts)
     sql = f"SELECT count(*) AS n FROM (SELECT 1 FROM {quoted} LIMIT {COUNTED_ROWS})"
     rows = _run(engine, sql, within_s).rows
     return Found(f"{facts.name}: counted {rows.column(0)[0].as_py()} rows of it")
 
 
 def _smallest(catalogs: Catalogs, names: Collection[TableName]) -> TableFacts | None:
-    facts = catalogs.facts_of([TableAt(each) for each in names]).values()
-    having_rows = (each for each in facts if each.record_count)
-    return min(having_rows, key=lambda each: each.total_bytes, default=None)
+    facts = catalogs.facts_of([TableAt(name) for name in names]).values()
+    having_rows = (fact for fact in facts if fact.record_count)
+    return min(having_rows, key=lambda row: row.total_bytes, default=None)
 
 
 def _run(engine: Engine, sql: str, within_s: float) -> EngineResult:

@@ -23,7 +23,7 @@ def versions(settings: Settings | None) -> Found:
     spark = version("pyspark")
     check_spark_version(spark)
     packages = () if settings is None or settings.spark_jars else settings.spark_packages
-    runtime = next((found for each in packages if (found := _RUNTIME.fullmatch(each))), None)
+    runtime = next((found for package in packages if (found := _RUNTIME.fullmatch(package))), None)
     named = {
         "Sluice": version("sluice-gateway"),
         "Python": platform.python_version(),

@@ -14,13 +14,13 @@ TABLES_AT_MOST = 20
 
 def note_query(record: QueryRecord) -> None:
     """Notes the tables that the query read; they are known once it has ended."""
-    _note(each.table for each in record.scans)
+    _note(scan.table for scan in record.scans)
 
 
 def note_ingest(record: IngestRecord) -> None:
     """Notes the tables that the ingest writes to."""
     structlog.contextvars.bind_contextvars(ingest_id=str(record.ingest_id))
-    _note(str(each.key.table) for each in record.commits)
+    _note(str(commit.key.table) for commit in record.commits)
 
 
 def _note(names: Iterable[str]) -> None:

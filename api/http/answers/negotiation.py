@@ -19,7 +19,7 @@ def choose(accept: str | None, offered: Sequence[str]) -> str:
         NotAcceptable: the caller takes none of them.
     """
     ranges = list(_ranges(accept or "*/*"))
-    best = max(offered, key=lambda each: _quality(each, ranges))
+    best = max(offered, key=lambda media_type: _quality(media_type, ranges))
     if _quality(best, ranges) <= 0:
         raise NotAcceptable(f"Only {', '.join(offered)} can be served here.")
     return best
@@ -27,15 +27,15 @@ def choose(accept: str | None, offered: Sequence[str]) -> str:
 
 def _ranges(accept: str) -> Iterator[tuple[str, float]]:
     for part in accept.split(","):
-        media, *parameters = (each.strip().lower() for each in part.split(";"))
-        quality = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        media, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        quality = next((parameter[2:] for parameter in parameters if parameter.startswith("q=")), "1")
         yield media, float(quality) if quality.replace(".", "", 1).isdecimal() else 1.0
 
 
 def _quality(media: str, ranges: Sequence[tuple[str, float]]) -> float:
     # The most specific range decides, so that `text/csv;q=0, */*` refuses CSV.
     for candidate in (media, media.split("/")[0] + "/*", "*/*"):
-        found = [quality for each, quality in ranges if each == candidate]
+        found = [quality for media_range, quality in ranges if media_range == candidate]
         if found:
             return max(found)
     return 0.0

@@ -147,7 +147,7 @@ def _envelope(
 def _error(status: QueryStatus) -> QueryErrorAnswer | None:
     failure, recorded = status.failure, status.record.error
     if failure is not None:
-        known = [ProblemError.model_validate(each) for each in errors_of(failure)]
+        known = [ProblemError.model_validate(error) for error in errors_of(failure)]
         return QueryErrorAnswer(code=failure.code, detail=failure.detail, errors=known)
     return QueryErrorAnswer(code=recorded.code, detail=recorded.detail, errors=[]) if recorded else None
 
@@ -156,8 +156,8 @@ def _manifest(manifest: Manifest, format: ResultFormat) -> ManifestAnswer:  # no
     return ManifestAnswer(
         format=format,
         columns=[
-            ColumnAnswer(name=each.name, type=each.type_name, nullable=each.is_nullable)
-            for each in manifest.columns
+            ColumnAnswer(name=column.name, type=column.type_name, nullable=column.is_nullable)
+            for column in manifest.columns
         ],
         total_row_count=manifest.row_count,
         total_byte_count=manifest.byte_count,
@@ -167,17 +167,19 @@ def _manifest(manifest: Manifest, format: ResultFormat) -> ManifestAnswer:  # no
 
 
 def _pruning(record: QueryRecord) -> PruningAnswer:
-    metrics = [each.metrics for each in record.scans]
-    applied = [each for each in record.filters if each.is_applied]
+    metrics = [scan.metrics for scan in record.scans]
+    applied = [filter_record for filter_record in record.filters if filter_record.is_applied]
     return PruningAnswer(
-        filters=sum(each.is_candidate for each in record.filters),
+        filters=sum(filter_record.is_candidate for filter_record in record.filters),
         applied=len(applied),
-        cached=sum(each.source is FilterSource.CACHED for each in applied),
-        data_files=selection_answer(_sum(each.data_files for each in metrics)),
-        bytes=selection_answer(_sum(each.bytes for each in metrics)),
+        cached=sum(filter_record.source is FilterSource.CACHED for filter_record in applied),
+        data_files=selection_answer(_sum(metric.data_files for metric in metrics)),
+        bytes=selection_answer(_sum(metric.bytes for metric in metrics)),
     )
 
 
 def _sum(selections: Iterable[Selection]) -> Selection:
-    each = list(selections)
-    return Selection(sum(one.total for one in each), sum(one.selected for one in each))
+    found = list(selections)
+    return Selection(
+        sum(selection.total for selection in found), sum(selection.selected for selection in found)
+    )

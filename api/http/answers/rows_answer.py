@@ -13,7 +13,7 @@ from service.errors import ResultExpired
 from service.gateway import Gateway
 from service.model.query.results import ResultFormat
 
-_FORMATS = {media_type: each for each, media_type in MEDIA_TYPES.items()}
+_FORMATS = {media_type: result_format for result_format, media_type in MEDIA_TYPES.items()}
 
 
 def accepted_format(accept: str | None) -> ResultFormat:

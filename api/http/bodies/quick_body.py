@@ -94,9 +94,9 @@ def _quick_body(fields: _Fields, parsed: Callable[[], Any]) -> QuickBody:
         writes_sent = _array(fields["writes"])
         if len(writes_sent) > MAX_WRITES:
             raise _NotQuick
-        found = [_object(each) for each in writes_sent]
-        records = [_records(each, partial(_of_write, parsed, at)) for at, each in enumerate(found)]
-        writes = [_values(each, "records", [{}]) for each in found]
+        found = [_object(write) for write in writes_sent]
+        records = [_records(write, partial(_of_write, parsed, at)) for at, write in enumerate(found)]
+        writes = [_values(write, "records", [{}]) for write in found]
         return QuickBody(ManyWrites.model_validate(_values(fields, "writes", writes)), tuple(records))
     kind = RoutedWrites if "route" in fields else OneWrite
     only = _records(fields, lambda: parsed()["records"])
@@ -111,7 +111,7 @@ def _records(fields: _Fields, parse: Callable[[], Any]) -> JsonRecords:
 
 
 def _values(fields: _Fields, but: str, instead: object) -> dict[str, object]:
-    found = {name: exact_json(bytes(each).decode()) for name, each in fields.items() if name != but}
+    found = {name: exact_json(bytes(field).decode()) for name, field in fields.items() if name != but}
     return found | {but: instead}
 
 

@@ -55,5 +55,5 @@ def check_fields(value: object, apart: str = "records", at_most: int = MAX_FIELD
         count += len(found)
         if count > at_most:
             raise TooManyValues(f"it has more than {at_most} values beside its {apart}")
-        named = found.items() if isinstance(found, dict) else ((None, each) for each in found)
-        open_values += [each for name, each in named if name != apart]
+        named = found.items() if isinstance(found, dict) else ((None, item) for item in found)
+        open_values += [item for name, item in named if name != apart]

@@ -88,11 +88,11 @@ class Census:
         return len(self._open) < self._max_connections or self._makes_room(None)
 
     def _makes_room(self, peer: str | None) -> bool:
-        for each in (self._waiting, self._open):
-            for connection in each:
+        for connections in (self._waiting, self._open):
+            for connection in connections:
                 if peer not in (None, connection.peer):
                     continue
-                if each is self._waiting or connection.is_slow():
+                if connections is self._waiting or connection.is_slow():
                     self._drop(connection)
                     return True
         return False

@@ -22,5 +22,5 @@ def plain_head(method: bytes, url: bytes, version: str, headers: Sequence[tuple[
 
 
 def _without_offers(connection: bytes) -> bytes:
-    tokens = [each.strip() for each in connection.split(b",")]
-    return b", ".join(each for each in tokens if each.lower() not in _OF_UPGRADES)
+    tokens = [token.strip() for token in connection.split(b",")]
+    return b", ".join(token for token in tokens if token.lower() not in _OF_UPGRADES)

@@ -29,14 +29,14 @@ class UnreadAnswers:
     def add(self, transport: asyncio.Transport) -> None:
         """Adds a connection. If all together hold too many bytes, those added first are aborted."""
         self._transports[transport] = None
-        buffered = {each: each.get_write_buffer_size() for each in self._transports}
+        buffered = {transport: transport.get_write_buffer_size() for transport in self._transports}
         total = sum(buffered.values())
-        for each, byte_count in buffered.items():
-            if total <= self._max_bytes or each is transport:
+        for oldest, byte_count in buffered.items():
+            if total <= self._max_bytes or oldest is transport:
                 return
             total -= byte_count
-            self.discard(each)
-            reset(each)
+            self.discard(oldest)
+            reset(oldest)
 
     def discard(self, transport: asyncio.Transport) -> None:
         """Removes a connection whose client has caught up, or is gone."""

@@ -52,8 +52,8 @@ def _pruning(explanation: Explanation) -> Iterator[str]:
         yield "(no table was scanned)" if explanation.has_ended else "(not known yet)"
     for scan in explanation.scans:
         yield from _scan(scan, explanation.has_run)
-    for each in explanation.filters:
-        yield _filter(each)
+    for filter_record in explanation.filters:
+        yield _filter(filter_record)
     for rewrite in explanation.rewrites:
         of = f" of {rewrite.table}" if rewrite.table else ""
         yield f"{rewrite.kind}{of}{': ' if rewrite.detail else ''}{rewrite.detail}"

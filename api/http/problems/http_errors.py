@@ -221,12 +221,14 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
     }
 )
 
-_STATUS_BY_CODE = MappingProxyType({each.code: status for each, status in reversed(list(STATUS.items()))})
+_STATUS_BY_CODE = MappingProxyType(
+    {error_type.code: status for error_type, status in reversed(list(STATUS.items()))}
+)
 
 
 def status_of(error: GatewayError) -> HTTPStatus:
     """The status of an error's class, or of the nearest class above it."""
-    return next(STATUS[each] for each in type(error).__mro__ if each in STATUS)
+    return next(STATUS[error_type] for error_type in type(error).__mro__ if error_type in STATUS)
 
 
 def status_of_code(code: str) -> HTTPStatus:

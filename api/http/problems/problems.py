@@ -60,16 +60,16 @@ def errors_of(error: GatewayError) -> list[dict[str, Any]]:
     """Returns what an error knows beyond its sentence: places and nearest names."""
     match error:
         case InvalidRequest():
-            return [fault_entry(each) for each in error.faults]
+            return [fault_entry(fault) for fault in error.faults]
         case SqlSyntaxError():
             entry: dict[str, Any] = {"line": error.line, "column": error.column}
         case ColumnNotFound():
             entry = {"line": error.line, "column": error.column, "nearest": list(error.nearest)}
         case IngestInvalid():
-            return [fault_entry(each.fault) for each in error.violations]
+            return [fault_entry(violation.fault) for violation in error.violations]
         case TableNotFound():
             missing = (error, *error.others)
-            return [{"detail": each.detail, "nearest": list(each.nearest)} for each in missing]
+            return [{"detail": source.detail, "nearest": list(source.nearest)} for source in missing]
         case _:
             return []
     return [{"detail": error.detail} | {name: value for name, value in entry.items() if value is not None}]
@@ -77,7 +77,7 @@ def errors_of(error: GatewayError) -> list[dict[str, Any]]:
 
 def fault_entry(fault: Fault) -> dict[str, Any]:
     """Returns the fault as an entry of a problem's `errors`, without the fields that are None."""
-    known = {each.name: getattr(fault, each.name) for each in fields(fault)}
+    known = {field.name: getattr(fault, field.name) for field in fields(fault)}
     return {name: value for name, value in known.items() if value is not None}
 
 
@@ -99,11 +99,13 @@ def recorded_problem_response(error: QueryError, instance: str, query_id: UUID) 
 
 def failed_ingest_response(record: IngestRecord, instance: str) -> Response:
     """The answer for an accepted ingest that failed for at least one of its tables."""
-    failed = [each for each in record.commits if each.error_code is not None]
+    failed = [commit for commit in record.commits if commit.error_code is not None]
     code, detail = failed[0].error_code or "", failed[0].error_detail or ""
     status = status_of_code(code)
     headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
-    errors = [{"detail": f"{each.key.table}: {each.error_code}: {each.error_detail}"} for each in failed]
+    errors = [
+        {"detail": f"{commit.key.table}: {commit.error_code}: {commit.error_detail}"} for commit in failed
+    ]
     ids: dict[str, object] = {"ingestId": record.ingest_id}
     more = ids | _parts(record) | _evolutions(record.evolutions)
     return _respond(status, code, detail, instance, errors, more, headers)
@@ -111,18 +113,18 @@ def failed_ingest_response(record: IngestRecord, instance: str) -> Response:
 
 def _parts(record: IngestRecord) -> dict[str, object]:
     """Lists all parts of a failed ingest; empty if every part failed."""
-    if all(each.error_code is not None for each in record.commits):
+    if all(commit.error_code is not None for commit in record.commits):
         return {}
     # A caller who sends the whole failed request again would write these parts twice.
-    commits = [commit_answer(each).model_dump(by_alias=True) for each in record.commits]
+    commits = [commit_answer(commit).model_dump(by_alias=True) for commit in record.commits]
     note = f"{FAILED_ALONE} {DEAD_LETTERS_APART}" if record.rejected.count else FAILED_ALONE
     return {"commits": commits, "note": note}
 
 
 def _evolutions(made: Sequence[TableEvolution]) -> dict[str, object]:
     """Lists the table changes that were committed before the error, as the ingest's answer shows them."""
-    reported = [evolution_answer(each) for each in made]
-    return {"evolutions": [each.model_dump(by_alias=True) for each in reported]} if reported else {}
+    reported = [evolution_answer(evolution) for evolution in made]
+    return {"evolutions": [evolution.model_dump(by_alias=True) for evolution in reported]} if reported else {}
 
 
 def headers_of(error: GatewayError) -> dict[str, str]:
@@ -165,7 +167,7 @@ def _title(code: str) -> str:
     ('SQL too deep', 'Not JSON')
     """
     words = code.capitalize().split("_")
-    return " ".join(each.upper() if each.lower() in _ACRONYMS else each for each in words)
+    return " ".join(word.upper() if word.lower() in _ACRONYMS else word for word in words)
 
 
 def _respond(
@@ -205,9 +207,9 @@ def _encodable(value: Any) -> Any:
         case str():
             return value.encode(errors="replace").decode()
         case Mapping():
-            return {name: _encodable(each) for name, each in value.items()}
+            return {name: _encodable(item) for name, item in value.items()}
         case list():
-            return [_encodable(each) for each in value]
+            return [_encodable(item) for item in value]
         case _:
             return value
 
@@ -226,7 +228,7 @@ async def _gateway_error(request: Request, error: Exception) -> Response:
 
 async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    if not isinstance(error.body, dict) and any(each["loc"][0] == "body" for each in error.errors()):
+    if not isinstance(error.body, dict) and any(fault["loc"][0] == "body" for fault in error.errors()):
         # No field can be named: the body is not JSON, is empty, or is not an object.
         return problem_response(_no_object(error), request.url.path)
     return problem_response(InvalidRequest(faults_of(error)), request.url.path)

@@ -14,9 +14,9 @@ from service.faults import Fault
 def faults_of(error: RequestValidationError) -> list[Fault]:
     """Returns one fault per place; findings of several branches of a union are joined."""
     by_pointer: dict[str, list[str]] = {}
-    for each in error.errors():
-        details = by_pointer.setdefault(_pointer(each, error.body), [])
-        detail = words_of(each)
+    for fault in error.errors():
+        details = by_pointer.setdefault(_pointer(fault, error.body), [])
+        detail = words_of(fault)
         if detail not in details:
             details.append(detail)
     return [Fault(" or ".join(details), pointer) for pointer, details in by_pointer.items()]

@@ -51,12 +51,12 @@ def _other(array: pa.Array) -> list[Any]:
         return _plain(pc.replace_substring_regex(texts, pattern=r"\.0+$|(\.\d*[1-9])0+$", replacement=r"\1"))
     if pa.types.is_duration(kind):
         ticks = pc.cast(array, pa.int64()).to_pylist()
-        return [None if each is None else duration_text(each, kind.unit) for each in ticks]
+        return [None if tick is None else duration_text(tick, kind.unit) for tick in ticks]
     if pa.types.is_interval(kind):
-        return [None if each is None else interval_text(*each) for each in array.to_pylist()]
+        return [None if value is None else interval_text(*value) for value in array.to_pylist()]
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
-        return [None if each is None else base64.b64encode(each).decode() for each in array.to_pylist()]
-    return [None if each is None else str(each) for each in array.to_pylist()]
+        return [None if value is None else base64.b64encode(value).decode() for value in array.to_pylist()]
+    return [None if value is None else str(value) for value in array.to_pylist()]
 
 
 def _plain(array: pa.Array) -> list[Any]:
@@ -70,7 +70,7 @@ def _strings(array: pa.Array) -> list[Any]:
     except UnicodeDecodeError:
         # Spark does not promise that a STRING is UTF-8.
         raw = pc.cast(array, pa.large_binary()).to_pylist()
-        return [None if each is None else each.decode(errors="replace") for each in raw]
+        return [None if value is None else value.decode(errors="replace") for value in raw]
 
 
 def _floats(array: pa.Array) -> list[Any]:
@@ -80,7 +80,7 @@ def _floats(array: pa.Array) -> list[Any]:
     values = _plain(array)
     if pc.all(pc.is_finite(array), min_count=0).as_py() in (True, None):
         return values
-    return [each if each is None or math.isfinite(each) else _not_finite(each) for each in values]
+    return [value if value is None or math.isfinite(value) else _not_finite(value) for value in values]
 
 
 def _not_finite(value: float) -> str:
@@ -92,7 +92,7 @@ def _not_finite(value: float) -> str:
 def _decimals(array: pa.Array) -> list[Any]:
     texts = _plain(pc.cast(array, pa.string()))
     # Arrow writes very small numbers with an exponent: 1E-8.
-    return [format(decimal.Decimal(each), "f") if each and "E" in each else each for each in texts]
+    return [format(decimal.Decimal(text), "f") if text and "E" in text else text for text in texts]
 
 
 def _nested(array: pa.Array) -> list[Any]:
@@ -105,14 +105,14 @@ def _nested(array: pa.Array) -> list[Any]:
         return _nested(pc.cast(array, pa.large_list(kind.value_field)))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _cut(array, lambda start, end: json_values(array.values.slice(start, end - start)))
-    return [None if each is None else str(each) for each in array.to_pylist()]
+    return [None if value is None else str(value) for value in array.to_pylist()]
 
 
 def _structs(array: pa.Array) -> list[Any]:
     names = [array.type.field(index).name for index in range(array.type.num_fields)]
     if not names:
         return _with_nulls(array, [{}] * len(array))
-    rows = zip(*(json_values(each) for each in array.flatten()), strict=True)
+    rows = zip(*(json_values(child) for child in array.flatten()), strict=True)
     if len(set(names)) == len(names):
         return _with_nulls(array, [dict(zip(names, row, strict=True)) for row in rows])
     return _with_nulls(array, [_named(names, row) for row in rows])

@@ -15,7 +15,7 @@ def date_texts(array: pa.Array) -> list[Any]:
     days = array.cast(pa.date32()).view(pa.int32())
     if _is_within(days, FIRST_DAY, LAST_DAY):
         return _plain(pc.cast(array, pa.string()))
-    return [None if each is None else date_text(each) for each in days.to_pylist()]
+    return [None if day is None else date_text(day) for day in days.to_pylist()]
 
 
 def timestamp_texts(array: pa.Array) -> list[Any]:
@@ -28,7 +28,7 @@ def timestamp_texts(array: pa.Array) -> list[Any]:
     # One day less, since a time zone may move the timestamp into the next year.
     if not _is_within(ticks, (FIRST_DAY + 1) * per_day, LAST_DAY * per_day - 1):
         is_utc = zone is not None
-        return [None if each is None else moment_text(each, unit, is_utc) for each in ticks.to_pylist()]
+        return [None if tick is None else moment_text(tick, unit, is_utc) for tick in ticks.to_pylist()]
     texts = pc.strftime(array, format="%Y-%m-%dT%H:%M:%S" + ("" if zone is None else "%Ez"))
     return _plain(pc.replace_substring_regex(texts, pattern=r"\.0+([+-]|$)", replacement=r"\1"))
 

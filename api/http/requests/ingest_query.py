@@ -32,7 +32,7 @@ def ingest_query(parameters: QueryParams) -> StreamedWrite | StreamedRoute:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        found = [{**each, "loc": ("query", *each["loc"])} for each in error.errors()]
+        found = [{**fault, "loc": ("query", *fault["loc"])} for fault in error.errors()]
         raise RequestValidationError(found, body=values) from None
 
 

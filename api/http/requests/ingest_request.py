@@ -143,9 +143,9 @@ def routed(request: IngestRequest, route: RouteBody, place: str, read_schema: Re
     """
     refusal = OneRefusal()
     writes: list[Write] = []
-    for value, each in route.to.items():
+    for value, body in route.to.items():
         with refusal.gathering():
-            writes.append(target(each, f"{place}/route/to/{_escaped(value)}", read_schema))
+            writes.append(target(body, f"{place}/route/to/{_escaped(value)}", read_schema))
     refusal.check()
     indexes = {value: index for index, value in enumerate(route.to)}
     otherwise = indexes.pop(_REST, None)
@@ -169,9 +169,9 @@ def _escaped(value: str) -> str:
 def _writes(body: ManyWrites, read_schema: ReadSchema) -> tuple[Write, ...]:
     refusal = OneRefusal()
     found: list[Write] = []
-    for at, each in enumerate(body.writes):
+    for at, write in enumerate(body.writes):
         with refusal.gathering():
-            found.append(_write(each, f"/writes/{at}", read_schema))
+            found.append(_write(write, f"/writes/{at}", read_schema))
     refusal.check()
     return tuple(found)
 

@@ -24,7 +24,7 @@ def placed_schema(read_schema: ReadSchema, place: str) -> ReadSchema:
         try:
             return read_schema(json)
         except IngestInvalid as error:
-            faults = [_placed(each, place) for each in error.violations]
+            faults = [_placed(violation, place) for violation in error.violations]
             raise IngestInvalid(error.detail, faults or [WriteFault(place, error.detail)]) from None
 
     return read

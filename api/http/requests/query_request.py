@@ -83,8 +83,8 @@ def _faults(body: QueryBody, settings: Settings) -> Iterator[Fault]:
 
 def _parameters(body: QueryBody) -> Parameters:
     if isinstance(body.parameters, dict):
-        return {name: _parameter(each) for name, each in body.parameters.items()}
-    return tuple(_parameter(each) for each in body.parameters)
+        return {name: _parameter(parameter) for name, parameter in body.parameters.items()}
+    return tuple(_parameter(parameter) for parameter in body.parameters)
 
 
 def _parameter(sent: ParameterBody) -> Parameter:

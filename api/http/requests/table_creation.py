@@ -27,7 +27,9 @@ def requested_schema(body: MatchedTable, read_schema: ReadSchema) -> RequestedSc
 
 def _layout(body: CreateBody) -> TableLayout:
     return TableLayout(
-        tuple(PartitionField(each.name or "", each.source, each.transform) for each in body.partition_spec),
+        tuple(
+            PartitionField(field.name or "", field.source, field.transform) for field in body.partition_spec
+        ),
         sort_fields(body.sort_order),
         dict(body.properties),
     )
@@ -35,7 +37,7 @@ def _layout(body: CreateBody) -> TableLayout:
 
 def sort_fields(body: Sequence[SortBody]) -> tuple[SortField, ...]:
     """Returns a sort order, with Iceberg's default order of NULLs where the body has none."""
-    return tuple(_sort_field(each) for each in body)
+    return tuple(_sort_field(field) for field in body)
 
 
 def _sort_field(body: SortBody) -> SortField:

@@ -51,7 +51,7 @@ async def list_keys(
     """Lists all API keys, the newest first, also expired and revoked ones, without their secrets."""
     keys = _keys(app_context, principal)
     found = await app_context.access.call(keys.newest, asked.limit)
-    return KeyList(keys=[key_answer(each) for each in found])
+    return KeyList(keys=[key_answer(key) for key in found])
 
 
 @router.delete("/keys/{key_id}", responses=problems(403, 404, 422, 503))

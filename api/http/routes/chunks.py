@@ -21,7 +21,7 @@ from service.model.query.results import ResultFormat
 
 router = APIRouter(tags=["query"])
 
-_FORMATS = {media_type: each for each, media_type in MEDIA_TYPES.items()}
+_FORMATS = {media_type: result_format for result_format, media_type in MEDIA_TYPES.items()}
 _TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
 _ROWS: dict[str, Any] = {
     "model": ChunkAnswer,
@@ -53,7 +53,10 @@ async def get_chunk(
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     gateway = app_context.access.gateway
     wanted = query.format or (await app_context.access.call(gateway.queries.status, query_id, caller)).format
-    offered = [MEDIA_TYPES[wanted], *(each for each in _FORMATS if each != MEDIA_TYPES[wanted])]
+    offered = [
+        MEDIA_TYPES[wanted],
+        *(media_type for media_type in _FORMATS if media_type != MEDIA_TYPES[wanted]),
+    ]
     chosen = _FORMATS[choose(accept, offered)]
     return await app_context.access.call(_respond, gateway, query_id, index, caller, chosen, if_none_match)
 
@@ -68,7 +71,7 @@ def _respond(
     link = next_chunk_link(query_id, found, chosen)
     if link is not None:
         headers["Link"] = f'<{link}>; rel="next"'
-    if known is not None and tag in (each.strip() for each in known.split(",")):
+    if known is not None and tag in (etag.strip() for etag in known.split(",")):
         return Response(status_code=304, headers=headers)
     if chosen is ResultFormat.JSON:
         content = orjson.dumps(chunk_wire(query_id, found))

@@ -27,7 +27,7 @@ async def list_filters(
 ) -> FiltersAnswer:
     """Lists the key sets of filters that queries share now."""
     found = await app_context.access.call(app_context.access.gateway.filters, query.limit)
-    return FiltersAnswer(filters=[filter_answer(each) for each in found])
+    return FiltersAnswer(filters=[filter_answer(cached_filter) for cached_filter in found])
 
 
 @router.delete("/filters", responses=problems(422, 503))

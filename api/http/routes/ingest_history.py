@@ -45,7 +45,7 @@ def _page(found: Sequence[IngestRecord], limit: int) -> IngestsAnswer:
     shown = found[:limit]
     last = shown[-1] if len(found) > limit else None
     token = None if last is None else page_token(QueryPosition(last.accepted_at, last.ingest_id))
-    return IngestsAnswer(ingests=[listed_ingest(each) for each in shown], next_page_token=token)
+    return IngestsAnswer(ingests=[listed_ingest(record) for record in shown], next_page_token=token)
 
 
 def _position(token: str) -> IngestPosition:

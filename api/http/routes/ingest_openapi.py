@@ -35,6 +35,8 @@ BODIES: dict[str, Any] = {
         for name, description in _WHAT
     ],
     "requestBody": {
-        "content": {each: {"schema": {"type": "string", "format": "binary"}} for each in RECORD_TYPES}
+        "content": {
+            record_type: {"schema": {"type": "string", "format": "binary"}} for record_type in RECORD_TYPES
+        }
     },
 }

@@ -59,7 +59,7 @@ async def list_maintenance(
     found = await app_context.access.call(gateway.maintenances.latest, table_name(name))
     return MaintenancesAnswer(
         schedule=schedule_answer(gateway.maintenances.plan),
-        maintenances=[maintenance_answer(each) for each in found],
+        maintenances=[maintenance_answer(record) for record in found],
     )
 
 

@@ -34,4 +34,4 @@ async def list_queries(
 def _page(found: Sequence[QuerySummary], limit: int) -> QueriesAnswer:
     shown = found[:limit]
     token = page_token(shown[-1].position) if len(found) > limit else None
-    return QueriesAnswer(queries=[listed_query(each) for each in shown], next_page_token=token)
+    return QueriesAnswer(queries=[listed_query(summary) for summary in shown], next_page_token=token)

@@ -41,7 +41,7 @@ async def list_streams(
 ) -> StreamList:
     """The caller's streams, the newest first, including stopped and failed ones."""
     found = await app_context.access.call(app_context.access.gateway.streams.list, caller)
-    return StreamList(streams=[stream_answer(each) for each in found])
+    return StreamList(streams=[stream_answer(record) for record in found])
 
 
 @router.get("/streams/{stream_id}", responses=problems(404, 422, 503))

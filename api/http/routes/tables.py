@@ -18,7 +18,7 @@ router = APIRouter(tags=["tables"])
 async def list_tables(query: Annotated[TablesQuery, Query()], app_context: CurrentAppContext) -> TablesAnswer:
     """Every table of the catalogs, in order of name. A catalog that does not answer is named instead."""
     found = await app_context.access.call(app_context.access.gateway.tables, query.catalog, query.schema_)
-    entries = [table_entry(each) for each in found.tables]
+    entries = [table_entry(table) for table in found.tables]
     return TablesAnswer(tables=entries, missing_catalogs=list(found.missing))
 
 

@@ -39,15 +39,18 @@ def evolution_answer(evolution: TableEvolution) -> EvolutionAnswer:
     """Returns the evolution as it is on the wire."""
 
     def of(kind: ColumnChangeKind) -> list[ColumnChange]:
-        return [each for each in evolution.changes if each.kind is kind]
+        return [change for change in evolution.changes if change.kind is kind]
 
     return EvolutionAnswer(
         table=str(evolution.table),
         created=evolution.is_created,
-        added=[AddedColumn(column=each.column, type=each.after or "") for each in of(ColumnChangeKind.ADDED)],
-        widened=[
-            WidenedColumn(column=each.column, from_=each.before or "", to=each.after or "")
-            for each in of(ColumnChangeKind.WIDENED)
+        added=[
+            AddedColumn(column=change.column, type=change.after or "")
+            for change in of(ColumnChangeKind.ADDED)
         ],
-        made_optional=[each.column for each in of(ColumnChangeKind.MADE_OPTIONAL)],
+        widened=[
+            WidenedColumn(column=change.column, from_=change.before or "", to=change.after or "")
+            for change in of(ColumnChangeKind.WIDENED)
+        ],
+        made_optional=[change.column for change in of(ColumnChangeKind.MADE_OPTIONAL)],
     )

@@ -104,7 +104,7 @@ def _probe(probe: Probe) -> ProbeAnswer:
 
 def _build(build: Build) -> BuildAnswer:
     return BuildAnswer(
-        tables=[str(each) for each in build.tables],
+        tables=[str(table) for table in build.tables],
         columns=list(build.columns),
         predicate=build.predicate,
         snapshot_ids=list(build.snapshot_ids),

@@ -124,19 +124,19 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
         state=explanation.state,
         error=ExplainedError(code=error.code, detail=error.detail) if error else None,
         rewritten_sql=explanation.rewritten_sql,
-        filters=[filter_answer(each) for each in explanation.filters],
+        filters=[filter_answer(filter_record) for filter_record in explanation.filters],
         rewrites=[
             RewriteAnswer(
-                rewrite=each.kind,
-                table=each.table or None,
-                detail=each.detail,
-                table_reference=each.table_reference,
-                filter_id=each.filter_id or None,
+                rewrite=rewrite.kind,
+                table=rewrite.table or None,
+                detail=rewrite.detail,
+                table_reference=rewrite.table_reference,
+                filter_id=rewrite.filter_id or None,
             )
-            for each in explanation.rewrites
+            for rewrite in explanation.rewrites
         ],
         verification=explanation.verification,
-        scans=[_scan(each, explanation.has_run) for each in explanation.scans],
+        scans=[_scan(scan, explanation.has_run) for scan in explanation.scans],
         plans=_plans(explanation),
         timings=timings(explanation),
         trace_id=explanation.trace_id,

@@ -67,7 +67,7 @@ def filter_answer(entry: CachedFilter) -> CachedFilterAnswer:
     """Returns the entry as it is on the wire."""
     return CachedFilterAnswer(
         fingerprint=entry.fingerprint,
-        tables=[str(each) for each in entry.tables],
+        tables=[str(table) for table in entry.tables],
         columns=list(entry.columns),
         predicate=entry.predicate,
         snapshot_ids=list(entry.snapshot_ids),
@@ -76,7 +76,7 @@ def filter_answer(entry: CachedFilter) -> CachedFilterAnswer:
         has_null=entry.has_null,
         min=list(entry.sample.lowest),
         max=list(entry.sample.highest),
-        sample=[list(each) for each in entry.sample.keys],
+        sample=[list(key) for key in entry.sample.keys],
         range_count=entry.range_count,
         ranges=list(entry.sample.ranges),
         bytes=entry.byte_count,

@@ -63,7 +63,7 @@ def readiness_answer(readiness: Readiness) -> ReadinessAnswer:
     """Returns the readiness as it is on the wire."""
     return ReadinessAnswer(
         status=_status(readiness),
-        parts={each.name: PartAnswer(state=each.state, detail=each.detail) for each in readiness.parts},
+        parts={part.name: PartAnswer(state=part.state, detail=part.detail) for part in readiness.parts},
     )
 
 

@@ -116,11 +116,11 @@ def ingest_answer(record: IngestRecord) -> IngestAnswer:
     return IngestAnswer(
         ingest_id=record.ingest_id,
         state=record.state,
-        commits=[commit_answer(each) for each in record.commits],
+        commits=[commit_answer(commit) for commit in record.commits],
         rejected=RejectedAnswer(
-            count=record.rejected.count, samples=[_bad(each) for each in record.rejected.samples]
+            count=record.rejected.count, samples=[_bad(sample) for sample in record.rejected.samples]
         ),
-        evolutions=[evolution_answer(each) for each in record.evolutions],
+        evolutions=[evolution_answer(evolution) for evolution in record.evolutions],
         note=NOT_TOGETHER if len(record.commits) > 1 else None,
         links=IngestLinks(self=f"/ingest/{record.ingest_id}"),
     )
@@ -140,10 +140,10 @@ def commit_answer(commit: IngestCommit) -> CommitAnswer:
         table=str(commit.key.table),
         branch=commit.key.branch,
         snapshot_id=commit.snapshot_id,
-        added_records=sum(each.record_count for each in commit.targets),
-        added_data_files=sum(each.data_file_count for each in commit.targets),
-        added_bytes=sum(each.byte_count for each in commit.targets),
-        write_targets=[_target(each) for each in commit.targets],
+        added_records=sum(target.record_count for target in commit.targets),
+        added_data_files=sum(target.data_file_count for target in commit.targets),
+        added_bytes=sum(target.byte_count for target in commit.targets),
+        write_targets=[_target(target) for target in commit.targets],
         error=failure,
         # A failed part has its error there. A committed part may still have the reason why it had to wait.
         postponed=commit.error_detail if failure is None and commit.snapshot_id is None else None,

@@ -50,8 +50,8 @@ def listed_ingest(record: IngestRecord) -> ListedIngestAnswer:
         request_id=record.request_id,
         state=record.state,
         accepted_at=record.accepted_at,
-        tables=list(dict.fromkeys(str(each.key.table) for each in record.commits)),
-        records=sum(target.record_count for each in record.commits for target in each.targets),
+        tables=list(dict.fromkeys(str(commit.key.table) for commit in record.commits)),
+        records=sum(target.record_count for commit in record.commits for target in commit.targets),
         write_ms=record.write_ms,
         links=IngestLinks(self=f"/ingest/{record.ingest_id}"),
     )

@@ -98,7 +98,7 @@ def _with_few_faults(records: object) -> object:
     """Cuts the list after `MAX_FAULTS` items that are not objects: more faults would not be reported."""
     if not isinstance(records, list):
         return records
-    wrong = (at for at, each in enumerate(records) if not isinstance(each, dict))
+    wrong = (at for at, record in enumerate(records) if not isinstance(record, dict))
     last = next(islice(wrong, MAX_FAULTS - 1, None), None)
     return records if last is None else records[: last + 1]
 

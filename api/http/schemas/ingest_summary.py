@@ -70,7 +70,7 @@ class IngestSummaryAnswer(WireModel):
 
 def ingest_summary_answer(summary: IngestSummary) -> IngestSummaryAnswer:
     """Returns the summary as it is on the wire."""
-    return IngestSummaryAnswer(since=summary.since, tables=[_table(each) for each in summary.tables])
+    return IngestSummaryAnswer(since=summary.since, tables=[_table(table) for table in summary.tables])
 
 
 def _table(ingests: TableIngests) -> TableIngestsAnswer:

@@ -151,7 +151,7 @@ def maintenance_answer(record: MaintenanceRecord) -> MaintenanceAnswer:
         requested_at=record.requested_at,
         started_at=record.started_at,
         ended_at=record.ended_at,
-        results=[_operation(each) for each in record.results],
+        results=[_operation(result) for result in record.results],
         error=error,
         links=MaintenanceLinks(self=f"/tables/{key.table}/maintenance/{record.maintenance_id}"),
     )

@@ -69,7 +69,7 @@ class PruningSummaryAnswer(WireModel):
 
 def pruning_summary_answer(summary: PruningSummary) -> PruningSummaryAnswer:
     """Returns the summary as it is on the wire."""
-    tables = [_table(each) for each in summary.tables]
+    tables = [_table(table) for table in summary.tables]
     return PruningSummaryAnswer(since=summary.since, tables=tables)
 
 

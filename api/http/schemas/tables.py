@@ -122,35 +122,35 @@ def table_answer(facts: TableFacts) -> TableAnswer:
         snapshot_id=facts.snapshot_id,
         columns=[
             TableColumnAnswer(
-                field_id=each.field_id,
-                name=each.name,
-                type=each.type_name,
-                required=each.is_required,
-                doc=each.doc,
+                field_id=column.field_id,
+                name=column.name,
+                type=column.type_name,
+                required=column.is_required,
+                doc=column.doc,
             )
-            for each in facts.columns
+            for column in facts.columns
         ],
         partition_spec=[
-            PartitionFieldAnswer(name=each.name, source=each.source, transform=each.transform)
-            for each in facts.partition_fields
+            PartitionFieldAnswer(name=field.name, source=field.source, transform=field.transform)
+            for field in facts.partition_fields
         ],
         sort_order=[
             SortFieldAnswer(
-                source=each.source,
-                transform=each.transform,
-                direction=each.direction,
-                null_order=each.null_order,
+                source=field.source,
+                transform=field.transform,
+                direction=field.direction,
+                null_order=field.null_order,
             )
-            for each in facts.sort_fields
+            for field in facts.sort_fields
         ],
         snapshots=[
             SnapshotAnswer(
-                snapshot_id=each.snapshot_id,
-                parent_id=each.parent_id,
-                committed_at=each.committed_at,
-                operation=each.operation,
+                snapshot_id=snapshot.snapshot_id,
+                parent_id=snapshot.parent_id,
+                committed_at=snapshot.committed_at,
+                operation=snapshot.operation,
             )
-            for each in facts.snapshots
+            for snapshot in facts.snapshots
         ],
         record_count=facts.live_record_count,
         record_count_at_most=facts.most_records,

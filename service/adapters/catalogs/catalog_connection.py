@@ -109,5 +109,5 @@ class CatalogConnection:
 
 def _not_understood(error: ValidationError) -> str:
     # Not the whole message: it repeats the metadata, including the table's properties.
-    reasons = "; ".join(dict.fromkeys(each["msg"] for each in error.errors(include_url=False)))
+    reasons = "; ".join(dict.fromkeys(fault["msg"] for fault in error.errors(include_url=False)))
     return f"This gateway does not understand the table's metadata: {reasons:.300}."

@@ -97,7 +97,9 @@ class PyIcebergCatalogs:
         if asked and not found:
             raise CatalogDown("No catalog answers.")
         missing = tuple(name for name in asked if name not in found)
-        return TableListing(tuple(sorted(table for each in found.values() for table in each)), missing)
+        return TableListing(
+            tuple(sorted(table for of_catalog in found.values() for table in of_catalog)), missing
+        )
 
     def facts(self, name: TableName) -> TableFacts:
         """Returns the table as it is now.
@@ -117,7 +119,7 @@ class PyIcebergCatalogs:
         """
         calls = {name: partial(self._facts_in, name, group) for name, group in self._by_catalog(tables)}
         found = self._calls.answers(calls, str, self._facts_timeout_s)
-        return {table: facts for each in found.values() for table, facts in each.items()}
+        return {table: facts for of_catalog in found.values() for table, facts in of_catalog.items()}
 
     def opened(self, name: TableName) -> OpenedTable:
         """Returns the table as it is now, for callers that read its files.
@@ -150,7 +152,7 @@ class PyIcebergCatalogs:
             _, before = self._cached_listings.get(name, (0, ()))
             self._cached_listings[name] = (now_ms, listed.get(name, before))
         return nearest_names(
-            dotted, (each for _, names in list(self._cached_listings.values()) for each in names)
+            dotted, (name for _, names in list(self._cached_listings.values()) for name in names)
         )
 
     def health(self) -> Sequence[PartHealth]:
@@ -160,7 +162,10 @@ class PyIcebergCatalogs:
         """
         in_engine = self._engine_faults()
         up = _answers(self._checks, self._is_up, self._connections, self._health_timeout_s)
-        return [self._health_of(each, in_engine.get(each), is_up=each in up) for each in self._connections]
+        return [
+            self._health_of(connection, in_engine.get(connection), is_up=connection in up)
+            for connection in self._connections
+        ]
 
     def pyiceberg(self, name: str) -> Catalog:
         """Returns a configured catalog, opened, for callers that write to it.
@@ -191,14 +196,14 @@ class PyIcebergCatalogs:
 
     def _by_catalog(self, tables: Iterable[TableAt]) -> Iterator[tuple[str, list[TableAt]]]:
         configured = sorted(
-            (each for each in tables if each.name.catalog in self._connections),
+            (table for table in tables if table.name.catalog in self._connections),
             key=lambda each: each.name.catalog,
         )
-        for name, group in groupby(configured, key=lambda each: each.name.catalog):
+        for name, group in groupby(configured, key=lambda table: table.name.catalog):
             yield name, list(group)
 
     def _facts_in(self, catalog_name: str, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
-        names = sorted({each.name for each in tables})
+        names = sorted({table.name for table in tables})
         known, unknown = self._connections[catalog_name].ask(
             lambda catalog: self._tables.known(catalog, _unambiguous(catalog, names))
         )
@@ -207,9 +212,9 @@ class PyIcebergCatalogs:
         # others.
         loaded = self._calls.answers(loading, _loading_lane, 0.8 * self._facts_timeout_s)
         opened = known | loaded
-        missing = self._missing({each.unless for each in tables if each.unless and each.name in opened})
-        meant = [each for each in tables if each.name in opened and each.unless in (None, *missing)]
-        found = {each: self._tables.facts_at(opened[each.name], each) for each in meant}
+        missing = self._missing({table.unless for table in tables if table.unless and table.name in opened})
+        meant = [table for table in tables if table.name in opened and table.unless in (None, *missing)]
+        found = {table_at: self._tables.facts_at(opened[table_at.name], table_at) for table_at in meant}
         return {table: facts for table, facts in found.items() if facts is not None}
 
     def _missing(self, names: Collection[TableName]) -> frozenset[TableName]:
@@ -233,10 +238,10 @@ class PyIcebergCatalogs:
 
     def _tables_of(self, name: str, schema: str | None) -> list[TableName]:
         identifiers = self._connections[name].ask(lambda catalog: list(_identifiers(catalog, schema)))
-        return [TableName(name, ".".join(each[:-1]), each[-1]) for each in identifiers]
+        return [TableName(name, ".".join(identifier[:-1]), identifier[-1]) for identifier in identifiers]
 
     def _full_names(self, name: str) -> tuple[str, ...]:
-        return tuple(str(each) for each in self._tables_of(name, None))
+        return tuple(str(table) for table in self._tables_of(name, None))
 
     def _is_up(self, name: str) -> bool:
         self._connections[name].ask(lambda catalog: catalog.list_namespaces())
@@ -267,7 +272,7 @@ def _answers(
     """Asks all of them at once, and returns the answers that come in time."""
     asked = {name: calls.start(name, partial(ask, name)) for name in names}
     answered, _ = wait(asked.values(), timeout=within_s)
-    failures = {name: each.exception() for name, each in asked.items() if each in answered}
+    failures = {name: flight.exception() for name, flight in asked.items() if flight in answered}
     for name, failure in failures.items():
         if failure is not None and not isinstance(failure, CatalogDown):
             log.error("catalog_not_asked", catalog=name, exc_info=failure)
@@ -284,7 +289,7 @@ def _loading_lane(name: TableName) -> str:
 
 
 def _unambiguous(catalog: Catalog, names: Iterable[TableName]) -> list[TableName]:
-    return [each for each in names if not is_planted(catalog, each)]
+    return [name for name in names if not is_planted(catalog, name)]
 
 
 def _identifiers(catalog: Catalog, schema: str | None) -> Iterator[Identifier]:

@@ -30,16 +30,16 @@ def deleted_record_count(snapshots: Iterable[Snapshot], snapshot: Snapshot | Non
 
 def _all_apply(snapshots: Iterable[Snapshot], snapshot: Snapshot) -> bool:
     """Whether no data file was removed since the branch had no deletes."""
-    for each in _ancestry(snapshots, snapshot):
-        if _number(each, "total-delete-files") == 0:
+    for ancestor in _ancestry(snapshots, snapshot):
+        if _number(ancestor, "total-delete-files") == 0:
             return True
-        if _number(each, "deleted-data-files", 0) != 0:
+        if _number(ancestor, "deleted-data-files", 0) != 0:
             return False
     return False
 
 
 def _ancestry(snapshots: Iterable[Snapshot], snapshot: Snapshot) -> Iterator[Snapshot]:
-    by_id = {each.snapshot_id: each for each in snapshots}
+    by_id = {other.snapshot_id: other for other in snapshots}
     found: Snapshot | None = snapshot
     for _ in range(_LOOKED_AT):
         if found is None:

@@ -54,7 +54,7 @@ def schema_to_json(schema: TableSchema) -> dict[str, object]:
         "type": "struct",
         "schema-id": schema.schema_id,
         "identifier-field-ids": sorted(schema.identifier_field_ids),
-        "fields": [_field_to_json(each) for each in schema.columns],
+        "fields": [_field_to_json(column) for column in schema.columns],
     }
 
 
@@ -69,26 +69,26 @@ class _Reader:
         columns = self._fields(content.get("fields"), "fields", _MAX_DEPTH)
         schema_id = self._number(content.get("schema-id", 0), "schema-id", least=0)
         known = Counter(field.field_id for _, field in fields_with_paths(columns))
-        for field_id in (each for each, count in known.items() if count > 1):
+        for field_id in (field_id for field_id, count in known.items() if count > 1):
             self._wrong("fields", f"The field id {field_id} is given more than once.")
         identifiers = self._list(content.get("identifier-field-ids", []), "identifier-field-ids")
         return TableSchema(schema_id, columns, self._identifiers(identifiers, known))
 
     def _identifiers(self, ids: list[object], known: Iterable[int]) -> frozenset[int]:
         found: set[int] = set()
-        for each in ids:
-            if isinstance(each, int) and each in known:
-                found.add(each)
+        for field_id in ids:
+            if isinstance(field_id, int) and field_id in known:
+                found.add(field_id)
             else:
-                self._wrong("identifier-field-ids", f"There is no field with the id {str(each)[:100]}.")
+                self._wrong("identifier-field-ids", f"There is no field with the id {str(field_id)[:100]}.")
         return frozenset(found)
 
     def _fields(self, json: object, place: str, depth: int) -> tuple[Field, ...]:
         fields = tuple(
-            self._field(each, f"{place}[{index}]", depth)
-            for index, each in enumerate(self._list(json, place))
+            self._field(element, f"{place}[{index}]", depth)
+            for index, element in enumerate(self._list(json, place))
         )
-        for name, count in Counter(each.name for each in fields).items():
+        for name, count in Counter(field.name for field in fields).items():
             if count > 1:
                 self._wrong(place, f"The name {name!r} is given more than once.")
         return fields
@@ -208,12 +208,12 @@ def _type_to_json(kind: FieldType) -> object:
         case Primitive(name):
             return name
         case Struct(fields):
-            return {"type": "struct", "fields": [_field_to_json(each) for each in fields]}
+            return {"type": "struct", "fields": [_field_to_json(field) for field in fields]}
         case ListOf(element):
             return {"type": "list"} | _part_to_json(element)
         case MapOf(key, value):
             parts = _part_to_json(key) | _part_to_json(value)
-            return {"type": "map"} | {name: each for name, each in parts.items() if name != "key-required"}
+            return {"type": "map"} | {name: part for name, part in parts.items() if name != "key-required"}
 
 
 def _part_to_json(part: Field) -> dict[str, object]:

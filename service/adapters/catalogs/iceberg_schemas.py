@@ -25,7 +25,7 @@ def table_schema(schema: Schema) -> TableSchema:
     """Converts PyIceberg's schema to the gateway's."""
     return TableSchema(
         schema.schema_id,
-        tuple(_field(each) for each in schema.fields),
+        tuple(_field(field) for field in schema.fields),
         frozenset(schema.identifier_field_ids),
     )
 
@@ -33,7 +33,7 @@ def table_schema(schema: Schema) -> TableSchema:
 def pyiceberg_schema(schema: TableSchema) -> Schema:
     """Converts the gateway's schema to PyIceberg's. A default keeps its JSON value."""
     return Schema(
-        *(_nested_field(each) for each in schema.columns),
+        *(_nested_field(column) for column in schema.columns),
         schema_id=schema.schema_id,
         identifier_field_ids=sorted(schema.identifier_field_ids),
     )
@@ -54,7 +54,7 @@ def _field(field: NestedField) -> Field:
 def _type(kind: IcebergType) -> FieldType:
     match kind:
         case StructType():
-            return Struct(tuple(_field(each) for each in kind.fields))
+            return Struct(tuple(_field(field) for field in kind.fields))
         case ListType():
             return ListOf(_field(kind.element_field))
         case MapType():
@@ -89,7 +89,7 @@ def pyiceberg_type(kind: FieldType) -> IcebergType:
         case Primitive(name):
             return IcebergType.model_validate(name)
         case Struct(fields):
-            return StructType(*(_nested_field(each) for each in fields))
+            return StructType(*(_nested_field(field) for field in fields))
         case ListOf(element):
             return ListType(element.field_id, pyiceberg_type(element.type), element.is_required)
         case MapOf(key, value):

@@ -18,9 +18,9 @@ def nearest_names(dotted: str, full_names: Iterable[str]) -> tuple[str, ...]:
     ('lake.tpcds.store_returns',)
     """
     wanted = dotted.lower()
-    scored = ((_likeness(wanted, each.lower()), each) for each in full_names)
-    close = sorted((-score, each) for score, each in scored if score >= _LIKE_ENOUGH)
-    return tuple(each for _, each in close[:_AT_MOST])
+    scored = ((_likeness(wanted, name.lower()), name) for name in full_names)
+    close = sorted((-score, name) for score, name in scored if score >= _LIKE_ENOUGH)
+    return tuple(name for _, name in close[:_AT_MOST])
 
 
 def _likeness(wanted: str, full_name: str) -> float:

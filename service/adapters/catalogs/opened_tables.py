@@ -78,9 +78,11 @@ class OpenedTables:
         """
         if not isinstance(catalog, CachingSqlCatalog):
             return {}, frozenset(names)
-        asked = {_place(each): each for each in names}
+        asked = {_place(name): name for name in names}
         locations = catalog.locations(asked)
-        cached = {asked[place]: self._cached_at(asked[place], each) for place, each in locations.items()}
+        cached = {
+            asked[place]: self._cached_at(asked[place], location) for place, location in locations.items()
+        }
         known = {name: opened for name, opened in cached.items() if opened is not None}
         return known, frozenset(cached.keys() - known.keys())
 

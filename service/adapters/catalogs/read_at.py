@@ -72,9 +72,9 @@ def _with_its_schema(table: Table, snapshot: Snapshot | None) -> ReadAt | None:
 
 def _snapshot_at(table: Table, moment_ms: int) -> Snapshot | None:
     """The snapshot that was current then; None unless the log's order and its timestamps agree."""
-    log = [each for each in table.history() if each.timestamp_ms <= moment_ms]
+    log = [entry for entry in table.history() if entry.timestamp_ms <= moment_ms]
     if not log:
         return None
-    newest = max(each.timestamp_ms for each in log)
-    ids = {each.snapshot_id for each in log if each.timestamp_ms == newest}
+    newest = max(entry.timestamp_ms for entry in log)
+    ids = {entry.snapshot_id for entry in log if entry.timestamp_ms == newest}
     return table.snapshot_by_id(log[-1].snapshot_id) if ids == {log[-1].snapshot_id} else None

@@ -59,14 +59,14 @@ class CatalogsWithSession:
 
     def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
         """See the port."""
-        own = {each for each in tables if each.name.catalog == CATALOG}
-        rest = [each for each in tables if each not in own]
+        own = {table for table in tables if table.name.catalog == CATALOG}
+        rest = [table for table in tables if table not in own]
         found = dict(self._others.facts_of(rest)) if rest or not own else {}
         # Its tables have no versions.
         calls = {
-            each: partial(self._session_tables.facts, each.name, self._listing_max_age_ms)
-            for each in own
-            if each.version == NOW
+            table_at: partial(self._session_tables.facts, table_at.name, self._listing_max_age_ms)
+            for table_at in own
+            if table_at.version == NOW
         }
         answers = self._calls.answers(calls, lambda _: CATALOG, self._timeout_s) if calls else {}
         return found | {table: facts for table, facts in answers.items() if facts is not None}
@@ -74,7 +74,7 @@ class CatalogsWithSession:
     def nearest(self, dotted: str) -> Sequence[str]:
         """See the port."""
         answers = self._calls.answers({CATALOG: self._session_tables.tables}, str, self._timeout_s)
-        own = (str(each) for each in answers.get(CATALOG, ()))
+        own = (str(table) for table in answers.get(CATALOG, ()))
         return nearest_names(dotted, (*self._others.nearest(dotted), *own))
 
     def health(self) -> Sequence[PartHealth]:
@@ -87,4 +87,4 @@ class CatalogsWithSession:
         return (*self._others.health(), down)
 
     def _own_tables(self, schema: str | None) -> list[TableName]:
-        return [each for each in self._session_tables.tables() if schema in (None, each.schema)]
+        return [table for table in self._session_tables.tables() if schema in (None, table.schema)]

@@ -59,9 +59,9 @@ def check_catalog(name: str, properties: Mapping[str, str]) -> None:
     required = _REQUIRED.get(properties.get("type", ""))
     if required is None:
         raise CannotStart(f"Catalog {name}: property type must be one of {', '.join(_REQUIRED)}.")
-    for each in required:
-        if not properties.get(each):
-            raise CannotStart(f"Catalog {name}: property {each} is missing.")
+    for required_name in required:
+        if not properties.get(required_name):
+            raise CannotStart(f"Catalog {name}: property {required_name} is missing.")
 
 
 def _address(name: str, properties: Mapping[str, str]) -> dict[str, str]:

@@ -112,4 +112,4 @@ def _region(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _first(properties: Mapping[str, str], names: Iterable[str]) -> str | None:
-    return next((properties[each] for each in names if properties.get(each)), None)
+    return next((properties[name] for name in names if properties.get(name)), None)

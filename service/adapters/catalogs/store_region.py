@@ -25,7 +25,7 @@ def with_region(properties: Mapping[str, str], environment: Mapping[str, str] = 
     >>> with_region({"warehouse": "s3://bucket/warehouse"}, {})
     {'warehouse': 's3://bucket/warehouse'}
     """
-    if _ENDPOINT not in properties or any(properties.get(each) for each in _REGIONS):
+    if _ENDPOINT not in properties or any(properties.get(region) for region in _REGIONS):
         return dict(properties)
-    found = (environment[each] for each in _IN_ENVIRONMENT if environment.get(each))
+    found = (environment[variable] for variable in _IN_ENVIRONMENT if environment.get(variable))
     return {**properties, "s3.region": next(found, _DEFAULT)}

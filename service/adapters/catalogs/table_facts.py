@@ -81,26 +81,26 @@ def has_imported_files(table: Table) -> bool:
 def _columns(schema: Identity[Schema]) -> tuple[TableColumn, ...]:
     # A commit changes a table, but not its schema.
     return tuple(
-        TableColumn(each.field_id, each.name, str(each.field_type), each.required, each.doc)
-        for each in schema.value.fields
+        TableColumn(field.field_id, field.name, str(field.field_type), field.required, field.doc)
+        for field in schema.value.fields
     )
 
 
 def _partition_fields(table: Table, schema: Schema) -> tuple[PartitionField, ...]:
-    return tuple(_partition_field(table, schema, each) for each in table.spec().fields)
+    return tuple(_partition_field(table, schema, field) for field in table.spec().fields)
 
 
 def _past_partition_fields(table: Table, schema: Schema) -> tuple[PartitionField, ...]:
-    known = {(each.source_id, str(each.transform)) for each in table.spec().fields}
+    known = {(field.source_id, str(field.transform)) for field in table.spec().fields}
     fields: list[PartitionField] = []
-    for spec in sorted(table.specs().values(), key=lambda each: each.spec_id, reverse=True):
-        for each in spec.fields:
-            layout = (each.source_id, str(each.transform))
+    for spec in sorted(table.specs().values(), key=lambda spec: spec.spec_id, reverse=True):
+        for field in spec.fields:
+            layout = (field.source_id, str(field.transform))
             # A column that is gone cannot be queried; `void` is how version 1 keeps a removed field.
-            if layout in known or layout[1] == "void" or not schema.find_column_name(each.source_id):
+            if layout in known or layout[1] == "void" or not schema.find_column_name(field.source_id):
                 continue
             known.add(layout)
-            fields.append(_partition_field(table, schema, each))
+            fields.append(_partition_field(table, schema, field))
     return tuple(fields)
 
 
@@ -114,14 +114,14 @@ def _bloom_filter_columns(table: Table, schema: Schema) -> tuple[str, ...]:
         for key, value in table.properties.items()
         if key.startswith(_BLOOM_FILTER_PREFIX) and value.lower() == "true"
     }
-    return tuple(each.name for each in schema.fields if each.name in names)
+    return tuple(field.name for field in schema.fields if field.name in names)
 
 
 def _widened_columns(table: Table, schema: Schema) -> Iterator[str]:
     # Few columns are decimals, and tables that grow have many schemas.
-    for field in (each for each in schema.fields if isinstance(each.field_type, DecimalType)):
-        known = (each for each in table.metadata.schemas if each.find_column_name(field.field_id))
-        others = {each.find_type(field.field_id) for each in known} - {field.field_type}
+    for field in (field for field in schema.fields if isinstance(field.field_type, DecimalType)):
+        known = (other for other in table.metadata.schemas if other.find_column_name(field.field_id))
+        others = {other.find_type(field.field_id) for other in known} - {field.field_type}
         if any(map(_is_in_bytes, others)):
             yield field.name
 
@@ -133,26 +133,30 @@ def _is_in_bytes(type_: IcebergType) -> bool:
 def _sort_fields(table: Table, schema: Schema) -> tuple[SortField, ...]:
     return tuple(
         SortField(
-            _source(table, schema, each.source_id),
-            str(each.transform),
-            each.direction.value,
-            each.null_order.value,
+            _source(table, schema, field.source_id),
+            str(field.transform),
+            field.direction.value,
+            field.null_order.value,
         )
-        for each in table.sort_order().fields
+        for field in table.sort_order().fields
     )
 
 
 def _source(table: Table, schema: Schema, field_id: int) -> str:
     # A dropped column may still be the source of a field; then an earlier schema has its name.
     schemas = [schema, table.schema(), *reversed(table.metadata.schemas)]
-    return next((name for each in schemas if (name := each.find_column_name(field_id))), f"#{field_id}")
+    return next(
+        (name for candidate in schemas if (name := candidate.find_column_name(field_id))), f"#{field_id}"
+    )
 
 
 def _snapshots(table: Table) -> tuple[Snapshot, ...]:
     newest_first = sorted(
-        table.snapshots(), key=lambda each: (each.sequence_number or 0, each.timestamp_ms), reverse=True
+        table.snapshots(),
+        key=lambda snapshot: (snapshot.sequence_number or 0, snapshot.timestamp_ms),
+        reverse=True,
     )
-    return tuple(_snapshot(each) for each in newest_first[:_SNAPSHOTS_AT_MOST])
+    return tuple(_snapshot(snapshot) for snapshot in newest_first[:_SNAPSHOTS_AT_MOST])
 
 
 def _snapshot(snapshot: IcebergSnapshot) -> Snapshot:

@@ -16,7 +16,7 @@ from pyiceberg.avro.writer import BinaryWriter, IntegerWriter, MapWriter, Option
 def number(value: int) -> bytes:
     """Encodes a whole number of 64 bits as Avro does: zigzag, with a variable length.
 
-    >>> [number(each).hex() for each in (0, -1, 1, 64, -(2**63))]
+    >>> [number(value).hex() for value in (0, -1, 1, 64, -(2**63))]
     ['00', '01', '02', '8001', 'ffffffffffffffffff01']
     """
     rest = (value << 1) ^ (value >> 63)
@@ -29,7 +29,7 @@ def number(value: int) -> bytes:
 
 
 # Column ids, and the counts of small files.
-_KNOWN = {each: number(each) for each in range(20_000)}
+_KNOWN = {index: number(index) for index in range(20_000)}
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ def quick(writer: Writer) -> Writer:
     """Returns a faster writer that writes the same bytes."""
     match writer:
         case StructWriter():
-            return StructWriter(tuple((position, quick(each)) for position, each in writer.field_writers))
+            return StructWriter(
+                tuple((position, quick(field_writer)) for position, field_writer in writer.field_writers)
+            )
         case OptionWriter():
             return OptionWriter(quick(writer.option))
         case MapWriter(IntegerWriter(), IntegerWriter()):

@@ -37,10 +37,10 @@ def earlier_deletes(
             upsert.
         StorageDown: the storage does not return them.
     """
-    upserts = [each for each in results if each.delete_files]
+    upserts = [result for result in results if result.delete_files]
     for spec in specs:
-        for each in upserts:
-            yield from _written(table, spec, each.target, each.delete_files)
+        for upsert in upserts:
+            yield from _written(table, spec, upsert.target, upsert.delete_files)
 
 
 def _written(
@@ -54,9 +54,9 @@ def _written(
             # Each delete file has keys of many of these partitions. Written together, they make about one
             # file per partition.
             keys = written_batches(plan.state, plan.schema, delete_files, name)
-            for each in chunks(keys, _BOUNDS.buffered_bytes):
-                files.write(plan.shape.table(each))
-            return [each.content for each in files.close()]
+            for chunk in chunks(keys, _BOUNDS.buffered_bytes):
+                files.write(plan.shape.table(chunk))
+            return [file.content for file in files.close()]
         except BaseException:
             files.delete()
             raise

@@ -42,7 +42,7 @@ def _reasons(metadata: TableMetadata, committable: Committable) -> Iterator[str]
     if is_tag(metadata, committable.key.branch):
         yield f"{committable.key.branch} is a tag, not a branch."
     # One check for all files of the same write target, in the order in which they were written.
-    for target in dict.fromkeys(each.target for each in committable.write_results):
+    for target in dict.fromkeys(result.target for result in committable.write_results):
         yield from _reasons_of(metadata, target)
 
 
@@ -53,7 +53,7 @@ def _reasons_of(metadata: TableMetadata, target: WriteTarget) -> Iterator[str]:
         yield f"its partition spec is {metadata.default_spec_id}, not {target.spec_id} any more."
     if not _knows_order(metadata, target.sort_order_id):
         yield f"it has no sort order {target.sort_order_id}."
-    written = next((each for each in metadata.schemas if each.schema_id == target.schema_id), None)
+    written = next((schema for schema in metadata.schemas if schema.schema_id == target.schema_id), None)
     if written is None:
         yield f"it no longer has the schema {target.schema_id}."
     elif written.schema_id != metadata.current_schema_id:
@@ -61,7 +61,9 @@ def _reasons_of(metadata: TableMetadata, target: WriteTarget) -> Iterator[str]:
 
 
 def _knows_order(metadata: TableMetadata, order_id: int | None) -> bool:
-    return order_id in (None, UNSORTED_ID) or any(each.order_id == order_id for each in metadata.sort_orders)
+    return order_id in (None, UNSORTED_ID) or any(
+        order.order_id == order_id for order in metadata.sort_orders
+    )
 
 
 def _schema_reasons(written: Schema, current: Schema, column_ids: tuple[int, ...] | None) -> Iterator[str]:
@@ -79,10 +81,10 @@ def _schema_reasons(written: Schema, current: Schema, column_ids: tuple[int, ...
 
 def _whole(fields: dict[int, NestedField], column_ids: tuple[int, ...]) -> Iterator[int]:
     """The ids of the columns and of all fields inside them."""
-    for each in column_ids:
-        if each in fields:
-            yield each
-            yield from index_by_id(Schema(fields[each]))
+    for column_id in column_ids:
+        if column_id in fields:
+            yield column_id
+            yield from index_by_id(Schema(fields[column_id]))
 
 
 def _newly_required(
@@ -90,7 +92,7 @@ def _newly_required(
 ) -> list[int]:
     # A new required field inside a struct matters only where the struct is not null. Older rows do not have
     # the struct's field.
-    columns = {each.field_id for each in current.fields}
+    columns = {field.field_id for field in current.fields}
     return [
         field_id
         for field_id, field in now.items()

@@ -17,10 +17,12 @@ from service.model.tables.tables import UNSORTED_ID, SortField, SortOrder
 def known_sort_orders(schema: Schema, orders: Iterable[iceberg.SortOrder]) -> Iterator[SortOrder]:
     """The sort orders whose columns the schema still has, with the columns' current names."""
     for order in orders:
-        names = [schema.find_column_name(each.source_id) for each in order.fields]
+        names = [schema.find_column_name(field.source_id) for field in order.fields]
         if order.fields and all(names):
             pairs = zip(names, order.fields, strict=True)
-            yield SortOrder(order.order_id, tuple(_sort_field(name or "", each) for name, each in pairs))
+            yield SortOrder(
+                order.order_id, tuple(_sort_field(name or "", sort_field) for name, sort_field in pairs)
+            )
 
 
 def iceberg_sort_fields(schema: Schema, fields: Iterable[SortField]) -> list[iceberg.SortField]:
@@ -31,12 +33,12 @@ def iceberg_sort_fields(schema: Schema, fields: Iterable[SortField]) -> list[ice
     """
     return [
         iceberg.SortField(
-            schema.find_field(each.source).field_id,
-            parse_transform(each.transform),
-            iceberg.SortDirection(each.direction),
-            iceberg.NullOrder(each.null_order),
+            schema.find_field(field.source).field_id,
+            parse_transform(field.transform),
+            iceberg.SortDirection(field.direction),
+            iceberg.NullOrder(field.null_order),
         )
-        for each in fields
+        for field in fields
     ]
 
 
@@ -49,14 +51,14 @@ def added_sort_orders(
         ValueError, pyiceberg.exceptions.ValidationError: the table's rows cannot be sorted in this way.
     """
     schema = metadata.schema()
-    first = max((each.order_id for each in metadata.sort_orders), default=UNSORTED_ID) + 1
+    first = max((order.order_id for order in metadata.sort_orders), default=UNSORTED_ID) + 1
     made = [
         iceberg.SortOrder(*iceberg_sort_fields(schema, fields), order_id=order_id)
         for order_id, fields in enumerate(orders, first)
     ]
-    for each in made:
-        each.check_compatible(schema)
-    return tuple(AddSortOrderUpdate(sort_order=each) for each in made)
+    for sort_order in made:
+        sort_order.check_compatible(schema)
+    return tuple(AddSortOrderUpdate(sort_order=sort_order) for sort_order in made)
 
 
 class AssertSortOrdersFree(AssertTableUUID):
@@ -75,7 +77,7 @@ class AssertSortOrdersFree(AssertTableUUID):
             CommitFailedException: another writer has added an order in the meantime.
         """
         super().validate(base_metadata)
-        known = {each.order_id for each in base_metadata.sort_orders} if base_metadata else set()
+        known = {order.order_id for order in base_metadata.sort_orders} if base_metadata else set()
         if known & self.order_ids:
             raise CommitFailedException("Requirement failed: another sort order was added meanwhile")
 

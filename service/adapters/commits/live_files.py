@@ -52,11 +52,11 @@ class LiveFiles:
         """The data files that a commit to the branch finds. None: they are too many, or cannot be read."""
         try:
             manifests = data_manifests(table, branch)
-            counts = [_file_count(each) for each in manifests]
-            known = [each for each in counts if each is not None]
+            counts = [_file_count(manifest) for manifest in manifests]
+            known = [count for count in counts if count is not None]
             if len(known) < len(counts) or sum(known) > self._files_at_most:
                 return None
-            return [file for each in manifests for file in self._files(table, each, fields)]
+            return [file for manifest in manifests for file in self._files(table, manifest, fields)]
         except _UNREADABLE as error:
             # All deletes are then written, as if every file might hold any value.
             log.warning(
@@ -68,7 +68,7 @@ class LiveFiles:
             return None
 
     def _files(self, table: Table, manifest: ManifestFile, fields: Sequence[NestedField]) -> list[LiveFile]:
-        asked = tuple((each.field_id, str(each.field_type), each.initial_default) for each in fields)
+        asked = tuple((field.field_id, str(field.field_type), field.initial_default) for field in fields)
         key = (manifest.manifest_path, manifest.manifest_length, asked)
         cached = self._cached.get(key)
         if cached is None:
@@ -84,7 +84,7 @@ def data_manifests(table: Table, branch: str) -> list[ManifestFile]:
     """
     ref = table.metadata.refs.get(branch) or table.metadata.refs.get(MAIN_BRANCH)
     head = table.metadata.snapshot_by_id(ref.snapshot_id) if ref else None
-    return [each for each in head.manifests(table.io) if _has_files(each)] if head else []
+    return [manifest for manifest in head.manifests(table.io) if _has_files(manifest)] if head else []
 
 
 def _has_files(manifest: ManifestFile) -> bool:
@@ -100,9 +100,9 @@ def _read(
     io: FileIO, manifest: ManifestFile, spec: PartitionSpec, fields: Sequence[NestedField]
 ) -> list[LiveFile]:
     # Readers take such a column's value from the partition, whatever else the file says.
-    sources = {each.source_id for each in spec.fields if isinstance(each.transform, IdentityTransform)}
+    sources = {field.source_id for field in spec.fields if isinstance(field.transform, IdentityTransform)}
     entries = manifest.fetch_manifest_entry(io, discard_deleted=True)
-    return [_live_file(each.data_file, spec, fields, sources) for each in entries]
+    return [_live_file(entry.data_file, spec, fields, sources) for entry in entries]
 
 
 def _live_file(
@@ -112,7 +112,7 @@ def _live_file(
         spec.spec_id,
         tuple(file.partition[place] for place in range(len(spec.fields))),
         tuple(
-            CachedValues.anything() if each.field_id in sources else CachedValues.of(file, each)
-            for each in fields
+            CachedValues.anything() if field.field_id in sources else CachedValues.of(file, field)
+            for field in fields
         ),
     )

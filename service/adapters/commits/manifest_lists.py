@@ -63,7 +63,7 @@ class ManifestLists:
             whole = _Entries(new.format_version, new.count + old.count, new.content + old.content)
             _write_block(writer, whole)
         location = writer._output_file.location
-        self._sync([*(each.manifest_path for each in added), location])
+        self._sync([*(manifest.manifest_path for manifest in added), location])
         if before is not None:
             # The next commit reads the new list, which has all entries of this one.
             self._cached.drop(before.manifest_list)
@@ -84,9 +84,9 @@ def _is_alive(manifest: ManifestFile) -> bool:
 def _encoded(writer: ManifestListWriter, manifests: Iterable[ManifestFile]) -> _Entries:
     content = io.BytesIO()
     encoder = BinaryEncoder(content)
-    prepared = [writer.prepare_manifest(each) for each in manifests]
-    for each in prepared:
-        writer._writer.writer.write(encoder, each)
+    prepared = [writer.prepare_manifest(manifest) for manifest in manifests]
+    for manifest in prepared:
+        writer._writer.writer.write(encoder, manifest)
     return _Entries(writer._format_version, len(prepared), content.getvalue())
 
 

@@ -33,14 +33,14 @@ class NeededDeletes:
     def of(self, table: Table, branch: str, files: Iterable[str]) -> list[str]:
         """Returns the needed ones among these files, as Iceberg's JSON."""
         known: dict[tuple[int, ...], list[LiveFile] | None] = {}
-        return [each for each in files if self._is_needed(table, branch, each, known)]
+        return [file for file in files if self._is_needed(table, branch, file, known)]
 
     def _is_needed(
         self, table: Table, branch: str, text: str, known: dict[tuple[int, ...], list[LiveFile] | None]
     ) -> bool:
         try:
             ids = equality_ids_of(text)
-            fields = [table.schema().find_field(each) for each in ids]
+            fields = [table.schema().find_field(field_id) for field_id in ids]
             if ids not in known:
                 known[ids] = self._live.of(table, branch, fields)
             live = known[ids]
@@ -52,8 +52,8 @@ class NeededDeletes:
 def _deletes_any(table: Table, text: str, fields: Sequence[NestedField], live: Iterable[LiveFile]) -> bool:
     spec = table.specs()[spec_id_of(text)]
     file = delete_file(text, table.schema(), spec)
-    keys = [CachedValues.of(file, each) for each in fields]
-    return any(_reaches(file, spec, each) and _may_have(each, keys) for each in live)
+    keys = [CachedValues.of(file, field) for field in fields]
+    return any(_reaches(file, spec, live_file) and _may_have(live_file, keys) for live_file in live)
 
 
 def _may_have(file: LiveFile, keys: Sequence[CachedValues]) -> bool:
@@ -82,4 +82,4 @@ def _may_be_equal(one: object, other: object) -> bool:
 
 def is_unpartitioned(spec: PartitionSpec) -> bool:
     """Whether files of this spec have no partition. Format version 1 leaves void fields behind."""
-    return all(isinstance(each.transform, VoidTransform) for each in spec.fields)
+    return all(isinstance(field.transform, VoidTransform) for field in spec.fields)

@@ -39,12 +39,12 @@ class NewTable:
         layout = creation.layout
         partition_fields = [
             PartitionField(
-                schema.find_field(each.source).field_id,
+                schema.find_field(field.source).field_id,
                 PARTITION_FIELD_ID_START + index,
-                parse_transform(each.transform),
-                partition_name(each),
+                parse_transform(field.transform),
+                partition_name(field),
             )
-            for index, each in enumerate(layout.partition_fields)
+            for index, field in enumerate(layout.partition_fields)
         ]
         sort_fields = iceberg_sort_fields(schema, layout.sort_fields)
         return cls(

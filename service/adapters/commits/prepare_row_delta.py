@@ -46,13 +46,13 @@ def prepare_row_delta(
         PartDown: the storage is down, or the engine that writes the manifests.
     """
     branch, results = committable.key.branch, committable.write_results
-    sent = [file for each in results for file in each.delete_files]
+    sent = [file for result in results for file in result.delete_files]
     sent_needed = needed.of(table, branch, sent)
     left_out = _without(sent, sent_needed)
     own: list[str] = []
     try:
-        for each in earlier_deletes(table, results, _specs_out_of_reach(table, branch)):
-            own.append(each)
+        for delete in earlier_deletes(table, results, _specs_out_of_reach(table, branch)):
+            own.append(delete)
         own_needed = needed.of(table, branch, own)
         delete_files(table.io, locations_of(_without(own, own_needed)))
         if sent and not sent_needed and not own_needed:
@@ -60,7 +60,7 @@ def prepare_row_delta(
         delta = RowDelta(
             committable.key,
             table.metadata_location,
-            tuple(file for each in results for file in each.data_files),
+            tuple(file for result in results for file in result.data_files),
             (*sent_needed, *own_needed),
             round_summary(committable),
         )
@@ -81,7 +81,7 @@ def prepare_row_delta(
 
 def _without(files: Iterable[str], others: Iterable[str]) -> list[str]:
     gone = set(others)
-    return [each for each in files if each not in gone]
+    return [file for file in files if file not in gone]
 
 
 def _specs_out_of_reach(table: Table, branch: str) -> list[PartitionSpec]:
@@ -95,8 +95,8 @@ def _specs_out_of_reach(table: Table, branch: str) -> list[PartitionSpec]:
     spec, specs = table.spec(), table.specs()
     if len(specs) == 1 or is_unpartitioned(spec):
         return []
-    found = {each.partition_spec_id for each in data_manifests(table, branch)}
-    return [specs[each] for each in sorted(found - {spec.spec_id})]
+    found = {manifest.partition_spec_id for manifest in data_manifests(table, branch)}
+    return [specs[spec_id] for spec_id in sorted(found - {spec.spec_id})]
 
 
 def _delete(io: FileIO, snapshot: Snapshot, own: Iterable[str]) -> None:
@@ -109,7 +109,7 @@ def _delete(io: FileIO, snapshot: Snapshot, own: Iterable[str]) -> None:
 
 def _written(io: FileIO, snapshot: Snapshot) -> Iterator[str]:
     """The manifests that are new in the snapshot, and their list."""
-    for each in snapshot.manifests(io):
-        if each.added_snapshot_id == snapshot.snapshot_id:
-            yield each.manifest_path
+    for manifest in snapshot.manifests(io):
+        if manifest.added_snapshot_id == snapshot.snapshot_id:
+            yield manifest.manifest_path
     yield snapshot.manifest_list

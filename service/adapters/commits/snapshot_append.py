@@ -71,8 +71,8 @@ class SnapshotAppend:
             return read_data_file(text, metadata.schema(), metadata.spec())
 
         try:
-            for each in files:
-                append.append_data_file(read(each))
+            for path in files:
+                append.append_data_file(read(path))
             snapshot = append.written()
         except BaseException as error:
             append._clean_all_uncommitted()
@@ -143,9 +143,9 @@ def _requirements(metadata: TableMetadata, branch: str) -> tuple[TableRequiremen
         AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
         AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
         *(
-            _head_requirement(metadata, each)
-            for each in dict.fromkeys((MAIN_BRANCH, branch))
-            if each == branch or branch not in metadata.refs
+            _head_requirement(metadata, name)
+            for name in dict.fromkeys((MAIN_BRANCH, branch))
+            if name == branch or branch not in metadata.refs
         ),
     )
 

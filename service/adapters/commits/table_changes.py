@@ -146,7 +146,7 @@ class PyIcebergTableChanges:
         self, catalog: Catalog, table: WritableTable, orders: Sequence[tuple[SortField, ...]]
     ) -> bool:
         own = catalog.load_table(identifier_of(table.key.table))
-        known = {each.fields for each in known_sort_orders(own.schema(), own.metadata.sort_orders)}
+        known = {order.fields for order in known_sort_orders(own.schema(), own.metadata.sort_orders)}
         if not _has_schema(own, table) or known & set(orders):
             return False
         updates, requirements = _staged_orders(own, orders)
@@ -170,15 +170,15 @@ def _staged_orders(table: Table, orders: Sequence[tuple[SortField, ...]]) -> tup
     schema = AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id)
     if isinstance(table.catalog, RestCatalog):
         return updates, (AssertTableUUID(uuid=metadata.table_uuid), schema)
-    ids = frozenset(each.sort_order.order_id for each in updates)
+    ids = frozenset(update.sort_order.order_id for update in updates)
     return updates, (AssertSortOrdersFree(uuid=metadata.table_uuid, order_ids=ids), schema)
 
 
 def _staged(table: Table, changes: Sequence[SchemaChange]) -> tuple[_Updates, _Requirements]:
     update = table.update_schema()
     try:
-        for each in changes:
-            _stage(update, each)
+        for change in changes:
+            _stage(update, change)
         updates, requirements = update._commit()
     except (ValueError, ValidationError) as error:
         raise SchemaMismatch(f"The schema change is not possible: {error}") from error

@@ -189,7 +189,7 @@ def _not_as_it_is(table: Table, error: Exception) -> PartDown:
 
 
 def _has_deletes(committable: Committable) -> bool:
-    return any(each.target.is_upsert or each.delete_files for each in committable.write_results)
+    return any(result.target.is_upsert or result.delete_files for result in committable.write_results)
 
 
 def _discard(spent: list[SnapshotAppend], table: Table) -> None:
@@ -209,8 +209,8 @@ def _result(committable: Committable, snapshot_id: int, *, is_repeated: bool) ->
     return CommitResult(
         key=committable.key,
         snapshot_id=snapshot_id,
-        added_data_files=sum(len(each.data_files) for each in results),
-        added_records=sum(each.record_count for each in results),
-        added_bytes=sum(each.byte_count for each in results),
+        added_data_files=sum(len(result.data_files) for result in results),
+        added_records=sum(result.record_count for result in results),
+        added_bytes=sum(result.byte_count for result in results),
         is_repeated=is_repeated,
     )

@@ -28,7 +28,7 @@ def now_ms() -> int:
 
 def after_all(metadata: TableMetadata, moment_ms: int) -> int:
     """Returns the moment; if the table has a later one, the millisecond after its latest."""
-    reported = [metadata.last_updated_ms, *(each.timestamp_ms for each in metadata.snapshot_log)]
+    reported = [metadata.last_updated_ms, *(entry.timestamp_ms for entry in metadata.snapshot_log)]
     return max(moment_ms, max(reported) + 1)
 
 

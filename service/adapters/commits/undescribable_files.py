@@ -27,7 +27,7 @@ def undescribable_files(
     Nothing else can fail there. This separates a fault of one file from a fault of its table or of the
     storage, and from the other files.
     """
-    return [each for each in data_files if not _is_readable(metadata, each, read)]
+    return [file for file in data_files if not _is_readable(metadata, file, read)]
 
 
 def _is_readable(metadata: TableMetadata, text: str, read: Callable[[str], DataFile]) -> bool:

@@ -46,7 +46,7 @@ def log_schema() -> Schema:
         NestedField(4, SHARED[3], StringType()),
     )
     kinds = (StringType(), LongType(), DoubleType())
-    names = [f"{each}_{number:02}" for each in LOG_TYPES for number in range(OF_A_TYPE)]
+    names = [f"{log_type}_{number:02}" for log_type in LOG_TYPES for number in range(OF_A_TYPE)]
     own = (
         NestedField(len(SHARED) + 1 + place, name, kinds[int(name[-2:]) % len(kinds)])
         for place, name in enumerate(names)

@@ -77,7 +77,7 @@ class LocalResultStore:
     def use(self) -> CacheUse:
         """The disk space that results take now."""
         with self._lock:
-            byte_count = sum(each.byte_count for each in self._stored.values())
+            byte_count = sum(result.byte_count for result in self._stored.values())
             return CacheUse(len(self._stored), byte_count, self._total_bytes)
 
     def put(
@@ -167,7 +167,7 @@ class LocalResultStore:
 
     def _make_room(self) -> None:
         with self._lock:
-            taken = self._reserved_bytes + sum(each.byte_count for each in self._stored.values())
+            taken = self._reserved_bytes + sum(result.byte_count for result in self._stored.values())
             oldest = []
             for query_id, stored in self._stored.items():
                 if taken <= self._total_bytes:

@@ -31,9 +31,9 @@ class ScratchDirectory:
         """
         parent.mkdir(parents=True, exist_ok=True)
         with exclusive(parent / ".lock", WAIT_S):
-            for each in parent.iterdir():
-                if each.is_dir():
-                    _remove_if_abandoned(each, before_removal)
+            for directory in parent.iterdir():
+                if directory.is_dir():
+                    _remove_if_abandoned(directory, before_removal)
             path = Path(tempfile.mkdtemp(dir=parent))
             lock = FileLock(path / LOCK_NAME)
             lock.try_exclusive()

@@ -39,7 +39,7 @@ def sync_files(
     Raises:
         OSError: the disk does not accept them.
     """
-    paths = [path for each in locations if (path := path_on_disk(each)) is not None]
+    paths = [path for location in locations if (path := path_on_disk(location)) is not None]
     if len(paths) > _FEW:
         # A disk syncs many files at once in about the time of one; handing them out one by one would cost as
         # much.

@@ -105,8 +105,8 @@ class EmbeddedPostgres:
     def _make(self, databases: Sequence[str]) -> None:
         try:
             with _connect(self.port, self.password) as connection:
-                for each in databases:
-                    _make_database(connection, each)
+                for database in databases:
+                    _make_database(connection, database)
         except psycopg.Error:
             self._leave()
             raise

@@ -70,8 +70,8 @@ class PostgresDirectory:
         """
         if self._data.exists():
             return
-        for each in self.path.glob("data.new.*"):
-            shutil.rmtree(each, ignore_errors=True)
+        for path in self.path.glob("data.new.*"):
+            shutil.rmtree(path, ignore_errors=True)
         # Created under another name and renamed, so that an interrupted start leaves no partial server.
         new = self.path / f"data.new.{secrets.token_hex(4)}"
         who = ("--auth=scram-sha-256", f"--pwfile={self.path / 'password'}", f"--username={USER}")

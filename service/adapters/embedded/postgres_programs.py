@@ -104,13 +104,13 @@ class PostgresPrograms:
         """
         if not is_root():
             return
-        for each in [*path.resolve().parents, *self.directory.resolve().parents]:
-            _allow(each, ALL_MAY_PASS)
+        for parent in [*path.resolve().parents, *self.directory.resolve().parents]:
+            _allow(parent, ALL_MAY_PASS)
         installed = self.directory.parent
         if not (self.directory / "postgres").stat().st_mode & stat.S_IXOTH:
-            for each in [installed, *installed.rglob("*")]:
+            for entry in [installed, *installed.rglob("*")]:
                 # Others may read and run what its owner may.
-                _allow(each, (each.stat().st_mode & (stat.S_IRUSR | stat.S_IXUSR)) >> 6)
+                _allow(entry, (entry.stat().st_mode & (stat.S_IRUSR | stat.S_IXUSR)) >> 6)
 
 
 def is_root() -> bool:

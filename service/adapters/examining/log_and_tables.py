@@ -90,7 +90,7 @@ def _waiting(connection: Connection) -> Sequence[TableKey]:
     key = (row.catalog, row.schema, row.table_name, row.branch)
     waits = row.snapshot_id.is_(None) & row.error_code.is_(None)
     found = connection.execute(select(*key).where(waits).distinct().limit(COMPARED_AT_MOST))
-    return [_key(*each) for each in found]
+    return [_key(*row) for row in found]
 
 
 def _last_rounds(connection: Connection) -> Mapping[TableKey, UUID]:
@@ -100,13 +100,13 @@ def _last_rounds(connection: Connection) -> Mapping[TableKey, UUID]:
     ended = select(*key, row.round_id, row.ended_at, place).where(row.snapshot_id.is_not(None)).subquery()
     newest = select(ended).where(ended.c.place == 1)
     statement = newest.order_by(ended.c.ended_at.desc()).limit(COMPARED_AT_MOST)
-    return {_key(*each[:4]): each.round_id for each in connection.execute(statement)}
+    return {_key(*row[:4]): row.round_id for row in connection.execute(statement)}
 
 
 def _is_known(connection: Connection, round_id: UUID) -> bool:
     ended = select(CommitRoundRow.round_id).where(CommitRoundRow.round_id == round_id)
     given = select(IngestCommitRow.round_id).where(IngestCommitRow.round_id == round_id).limit(1)
-    return any(connection.scalar(each) is not None for each in (ended, given))
+    return any(connection.scalar(statement) is not None for statement in (ended, given))
 
 
 def _is_behind(connection: Connection, key: TableKey, round_id: UUID) -> bool:

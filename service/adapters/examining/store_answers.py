@@ -146,7 +146,7 @@ def _sentinels(url: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     address = cache_address(url)
     asked = sentinels(address, ANSWER_WITHIN_S)
     try:
-        count = sum(_knows(each, address.master) for each in asked.sentinels)
+        count = sum(_knows(sentinel, address.master) for sentinel in asked.sentinels)
     finally:
         asked.close()
     cure = f"Restart the sentinels that do not answer, or that do not know {address.master}."

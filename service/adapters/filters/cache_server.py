@@ -122,7 +122,7 @@ class FilterServer:
             if fingerprint is not None:
                 count = int(self._client.unlink(VALUES + fingerprint))
             else:
-                count = sum(int(self._client.unlink(*each)) for each in self._batches())
+                count = sum(int(self._client.unlink(*batch)) for batch in self._batches())
             # Last: a replica that sees the new generation does not find any of the deleted values.
             self._client.set(GENERATION, secrets.token_bytes(16))
         return count
@@ -146,10 +146,10 @@ class FilterServer:
 
     def _beginnings(self, fingerprints: Sequence[str], length: int) -> Sequence[bytes]:
         with self._client.pipeline(transaction=False) as pipeline:
-            for each in fingerprints:
-                pipeline.getrange(VALUES + each, 0, length - 1)
+            for fingerprint in fingerprints:
+                pipeline.getrange(VALUES + fingerprint, 0, length - 1)
             answers = pipeline.execute(raise_on_error=False)
-        return [each for each in answers if isinstance(each, bytes) and each]
+        return [answer for answer in answers if isinstance(answer, bytes) and answer]
 
     def ping(self) -> None:
         """Checks whether it answers, even after a failure.

@@ -41,7 +41,7 @@ def encode(
     Raises:
         Uncacheable: a key does not have its column's type, or keys of that type are not cached.
     """
-    ends = tuple((end,) for each in data.ranges for end in each)
+    ends = tuple((end,) for range_ in data.ranges for end in range_)
     keys = _stored_keys(wanted.key_types, (*data.values, *ends))
     checksum = _digest(keys).hex()
     head = head_of(wanted, data, len(keys), checksum, created_at, time_to_live)
@@ -74,8 +74,8 @@ def decode_head(beginning: bytes) -> EntryHead:
 
 def _described(head: EntryHead) -> bytes:
     """Returns the head's text; if it is too long, without the sample, which is only informative."""
-    for each in (head, head.without_sample()):
-        text = each.to_json()
+    for shown in (head, head.without_sample()):
+        text = shown.to_json()
         if _PREFIX.size + len(text) <= HEAD_BYTES:
             return text
     raise Uncacheable("The build side has too many tables and columns to be described in the cache.")
@@ -84,7 +84,7 @@ def _described(head: EntryHead) -> bytes:
 def _restored(head: EntryHead, rows: tuple[Key, ...]) -> DynamicFilteringData:
     """The values, and after them the ranges, each as two rows. The head says whether there is a NULL."""
     value_count = head.shown.value_count - head.shown.has_null
-    values, ends = rows[:value_count], [each[0] for each in rows[value_count:]]
+    values, ends = rows[:value_count], [row[0] for row in rows[value_count:]]
     if (len(values), len(ends)) != (value_count, 2 * head.shown.range_count):
         raise Rubbish
     ranges = tuple(zip(ends[::2], ends[1::2], strict=True))
@@ -109,10 +109,10 @@ def _head_and_end(value: bytes) -> tuple[EntryHead, int]:
 
 
 def _stored_keys(type_names: tuple[str, ...], values: tuple[Key, ...]) -> bytes:
-    types = [key_type(each) for each in type_names]
+    types = [key_type(name) for name in type_names]
     try:
         columns = list(zip(*values, strict=True)) if values else [()] * len(types)
-        arrays = [each.stored(column) for each, column in zip(types, columns, strict=True)]
+        arrays = [kind.stored(column) for kind, column in zip(types, columns, strict=True)]
     except ValueError as error:
         raise Uncacheable("The keys have not one value for each column.") from error
     table = pa.table(arrays, names=[str(index) for index in range(len(types))])
@@ -125,14 +125,16 @@ def _stored_keys(type_names: tuple[str, ...], values: tuple[Key, ...]) -> bytes:
 
 def _restored_keys(type_names: tuple[str, ...], stored: memoryview) -> tuple[Key, ...]:
     try:
-        types = [key_type(each) for each in type_names]
+        types = [key_type(name) for name in type_names]
         table = pa.ipc.open_stream(pa.py_buffer(stored)).read_all()
         table.validate(full=True)
     except (Uncacheable, pa.ArrowException, OSError, ValueError) as error:
         raise Rubbish from error
-    if table.schema.types != [each.arrow for each in types] or any(each.null_count for each in table.columns):
+    if table.schema.types != [kind.arrow for kind in types] or any(
+        column.null_count for column in table.columns
+    ):
         raise Rubbish
-    columns = [each.restored(column) for each, column in zip(types, table.columns, strict=True)]
+    columns = [kind.restored(column) for kind, column in zip(types, table.columns, strict=True)]
     return tuple(zip(*columns, strict=True))
 
 

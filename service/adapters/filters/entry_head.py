@@ -44,7 +44,7 @@ class EntryHead:
                 "types": self.type_names,
                 "isFiltering": self.is_filtering,
                 "exceedsThreshold": shown.exceeds_threshold,
-                "tables": [[each.catalog, each.schema, each.table] for each in shown.tables],
+                "tables": [[table.catalog, table.schema, table.table] for table in shown.tables],
                 "columns": shown.columns,
                 "predicate": shown.predicate,
                 "snapshotIds": shown.snapshot_ids,
@@ -109,7 +109,7 @@ def head_of(
 def _shown(stored: Mapping[str, Any]) -> CachedFilter:
     return CachedFilter(
         fingerprint=stored["fingerprint"],
-        tables=tuple(TableName(*each) for each in stored["tables"]),
+        tables=tuple(TableName(*parts) for parts in stored["tables"]),
         columns=tuple(stored["columns"]),
         predicate=stored["predicate"],
         snapshot_ids=tuple(stored["snapshotIds"]),

@@ -100,7 +100,7 @@ class RedisFilterCache:
 
     def entries(self, limit: int) -> Sequence[CachedFilter]:
         """See the port."""
-        return sorted(islice(self._shown(), limit), key=lambda each: each.created_at, reverse=True)
+        return sorted(islice(self._shown(), limit), key=lambda shown: shown.created_at, reverse=True)
 
     def health(self) -> PartHealth:
         """Checks within a second whether the server answers."""
@@ -117,9 +117,9 @@ class RedisFilterCache:
     def _shown(self) -> Iterator[CachedFilter]:
         # An entry may be listed twice if others are stored during the listing.
         listed: set[str] = set()
-        for each in self._server.beginnings(HEAD_BYTES):
+        for beginning in self._server.beginnings(HEAD_BYTES):
             with suppress(Rubbish):
-                shown = decode_head(each).shown
+                shown = decode_head(beginning).shown
                 if shown.fingerprint not in listed:
                     listed.add(shown.fingerprint)
                     yield shown

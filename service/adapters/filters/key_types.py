@@ -47,7 +47,7 @@ class KeyType:
             return values
         # Arrow's own time zones are slower, and of another class.
         moments: list[datetime] = column.cast(pa.timestamp("us")).to_pylist()
-        return [each.replace(tzinfo=UTC) for each in moments]
+        return [moment.replace(tzinfo=UTC) for moment in moments]
 
     @property
     def _has_zone(self) -> bool:

@@ -29,7 +29,7 @@ class NewestValues:
 
     def mend(self, answers: Sequence[object]) -> None:
         """After the pipeline has run: removes a key of another type that has the index's name."""
-        if any(isinstance(each, redis.ResponseError) and is_of_another_type(each) for each in answers):
+        if any(isinstance(answer, redis.ResponseError) and is_of_another_type(answer) for answer in answers):
             self._client.unlink(NEWEST)
 
     def fingerprints(self) -> Iterator[Sequence[str]]:
@@ -38,12 +38,12 @@ class NewestValues:
             found = self._from(start)
             if not found:
                 return
-            yield [each.decode(errors="replace") for each in found]
+            yield [key.decode(errors="replace") for key in found]
 
     def _from(self, start: int) -> Sequence[bytes]:
         try:
             found = self._client.zrevrange(NEWEST, start, start + LISTED_AT_ONCE - 1)
-            return [each for each in found if isinstance(each, bytes)]
+            return [key for key in found if isinstance(key, bytes)]
         except redis.ResponseError as refusal:
             if not is_of_another_type(refusal):
                 raise

@@ -27,7 +27,7 @@ class DistinctKeys:
         self._pieces.append(_distinct(whole))
         merged_count = 0 if self._merged is None else self._merged.num_rows
         # Merges once the pieces are as large as the merged keys, so each key is merged only a few times.
-        if sum(each.num_rows for each in self._pieces) < max(_ROWS_BEFORE_MERGING, merged_count):
+        if sum(piece.num_rows for piece in self._pieces) < max(_ROWS_BEFORE_MERGING, merged_count):
             return True
         return _byte_count(self._merge()) <= self._max_bytes
 

@@ -94,7 +94,7 @@ class ArrowKeyCollector:
             def keys_of_each() -> Iterator[pa.Table]:
                 for piece in pieces:
                     rows.add(piece)
-                    yield piece.select([each.name for each in keys])
+                    yield piece.select([key.name for key in keys])
 
             found = self._collected(keys_of_each(), is_canceled, wanted.is_null_safe)
             # With too many keys, not all rows were read.

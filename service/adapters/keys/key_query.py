@@ -54,7 +54,7 @@ def have_same_rows(keys: KeyQuery, rows: KeyQuery, is_null_safe: bool) -> bool:
     >>> have_same_rows(keys, rows, is_null_safe=False), have_same_rows(keys, rows, is_null_safe=True)
     (True, False)
     """
-    have_keys = (exp.Not(this=exp.Is(this=each.copy(), expression=exp.Null())) for each in keys.columns)
+    have_keys = (exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())) for column in keys.columns)
     left_out = frozenset() if is_null_safe else frozenset(map(_spelled, have_keys))
     same = _conjuncts(keys.condition) - left_out == _conjuncts(rows.condition) - left_out
     return same and (keys.table_alias, keys.snapshot_id) == (rows.table_alias, rows.snapshot_id)
@@ -84,8 +84,8 @@ def _one_table_query(sql: str, *, is_distinct: bool) -> KeyQuery | None:
     distinct, source = tree.args.get("distinct"), tree.args.get("from_")
     if source is None or (is_distinct and (distinct is None or distinct.args.get("on"))):
         return None
-    selected = [each.unalias() for each in tree.expressions]
-    columns = tuple(each for each in selected if isinstance(each, exp.Column))
+    selected = [expression.unalias() for expression in tree.expressions]
+    columns = tuple(column for column in selected if isinstance(column, exp.Column))
     table = source.this
     snapshot_id = _snapshot_id(table)
     if len(columns) != len(selected) or snapshot_id is None:

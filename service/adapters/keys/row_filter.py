@@ -119,7 +119,7 @@ class RowFilters:
                 # The same happens for `<>` and similar comparisons if no other predicate requires a value.
                 raise NotTranslatable
             case exp.And() | exp.Or():
-                sides = [self.row_filter(each) for each in (condition.left, condition.right)]
+                sides = [self.row_filter(side) for side in (condition.left, condition.right)]
                 return And(*sides) if isinstance(condition, exp.And) else Or(*sides)
             case _:
                 return self._of_column(condition, is_negated)
@@ -151,14 +151,14 @@ class RowFilters:
 
     def _between(self, condition: exp.Between, is_negated: bool) -> BooleanExpression:
         field = self.field(condition.this.unnest())
-        low, high = (self._value(condition.args[each], field) for each in ("low", "high"))
+        low, high = (self._value(condition.args[end], field) for end in ("low", "high"))
         inside = And(_at_least(field.name, low), _at_most(field.name, high))
         outside = Or(_less_than(field.name, low), _greater_than(field.name, high))
         return _of_a_value(field, outside if is_negated else inside)
 
     def _in(self, condition: exp.In, is_negated: bool) -> BooleanExpression:
         field = self.field(condition.this.unnest())
-        values = {self._value(each, field) for each in condition.expressions}
+        values = {self._value(expression, field) for expression in condition.expressions}
         return _of_a_value(field, (_not_in if is_negated else _in)(field.name, values))
 
     def _like(self, condition: exp.Like, is_negated: bool) -> BooleanExpression:

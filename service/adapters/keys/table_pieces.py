@@ -59,20 +59,20 @@ def row_pieces(
         NotTranslatable: only the engine can interpret the query, or it would read the rows differently.
     """
     filters = RowFilters(query.table_alias, _fields(table), parameters)
-    keys, fields = _keys(query, filters), [filters.field(each) for each in rows_query.columns]
-    if not all(isinstance(each.field_type, _ROW_TYPES) for each in fields):
+    keys, fields = _keys(query, filters), [filters.field(column) for column in rows_query.columns]
+    if not all(isinstance(field.field_type, _ROW_TYPES) for field in fields):
         raise NotTranslatable
-    if not {each.field_id for each in keys} <= {each.field_id for each in fields}:
+    if not {key.field_id for key in keys} <= {field.field_id for field in fields}:
         raise NotTranslatable
     return keys, fields, _scanned(table, rows_query, filters, fields, AlwaysTrue())
 
 
 def _keys(query: KeyQuery, filters: RowFilters) -> Sequence[NestedField]:
-    keys = [filters.field(each) for each in query.columns]
+    keys = [filters.field(column) for column in query.columns]
     # One column that is used as two keys is only one column of the files.
-    if len({each.field_id for each in keys}) != len(keys):
+    if len({key.field_id for key in keys}) != len(keys):
         raise NotTranslatable
-    if not all(isinstance(each.field_type, _KEY_TYPES) for each in keys):
+    if not all(isinstance(key.field_type, _KEY_TYPES) for key in keys):
         raise NotTranslatable
     return keys
 
@@ -88,12 +88,12 @@ def _scanned(
     compared: list[NestedField] = []
     if query.condition is not None:
         row_filter = And(row_filter, filters.row_filter(query.condition))
-        compared = [filters.field(each) for each in query.condition.find_all(exp.Column)]
+        compared = [filters.field(column) for column in query.condition.find_all(exp.Column)]
     # All files are read: PyIceberg 0.12 cannot plan a comparison if a partition value is NULL.
     tasks = table.scan(snapshot_id=query.snapshot_id).plan_files()
     # A column may exist only as a partition value. PyIceberg 0.12 finds the value only if the column is read,
     # and otherwise takes it as NULL.
-    read = Schema(*{each.field_id: each for each in (*fields, *compared)}.values())
+    read = Schema(*{field.field_id: field for field in (*fields, *compared)}.values())
     scan = ArrowScan(table.metadata, table.io, read, row_filter)
     wanted = schema_to_pyarrow(Schema(*fields), include_field_ids=False)
     return (
@@ -105,20 +105,20 @@ def _scanned(
 def _fields(table: Table) -> dict[str, NestedField]:
     """The top-level fields that a query may use, by their names in lower case."""
     fields = table.schema().fields
-    names = [each.name.lower() for each in fields]
+    names = [field.name.lower() for field in fields]
     return {
-        each.name.lower(): each
-        for each in fields
+        field.name.lower(): field
+        for field in fields
         # PyIceberg would take a dotted name for a field inside a struct.
-        if names.count(each.name.lower()) == 1 and "." not in each.name and _has_one_type(table, each)
+        if names.count(field.name.lower()) == 1 and "." not in field.name and _has_one_type(table, field)
     }
 
 
 def _has_one_type(table: Table, field: NestedField) -> bool:
     """Files written before a type was widened would be compared with literals that do not fit their type."""
     return {
-        str(each.field_type)
+        str(other.field_type)
         for schema in table.metadata.schemas
-        for each in schema.fields
-        if each.field_id == field.field_id
+        for other in schema.fields
+        if other.field_id == field.field_id
     } == {str(field.field_type)}

@@ -29,7 +29,9 @@ class DatasetNames:
     """Names of tables, from their catalogs' properties. No name contains a user, password or parameter."""
 
     def __init__(self, catalogs: Mapping[str, Mapping[str, str]], namespace: str) -> None:
-        self._namespaces = {name: catalog_namespace(each) or namespace for name, each in catalogs.items()}
+        self._namespaces = {
+            name: catalog_namespace(catalog) or namespace for name, catalog in catalogs.items()
+        }
         self._namespace = namespace
 
     def of(self, table: TableName) -> DatasetName:

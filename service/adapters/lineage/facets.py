@@ -120,7 +120,7 @@ def table_facets(
     if snapshot_id is not None:
         facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(str(snapshot_id))
     if known is not None:
-        fields = [(each.name, each.type_name, each.doc) for each in known.columns]
+        fields = [(column.name, column.type_name, column.doc) for column in known.columns]
         facets |= schema_facet(fields)
         facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet(_other_names(name, known.location))
     return facets
@@ -139,19 +139,19 @@ def input_facets(scans: Sequence[ScanRecord]) -> dict[str, InputDatasetFacet]:
     """Returns what scans of one table read, and the totals from which they selected."""
     if not scans:
         return {}
-    metrics = [each.metrics for each in scans]
-    files, sizes = (_sum(getattr(each, level) for each in metrics) for level in ("data_files", "bytes"))
+    metrics = [scan.metrics for scan in scans]
+    files, sizes = (_sum(getattr(metric, level) for metric in metrics) for level in ("data_files", "bytes"))
     return {
         "inputStatistics": input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
-            sum(each.rows.selected for each in metrics), sizes["selected"], files["selected"]
+            sum(metric.rows.selected for metric in metrics), sizes["selected"], files["selected"]
         ),
         "sluice_prunedScans": PrunedScansInputDatasetFacet(
-            _sum(each.partitions for each in metrics),
-            _sum(each.manifests for each in metrics),
+            _sum(metric.partitions for metric in metrics),
+            _sum(metric.manifests for metric in metrics),
             files,
             sizes,
             len(scans),
-            sum(not each.has_run for each in scans),
+            sum(not scan.has_run for scan in scans),
         ),
     }
 
@@ -176,4 +176,7 @@ def _other_names(name: DatasetName, location: str) -> list[symlinks_dataset.Iden
 
 def _sum(selections: Iterable[Selection]) -> dict[str, int]:
     found = list(selections)
-    return {"selected": sum(each.selected for each in found), "total": sum(each.total for each in found)}
+    return {
+        "selected": sum(selection.selected for selection in found),
+        "total": sum(selection.total for selection in found),
+    }

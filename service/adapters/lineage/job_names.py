@@ -42,7 +42,7 @@ def text_shape(sql: str) -> str:
         except SqlglotError:
             pass
         else:
-            return " ".join("?" if each.token_type in _VALUES else each.text.lower() for each in tokens)
+            return " ".join("?" if token.token_type in _VALUES else token.text.lower() for token in tokens)
     return " ".join(sql.split())
 
 

@@ -44,8 +44,8 @@ class KnownTables:
     def of(self, reads: Iterable[Read]) -> Mapping[Read, KnownTable]:
         """Returns the tables for which the catalogs answer in time."""
         asked = list(dict.fromkeys(reads))
-        known = {each: cached for each in asked if (cached := self._cached.get(each)) is not None}
-        found = self._asked([each for each in asked if each not in known])
+        known = {key: cached for key in asked if (cached := self._cached.get(key)) is not None}
+        found = self._asked([key for key in asked if key not in known])
         for read, table in found.items():
             if _size(table) <= self._cached.maxsize:
                 self._cached[read] = table

@@ -61,8 +61,8 @@ class QueryEvents:
         """Returns the event of a query that has ended: what it read, and its result."""
         event = self._event(record, _ENDS.get(record.state, RunState.OTHER), at)
         scans: dict[TableName, list[ScanRecord]] = defaultdict(list)
-        for each in record.scans:
-            scans[TableName.of(each.table)].append(each)
+        for scan in record.scans:
+            scans[TableName.of(scan.table)].append(scan)
         reads = {name: (name, found[0].snapshot_id) for name, found in scans.items()}
         known = self.tables.of(reads.values())
         event.inputs = [self._input(read, scans[name], known.get(read)) for name, read in reads.items()]
@@ -75,7 +75,7 @@ class QueryEvents:
         if self.is_sql_reported:
             facets["sql"] = sql_job.SQLJobFacet(clean(record.sql), "spark")
         code = None if record.error is None else record.error.code
-        tags = {CALLER: record.caller} | {key: each for key, each in record.tags.items() if key != CALLER}
+        tags = {CALLER: record.caller} | {key: tag for key, tag in record.tags.items() if key != CALLER}
         return RunEvent(
             eventType=state,
             eventTime=at.isoformat(),
@@ -97,7 +97,7 @@ class QueryEvents:
     ) -> OutputDataset:
         facets: dict[str, DatasetFacet] = {
             "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet("JOB_OUTPUT"),
-            **schema_facet((each.name, each.type_name, None) for each in lineage.columns),
+            **schema_facet((column.name, column.type_name, None) for column in lineage.columns),
             **self._column_lineage(record, lineage, read),
         }
         return OutputDataset(
@@ -112,14 +112,14 @@ class QueryEvents:
     ) -> dict[str, DatasetFacet]:
         if lineage.origins is None:
             return {}
-        tables = {str(each): self.names.of(each) for each in read}
+        tables = {str(table): self.names.of(table) for table in read}
         # The engine's names for local relations are in lower case.
         tables |= {alias.lower(): tables[table] for alias, table in lineage.cached_tables if table in tables}
         fields: dict[str, list[Source]] = defaultdict(list)
         for column in lineage.origins.columns:
             fields[column.name] += column.sources
         facet = column_lineage_dataset.ColumnLineageDatasetFacet(
-            {name: column_lineage_dataset.Fields(_fields(each, tables)) for name, each in fields.items()},
+            {name: column_lineage_dataset.Fields(_fields(field, tables)) for name, field in fields.items()},
             _fields([*lineage.origins.rows, *_of_filters(record.filters)], tables),
         )
         return {"columnLineage": facet}
@@ -130,9 +130,9 @@ def _fields(
 ) -> list[column_lineage_dataset.InputField]:
     """Returns each column once, with all its influences; sources that are not tables are left out."""
     found: dict[tuple[DatasetName, str], set[tuple[Influence, bool]]] = defaultdict(set)
-    for each in sources:
-        if each.table in tables:
-            found[tables[each.table], each.column].add((each.influence, each.is_masked))
+    for source in sources:
+        if source.table in tables:
+            found[tables[source.table], source.column].add((source.influence, source.is_masked))
     return [
         column_lineage_dataset.InputField(
             name.namespace,
@@ -151,11 +151,11 @@ def _fields(
 
 def _of_filters(filters: Iterable[FilterRecord]) -> Iterator[Source]:
     """Yields the join keys of filters: the join itself may be eliminated from the text that ran."""
-    for each in filters:
-        if not each.is_applied or not each.is_candidate:
+    for filter_ in filters:
+        if not filter_.is_applied or not filter_.is_candidate:
             continue
-        for column in each.probe.columns:
-            yield Source(str(each.probe.table), column, Influence.JOIN)
-        if len(each.build.tables) == 1:
-            for column in each.build.columns:
-                yield Source(str(each.build.tables[0]), column, Influence.JOIN)
+        for column in filter_.probe.columns:
+            yield Source(str(filter_.probe.table), column, Influence.JOIN)
+        if len(filter_.build.tables) == 1:
+            for column in filter_.build.columns:
+                yield Source(str(filter_.build.tables[0]), column, Influence.JOIN)

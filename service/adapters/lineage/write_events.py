@@ -46,10 +46,10 @@ class WriteEvents:
         """
         if not record.commits:
             return []
-        known = self.tables.of((each.key.table, None) for each in record.commits)
+        known = self.tables.of((commit.key.table, None) for commit in record.commits)
         outputs = [
-            self._output(each.key, each.targets, None, known.get((each.key.table, None)))
-            for each in record.commits
+            self._output(commit.key, commit.targets, None, known.get((commit.key.table, None)))
+            for commit in record.commits
         ]
         source = file_dataset(read_from) if read_from else None
         inputs = [] if source is None else [InputDataset(source.namespace, source.name)]
@@ -66,7 +66,7 @@ class WriteEvents:
             # Nothing of it got into the table.
             output.outputFacets = {}
         facets: dict[str, RunFacet] = run_facets({}, ended.error_code)
-        ids = [str(each) for each in ended.ingest_ids]
+        ids = [str(ingest_id) for ingest_id in ended.ingest_ids]
         facets["sluice_committedIngests"] = CommittedIngestsRunFacet(len(ids), ids[:MOST_INGESTS])
         return _run(
             Run(str(ended.round_id), facets),
@@ -108,9 +108,9 @@ class WriteEvents:
     ) -> OutputDataset:
         name = self.names.of(key.table)
         facets: dict[str, OutputDatasetFacet] = output_statistics(
-            sum(each.record_count for each in targets),
-            sum(each.byte_count for each in targets),
-            sum(each.data_file_count for each in targets),
+            sum(target.record_count for target in targets),
+            sum(target.byte_count for target in targets),
+            sum(target.data_file_count for target in targets),
         )
         facets["sluice_writeSchemas"] = WriteSchemasOutputDatasetFacet(_write_schemas(targets, known))
         return OutputDataset(
@@ -131,7 +131,7 @@ def _run(
     outputs: list[OutputDataset],
 ) -> list[RunEvent]:
     begun = Run(
-        run.runId, {name: each for name, each in (run.facets or {}).items() if name != "errorMessage"}
+        run.runId, {name: facet for name, facet in (run.facets or {}).items() if name != "errorMessage"}
     )
     start = RunEvent(eventType=RunState.START, eventTime=began_at.isoformat(), run=begun, job=job)
     ended = RunEvent(
@@ -143,17 +143,17 @@ def _run(
 def _write_schemas(targets: Iterable[WrittenTarget], known: KnownTable | None) -> list[dict[str, object]]:
     """Returns each write schema once, with what was written under it."""
     grouped: dict[tuple[int, ...] | None, list[WrittenTarget]] = defaultdict(list)
-    for each in targets:
-        grouped[each.column_ids].append(each)
-    names = {} if known is None else {each.field_id: each.name for each in known.columns}
+    for target in targets:
+        grouped[target.column_ids].append(target)
+    names = {} if known is None else {column.field_id: column.name for column in known.columns}
     return [
         {
             **_columns(column_ids, names),
             "isWholeTable": column_ids is None,
-            "isUpsert": any(each.equality_field_ids for each in group),
-            "rowCount": sum(each.record_count for each in group),
-            "size": sum(each.byte_count for each in group),
-            "fileCount": sum(each.data_file_count for each in group),
+            "isUpsert": any(target.equality_field_ids for target in group),
+            "rowCount": sum(target.record_count for target in group),
+            "size": sum(target.byte_count for target in group),
+            "fileCount": sum(target.data_file_count for target in group),
         }
         for column_ids, group in grouped.items()
     ]
@@ -163,4 +163,4 @@ def _columns(column_ids: tuple[int, ...] | None, names: Mapping[int, str]) -> di
     """Columns by name, if all are known columns of the table; fields of structs have no names here."""
     if column_ids is None or not set(column_ids) <= names.keys() or len(column_ids) > MOST_COLUMNS:
         return {"columnCount": len(names) if column_ids is None else len(column_ids)}
-    return {"columnCount": len(column_ids), "columns": [names[each] for each in column_ids]}
+    return {"columnCount": len(column_ids), "columns": [names[column_id] for column_id in column_ids]}

@@ -25,8 +25,8 @@ class JwtVerifier:
     """Verifies signed tokens (compact JWS) of the operator's issuers. Any thread may call any method."""
 
     def __init__(self, issuers: Iterable[TrustedIssuer], max_bytes: int, fetch_timeout_s: float) -> None:
-        self._issuers = {each.name: each for each in issuers}
-        self._by_url = {each.url: each for each in self._issuers.values()}
+        self._issuers = {issuer.name: issuer for issuer in issuers}
+        self._by_url = {issuer.url: issuer for issuer in self._issuers.values()}
         self._max_bytes = max_bytes
         self._fetch_timeout_s = fetch_timeout_s
 
@@ -152,5 +152,5 @@ def _roles(claims: Mapping[str, Any], issuer: TrustedIssuer) -> frozenset[str]:
         raise AccessTokenInvalid(
             "The access token has more roles than this gateway accepts.", CredentialFault.ROLES
         )
-    texts = [each for each in roles if isinstance(each, str) and 0 < len(each) <= MAX_ROLE_CHARACTERS]
+    texts = [role for role in roles if isinstance(role, str) and 0 < len(role) <= MAX_ROLE_CHARACTERS]
     return frozenset(texts)

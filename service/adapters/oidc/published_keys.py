@@ -34,7 +34,7 @@ def published_keys(issuer: TrustedIssuer, timeout_s: float) -> Mapping[str, Sign
     listed = fetch_document(url, timeout_s, tls).get("keys")
     if not isinstance(listed, list):
         raise AuthenticationDown("The issuer's answer is not a set of keys.")
-    found = {each.key_id: each for each in _readable(listed, issuer)}
+    found = {key.key_id: key for key in _readable(listed, issuer)}
     if not found:
         _log.warning("issuer_without_keys", issuer=issuer.name)
     return found
@@ -53,9 +53,9 @@ def _discovered(issuer: TrustedIssuer, timeout_s: float, tls: ssl.SSLContext) ->
 
 
 def _readable(listed: list[Any], issuer: TrustedIssuer) -> Iterator[SigningKey]:
-    for number, each in enumerate(listed[:MAX_KEYS]):
+    for number, published in enumerate(listed[:MAX_KEYS]):
         try:
-            key = _signing_key(each, f"#{number}", issuer)
+            key = _signing_key(published, f"#{number}", issuer)
         except (jwt.PyJWTError, UnsupportedAlgorithm, ValueError, TypeError, KeyError) as error:
             _log.warning("signing_key_not_readable", issuer=issuer.name, error=type(error).__name__)
             continue

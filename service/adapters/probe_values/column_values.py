@@ -71,7 +71,7 @@ def _is_clustered(lowers: Sequence[Any], uppers: Sequence[Any], unbounded: int) 
     if len(lowers) < 2:
         return False
     looked_at = _some(lowers)
-    found = sum(_meeting(lowers, uppers, each, each) for each in looked_at) / len(looked_at) + unbounded
+    found = sum(_meeting(lowers, uppers, value, value) for value in looked_at) / len(looked_at) + unbounded
     few = max(_CLUSTERED_FILES, min(_CLUSTERED_NEIGHBOURS, count / 2))
     return found <= max(few, _CLUSTERED_SHARE * count)
 
@@ -82,7 +82,7 @@ def _overlap(
     """A file without bounds overlaps all others. The count is an estimate if there are very many files."""
     looked_at = _some(files)
     meeting = (_meeting(lowers, uppers, lower, upper) + unbounded for lower, upper in looked_at)
-    share = sum(each > 1 for each in meeting) / len(looked_at)
+    share = sum(count > 1 for count in meeting) / len(looked_at)
     return FileOverlap(round(share * len(files)) + unbounded, len(files) + unbounded)
 
 

@@ -34,9 +34,11 @@ class ListedValues:
 
     def listed(self, facts: TableFacts, texts: Mapping[str, Sequence[str | None]]) -> None:
         """Caches the partitions' values by column, None for NULL, and replaces earlier ones."""
-        types = {each.name: each.type_name for each in facts.columns}
-        found = {column: _column_values(types.get(column), each) for column, each in texts.items()}
-        known = {column: each for column, each in found.items() if each is not None}
+        types = {column.name: column.type_name for column in facts.columns}
+        found = {column: _column_values(types.get(column), text) for column, text in texts.items()}
+        known = {
+            column: column_values for column, column_values in found.items() if column_values is not None
+        }
         byte_count = sum(_VALUE_BYTES + len(text or "") for column in known for text in texts[column])
         self._cached.put(facts.name, known, byte_count + _VALUE_BYTES)
 
@@ -64,7 +66,7 @@ def _column_values(type_name: str | None, texts: Sequence[str | None]) -> Column
     """None for values that cannot be parsed, and for types with more than one spelling of a value."""
     try:
         # Values of one column can be compared with each other, although their common type does not say so.
-        values: list[Any] = sorted({_value(type_name, each) for each in texts if each is not None})
+        values: list[Any] = sorted({_value(type_name, text) for text in texts if text is not None})
     except ValueError:
         return None
     lower, upper = (values[0], values[-1]) if values else (None, None)

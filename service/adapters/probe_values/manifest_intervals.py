@@ -34,26 +34,30 @@ class CachedIntervals:
 
 def data_manifests(table: Table, snapshot: Snapshot) -> list[ManifestFile]:
     """Returns the manifests with data files. Delete files only remove rows, so they add no values."""
-    return [each for each in snapshot.manifests(table.io) if each.content == ManifestContent.DATA]
+    return [manifest for manifest in snapshot.manifests(table.io) if manifest.content == ManifestContent.DATA]
 
 
 def file_count(manifests: Iterable[ManifestFile]) -> int | None:
     """How many data files the manifests have; None if a manifest does not say."""
-    counts = [count for each in manifests for count in (each.added_files_count, each.existing_files_count)]
+    counts = [
+        count
+        for manifest in manifests
+        for count in (manifest.added_files_count, manifest.existing_files_count)
+    ]
     return None if None in counts else sum(count or 0 for count in counts)
 
 
 def data_files(table: Table, manifest: ManifestFile) -> list[DataFile]:
     """Reads the manifest, and returns its data files."""
     entries = manifest.fetch_manifest_entry(table.io)
-    return [each.data_file for each in entries if each.data_file.content == DataFileContent.DATA]
+    return [entry.data_file for entry in entries if entry.data_file.content == DataFileContent.DATA]
 
 
 def intervals_of_files(
     table: Table, manifest: ManifestFile, files: Sequence[DataFile], fields: Sequence[NestedField]
 ) -> list[CachedIntervals]:
     """Returns, for each column, the intervals of the manifest's data files."""
-    return [_intervals(files, each, _identity_position(table, manifest, each)) for each in fields]
+    return [_intervals(files, field, _identity_position(table, manifest, field)) for field in fields]
 
 
 def _intervals(files: Iterable[DataFile], field: NestedField, position: int | None) -> CachedIntervals:
@@ -91,17 +95,19 @@ def together(intervals: Sequence[CachedIntervals]) -> CachedIntervals:
     """Combines them all; the bytes are None unless all have them."""
     counts: Counter[Interval] = Counter()
     byte_counts: Counter[Interval] = Counter()
-    for each in intervals:
-        counts.update(each.counts)
-        byte_counts.update(each.byte_counts or ())
-    is_reported = all(each.byte_counts is not None for each in intervals)
-    unbounded = sum(each.unbounded for each in intervals)
+    for interval in intervals:
+        counts.update(interval.counts)
+        byte_counts.update(interval.byte_counts or ())
+    is_reported = all(interval.byte_counts is not None for interval in intervals)
+    unbounded = sum(interval.unbounded for interval in intervals)
     return CachedIntervals(counts, byte_counts if is_reported else None, unbounded)
 
 
 def _identity_position(table: Table, manifest: ManifestFile, field: NestedField) -> int | None:
     spec = table.specs()[manifest.partition_spec_id]
-    for position, each in enumerate(spec.fields):
-        if each.source_id == field.field_id and isinstance(each.transform, IdentityTransform):
+    for position, partition_field in enumerate(spec.fields):
+        if partition_field.source_id == field.field_id and isinstance(
+            partition_field.transform, IdentityTransform
+        ):
             return position
     return None

@@ -61,7 +61,7 @@ class ManifestReader:
     def want(self, table: TableName, column: str) -> None:
         """From now on, each manifest of the table is also read for this column."""
         with self._lock:
-            others = [each for each in self.wanted(table) if each != column]
+            others = [other for other in self.wanted(table) if other != column]
             self._wanted.put(table, (*others, column)[-_COLUMNS_AT_MOST:], 1)
 
     def wanted(self, table: TableName) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class ManifestReader:
     def _read_now(
         self, table: Table, manifest: ManifestFile, fields: Sequence[NestedField]
     ) -> Mapping[_Field, CachedIntervals]:
-        wanted = list({_field(each): each for each in fields}.values())
+        wanted = list({_field(field): field for field in fields}.values())
         known = self._read.get((_manifest(manifest), _field(wanted[0])))
         if known is not None:
             # The call that ended just before this one has read it.
@@ -108,9 +108,9 @@ class ManifestReader:
         files = data_files(table, manifest)
         intervals = intervals_of_files(table, manifest, files, wanted)
         found = dict(zip(map(_field, wanted), intervals, strict=True))
-        for each, column_intervals in found.items():
+        for column, column_intervals in found.items():
             byte_count = INTERVAL_BYTES * (len(column_intervals.counts) + 1)
-            self._read.put((_manifest(manifest), each), column_intervals, byte_count)
+            self._read.put((_manifest(manifest), column), column_intervals, byte_count)
         partitions = partition_values(table, manifest, files)
         byte_count = TUPLE_BYTES * (len(partitions.tuples) + 1) * (len(partitions.source_ids) + 1)
         self._partitions.put(_manifest(manifest), partitions, byte_count)

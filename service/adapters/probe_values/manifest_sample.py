@@ -16,9 +16,9 @@ def manifest_sample(manifests: Sequence[ManifestFile], max_files: int) -> list[M
     """
     chosen: list[ManifestFile] = []
     left = max_files
-    for each in sorted(manifests, key=lambda manifest: crc32(manifest.manifest_path.encode())):
-        left -= (each.added_files_count or 0) + (each.existing_files_count or 0)
+    for manifest in sorted(manifests, key=lambda manifest: crc32(manifest.manifest_path.encode())):
+        left -= (manifest.added_files_count or 0) + (manifest.existing_files_count or 0)
         if left < 0 and (chosen or max_files <= 0):
             break
-        chosen.append(each)
+        chosen.append(manifest)
     return chosen

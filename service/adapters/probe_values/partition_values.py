@@ -28,14 +28,14 @@ def partition_values(table: Table, manifest: ManifestFile, files: Iterable[DataF
     """Returns the values of files of the manifest, which have one partition spec."""
     spec = table.specs()[manifest.partition_spec_id]
     places = {
-        each.source_id: place
-        for place, each in enumerate(spec.fields)
-        if isinstance(each.transform, IdentityTransform)
+        field.source_id: place
+        for place, field in enumerate(spec.fields)
+        if isinstance(field.transform, IdentityTransform)
     }
     if len(places) < 2:
         return PartitionValues((), frozenset())
     try:
-        tuples = frozenset(tuple(each.partition[place] for place in places.values()) for each in files)
+        tuples = frozenset(tuple(file.partition[place] for place in places.values()) for file in files)
     except NOT_UNDERSTOOD:
         return PartitionValues((), frozenset())
     return PartitionValues(tuple(places), tuples)
@@ -45,23 +45,23 @@ def partition_tuples(
     partitions: Sequence[PartitionValues | None], fields: Mapping[int, NestedField]
 ) -> PartitionTuples | None:
     """Combines all manifests of a snapshot with these columns; None if one of them is unknown."""
-    known = [each for each in partitions if each is not None]
+    known = [partition for partition in partitions if partition is not None]
     if not known or len(known) < len(partitions):
         return None
-    common = set.intersection(*(set(each.source_ids) for each in known))
-    columns = [each for source_id, each in fields.items() if source_id in common and has_intervals(each)]
+    common = set.intersection(*(set(partition.source_ids) for partition in known))
+    columns = [field for source_id, field in fields.items() if source_id in common and has_intervals(field)]
     if len(columns) < 2:
         return None
     try:
-        tuples = frozenset(values for each in known for values in _values(each, columns))
+        tuples = frozenset(values for partition in known for values in _values(partition, columns))
     except NOT_UNDERSTOOD:
         return None
-    return PartitionTuples(tuple(each.name for each in columns), tuples)
+    return PartitionTuples(tuple(column.name for column in columns), tuples)
 
 
 def _values(
     partitions: PartitionValues, columns: Sequence[NestedField]
 ) -> Iterable[tuple[KeyValue | None, ...]]:
-    places = [(partitions.source_ids.index(each.field_id), each.field_type) for each in columns]
+    places = [(partitions.source_ids.index(column.field_id), column.field_type) for column in columns]
     for raw in partitions.tuples:
         yield tuple(None if raw[place] is None else value_of(raw[place], type_) for place, type_ in places)

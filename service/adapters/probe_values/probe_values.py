@@ -84,10 +84,10 @@ class ManifestProbeValues:
         """See the port."""
         if snapshot_id is None:
             return
-        asked = [(table, snapshot_id, each) for each in columns]
-        for each in columns:
-            self._reader.want(table, each)
-        for unknown in (each for each in asked if self._answers.get(each) is None):
+        asked = [(table, snapshot_id, column) for column in columns]
+        for column in columns:
+            self._reader.want(table, column)
+        for unknown in (key for key in asked if self._answers.get(key) is None):
             self._search(unknown)
 
     def of(
@@ -155,7 +155,7 @@ class ManifestProbeValues:
         snapshot = table.snapshot_by_id(snapshot_id)
         if snapshot is None or snapshot.schema_id is None:
             return NotKnown.UNAVAILABLE
-        fields = {each.name: each for each in table.schemas()[snapshot.schema_id].fields}
+        fields = {field.name: field for field in table.schemas()[snapshot.schema_id].fields}
         field = fields.get(column)
         if field is None or not has_intervals(field):
             return NotKnown.UNAVAILABLE
@@ -170,8 +170,8 @@ class ManifestProbeValues:
         self, asked: _Column, manifests: Sequence[ManifestFile], fields: Iterable[NestedField]
     ) -> None:
         """Caches the partition values that were read together with the manifests."""
-        of_manifests = [self._reader.partitions(each) for each in manifests]
-        found = partition_tuples(of_manifests, {each.field_id: each for each in fields})
+        of_manifests = [self._reader.partitions(manifest) for manifest in manifests]
+        found = partition_tuples(of_manifests, {field.field_id: field for field in fields})
         if found is not None:
             byte_count = TUPLE_BYTES * (len(found.tuples) + 1) * (len(found.columns) + 1)
             self._partitions.put(asked[:2], found, byte_count)
@@ -182,12 +182,12 @@ class ManifestProbeValues:
         count = file_count(manifests)
         is_large = count is None or count > self._max_files
         if is_large:
-            listed = [interval_of_partitions(each, field, table) for each in manifests]
-            known = [each for each in listed if each is not None]
+            listed = [interval_of_partitions(manifest, field, table) for manifest in manifests]
+            known = [intervals for intervals in listed if intervals is not None]
             if len(known) == len(listed):
                 return column_values(together(known))
             manifests = manifest_sample(manifests, -(-self._max_files // _SAMPLED_SHARE))
-        of_manifests = [self._reader.intervals(table, each, field, others) for each in manifests]
+        of_manifests = [self._reader.intervals(table, manifest, field, others) for manifest in manifests]
         return column_values(together(of_manifests), is_sample=is_large)
 
 

@@ -77,8 +77,8 @@ class BoundedProcesses:
         with self._lock:
             self._is_closed = True
             processes, self._all = self._all, set()
-        for each in processes:
-            each.end()
+        for process in processes:
+            process.end()
 
     def _start_missing(self) -> None:
         """Starts processes that failed to start, for example because the machine had no memory for them."""

@@ -80,11 +80,11 @@ class _Search:
         start = SourceUri(uri.scheme, uri.authority, fixed)
         rest = uri.segments[len(fixed) :]
         if rest:
-            for each in GlobSearch(self._access, rest, self._budget).files(start):
-                self._take(each.uri, each.entry)
+            for file in GlobSearch(self._access, rest, self._budget).files(start):
+                self._take(file.uri, file.entry)
         else:
             self._take_one(start)
-        return tuple(self._found[each] for each in sorted(self._found))
+        return tuple(self._found[key] for key in sorted(self._found))
 
     def _take_one(self, uri: SourceUri) -> None:
         found = entry(self._access, uri)

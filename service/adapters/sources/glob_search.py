@@ -34,7 +34,7 @@ class GlobSearch:
         self._access = access
         self._budget = budget
         self._matches: list[NameMatch | None] = [
-            None if each == ANY_DEPTH else name_match(each) for each in segments
+            None if segment == ANY_DEPTH else name_match(segment) for segment in segments
         ]
         self._visible = name_match("*")
 
@@ -52,13 +52,13 @@ class GlobSearch:
             folder, positions = waiting.pop()
             self._access.check_real(folder)
             self._budget.take_folder()
-            for each in entries(self._access, folder):
+            for entry in entries(self._access, folder):
                 self._budget.take_name(len(positions))
-                if not each.is_folder:
-                    if self._is_meant(each.name, positions):
-                        yield FoundEntry(folder.child(each.name), each)
-                elif inside := self._inside(each, positions, len(folder.segments)):
-                    waiting.append((folder.child(each.name), inside))
+                if not entry.is_folder:
+                    if self._is_meant(entry.name, positions):
+                        yield FoundEntry(folder.child(entry.name), entry)
+                elif inside := self._inside(entry, positions, len(folder.segments)):
+                    waiting.append((folder.child(entry.name), inside))
 
     def _is_meant(self, name: str, positions: Positions) -> bool:
         last = len(self._matches) - 1
@@ -67,7 +67,7 @@ class GlobSearch:
 
     def _inside(self, folder: Entry, positions: Positions, depth: int) -> Positions:
         """Returns the segments that continue in a folder; nothing if none does."""
-        found = {each for position in positions for each in self._steps(folder, position, depth)}
+        found = {step for position in positions for step in self._steps(folder, position, depth)}
         return self._with_next(frozenset(found))
 
     def _steps(self, folder: Entry, position: int, depth: int) -> Iterator[int]:
@@ -81,4 +81,4 @@ class GlobSearch:
 
     def _with_next(self, positions: Positions) -> Positions:
         """Adds the segment after each `**`, which may match no folder at all. Two are never in a row."""
-        return positions | {each + 1 for each in positions if self._matches[each] is None}
+        return positions | {position + 1 for position in positions if self._matches[position] is None}

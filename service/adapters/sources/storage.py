@@ -51,7 +51,7 @@ class SourceAccess:
             raise SourceNotAllowed(
                 "Callers may not read from sources here: the setting ingest_source_prefixes is empty."
             )
-        if not any(uri.is_below(SourceUri.parse(each)) for each in self.prefixes):
+        if not any(uri.is_below(SourceUri.parse(prefix)) for prefix in self.prefixes):
             raise SourceNotAllowed(
                 f"{uri} is outside of the locations that callers may read: see the setting"
                 " ingest_source_prefixes."
@@ -81,9 +81,9 @@ class SourceAccess:
             raise SourceNotAllowed(f"{uri} leads out of what may be read here.")
 
     def _is_inside(self, real: str) -> bool:
-        roots = (SourceUri.parse(each) for each in self.prefixes)
-        folders = [os.path.realpath(each.path) for each in roots if each.scheme == FILE]
-        return any(real == each or real.startswith(each.rstrip("/") + "/") for each in folders)
+        roots = (SourceUri.parse(prefix) for prefix in self.prefixes)
+        folders = [os.path.realpath(root.path) for root in roots if root.scheme == FILE]
+        return any(real == folder or real.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +150,12 @@ def _on_disk(path: str) -> Iterator[Entry]:
             return
         raise
     with found:
-        for each in found:
-            status = _status(each.stat)
+        for entry in found:
+            status = _status(entry.stat)
             if status is None:
                 # A link to nothing, or a file that has just been deleted.
                 continue
-            yield Entry(each.name, _is_folder(status), *_state(status), each.is_symlink())
+            yield Entry(entry.name, _is_folder(status), *_state(status), entry.is_symlink())
 
 
 def _status(asked: Callable[[], os.stat_result]) -> os.stat_result | None:
@@ -177,11 +177,11 @@ def _state(status: os.stat_result) -> tuple[int, int]:
 
 
 def _named(infos: Sequence[Any]) -> Iterator[Entry]:
-    for each in infos:
-        if each.type == pafs.FileType.File:
-            yield Entry(each.base_name, False, each.size or 0, _whole_seconds(each.mtime_ns or 0))
-        elif each.type == pafs.FileType.Directory:
-            yield Entry(each.base_name, True)
+    for info in infos:
+        if info.type == pafs.FileType.File:
+            yield Entry(info.base_name, False, info.size or 0, _whole_seconds(info.mtime_ns or 0))
+        elif info.type == pafs.FileType.Directory:
+            yield Entry(info.base_name, True)
 
 
 def _whole_seconds(moment_ns: int) -> int:

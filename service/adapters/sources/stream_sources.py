@@ -51,8 +51,8 @@ class AllowedTopics:
                 " stream_kafka_servers."
             )
         # Kafka's own topics begin with this; they are allowed only if they are spelled out.
-        names = [each for each in self.names if each.startswith(_OWN) or not source.topic.startswith(_OWN)]
-        if not any(fnmatchcase(source.topic, each) for each in names):
+        names = [name for name in self.names if name.startswith(_OWN) or not source.topic.startswith(_OWN)]
+        if not any(fnmatchcase(source.topic, name) for name in names):
             raise SourceNotAllowed(
                 f"Streams may not read the topic {source.topic} here: see the setting stream_kafka_topics."
             )
@@ -99,8 +99,8 @@ class AllowedStreamSources:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             reported = list(pool.map(self._file, map(address_of, uris)))
         return FoundFiles(
-            tuple(each for each in reported if isinstance(each, SourceFile)),
-            tuple(each for each in reported if isinstance(each, UnfoundFile)),
+            tuple(file for file in reported if isinstance(file, SourceFile)),
+            tuple(file for file in reported if isinstance(file, UnfoundFile)),
         )
 
     def _file(self, address: str) -> SourceFile | UnfoundFile:

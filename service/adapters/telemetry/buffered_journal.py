@@ -153,7 +153,7 @@ class BufferedJournal:
             oldest = list(islice(self._waiting.values(), BATCH))
         batch = _of_bounded_size(oldest)
         try:
-            with together("sluice.records.write", [each.trace for each in batch]) as span:
+            with together("sluice.records.write", [record.trace for record in batch]) as span:
                 span.note({"sluice.records": len(batch)})
                 self._store.record(batch)
         except MetricsStoreDown:
@@ -162,8 +162,8 @@ class BufferedJournal:
             self._write_one_by_one(oldest)
             return
         with self._changed:
-            for each in batch:
-                self._forget(each.query_id)
+            for record in batch:
+                self._forget(record.query_id)
 
     def _write_one_by_one(self, records: Sequence[QueryRecord]) -> None:
         """Drops records that the store rejects while it accepts others.
@@ -171,22 +171,22 @@ class BufferedJournal:
         If it accepts none, the store itself is at fault.
         """
         refused: list[QueryRecord] = []
-        for each in records:
+        for record in records:
             try:
-                self._store.record([each])
+                self._store.record([record])
             except MetricsStoreDown:
                 if self._is_store_down():
                     raise
-                refused.append(each)
+                refused.append(record)
             else:
                 with self._changed:
-                    self._forget(each.query_id)
+                    self._forget(record.query_id)
         if len(refused) == len(records):
             raise MetricsStoreDown("The metrics store answers, but takes no records.")
-        for each in refused:
-            log.error("record_refused", query_id=str(each.query_id))
+        for record in refused:
+            log.error("record_refused", query_id=str(record.query_id))
             with self._changed:
-                self._forget(each.query_id)
+                self._forget(record.query_id)
                 self._dropped += 1
 
     def _is_store_down(self) -> bool:
@@ -224,8 +224,10 @@ class BufferedJournal:
 
 def _of_bounded_size(records: Sequence[QueryRecord]) -> list[QueryRecord]:
     """The first records, up to `BATCH_SIZE` characters together; at least one."""
-    ends = accumulate(_size(each) for each in records)
-    return [each for each, end in zip(records, ends, strict=True) if end <= BATCH_SIZE] or list(records[:1])
+    ends = accumulate(_size(record) for record in records)
+    return [record for record, end in zip(records, ends, strict=True) if end <= BATCH_SIZE] or list(
+        records[:1]
+    )
 
 
 def _size(record: QueryRecord) -> int:

@@ -10,7 +10,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 def gauges(name: str, says: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
     """Returns a gauge with a label, one sample for each of its values.
 
-    >>> [each.value for each in gauges("free", "Free.", "of", {"a": 1, "b": 2}).samples]
+    >>> [sample.value for sample in gauges("free", "Free.", "of", {"a": 1, "b": 2}).samples]
     [1, 2]
     """
     family = GaugeMetricFamily(name, says, labels=[label])

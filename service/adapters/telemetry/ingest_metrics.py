@@ -72,11 +72,11 @@ class RegisteredIngestMetrics:
 
     def accepted(self, record: IngestRecord) -> None:
         """Counts an ingest that is durable now."""
-        targets = [each for commit in record.commits for each in commit.targets]
+        targets = [target for commit in record.commits for target in commit.targets]
         self._ingests.labels(IngestState.ACCEPTED.value).inc()
-        self._rows.inc(sum(each.record_count for each in targets))
-        self._bytes.inc(sum(each.byte_count for each in targets))
-        self._files.inc(sum(each.data_file_count for each in targets))
+        self._rows.inc(sum(target.record_count for target in targets))
+        self._bytes.inc(sum(target.byte_count for target in targets))
+        self._files.inc(sum(target.data_file_count for target in targets))
         self._rejected.inc(record.rejected.count)
         self._writes.observe(record.write_ms / 1000)
 
@@ -100,8 +100,8 @@ class RegisteredIngestMetrics:
 
     def committed_after(self, lags_ms: Sequence[int]) -> None:
         """Records how long ingests waited from their acceptance until they were in a table."""
-        for each in lags_ms:
-            self._lags.observe(each / 1000)
+        for lag in lags_ms:
+            self._lags.observe(lag / 1000)
 
     def failed(self, ingest_count: int) -> None:
         """Counts accepted ingests that one of their tables rejected."""

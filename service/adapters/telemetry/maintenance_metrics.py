@@ -36,8 +36,8 @@ class RegisteredMaintenanceMetrics:
     def ended(self, record: MaintenanceRecord) -> None:
         """Counts a maintenance that has ended, with its operations."""
         self._runs.labels(record.state.value).inc()
-        for each in record.results:
-            self._durations.labels(each.operation.value).observe(each.took_ms / 1000)
+        for result in record.results:
+            self._durations.labels(result.operation.value).observe(result.took_ms / 1000)
 
     def postponed(self) -> None:
         """Counts a maintenance that stays open because a part that it needs is down."""

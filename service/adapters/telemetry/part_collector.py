@@ -23,5 +23,5 @@ class PartCollector(Collector):
             "sluice_part_up",
             "1 while a part can be used, as of the last seconds.",
             "part",
-            {each.name: each.state is PartState.UP for each in self._parts() or ()},
+            {part.name: part.state is PartState.UP for part in self._parts() or ()},
         )

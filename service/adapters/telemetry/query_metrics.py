@@ -60,8 +60,10 @@ class QueryMetrics:
             ["state", "caller_class"],
             registry=registry,
         )
-        for state, each in product(filter(lambda state: state.is_final, QueryState), self._classes.names):
-            self._queries.labels(state.value, each)
+        for state, caller_class in product(
+            filter(lambda state: state.is_final, QueryState), self._classes.names
+        ):
+            self._queries.labels(state.value, caller_class)
         self._errors = Counter(
             "sluice_query_errors",
             "Queries that ended without a result, by error code.",
@@ -114,8 +116,8 @@ class QueryMetrics:
         self._times.observe(record)
         if record.verification is not None:
             self._verifications.labels(record.verification.value).inc()
-        for each in record.filters:
-            self._count_filter(each)
+        for filter_record in record.filters:
+            self._count_filter(filter_record)
         for scan in record.scans:
             self._data_files.add(scan.metrics.data_files)
             self._bytes.add(scan.metrics.bytes)

@@ -70,7 +70,7 @@ def commit_round(
             if pending is None:
                 # The replica that has the round may miss the table as well.
                 return None
-            with together("sluice.commit", [each.trace for each in pending.parts]) as span:
+            with together("sluice.commit", [part.trace for part in pending.parts]) as span:
                 if span.is_recorded:
                     note_round(span, pending.committable)
                 ended = _Round(pending, commits, rewriting, missing_tables).end()
@@ -171,12 +171,12 @@ class _Round:
         self, refusal: TableChanged, rewriting: Rewriting, revisions: Sequence[RoundRevision]
     ) -> CommitRound | None:
         key = self._pending.committable.key
-        before = {each.ingest_id: each.write_results for each in self._pending.parts}
+        before = {part.ingest_id: part.write_results for part in self._pending.parts}
         revised = self._pending.revise(revisions, refusal.code)
-        for each in revisions:
-            if each.ingest_id not in revised.taken:
-                rewriting.discard(key, without_files(each.write_results, before[each.ingest_id]))
-        details = [each.refusal for each in revisions if each.refusal is not None]
+        for revision in revisions:
+            if revision.ingest_id not in revised.taken:
+                rewriting.discard(key, without_files(revision.write_results, before[revision.ingest_id]))
+        details = [revision.refusal for revision in revisions if revision.refusal is not None]
         return self._gone_on(revised, TableChanged(next(iter(details), refusal.detail)))
 
     def _without_faulty(self, refusal: CommittableUnreadable | UpsertNotPossible) -> CommitRound | None:
@@ -184,10 +184,10 @@ class _Round:
         if isinstance(refusal, WrittenFileMissing):
             self._require_final(refusal)
         parts = self._pending.parts
-        at_fault = [each.ingest_id for each in parts if has_files(each.write_results, refusal.data_files)]
+        at_fault = [part.ingest_id for part in parts if has_files(part.write_results, refusal.data_files)]
         if len(at_fault) in (0, len(parts)):
             return self._refused(refusal)
-        revisions = [RoundRevision(each, refusal=refusal.detail) for each in at_fault]
+        revisions = [RoundRevision(ingest_id, refusal=refusal.detail) for ingest_id in at_fault]
         return self._gone_on(self._pending.revise(revisions, refusal.code), refusal)
 
     def _gone_on(self, revised: RevisedRound, refusal: Refusal) -> CommitRound | None:

@@ -66,8 +66,8 @@ class Committer:
         names = (f"commit-{number}" for number in range(pace.parallel_rounds))
         self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
         self._looking = PeriodicWorker("commit-look", self._poll, pace.look_around_ms / 1000)
-        for each in self._threads:
-            each.start()
+        for thread in self._threads:
+            thread.start()
         self._looking.start()
 
     @contextmanager
@@ -119,8 +119,8 @@ class Committer:
             self._changed.notify_all()
         self._looking.close()
         deadline_ms = self._clock.elapsed_ms() + timeout_s * 1000
-        for each in self._threads:
-            each.join(max(0.0, (deadline_ms - self._clock.elapsed_ms()) / 1000))
+        for thread in self._threads:
+            thread.join(max(0.0, (deadline_ms - self._clock.elapsed_ms()) / 1000))
         self._looking.close(max(0.0, (deadline_ms - self._clock.elapsed_ms()) / 1000))
         self._waiters.release()
 
@@ -132,7 +132,7 @@ class Committer:
 
     def _lags_ms(self, accepted_at: Iterable[datetime]) -> list[int]:
         now = self._clock.now()
-        return [max((now - each) // timedelta(milliseconds=1), 0) for each in accepted_at]
+        return [max((now - moment) // timedelta(milliseconds=1), 0) for moment in accepted_at]
 
     def _work(self) -> None:
         while (key := self._next()) is not None:
@@ -244,7 +244,7 @@ def _report(ended: CommitRound, took_ms: int) -> None:
         branch=key.branch,
         round_id=str(ended.committable.round_id),
         ingests=len(ended.committable.ingest_ids),
-        files=sum(len(each.data_files) + len(each.delete_files) for each in results),
+        files=sum(len(result.data_files) + len(result.delete_files) for result in results),
         took_ms=took_ms,
     )
     if ended.refusal is not None:

@@ -52,14 +52,14 @@ def _reasons(table: WritableTable, target: WriteTarget, written: tuple[Field, ..
     if table.format_version > NEWEST_FORMAT:
         yield f"it has format version {table.format_version} now."
     current = {
-        each.field_id: (".".join(path), each) for path, each in fields_with_paths(table.schema.columns)
+        field.field_id: (".".join(path), field) for path, field in fields_with_paths(table.schema.columns)
     }
     yield from _changed_fields(current, written)
     column_ids = _column_ids(table, target, written)
     if column_ids is None:
-        column_ids = tuple(each.field_id for each in table.schema.columns)
+        column_ids = tuple(column.field_id for column in table.schema.columns)
     projection = Projection(table, column_ids, target.equality_field_ids)
-    yield from (each.detail for each in check_write_schema(projection))
+    yield from (violation.detail for violation in check_write_schema(projection))
 
 
 def _changed_fields(current: Mapping[int, tuple[str, Field]], written: tuple[Field, ...]) -> Iterator[str]:
@@ -73,10 +73,10 @@ def _changed_fields(current: Mapping[int, tuple[str, Field]], written: tuple[Fie
         # The writer checks for missing values only at the top level, not in nested fields.
         if now.is_required and not before.is_required and len(path) > 1:
             yield f"column {name} is required now."
-        known = {each.field_id for each in before.children}
-        for each in now.children:
-            if each.is_required and each.field_id not in known:
-                yield f"column {name}.{each.name} is required now."
+        known = {child.field_id for child in before.children}
+        for child in now.children:
+            if child.is_required and child.field_id not in known:
+                yield f"column {name}.{child.name} is required now."
 
 
 def _is_readable_as(before: Field, now: Field) -> bool:
@@ -88,19 +88,19 @@ def _is_readable_as(before: Field, now: Field) -> bool:
 def _column_ids(
     table: WritableTable, target: WriteTarget, written: tuple[Field, ...]
 ) -> tuple[int, ...] | None:
-    known = target.write_schema_column_ids or tuple(each.field_id for each in written)
-    ids = known + _new_sources(table, frozenset(each.field_id for each in written))
+    known = target.write_schema_column_ids or tuple(field.field_id for field in written)
+    ids = known + _new_sources(table, frozenset(field.field_id for field in written))
     is_whole = target.write_schema_column_ids is None
-    return None if is_whole and set(ids) == {each.field_id for each in table.schema.columns} else ids
+    return None if is_whole and set(ids) == {column.field_id for column in table.schema.columns} else ids
 
 
 def _new_sources(table: WritableTable, written: frozenset[int]) -> tuple[int, ...]:
-    sources = {each.source for each in table.partition_fields if each.transform != VOID}
+    sources = {field.source for field in table.partition_fields if field.transform != VOID}
     return tuple(
-        each.field_id
-        for each in table.schema.columns
-        if each.name in sources
-        and each.field_id not in written
-        and not each.is_required
-        and each.initial_default is None
+        column.field_id
+        for column in table.schema.columns
+        if column.name in sources
+        and column.field_id not in written
+        and not column.is_required
+        and column.initial_default is None
     )

@@ -46,10 +46,10 @@ class Rewriting:
         revisions: list[RoundRevision] = []
         try:
             for part in parts:
-                if not all(is_current(table, each.target) for each in part.write_results):
+                if not all(is_current(table, result.target) for result in part.write_results):
                     revisions.append(self._revision(table, part, is_missing_final))
         except BaseException:
-            before = [result for each in parts for result in each.write_results]
+            before = [result for part in parts for result in part.write_results]
             for revision in revisions:
                 self.discard(key, without_files(revision.write_results, before))
             raise
@@ -59,8 +59,8 @@ class Rewriting:
         """Deletes files that no snapshot has or ever will have; those that cannot be deleted are orphans."""
         with suppress(GatewayError):
             table = self._table(key)
-            for each in results:
-                self.data_files.discard(table, each)
+            for result in results:
+                self.data_files.discard(table, result)
 
     def _table(self, key: TableKey) -> WritableTable:
         # If the branch is a tag by now, the commit has already refused it, with that reason.
@@ -69,8 +69,8 @@ class Rewriting:
     def _revision(self, table: WritableTable, part: RoundPart, is_missing_final: bool) -> RoundRevision:
         made: list[WriteResult] = []
         try:
-            for each in part.write_results:
-                made += [each] if is_current(table, each.target) else self._rewritten(table, each)
+            for result in part.write_results:
+                made += [result] if is_current(table, result.target) else self._rewritten(table, result)
         except (TableChanged, CommittableUnreadable, IngestInvalid) as error:
             self.discard(table.key, without_files(made, part.write_results))
             if isinstance(error, WrittenFileMissing) and not is_missing_final:
@@ -109,8 +109,8 @@ class Rewriting:
             yield self.data_files.write(table, target, self.rows.batches(table, target, data_files))
         except UpsertTooLarge:
             if len(data_files) > 1:
-                for each in data_files:
-                    yield from self._made(table, target, [each])
+                for file in data_files:
+                    yield from self._made(table, target, [file])
                 return
             for batch in self.rows.batches(table, target, data_files):
                 yield self.data_files.write(table, target, [batch])
@@ -118,24 +118,24 @@ class Rewriting:
 
 def _joined(results: Sequence[WriteResult]) -> Iterator[WriteResult]:
     """Yields one result for each upsert, as before, in the order in which they take effect."""
-    for target, group in groupby(results, key=lambda each: each.target):
+    for target, group in groupby(results, key=lambda result: result.target):
         own = list(group)
         yield from [WriteResult.merged(target, own)] if target.is_upsert else own
 
 
 def without_files(results: Iterable[WriteResult], others: Iterable[WriteResult]) -> list[WriteResult]:
     """Returns the results without the files that others have too."""
-    in_others = {file for each in others for file in (*each.data_files, *each.delete_files)}
+    in_others = {file for other in others for file in (*other.data_files, *other.delete_files)}
     return [
         replace(
-            each,
-            data_files=tuple(file for file in each.data_files if file not in in_others),
-            delete_files=tuple(file for file in each.delete_files if file not in in_others),
+            result,
+            data_files=tuple(file for file in result.data_files if file not in in_others),
+            delete_files=tuple(file for file in result.delete_files if file not in in_others),
         )
-        for each in results
+        for result in results
     ]
 
 
 def has_files(results: Iterable[WriteResult], files: frozenset[str]) -> bool:
     """Returns whether any of these files is among those of the results."""
-    return any(not files.isdisjoint((*each.data_files, *each.delete_files)) for each in results)
+    return any(not files.isdisjoint((*result.data_files, *result.delete_files)) for result in results)

@@ -69,7 +69,7 @@ class RoundQueue:
     def due_in_ms(self, now_ms: int) -> int | None:
         """Returns the time until the next round is due, as far as is known now; None when nothing waits."""
         waiting = (self._due_in_ms(key, now_ms) for key in self._latest_ms)
-        return min((each for each in waiting if each is not None), default=None)
+        return min((deadline for deadline in waiting if deadline is not None), default=None)
 
     def _due_in_ms(self, key: TableKey, now_ms: int) -> int | None:
         if key in self._running:

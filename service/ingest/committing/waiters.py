@@ -80,14 +80,14 @@ class Waiters:
     def accepted_at(self, ingest_ids: Iterable[UUID]) -> list[datetime]:
         """Returns when those of these ingests were accepted that are waited for here."""
         with self._lock:
-            waiting = [self._waiters[each] for each in ingest_ids if each in self._waiters]
-        return [each.record.accepted_at for each in waiting if each.record is not None]
+            waiting = [self._waiters[ingest_id] for ingest_id in ingest_ids if ingest_id in self._waiters]
+        return [waiter.record.accepted_at for waiter in waiting if waiter.record is not None]
 
     def oldest_accepted_at(self) -> datetime | None:
         """Returns when the longest-waiting ingest was accepted, as far as it is known here."""
         with self._lock:
-            known = (each.record for each in self._waiters.values() if each.record is not None)
-            return next((each.accepted_at for each in known), None)
+            known = (waiter.record for waiter in self._waiters.values() if waiter.record is not None)
+            return next((record.accepted_at for record in known), None)
 
     def settled(self, ingest_id: UUID) -> IngestRecord | None:
         """Returns one of the ingests that were settled last, as the log has it; None: ask the log."""
@@ -97,16 +97,20 @@ class Waiters:
     def oldest(self, key: TableKey) -> UUID | None:
         """Returns the longest-waiting ingest for this table and branch."""
         with self._lock:
-            return next((each for each, waiter in self._waiters.items() if key in waiter.keys), None)
+            return next(
+                (ingest_id for ingest_id, waiter in self._waiters.items() if key in waiter.keys), None
+            )
 
     def least_asked(self, key: TableKey, at_most: int) -> list[UUID]:
         """Returns some ingests that wait for this table and branch, those looked up least often."""
         with self._lock:
-            waiting = ((each, waiter) for each, waiter in self._waiters.items() if key in waiter.keys)
+            waiting = (
+                (ingest_id, waiter) for ingest_id, waiter in self._waiters.items() if key in waiter.keys
+            )
             chosen = nsmallest(at_most, waiting, key=lambda pair: pair[1].asked_count)
             for _, waiter in chosen:
                 waiter.asked_count += 1
-        return [each for each, _ in chosen]
+        return [ingest_id for ingest_id, _ in chosen]
 
     def __len__(self) -> int:
         """Returns how many ingests are waited for."""
@@ -130,15 +134,17 @@ class Waiters:
             self._settled[record.ingest_id] = record
 
     def _resolve(self, waiters: Sequence[_Waiter]) -> None:
-        for each in waiters:
+        for waiter in waiters:
             # The waiting caller may have canceled it.
-            if each.settled.set_running_or_notify_cancel():
-                each.settled.set_result(None)
+            if waiter.settled.set_running_or_notify_cancel():
+                waiter.settled.set_result(None)
 
 
 def unsettled(record: IngestRecord) -> list[TableKey]:
     """Returns the tables and branches that the ingest still waits for."""
-    return [each.key for each in record.commits if each.snapshot_id is None and each.error_code is None]
+    return [
+        commit.key for commit in record.commits if commit.snapshot_id is None and commit.error_code is None
+    ]
 
 
 def _settled(record: IngestRecord | None, key: TableKey, outcome: Outcome | None) -> IngestRecord | None:
@@ -146,13 +152,13 @@ def _settled(record: IngestRecord | None, key: TableKey, outcome: Outcome | None
         return None
     commits = tuple(
         replace(
-            each,
+            commit,
             snapshot_id=outcome.snapshot_id,
             error_code=outcome.error_code,
             error_detail=outcome.error_detail,
         )
-        if each.key == key
-        else each
-        for each in record.commits
+        if commit.key == key
+        else commit
+        for commit in record.commits
     )
     return replace(record, commits=commits)

@@ -54,15 +54,15 @@ class AcceptedRows:
             yield destination, rows
 
     def _written(self) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        for each in self._rows:
-            if isinstance(each, Unfit):
-                self._count(each)
+        for row in self._rows:
+            if isinstance(row, Unfit):
+                self._count(row)
                 if self._dead_letters is not None:
-                    yield from self._dead_letters.take(each)
+                    yield from self._dead_letters.take(row)
             else:
-                self._good_count += each.rows.num_rows
+                self._good_count += row.rows.num_rows
                 if self._dead_letters is not None or not self._bad_count:
-                    yield self._destinations[each.target], each.rows
+                    yield self._destinations[row.target], row.rows
         self._check()
         if self._dead_letters is not None:
             yield from self._dead_letters.rest()

@@ -118,7 +118,7 @@ class DeadLetters:
         """Returns where dead letters of this name go."""
         if name not in self._destinations:
             table = self._tables.opened(name)
-            write = Write(TableKey(name), (), ColumnNames(tuple(each.name for each in FIELDS)))
+            write = Write(TableKey(name), (), ColumnNames(tuple(field.name for field in FIELDS)))
             self._destinations[name] = Destination(table, resolve_target(write, table))
         return self._destinations[name]
 
@@ -137,7 +137,7 @@ class DeadLetters:
             text,
             raw,
         )
-        return dict(zip((each.name for each in FIELDS), values, strict=True))
+        return dict(zip((field.name for field in FIELDS), values, strict=True))
 
 
 def _position(unfit: Unfit) -> str:

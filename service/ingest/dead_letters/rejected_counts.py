@@ -18,10 +18,10 @@ def with_rejected_counts(
     >>> [(each.table, each.rejected_record_count) for each in with_rejected_counts([], dead_letters)]
     [('lake.logs.events', 3)]
     """
-    found = {each.table: each for each in tables}
-    for each in dead_letters:
-        name = each.table.removesuffix(SUFFIX)
-        if name != each.table:
+    found = {table.table: table for table in tables}
+    for letter in dead_letters:
+        name = letter.table.removesuffix(SUFFIX)
+        if name != letter.table:
             own = found.get(name, TableIngests(name))
-            found[name] = replace(own, rejected_record_count=each.record_count)
+            found[name] = replace(own, rejected_record_count=letter.record_count)
     return [found[name] for name in sorted(found)]

@@ -19,11 +19,11 @@ def check_separate_dead_letters(request: IngestRequest) -> None:
     """
     if request.on_error is not OnError.DEAD_LETTER:
         return
-    dead_letters = {TableKey(dead_letter_name(each.key.table)) for each in request.writes}
-    for each in request.writes:
-        if each.is_upsert and each.key in dead_letters:
+    dead_letters = {TableKey(dead_letter_name(write.key.table)) for write in request.writes}
+    for write in request.writes:
+        if write.is_upsert and write.key in dead_letters:
             reason = (
-                f"{each.key.table} receives the dead letters of this request, which have no defined order"
+                f"{write.key.table} receives the dead letters of this request, which have no defined order"
                 " among its writes. Send the upsert in a request of its own."
             )
-            raise IngestInvalid(reason, [WriteFault(each.place, reason)])
+            raise IngestInvalid(reason, [WriteFault(write.place, reason)])

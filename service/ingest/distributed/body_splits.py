@@ -58,11 +58,11 @@ def body_splits(
 
 def _row_groups(raw: BinaryIO, count: Callable[[int], int]) -> tuple[Sequence[BodyPart], int]:
     found = parquet_row_groups(raw)
-    weights = [each.byte_count for each in found]
+    weights = [row_group.byte_count for row_group in found]
     byte_count = sum(weights)
     splits: list[BodyPart] = []
     first_row = 1
     for group in in_groups(range(len(found)), weights, count(byte_count)):
         splits.append(RowGroups(group[0], group[-1] + 1, first_row))
-        first_row += sum(found[each].row_count for each in group)
+        first_row += sum(found[index].row_count for index in group)
     return splits, byte_count

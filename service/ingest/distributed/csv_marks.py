@@ -17,7 +17,7 @@ def csv_marks(stream: BinaryIO, block_bytes: int, max_line_bytes: int) -> LineMa
 
     >>> from io import BytesIO
     >>> found = csv_marks(BytesIO(b'a,b\n1,"x\ny"\n2,z\n'), 9, 100)
-    >>> [(each.offset, each.number) for each in found.marks], found.header
+    >>> [(mark.offset, mark.number) for mark in found.marks], found.header
     ([(0, 1), (4, 2), (16, 5)], b'a,b\n')
     """
     scan = _Scan(max_line_bytes)

@@ -53,14 +53,14 @@ def write_readable(
     """
     files = found.all() if are_taken else found.files
     outcomes = mapped(replace(task, reports_unreadable=True), files)
-    if any(each.failure for each in outcomes):
+    if any(outcome.failure for outcome in outcomes):
         return FolderOutcomes(outcomes)
-    unfound = tuple(each.file for each in found.unfound)
-    broken = tuple({each.uri: each for outcome in outcomes for each in outcome.unreadable}.values())
+    unfound = tuple(file.file for file in found.unfound)
+    broken = tuple({file.uri: file for outcome in outcomes for file in outcome.unreadable}.values())
     if broken:
         # Other parts of these files may have been read by other tasks.
-        for each in outcomes:
-            discard(each)
+        for outcome in outcomes:
+            discard(outcome)
         if are_taken:
             raise _taken_before(broken[0])
         outcomes = mapped(task, without(files, broken))
@@ -71,8 +71,8 @@ def write_readable(
 
 def without(files: Sequence[SourceFile], unreadable: Sequence[UnreadableFile]) -> Sequence[SourceFile]:
     """Returns the files without the unreadable ones."""
-    uris = {each.uri for each in unreadable}
-    return [each for each in files if each.uri not in uris]
+    uris = {file.uri for file in unreadable}
+    return [file for file in files if file.uri not in uris]
 
 
 def names_in_folder(names: Sequence[str], folder: str) -> Sequence[str]:
@@ -83,7 +83,7 @@ def names_in_folder(names: Sequence[str], folder: str) -> Sequence[str]:
     """
     depth = len(SourceUri.parse(folder).segments) + 1
     # Not parsed, because they may have characters that no address has.
-    return [each for each in names if len(address_of(each).split("/")[_BEFORE_PATH:]) == depth]
+    return [name for name in names if len(address_of(name).split("/")[_BEFORE_PATH:]) == depth]
 
 
 def without_names(names: Sequence[str], unreadable: Sequence[UnreadableFile]) -> Sequence[str]:
@@ -94,8 +94,8 @@ def without_names(names: Sequence[str], unreadable: Sequence[UnreadableFile]) ->
     >>> without_names(["file:/in/a.csv", "file:/in/b.csv"], [UnreadableFile("file:///in/a.csv", "")])
     ['file:/in/b.csv']
     """
-    uris = {each.uri for each in unreadable}
-    return [each for each in names if address_of(each) not in uris]
+    uris = {file.uri for file in unreadable}
+    return [name for name in names if address_of(name) not in uris]
 
 
 def dead_letters_of_files(
@@ -105,8 +105,8 @@ def dead_letters_of_files(
     write: int | None,
 ) -> Iterator[tuple[Destination, pa.RecordBatch]]:
     """Yields one dead letter for each file; `write` is None where records have routes, as no file has one."""
-    for each in files:
-        yield from dead_letters.take(Unfit(_reported(each), b"", record_format, write))
+    for file in files:
+        yield from dead_letters.take(Unfit(_reported(file), b"", record_format, write))
     yield from dead_letters.rest()
 
 

@@ -103,12 +103,12 @@ class KeyedTask:
     def _rows(
         self, moved: Iterator[Moved], reported: list[SplitOutcome]
     ) -> Iterator[tuple[Destination, pa.RecordBatch]]:
-        known = {each.target: each for each in self.task.destinations}
+        known = {destination.target: destination for destination in self.task.destinations}
         schemas: dict[WriteTarget, pa.Schema] = {}
-        for each in moved:
-            match each:
+        for item in moved:
+            match item:
                 case SplitOutcome():
-                    reported.append(each)
+                    reported.append(item)
                 case MovedRows(target, data):
                     if target not in schemas:
                         schemas[target] = self._schema(known, target)

@@ -79,10 +79,10 @@ def parts_of_files(
             is_splittable=is_lines and source.compression_of(file.uri) is Compression.NONE,
         )
     ]
-    weights = [max(_byte_count(each, source), _OPENING_BYTES) for each in splits]
+    weights = [max(_byte_count(split, source), _OPENING_BYTES) for split in splits]
     count = task_count(sum(weights), large.executors.slots, target_bytes, large.bounds.split_bytes)
     reader = SplitsOfSource(plan, source, large.open_split, large.bounds.source_reading, large.spools)
-    byte_count = sum(_byte_count(each, source) for each in splits)
+    byte_count = sum(_byte_count(split, source) for split in splits)
     return LargeParts(reader, in_groups(splits, weights, count), byte_count)
 
 
@@ -106,7 +106,7 @@ def parts_of_body(
     splits, byte_count = body_splits(body, count, bounds.split_bytes, bounds.body_reading)
     with large.bodies.staged(body, table) as staged:
         reader = SplitsOfBody(plan, staged, body.record_format, body.compression, bounds.body_reading)
-        yield LargeParts(reader, [(each,) for each in splits], byte_count)
+        yield LargeParts(reader, [(split,) for split in splits], byte_count)
 
 
 def _byte_count(split: SourceSplit, source: SourceRecords) -> int:

@@ -29,7 +29,7 @@ class LineMarks:
         r"""Returns all lines in at most `count` parts of about equal size; none is empty.
 
         >>> from io import BytesIO
-        >>> [(each.start, each.end) for each in line_marks(BytesIO(b"a\nb\ncc\nd"), 3).splits(2)]
+        >>> [(split.start, split.end) for split in line_marks(BytesIO(b"a\nb\ncc\nd"), 3).splits(2)]
         [(0, 4), (4, 8)]
         """
         cuts: dict[int, LineMark] = {}
@@ -37,8 +37,8 @@ class LineMarks:
             if mark.offset < self.byte_count:
                 cuts.setdefault(mark.offset * count // self.byte_count, mark)
         chosen = list(cuts.values())
-        ends = [*(each.offset for each in chosen[1:]), self.byte_count]
-        return [self._split(each, end) for each, end in zip(chosen, ends, strict=True)]
+        ends = [*(mark.offset for mark in chosen[1:]), self.byte_count]
+        return [self._split(mark, end) for mark, end in zip(chosen, ends, strict=True)]
 
     def _split(self, mark: LineMark, end: int) -> BodySplit:
         if mark.offset == 0:
@@ -50,7 +50,7 @@ def line_marks(stream: BinaryIO, block_bytes: int) -> LineMarks:
     r"""Returns at most one place in every block; reads the whole stream, a block at a time.
 
     >>> from io import BytesIO
-    >>> [(each.offset, each.number) for each in line_marks(BytesIO(b"a\nb\ncc\nd"), 3).marks]
+    >>> [(mark.offset, mark.number) for mark in line_marks(BytesIO(b"a\nb\ncc\nd"), 3).marks]
     [(0, 1), (2, 2), (4, 3), (7, 4)]
     """
     marks = [LineMark(0, 1)]

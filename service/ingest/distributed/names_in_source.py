@@ -49,19 +49,19 @@ class NamesTask:
         """Returns the names in some parts."""
         assert isinstance(self.reader, SplitsOfSource)
         found: list[Names] = []
-        for each in splits:
+        for split in splits:
             try:
-                found.append(self.reader.names(each, self.known))
+                found.append(self.reader.names(split, self.known))
             except CallerError as failure:
-                return of_file(place_of(each), failure)
+                return of_file(place_of(split), failure)
         return _joined(found, self.known)
 
 
 def _joined(found: Iterable[Names | CallerError], known: Sequence[frozenset[str]]) -> Names:
     joined: Names = [set() for _ in known]
-    for each in found:
-        if isinstance(each, CallerError):
-            raise each
-        for names, more, own in zip(joined, each, known, strict=True):
+    for names_found in found:
+        if isinstance(names_found, CallerError):
+            raise names_found
+        for names, more, own in zip(joined, names_found, known, strict=True):
             note_names(names, more, own)
     return joined

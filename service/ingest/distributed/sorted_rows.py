@@ -70,14 +70,14 @@ class SortedRows:
     def sorted_out(self, place: str, rows: Iterable[Rows]) -> Iterator[tuple[Destination, pa.RecordBatch]]:
         """Yields what is to be written of these rows, which come from this place."""
         self._place = place
-        for each in rows:
-            if isinstance(each, TargetRows):
-                self._row_count += each.rows.num_rows
+        for row in rows:
+            if isinstance(row, TargetRows):
+                self._row_count += row.rows.num_rows
                 # Without dead letters one bad record is enough to write nothing.
                 if self._has_rows and (self._dead_letters is not None or not self._bad_count):
-                    yield self._destinations[each.target], each.rows
+                    yield self._destinations[row.target], row.rows
             else:
-                unfit = self._unfit(each)
+                unfit = self._unfit(row)
                 if self._dead_letters is not None:
                     yield from self._dead_letters.take(unfit)
 

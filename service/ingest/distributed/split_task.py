@@ -102,7 +102,7 @@ class SplitTask:
         return rows.outcome(write_results_to_bytes(results))
 
     def _not_left_out(self, pairs: Pairs) -> Pairs:
-        return (each for each in pairs if each[0].target.key not in self.left_out)
+        return (pair for pair in pairs if pair[0].target.key not in self.left_out)
 
 
 def unreadable(rows: SortedRows, reader: SplitReader, splits: Sequence[Split]) -> SplitOutcome:

@@ -17,7 +17,7 @@ def task_count(byte_count: int, slots: int, target_bytes: int, least_bytes: int)
     Every task writes files of its own, so many tasks leave small files. If there are several tasks, each gets
     at least `least_bytes`, and none so much that it would write a thousand files.
 
-    >>> [task_count(each * 2**30, 2, 2**29, 2**27) for each in (0, 1, 2, 100)]
+    >>> [task_count(gib * 2**30, 2, 2**29, 2**27) for gib in (0, 1, 2, 100)]
     [1, 2, 4, 12]
     >>> task_count(2**30, 64, 2**29, 2**27)
     8
@@ -40,4 +40,4 @@ def in_groups(items: Sequence[T], weights: Sequence[int], count: int) -> list[tu
         # The middle of an item decides its group.
         groups[min((2 * before + weight) * count // (2 * total), count - 1)].append(item)
         before += weight
-    return [tuple(each) for each in groups if each]
+    return [tuple(group) for group in groups if group]

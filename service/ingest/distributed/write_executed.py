@@ -95,7 +95,7 @@ class ExecutedWrite:
         self._files = files
         # An ingest of dead letters alone appends them, whatever the rows are.
         self._is_keyed = request.validation_schema is None and any(
-            each.target.is_upsert for each in destinations
+            destination.target.is_upsert for destination in destinations
         )
         self._request = request
         self._ingest_id = ingest_id
@@ -107,7 +107,9 @@ class ExecutedWrite:
         self._bad_count = 0
         self._row_count = 0
         self._unreadable: tuple[UnreadableFile, ...] = ()
-        self.tables: dict[TableKey, WritableTable] = {each.table.key: each.table for each in destinations}
+        self.tables: dict[TableKey, WritableTable] = {
+            destination.table.key: destination.table for destination in destinations
+        }
 
     def run(self) -> None:
         """Writes everything; or deletes the known files, and raises.
@@ -130,9 +132,9 @@ class ExecutedWrite:
     @property
     def results(self) -> list[WriteResult]:
         """One result for each target that has rows, in the order of the request's writes."""
-        targets = dict.fromkeys((*(each.target for each in self._destinations), *self._found))
-        merged = (WriteResult.merged(each, self._found.get(each, ())) for each in targets)
-        return [each for each in merged if each.record_count]
+        targets = dict.fromkeys((*(destination.target for destination in self._destinations), *self._found))
+        merged = (WriteResult.merged(target, self._found.get(target, ())) for target in targets)
+        return [result for result in merged if result.record_count]
 
     @property
     def rejected(self) -> Rejected:
@@ -147,7 +149,7 @@ class ExecutedWrite:
         is_later = self._has_dead_letters_later and self._bad_count
         if not is_later:
             return None
-        reads = tuple(ReadAs(each.fields, each.partition) for each in self._targets())
+        reads = tuple(ReadAs(target.fields, target.partition) for target in self._targets())
         return ValidatedSchemas(reads, self._unreadable)
 
     def discard(self) -> None:
@@ -156,9 +158,9 @@ class ExecutedWrite:
             self._discard(results)
 
     def _discard(self, results: Sequence[WriteResult]) -> None:
-        for each in results:
+        for result in results:
             with suppress(GatewayError):
-                self._ports.data_files.discard(self.tables[each.target.key], each)
+                self._ports.data_files.discard(self.tables[result.target.key], result)
 
     def _outcomes(self) -> Sequence[SplitOutcome]:
         has_rows = self._request.validation_schema is None
@@ -193,7 +195,7 @@ class ExecutedWrite:
                 task,
                 found,
                 mapped,
-                lambda each: self._discard(_results(each)),
+                lambda outcome: self._discard(_results(outcome)),
                 are_taken=folder.are_taken,
             )
             self._unreadable = written.unreadable
@@ -203,7 +205,7 @@ class ExecutedWrite:
             return outcomes
         write = None if self._request.route else 0
         pairs = dead_letters_of_files(task.dead_letters, unreadable, source.record_format, write)
-        wanted = (each for each in pairs if each[0].target.key not in task.left_out)
+        wanted = (pair for pair in pairs if pair[0].target.key not in task.left_out)
         dead_letters = self._ports.data_files.write_all(wanted)
         return [*outcomes, SplitOutcome(write_results_to_bytes(dead_letters))]
 
@@ -213,7 +215,7 @@ class ExecutedWrite:
     @property
     def _target_bytes(self) -> int:
         # An ingest of dead letters alone has only their tables.
-        tables = [each.table for each in self._destinations] or self.tables.values()
+        tables = [destination.table for destination in self._destinations] or self.tables.values()
         return min(map(self._ports.data_files.target_bytes, tables))
 
     def _written(self, task: SplitTask, parts: LargeParts) -> Sequence[SplitOutcome]:
@@ -246,11 +248,11 @@ class ExecutedWrite:
     def _keyed(self, task: SplitTask, count: int, regrouped: Regrouped) -> Sequence[SplitOutcome]:
         outcomes: Sequence[SplitOutcome] = ()
         for _ in range(_DIVIDED_AT_MOST):
-            outcomes = [outcome for each in regrouped(KeyedTask(task, count)) for outcome in each]
-            if not any(isinstance(each.failure, UpsertTooLarge) for each in outcomes):
+            outcomes = [outcome for group in regrouped(KeyedTask(task, count)) for outcome in group]
+            if not any(isinstance(outcome.failure, UpsertTooLarge) for outcome in outcomes):
                 break
-            for each in outcomes:
-                self._discard(_results(each))
+            for outcome in outcomes:
+                self._discard(_results(outcome))
             count *= _MORE_PARTS
         return outcomes
 
@@ -264,9 +266,9 @@ class ExecutedWrite:
             for read in self._request.validation_schema.reads:
                 yield ReadTarget(read.fields, partition=read.partition)
             return
-        for write, each in zip(self._request.writes, self._destinations, strict=True):
-            written = written_fields(each.table.schema, each.target.write_schema_column_ids)
-            yield read_target(write, each.table, written)
+        for write, destination in zip(self._request.writes, self._destinations, strict=True):
+            written = written_fields(destination.table.schema, destination.target.write_schema_column_ids)
+            yield read_target(write, destination.table, written)
 
     @property
     def _has_dead_letters_later(self) -> bool:
@@ -294,23 +296,23 @@ class ExecutedWrite:
         )
 
     def _opened_dead_letters(self, writes: Iterable[int]) -> DeadLetters:
-        names = dict.fromkeys(dead_letter_name(self._request.writes[each].key.table) for each in writes)
+        names = dict.fromkeys(dead_letter_name(self._request.writes[write].key.table) for write in writes)
         opened = {name: self._ports.dead_letters.opened(name) for name in names}
-        self.tables |= {each.key: each for each in opened.values()}
+        self.tables |= {table.key: table for table in opened.values()}
         received_at = self._ports.clock.now()
         # Executors cannot create tables.
         return DeadLetters(self._ingest_id, received_at, self._request, OpenedDeadLetters(opened))
 
     def _take(self, outcomes: Sequence[SplitOutcome]) -> None:
-        for each in outcomes:
-            for result in _results(each):
+        for outcome in outcomes:
+            for result in _results(outcome):
                 self._found.setdefault(result.target, []).append(result)
-            self._bad += each.bad[: MAX_REPORTED - len(self._bad)]
-            self._bad_count += each.bad_count
-            self._row_count += each.row_count
-        for each in outcomes:
-            if each.failure is not None:
-                raise each.failure
+            self._bad += outcome.bad[: MAX_REPORTED - len(self._bad)]
+            self._bad_count += outcome.bad_count
+            self._row_count += outcome.row_count
+        for outcome in outcomes:
+            if outcome.failure is not None:
+                raise outcome.failure
 
     def _check(self) -> None:
         # New files in a folder may be empty, and the batch must end all the same.

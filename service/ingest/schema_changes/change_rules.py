@@ -76,4 +76,4 @@ NOTHING_FORBIDDEN = ChangeRules()
 
 
 def _is_among(name: TableName, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(str(name), each) for each in patterns)
+    return any(fnmatchcase(str(name), pattern) for pattern in patterns)

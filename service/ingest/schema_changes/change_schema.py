@@ -44,8 +44,8 @@ def _with_fields(columns: _Fields, parent: Path, change: Callable[[_Fields], _Fi
 def _with_field(fields: _Fields, path: Path, change: Callable[[Field], Field]) -> _Fields:
     name, rest = path[0], path[1:]
     return tuple(
-        each if each.name != name else _inside(each, rest, change) if rest else change(each)
-        for each in fields
+        field if field.name != name else _inside(field, rest, change) if rest else change(field)
+        for field in fields
     )
 
 

@@ -45,27 +45,27 @@ def compare_schemas(given: tuple[Field, ...], table: tuple[Field, ...]) -> Schem
     (WidenField(path=('id',), before='int', after='long'),)
     """
     found = tuple(_in_struct(given, table, ()))
-    changes = tuple(each for each in found if isinstance(each, SchemaChange))
-    differences = tuple(each for each in found if isinstance(each, SchemaDifference))
+    changes = tuple(change for change in found if isinstance(change, SchemaChange))
+    differences = tuple(difference for difference in found if isinstance(difference, SchemaDifference))
     if changes or differences:
         return SchemaComparison(SchemaMatch.SCHEMA_UPDATE_NEEDED, changes, differences)
     return SchemaComparison(SchemaMatch.DATA_CONVERSION_NEEDED if found else SchemaMatch.SAME)
 
 
 def _in_struct(given: tuple[Field, ...], own: tuple[Field, ...], path: Path) -> Iterator[_Finding]:
-    known = {each.name: each for each in own}
+    known = {field.name: field for field in own}
     for field in given:
         partner = known.get(field.name)
         if partner is None:
             yield AddField(path, replace(_without_ids(field), is_required=False))
         else:
             yield from _in_field(field, partner, (*path, field.name))
-    names = [each.name for each in given]
+    names = [field.name for field in given]
     sent = set(names)
     for field in own:
         if field.is_required and field.name not in sent:
             yield MakeOptional((*path, field.name))
-    if names != [each.name for each in own]:
+    if names != [field.name for field in own]:
         yield _Conversion.NEEDED
 
 

@@ -48,9 +48,9 @@ def _name_faults(name: TableName) -> Iterator[str]:
 def _schema_faults(schema: TableSchema) -> Iterator[str]:
     if not schema.columns:
         yield "The schema of a new table needs at least one column."
-    for each in schema.columns:
-        if each.field_id in schema.identifier_field_ids and not each.is_required:
-            yield f"{each.name} identifies rows, so it has to be required."
-    added = [AddField((), each) for each in schema.columns]
+    for column in schema.columns:
+        if column.field_id in schema.identifier_field_ids and not column.is_required:
+            yield f"{column.name} identifies rows, so it has to be required."
+    added = [AddField((), column) for column in schema.columns]
     for difference in refused_changes(added, TableSchema(0, ()), ()):
         yield difference.detail

@@ -33,7 +33,7 @@ class Evolutions:
     def evolved(self, name: TableName, changes: Iterable[SchemaChange]) -> None:
         """Notes that all these changes are in the table's schema."""
         before = self._found.get(name, TableEvolution(name))
-        reported = tuple(reported_change(each) for each in changes)
+        reported = tuple(reported_change(change) for change in changes)
         self._found[name] = replace(before, changes=before.changes + reported)
 
     def all(self) -> tuple[TableEvolution, ...]:

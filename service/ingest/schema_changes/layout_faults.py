@@ -18,14 +18,14 @@ def layout_faults(columns: tuple[Field, ...], layout: TableLayout) -> Iterator[F
     types = dict(_types(columns, ""))
     names: set[str] = set()
     made: set[tuple[str, str]] = set()
-    for index, each in enumerate(layout.partition_fields):
+    for index, field in enumerate(layout.partition_fields):
         place = f"partitionSpec/{index}"
-        yield from _source_faults(place, each.source, each.transform, types, is_partition_of)
-        yield from _name_faults(place, each, types, names)
+        yield from _source_faults(place, field.source, field.transform, types, is_partition_of)
+        yield from _name_faults(place, field, types, names)
         # Iceberg allows only one bucket of a column, whatever its size.
-        kind = (each.source, each.transform.partition("[")[0])
+        kind = (field.source, field.transform.partition("[")[0])
         if kind in made:
-            yield f"{place}/transform", f"{each.source} is partitioned by {kind[1]} already"
+            yield f"{place}/transform", f"{field.source} is partitioned by {kind[1]} already"
         made.add(kind)
     yield from sort_order_faults(columns, layout.sort_fields)
 
@@ -33,8 +33,8 @@ def layout_faults(columns: tuple[Field, ...], layout: TableLayout) -> Iterator[F
 def sort_order_faults(columns: tuple[Field, ...], fields: Sequence[SortField]) -> Iterator[Fault]:
     """Yields every reason why rows with these columns cannot be in this order."""
     types = dict(_types(columns, "")) if fields else {}
-    for index, each in enumerate(fields):
-        yield from _source_faults(f"sortOrder/{index}", each.source, each.transform, types, is_made_of)
+    for index, field in enumerate(fields):
+        yield from _source_faults(f"sortOrder/{index}", field.source, field.transform, types, is_made_of)
 
 
 def _types(fields: tuple[Field, ...], prefix: str) -> Iterator[tuple[str, Field]]:
@@ -70,5 +70,5 @@ def _name_faults(
         yield f"{place}/name", f"{name} is the name of another partition field"
     names.add(name.lower())
     is_own = field.transform == "identity" and name == field.source
-    if not is_own and name.lower() in {each.lower() for each in types}:
+    if not is_own and name.lower() in {column.lower() for column in types}:
         yield f"{place}/name", f"{name} is the name of a column: give the partition field another one"

@@ -59,7 +59,7 @@ def match_tables(
     with reporting(made.all):
         for _ in range(_ATTEMPTS):
             plans = _plans(writes, tables, changes, rules, check)
-            if not any(each.is_change for each in plans.values()):
+            if not any(plan.is_change for plan in plans.values()):
                 return MatchedTables(_by_key(writes, plans), made.all())
             for name, plan in plans.items():
                 if plan.creation is not None:
@@ -95,8 +95,8 @@ def _plans(
     writes: Sequence[Write], tables: WritableTables, changes: TableChanges, rules: ChangeRules, check: Check
 ) -> _Plans:
     own: dict[TableName, list[Write]] = {}
-    for each in writes:
-        own.setdefault(each.key.table, []).append(each)
+    for write in writes:
+        own.setdefault(write.key.table, []).append(write)
     found: dict[TableName, WritableTable | None] = {}
     plans: dict[TableName, TablePlan] = {}
     missing: dict[TableName, TableNotFound] = {}
@@ -113,7 +113,7 @@ def _plans(
             if plan.creation is not None:
                 changes.check_creation(name, plan.creation)
             plans[name] = plan
-    if missing or not refusal.is_empty or any(each.is_change for each in plans.values()):
+    if missing or not refusal.is_empty or any(plan.is_change for plan in plans.values()):
         with refusal.gathering():
             check(_as_planned(writes, plans), _by_key(writes, plans))
     _add_missing(missing, own, refusal)
@@ -135,12 +135,12 @@ def _add_missing(
 def _found(name: TableName, writes: Sequence[Write], tables: WritableTables) -> WritableTable | None:
     opened: dict[str, WritableTable] = {}
     try:
-        for each in writes:
-            if each.key.branch not in opened:
-                with refused_at(f"{each.place}/branch"):
-                    opened[each.key.branch] = tables.writable(name, each.key.branch)
+        for write in writes:
+            if write.key.branch not in opened:
+                with refused_at(f"{write.place}/branch"):
+                    opened[write.key.branch] = tables.writable(name, write.key.branch)
     except TableNotFound:
-        if any(each.schema is not None and each.schema.create is not None for each in writes):
+        if any(write.schema is not None and write.schema.create is not None for write in writes):
             return None
         raise
     # A table has one schema for all its branches; the last one loaded is the newest.
@@ -148,7 +148,7 @@ def _found(name: TableName, writes: Sequence[Write], tables: WritableTables) -> 
 
 
 def _as_planned(writes: Sequence[Write], plans: _Plans) -> list[Write]:
-    return [plans[each.key.table].write(each) if each.key.table in plans else each for each in writes]
+    return [plans[write.key.table].write(write) if write.key.table in plans else write for write in writes]
 
 
 def _by_key(writes: Sequence[Write], plans: _Plans) -> dict[TableKey, WritableTable]:
@@ -157,4 +157,4 @@ def _by_key(writes: Sequence[Write], plans: _Plans) -> dict[TableKey, WritableTa
 
 
 def _keys(writes: Sequence[Write]) -> list[TableKey]:
-    return list(dict.fromkeys(each.key for each in writes))
+    return list(dict.fromkeys(write.key for write in writes))

@@ -44,7 +44,7 @@ def plan_schema(
             continue
         now = replace(schema, columns=columns)
         changes, found = _asked(write.schema, write.schema.schema, now, partition_names)
-        differences += [replace(each, place=write.place) for each in found]
+        differences += [replace(difference, place=write.place) for difference in found]
         columns = change_schema(columns, changes)
     if columns is schema.columns:
         return SchemaPlan((), tuple(differences), 0)
@@ -59,7 +59,7 @@ def _asked(
     changes = comparison.changes
     if asked.evolves and not asked.drops_required:
         # Such a schema only adds: fields that it lacks, or does not require, stay as they are.
-        changes = tuple(each for each in changes if not isinstance(each, MakeOptional))
+        changes = tuple(change for change in changes if not isinstance(change, MakeOptional))
     refused = tuple(refused_changes(changes, now, partition_names))
     unasked = () if asked.evolves else _unasked(changes, refused)
     differences = comparison.differences + refused + unasked
@@ -70,10 +70,12 @@ def _unasked(
     changes: tuple[SchemaChange, ...], refused: tuple[SchemaDifference, ...]
 ) -> tuple[SchemaDifference, ...]:
     # A change that would be refused anyway is reported once, without advice to request it.
-    known = {each.column for each in refused}
-    reported = [_as_difference(each) for each in changes]
+    known = {difference.column for difference in refused}
+    reported = [_as_difference(change) for change in changes]
     return tuple(
-        each for each in reported if not any(f"{name}.".startswith(f"{each.column}.") for name in known)
+        difference
+        for difference in reported
+        if not any(f"{name}.".startswith(f"{difference.column}.") for name in known)
     )
 
 

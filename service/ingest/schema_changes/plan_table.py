@@ -71,7 +71,7 @@ def plan_table(
     orders = missing_sort_orders(writes, table.sort_orders)
     if orders:
         rules.check_sort_orders(name, len(table.sort_orders) + len(orders))
-    plan = _plan(name, writes, table.schema, [each.name for each in table.partition_fields])
+    plan = _plan(name, writes, table.schema, [field.name for field in table.partition_fields])
     if plan.changes:
         rules.check_evolution(name, plan.field_count)
     planned = with_sort_orders(table, orders) if orders else table
@@ -83,8 +83,8 @@ def plan_table(
 def _made(name: TableName, writes: Sequence[Write], rules: ChangeRules) -> TablePlan:
     creation = _creation(name, writes)
     layout = creation.layout
-    partition_fields = tuple(replace(each, name=partition_name(each)) for each in layout.partition_fields)
-    plan = _plan(name, writes, creation.schema, [each.name for each in partition_fields])
+    partition_fields = tuple(replace(field, name=partition_name(field)) for field in layout.partition_fields)
+    plan = _plan(name, writes, creation.schema, [field.name for field in partition_fields])
     rules.check_creation(name, _field_count(creation.schema))
     if plan.changes:
         rules.check_evolution(name, plan.field_count)
@@ -106,10 +106,10 @@ def _made(name: TableName, writes: Sequence[Write], rules: ChangeRules) -> Table
 
 def _creation(name: TableName, writes: Sequence[Write]) -> TableCreation:
     """Returns the schema and layout of the new table, from the first write that asks for its creation."""
-    for each in writes:
-        if each.schema is not None and each.schema.create is not None:
-            creation = TableCreation(each.schema.schema or TableSchema(0, ()), each.schema.create)
-            faults = list(creation_faults(name, creation, each.place))
+    for write in writes:
+        if write.schema is not None and write.schema.create is not None:
+            creation = TableCreation(write.schema.schema or TableSchema(0, ()), write.schema.create)
+            faults = list(creation_faults(name, creation, write.place))
             if faults:
                 raise CreationInvalid(f"The table cannot be created: {faults[0].reason}", faults)
             return creation
@@ -136,8 +136,8 @@ def _planned(schema: TableSchema, plan: SchemaPlan) -> TableSchema:
 def _check_sent(
     name: TableName, writes: Sequence[Write], table: WritableTable | None, rules: ChangeRules
 ) -> None:
-    asked = [(each.place, each.schema) for each in writes if each.schema is not None]
-    sent = [(place, each.schema) for place, each in asked if each.schema is not None]
+    asked = [(write.place, write.schema) for write in writes if write.schema is not None]
+    sent = [(place, write.schema) for place, write in asked if write.schema is not None]
     # Most writes send no schema, and tables may have thousands of fields.
     own_count = _field_count(table.schema) if sent and table is not None else 0
     refusal = OneRefusal()

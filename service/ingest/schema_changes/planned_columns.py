@@ -19,16 +19,16 @@ def planned_columns(columns: tuple[Field, ...], changes: Iterable[SchemaChange])
     >>> from service.model.tables.schema_changes import AddField
     >>> from service.model.tables.schemas import Primitive
     >>> changes = [AddField((), Field(0, "at", Primitive("date")))]
-    >>> [each.field_id for each in planned_columns((Field(4, "id", Primitive("int")),), changes)]
+    >>> [column.field_id for column in planned_columns((Field(4, "id", Primitive("int")),), changes)]
     [4, 5]
     """
     ids = count(highest_id(columns) + 1)
-    return tuple(_with_ids(each, ids) for each in change_schema(columns, changes))
+    return tuple(_with_ids(field, ids) for field in change_schema(columns, changes))
 
 
 def highest_id(columns: tuple[Field, ...]) -> int:
     """Returns the highest id of all fields, nested ones too; 0 if there are none."""
-    return max((each.field_id for _, each in fields_with_paths(columns)), default=0)
+    return max((field.field_id for _, field in fields_with_paths(columns)), default=0)
 
 
 def with_planned_ids(
@@ -39,8 +39,8 @@ def with_planned_ids(
     Callers cannot know the ids of new fields, so these are matched by names. New fields have ids above
     `known_id`.
     """
-    partners = {each.name: each for each in planned}
-    return tuple(_with_planned_id(each, partners.get(each.name), known_id) for each in given)
+    partners = {field.name: field for field in planned}
+    return tuple(_with_planned_id(field, partners.get(field.name), known_id) for field in given)
 
 
 def _with_planned_id(field: Field, partner: Field | None, known_id: int) -> Field:
@@ -53,5 +53,5 @@ def _with_planned_id(field: Field, partner: Field | None, known_id: int) -> Fiel
 
 def _with_ids(field: Field, ids: Iterator[int]) -> Field:
     new_id = field.field_id or next(ids)
-    children = [_with_ids(each, ids) for each in field.children]
+    children = [_with_ids(child, ids) for child in field.children]
     return replace(field, field_id=new_id, type=with_children(field.type, children))

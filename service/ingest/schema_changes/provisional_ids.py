@@ -22,7 +22,7 @@ def with_provisional_ids(schema: Mapping[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = numbered.type(schema, _MAX_DEPTH)
     identifiers = schema.get("identifier-field-ids")
     if isinstance(identifiers, list):
-        made["identifier-field-ids"] = [numbered.new_id(each) for each in identifiers]
+        made["identifier-field-ids"] = [numbered.new_id(identifier) for identifier in identifiers]
     return made
 
 
@@ -43,7 +43,7 @@ class _Numbered:
             return json
         made = dict(json)
         if isinstance(fields := json.get("fields"), list):
-            made["fields"] = [self._field(each, depth) for each in fields]
+            made["fields"] = [self._field(field, depth) for field in fields]
         for part, name in _PARTS:
             if part in json:
                 made[name] = self._id(json.get(name))

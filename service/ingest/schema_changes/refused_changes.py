@@ -47,12 +47,12 @@ def refused_changes(
     have the same name in data files as another column either.
     """
     paths = list(fields_with_paths(schema.columns))
-    taken = {".".join(path).lower() for path, _ in paths} | {each.lower() for each in partition_names}
+    taken = {".".join(path).lower() for path, _ in paths} | {name.lower() for name in partition_names}
     filed = {_filed(path) for path, _ in paths}
     needed = {
         path[:depth]
-        for path, each in paths
-        if each.field_id in schema.identifier_field_ids
+        for path, field in paths
+        if field.field_id in schema.identifier_field_ids
         for depth in range(1, len(path) + 1)
     }
     for change in changes:

@@ -21,7 +21,7 @@ def sort_order_id(fields: tuple[SortField, ...], orders: Iterable[SortOrder]) ->
     """
     if not fields:
         return UNSORTED_ID
-    return next((each.order_id for each in orders if each.fields == fields), None)
+    return next((order.order_id for order in orders if order.fields == fields), None)
 
 
 def missing_sort_orders(
@@ -29,13 +29,13 @@ def missing_sort_orders(
 ) -> tuple[tuple[SortField, ...], ...]:
     """Returns the requested orders that the table does not have yet, each once."""
     known = tuple(orders)
-    asked = dict.fromkeys(each.sort_order for each in writes if each.sort_order is not None)
+    asked = dict.fromkeys(write.sort_order for write in writes if write.sort_order is not None)
     return tuple(fields for fields in asked if sort_order_id(fields, known) is None)
 
 
 def with_sort_orders(table: WritableTable, missing: Iterable[tuple[SortField, ...]]) -> WritableTable:
     """Returns the table with these orders added; their ids are provisional."""
-    highest = max((each.order_id for each in table.sort_orders), default=UNSORTED_ID)
+    highest = max((order.order_id for order in table.sort_orders), default=UNSORTED_ID)
     added = (SortOrder(highest + at, fields) for at, fields in enumerate(missing, 1))
     return replace(table, sort_orders=(*table.sort_orders, *added))
 

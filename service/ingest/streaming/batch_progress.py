@@ -57,8 +57,8 @@ class BatchProgress:
 
     def tried_rows(self, ended: IngestRecord) -> None:
         """Records the result of an attempt at rows."""
-        refused = {each.key for each in ended.commits if each.error_code is not None}
-        now_settled = {each.key for each in self._writes} - refused - self.settled
+        refused = {commit.key for commit in ended.commits if commit.error_code is not None}
+        now_settled = {write.key for write in self._writes} - refused - self.settled
         if ended.validated_schemas is not None:
             self._read = ended.validated_schemas.reads
             revalidated = (index for index, write in enumerate(self._writes) if write.key in now_settled)
@@ -67,7 +67,7 @@ class BatchProgress:
             if settled:
                 # If no table took an attempt, nothing is left out because of it.
                 unreadable = ended.validated_schemas.unreadable
-                self._unreadable |= {each.uri: each for each in unreadable}
+                self._unreadable |= {file.uri: file for file in unreadable}
                 # Each unreadable file counts as one rejected record.
                 self._has_bad_records |= ended.rejected.count > len(unreadable)
         self.record_count += _record_count(ended.commits)
@@ -76,9 +76,9 @@ class BatchProgress:
     def tried_dead_letters(self, ended: IngestRecord) -> None:
         """Records the result of an attempt at dead letters."""
         self.rejected_count += _record_count(ended.commits)
-        self.settled_dead_letters |= {each.key for each in ended.commits if each.error_code is None}
+        self.settled_dead_letters |= {commit.key for commit in ended.commits if commit.error_code is None}
 
 
 def _record_count(commits: Sequence[IngestCommit]) -> int:
-    taken = (each for each in commits if each.error_code is None)
-    return sum(target.record_count for each in taken for target in each.targets)
+    taken = (commit for commit in commits if commit.error_code is None)
+    return sum(target.record_count for commit in taken for target in commit.targets)

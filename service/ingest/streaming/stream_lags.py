@@ -54,13 +54,13 @@ class StreamLags:
     def longest_ms(self, now_ms: int) -> int:
         """Returns the longest lag of all streams."""
         with self._lock:
-            return max((now_ms - each.since_ms for each in self._lags.values()), default=0)
+            return max((now_ms - lag.since_ms for lag in self._lags.values()), default=0)
 
     @property
     def messages(self) -> int:
         """The number of unread messages of all streams, as far as their sources report it."""
         with self._lock:
-            return sum(each.messages for each in self._lags.values())
+            return sum(lag.messages for lag in self._lags.values())
 
     def followed(self) -> set[UUID]:
         """Returns the streams that are followed."""

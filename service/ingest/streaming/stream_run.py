@@ -233,11 +233,11 @@ def _planned_again(batch: MicroBatch) -> StreamFailed:
 
 def _with_first_reason(refused: RecordsInvalid) -> RecordsInvalid:
     """Returns the error with only the first reason: a stream's error has no space for all of them."""
-    first = next((each for each in refused.violations if isinstance(each, BadRecord)), None)
+    first = next((violation for violation in refused.violations if isinstance(violation, BadRecord)), None)
     reason = "" if first is None else f" The first: {first.reason}"
     return RecordsInvalid(f"{refused.detail}{reason}", refused.violations, refused.bad_count)
 
 
 def _refused(ended: IngestRecord) -> GatewayError:
-    first = next(each for each in ended.commits if each.error_code is not None)
+    first = next(commit for commit in ended.commits if commit.error_code is not None)
     return StreamFailed(f"{first.key.table} refused the files: {first.error_detail} ({first.error_code})")

@@ -122,7 +122,7 @@ class StreamService:
         if before is not None:
             return before
         definition = self.read_body(body)
-        if any(each.is_inferred for each in definition.writes):
+        if any(write.is_inferred for write in definition.writes):
             raise StreamInvalid("The columns of a stream cannot be inferred: name them in writeSchema.")
         self._ports.sources.check(definition.source)
         self._ports.queries.check(definition.source)
@@ -164,7 +164,7 @@ class StreamService:
             StreamNotFound: this caller has no such stream.
             MetricsStoreDown: the store does not answer.
         """
-        found = next((each for each in self.list(caller) if each.stream_id == stream_id), None)
+        found = next((record for record in self.list(caller) if record.stream_id == stream_id), None)
         if found is None:
             raise StreamNotFound
         return found
@@ -210,7 +210,7 @@ class StreamService:
         )
 
     def _find_request(self, caller: str, request_id: UUID) -> StreamRecord | None:
-        return next((each for each in self.list(caller) if each.request_id == request_id), None)
+        return next((record for record in self.list(caller) if record.request_id == request_id), None)
 
     def _supervise(self) -> None:
         try:
@@ -220,13 +220,13 @@ class StreamService:
             log.log(level, "streams_not_looked_after", reason=down.detail)
 
     def _stop_all(self) -> None:
-        for each in self._runs.values():
-            each.stop()
+        for run in self._runs.values():
+            run.stop()
 
     def _poll(self) -> None:
         if self._is_clock_set_back():
             self._end_all()
-        wanted = {each.stream_id: each for each in self._ports.store.streams(state=StreamState.RUNNING)}
+        wanted = {stream.stream_id: stream for stream in self._ports.store.streams(state=StreamState.RUNNING)}
         for stream_id, run in list(self._runs.items()):
             if stream_id not in wanted or not run.lease.is_held():
                 self._end(run)
@@ -247,11 +247,11 @@ class StreamService:
         Spark begins micro-batches by the wall clock: after the clock was set back, it would wait until the
         clock has caught up.
         """
-        for each in list(self._runs.values()):
+        for run in list(self._runs.values()):
             log.warning(
-                "stream_begun_anew", stream_id=str(each.record.stream_id), reason="The clock was set back."
+                "stream_begun_anew", stream_id=str(run.record.stream_id), reason="The clock was set back."
             )
-            self._end(each)
+            self._end(run)
 
     def _is_clock_set_back(self) -> bool:
         """Returns whether the clock was set back since the last call."""
@@ -265,7 +265,7 @@ class StreamService:
         if now_ms < self._next_standing_ms:
             return
         self._next_standing_ms = now_ms + self._pace.standing_ms
-        counts = Counter(each.state for each in self._ports.store.streams())
+        counts = Counter(stream.state for stream in self._ports.store.streams())
         self._by_state = {state: counts[state] for state in StreamState}
         for stream_id, run in self._runs.items():
             if run.query is not None:
@@ -279,7 +279,7 @@ class StreamService:
         self._lags.follow(stream_id, self._ports.clock.elapsed_ms())
         # Read after the lease: the store has the stream's progress since the former holder released it.
         running = self._ports.store.streams(state=StreamState.RUNNING)
-        record = next((each for each in running if each.stream_id == stream_id), None)
+        record = next((record for record in running if record.stream_id == stream_id), None)
         if record is None:
             lease.release()
             return

@@ -15,7 +15,7 @@ def given_columns(
 
     Source: Iceberg issue 15925, "All field IDs in writeSchema must exist in the resolved table schema".
     """
-    return _matched(given, {each.field_id: each for each in columns}, "")
+    return _matched(given, {column.field_id: column for column in columns}, "")
 
 
 def _matched(
@@ -44,14 +44,14 @@ def _matched(
 
 def _written(field: Field, own: Field, name: str) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
     match (field.type, own.type):
-        case (Struct(given), Struct(fields)) if {each.field_id for each in given} != {
-            each.field_id for each in fields
+        case (Struct(given), Struct(fields)) if {child.field_id for child in given} != {
+            child.field_id for child in fields
         }:
-            return _matched(given, {each.field_id: each for each in fields}, f"{name}.")
+            return _matched(given, {child.field_id: child for child in fields}, f"{name}.")
         case (Struct(given), Struct(fields)):
-            ids, violations = _matched(given, {each.field_id: each for each in fields}, f"{name}.")
+            ids, violations = _matched(given, {child.field_id: child for child in fields}, f"{name}.")
             # A struct counts as whole only if its fields are in the table's order.
-            is_whole = ids == tuple(each.field_id for each in fields)
+            is_whole = ids == tuple(child.field_id for child in fields)
             return ((own.field_id,) if is_whole else ids), violations
         case _ if _ids_and_types(field).type == _ids_and_types(own).type:
             return (own.field_id,), ()

@@ -22,12 +22,12 @@ def inferred_columns(
     the partition, the equality fields or the sort order come from is written with NULLs where no record has
     it.
     """
-    asked = [each.source for each in table.partition_fields if each.transform != VOID]
-    asked += [each.source for each in sort_fields]
-    paths = (path_of(table.schema.columns, each) for each in asked)
+    asked = [field.source for field in table.partition_fields if field.transform != VOID]
+    asked += [field.source for field in sort_fields]
+    paths = (path_of(table.schema.columns, name) for name in asked)
     sources = {path[0] for path in paths if path}
     return tuple(
-        each.field_id
-        for each in table.schema.columns
-        if each.name in present or each.name in sources or each.field_id in equality_field_ids
+        column.field_id
+        for column in table.schema.columns
+        if column.name in present or column.name in sources or column.field_id in equality_field_ids
     )

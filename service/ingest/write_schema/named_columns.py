@@ -47,7 +47,7 @@ def named_columns(
 
 def unknown_columns(names: Sequence[str], columns: tuple[Field, ...]) -> tuple[Violation, ...]:
     """Returns what is wrong with these names, none of which is that of a column."""
-    known = {each.name: each for each in columns}
+    known = {column.name: column for column in columns}
     return tuple(_unknown(name, known, has_nearest=at < _WITH_NEAREST) for at, name in enumerate(names))
 
 
@@ -61,7 +61,7 @@ def _reachable(fields: tuple[Field, ...], parents: tuple[str, ...]) -> Iterator[
 
 
 def _ids(field: Field) -> set[int]:
-    return {each.field_id for _, each in _reachable((field,), ())}
+    return {reached.field_id for _, reached in _reachable((field,), ())}
 
 
 def _unknown(name: str, known: dict[str, Field], *, has_nearest: bool) -> Violation:

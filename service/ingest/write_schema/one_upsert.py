@@ -18,10 +18,10 @@ def check_one_upsert(targets: Iterable[WriteTarget]) -> None:
         IngestInvalid: an upsert is not alone.
     """
     by_key: dict[TableKey, set[WriteTarget]] = {}
-    for each in targets:
-        by_key.setdefault(each.key, set()).add(each)
+    for target in targets:
+        by_key.setdefault(target.key, set()).add(target)
     for key, group in by_key.items():
-        if len(group) > 1 and any(each.is_upsert for each in group):
+        if len(group) > 1 and any(target.is_upsert for target in group):
             raise IngestInvalid(
                 f"{key.table} has routes of {len(group)} kinds in this request, one of them an upsert: "
                 "all routes that upsert into a table have the same write schema and equality fields, and no "

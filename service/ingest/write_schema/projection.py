@@ -32,13 +32,14 @@ class Projection:
         path = path_of(self.table.schema.columns, dotted)
         # Compares paths: if there is a column `day.part`, not every name that begins with `day.` is in `day`.
         return not any(
-            each[: len(path)] == path or path[: len(each)] == each for each, _ in self._skipped_paths()
+            skipped[: len(path)] == path or path[: len(skipped)] == skipped
+            for skipped, _ in self._skipped_paths()
         )
 
     def dotted(self, field_id: int) -> str:
         """Returns the name of the table's field with this id; the id itself where there is none."""
         found = fields_with_paths(self.table.schema.columns)
-        return next((".".join(path) for path, each in found if each.field_id == field_id), f"#{field_id}")
+        return next((".".join(path) for path, field in found if field.field_id == field_id), f"#{field_id}")
 
     def _skipped_paths(self) -> Iterator[tuple[tuple[str, ...], Field]]:
         return _skipped(self.table.schema.columns, frozenset(self.column_ids), ())
@@ -58,4 +59,4 @@ def _skipped(
 
 
 def _has_any(fields: tuple[Field, ...], ids: frozenset[int]) -> bool:
-    return any(each.field_id in ids for _, each in fields_with_paths(fields))
+    return any(field.field_id in ids for _, field in fields_with_paths(fields))

@@ -36,7 +36,9 @@ def resolve_equality_fields(
     if reason := _no_upserts(write.key.table, table):
         raise _fault(f"{write.place}/mode", reason)
     ids, found = _named(write, table)
-    violations = [replace(each, is_of_equality_fields=True) for each in (*found, *_unfit(ids, table))]
+    violations = [
+        replace(violation, is_of_equality_fields=True) for violation in (*found, *_unfit(ids, table))
+    ]
     wrong = None
     if violations:
         wrong = WriteSchemaInvalid(
@@ -53,7 +55,7 @@ def _no_upserts(name: TableName, table: WritableTable) -> str | None:
     """Returns why the table cannot have upserts, whatever the equality fields are."""
     if table.format_version < OLDEST_FORMAT:
         return f"{name} has format version {table.format_version}; upserts need version {OLDEST_FORMAT}."
-    sources = {each.source for each in table.partition_fields if each.transform != VOID}
+    sources = {field.source for field in table.partition_fields if field.transform != VOID}
     for path, field in fields_with_paths(table.schema.columns) if sources else ():
         if ".".join(path) in sources and (reason := _reason(path, field)):
             # Equality fields must include the columns of the partition, and this one cannot be an equality

@@ -46,7 +46,7 @@ def resolve_targets(
                 found.append(Destination(table, _placed_target(write, table, columns)))
     if are_routed:
         with refusal.gathering():
-            check_one_upsert(each.target for each in found)
+            check_one_upsert(destination.target for destination in found)
     refusal.check()
     return tuple(found)
 
@@ -55,7 +55,7 @@ def _placed_target(write: Write, table: WritableTable, present: Set[str]) -> Wri
     try:
         return resolve_target(write, table, present)
     except WriteSchemaInvalid as error:
-        own = [replace(each, place=write.place) for each in _violations(error)]
+        own = [replace(violation, place=write.place) for violation in _violations(error)]
         raise WriteSchemaInvalid(error.detail, own) from None
 
 
@@ -83,7 +83,9 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
     except WriteSchemaInvalid as error:
         faults.append(error)
     if faults:
-        raise WriteSchemaInvalid(faults[0].detail, [each for fault in faults for each in _violations(fault)])
+        raise WriteSchemaInvalid(
+            faults[0].detail, [violation for fault in faults for violation in _violations(fault)]
+        )
     return WriteTarget(
         write.key,
         table.schema.schema_id,
@@ -99,4 +101,4 @@ def resolve_target(write: Write, table: WritableTable, present: Set[str] = froze
 
 
 def _violations(error: WriteSchemaInvalid) -> list[Violation]:
-    return [each for each in error.violations if isinstance(each, Violation)]
+    return [violation for violation in error.violations if isinstance(violation, Violation)]

@@ -59,7 +59,7 @@ def _columns(
 ) -> tuple[tuple[int, ...], tuple[Violation, ...]]:
     match requested:
         case None:
-            return tuple(each.field_id for each in table.schema.columns), ()
+            return tuple(column.field_id for column in table.schema.columns), ()
         case ColumnNames(names):
             return named_columns(names, table.schema.columns)
         case ColumnFields(columns):

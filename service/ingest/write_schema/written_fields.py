@@ -17,7 +17,7 @@ def written_fields(schema: TableSchema, column_ids: Sequence[int] | None) -> tup
     >>> city, street = Field(3, "city", Primitive("string")), Field(4, "street", Primitive("string"))
     >>> place = Field(2, "place", Struct((city, street)))
     >>> schema = TableSchema(0, (Field(1, "id", Primitive("long")), place))
-    >>> [(each.name, len(each.children)) for each in written_fields(schema, (4, 1))]
+    >>> [(field.name, len(field.children)) for field in written_fields(schema, (4, 1))]
     [('place', 1), ('id', 0)]
     """
     if column_ids is None:
@@ -26,7 +26,7 @@ def written_fields(schema: TableSchema, column_ids: Sequence[int] | None) -> tup
 
 
 def _written(fields: tuple[Field, ...], ids: Sequence[int]) -> tuple[Field, ...]:
-    places = {each: place for place, each in enumerate(ids)}
+    places = {field_id: place for place, field_id in enumerate(ids)}
     found: list[tuple[int, Field]] = []
     for field in fields:
         if field.field_id in places:
@@ -34,12 +34,12 @@ def _written(fields: tuple[Field, ...], ids: Sequence[int]) -> tuple[Field, ...]
         elif isinstance(field.type, Struct):
             inner = _written(field.type.fields, ids)
             if inner:
-                place = min(_first_place(each, places) for each in inner)
+                place = min(_first_place(field, places) for field in inner)
                 found.append((place, replace(field, type=Struct(inner))))
-    return tuple(field for _, field in sorted(found, key=lambda each: each[0]))
+    return tuple(field for _, field in sorted(found, key=lambda positioned: positioned[0]))
 
 
 def _first_place(field: Field, places: dict[int, int]) -> int:
     if field.field_id in places:
         return places[field.field_id]
-    return min(_first_place(each, places) for each in field.children)
+    return min(_first_place(child, places) for child in field.children)

@@ -87,9 +87,9 @@ class FileSizes:
         if not ranges:
             return FileShare(0.0, 0.0)
         whole = self._within(ranges[0][0], ranges[-1][1])
-        each = [self._within(*one) for one in ranges] if len(ranges) <= _LOOKED_AT else [whole]
-        count = min(sum(one for one, _ in each), whole[0])
-        byte_count = min(sum(one for _, one in each), whole[1])
+        parts = [self._within(*one) for one in ranges] if len(ranges) <= _LOOKED_AT else [whole]
+        count = min(sum(one for one, _ in parts), whole[0])
+        byte_count = min(sum(one for _, one in parts), whole[1])
         return FileShare(
             byte_count / max(self._by_lower.byte_counts[-1], 1), count / max(self._by_lower.counts[-1], 1)
         )

@@ -97,11 +97,11 @@ class JoinGraph:
     def filtered(self) -> frozenset[str]:
         """The relations that a conjunct filters by itself, and those that hold only some rows anyway."""
         pairs = zip(self.conjuncts, self.read_by_conjuncts, strict=True)
-        alone = (read for each, read in pairs if len(read) == 1 and is_filter(each))
+        alone = (read for conjunct, read in pairs if len(read) == 1 and is_filter(conjunct))
         written = (
             name
-            for name, each in self.relations.items()
-            if isinstance(each, InlineTable) and each.is_filtered
+            for name, relation in self.relations.items()
+            if isinstance(relation, InlineTable) and relation.is_filtered
         )
         return frozenset().union(*alone, written)
 
@@ -112,15 +112,15 @@ class JoinGraph:
     def conditions_within(self, relations: Set[str]) -> Sequence[exp.Expr]:
         """Returns the conjuncts on these relations and no others."""
         pairs = zip(self.conjuncts, self.read_by_conjuncts, strict=True)
-        return [each for each, read in pairs if read and read <= relations]
+        return [conjunct for conjunct, read in pairs if read and read <= relations]
 
     @cached_property
     def _conditions(self) -> Mapping[str, Sequence[exp.Expr]]:
         found: dict[str, list[exp.Expr]] = {}
-        for each, read in zip(self.conjuncts, self.read_by_conjuncts, strict=True):
-            if len(read) == 1 and each.find(exp.Query) is None:
+        for conjunct, read in zip(self.conjuncts, self.read_by_conjuncts, strict=True):
+            if len(read) == 1 and conjunct.find(exp.Query) is None:
                 [relation] = read
-                found.setdefault(relation, []).append(each)
+                found.setdefault(relation, []).append(conjunct)
         return found
 
 
@@ -199,7 +199,7 @@ class FlattenedGraph:
     def computed(self, before: ColumnOf) -> tuple[ColumnOf, exp.Expr] | None:
         """Returns the one column that a computed column is made of, and the expression over it."""
         now = self.columns.get(before)
-        read = set() if now is None else {ColumnOf(each.table, each.name) for each in own_columns(now)}
+        read = set() if now is None else {ColumnOf(column.table, column.name) for column in own_columns(now)}
         if now is None or isinstance(now, exp.Column) or len(read) != 1:
             return None
         [column] = read
@@ -215,22 +215,22 @@ def own_columns(condition: exp.Expr) -> Iterator[exp.Column]:
     """Yields the columns in a condition, without those of its subqueries.
 
     >>> from sqlglot import parse_one
-    >>> [each.sql() for each in own_columns(parse_one("a.x = 1 OR b.y IN (SELECT c.z FROM c)"))]
+    >>> [column.sql() for column in own_columns(parse_one("a.x = 1 OR b.y IN (SELECT c.z FROM c)"))]
     ['a.x', 'b.y']
     """
-    for each in condition.walk(prune=lambda node: isinstance(node, exp.Query)):
-        if isinstance(each, exp.Column):
-            yield each
+    for node in condition.walk(prune=lambda node: isinstance(node, exp.Query)):
+        if isinstance(node, exp.Column):
+            yield node
 
 
 def relations_in(condition: exp.Expr) -> frozenset[str]:
     """Returns the relations of the SELECT whose columns the condition reads, except in subqueries."""
-    return frozenset(each.table for each in own_columns(condition))
+    return frozenset(column.table for column in own_columns(condition))
 
 
 def alone_in(conditions: Iterable[exp.Expr]) -> frozenset[str]:
     """Returns each relation that is the only one that some of the conditions reads."""
-    return frozenset().union(*(read for each in conditions if len(read := relations_in(each)) == 1))
+    return frozenset().union(*(read for condition in conditions if len(read := relations_in(condition)) == 1))
 
 
 def is_filter(condition: exp.Expr) -> bool:

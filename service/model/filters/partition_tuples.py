@@ -23,8 +23,8 @@ class PartitionTuples:
         PartitionTuples(columns=('b', 'a'), tuples=frozenset({(2, 1), (6, 5)}))
         >>> partitions.of(["a", "d"])
         """
-        known = tuple(each for each in columns if each in self.columns)
-        places = [self.columns.index(each) for each in known]
+        known = tuple(column for column in columns if column in self.columns)
+        places = [self.columns.index(column) for column in known]
         found = frozenset(tuple(values[place] for place in places) for values in self.tuples)
         return PartitionTuples(known, found) if len(known) > 1 else None
 
@@ -34,5 +34,5 @@ class PartitionTuples:
         >>> PartitionTuples(("b", "a"), frozenset({(2, 1)})).matching(["a", "d", "b"], [(1, 7, 2), (2, 7, 1)])
         {(1, 7, 2)}
         """
-        places = [columns.index(each) for each in self.columns]
+        places = [columns.index(column) for column in self.columns]
         return {key for key in keys if tuple(key[place] for place in places) in self.tuples}

@@ -144,9 +144,9 @@ class IngestRecord:
     @property
     def state(self) -> IngestState:
         """The state: failed as soon as the part of one table is; tables are not committed together."""
-        if any(each.error_code is not None for each in self.commits):
+        if any(commit.error_code is not None for commit in self.commits):
             return IngestState.FAILED
-        if all(each.snapshot_id is not None for each in self.commits):
+        if all(commit.snapshot_id is not None for commit in self.commits):
             return IngestState.COMMITTED
         return IngestState.ACCEPTED
 
@@ -343,7 +343,7 @@ class Route:
         more digits than a double can hold match no name.
 
         >>> route = Route("kind", {"http": 0, "7": 1, "true": 2, "1.5": 3})
-        >>> [route.target(each) for each in ("http", 7, True, None, "dns", 7.0, 1.50)]
+        >>> [route.target(value) for value in ("http", 7, True, None, "dns", 7.0, 1.50)]
         [0, 1, 2, None, None, None, 3]
         """
         match value:

@@ -96,8 +96,8 @@ class FoundFiles:
         Raises:
             CallerError: a file is missing.
         """
-        for each in self.unfound:
-            raise each.failure
+        for file in self.unfound:
+            raise file.failure
         return self.files
 
 

@@ -69,14 +69,14 @@ class SourceUri:
     @property
     def fixed(self) -> tuple[str, ...]:
         """The segments before the first one with a glob."""
-        globs = (number for number, each in enumerate(self.segments) if is_glob(each))
+        globs = (number for number, segment in enumerate(self.segments) if is_glob(segment))
         return self.segments[: next(globs, len(self.segments))]
 
     def is_below(self, prefix: SourceUri) -> bool:
         """Returns whether every file that it can match lies in the folder `prefix`, or is that file.
 
         >>> prefix = SourceUri.parse("s3://b/in")
-        >>> [SourceUri.parse(f"s3://b/{each}").is_below(prefix) for each in ("in/a", "in-secret/a", "*/a")]
+        >>> [SourceUri.parse(f"s3://b/{path}").is_below(prefix) for path in ("in/a", "in-secret/a", "*/a")]
         [True, False, False]
         """
         is_same_store = (self.scheme, self.authority) == (prefix.scheme, prefix.authority)
@@ -115,13 +115,13 @@ def name_match(segment: str) -> NameMatch:
     The time for a name grows with its length and with that of the segment, not with the number of ways to
     divide the name among several `*`: Python's translation of a glob does not backtrack into them.
 
-    >>> [name_match("*.json")(each) for each in ("a.json", ".a.json", "_a.json")], name_match("_*")("_a")
+    >>> [name_match("*.json")(name) for name in ("a.json", ".a.json", "_a.json")], name_match("_*")("_a")
     ([True, False, False], True)
     """
     if not is_glob(segment):
         return segment.__eq__
     match = re.compile(translate(segment)).match
-    is_hidden_meant = tuple(each for each in (".", "_") if segment.startswith(each))
+    is_hidden_meant = tuple(mark for mark in (".", "_") if segment.startswith(mark))
 
     def is_match(name: str) -> bool:
         is_hidden = name.startswith((".", "_")) and not name.startswith(is_hidden_meant)
@@ -134,14 +134,14 @@ def _segments(path: str) -> tuple[str, ...]:
     segments = tuple(path[1:].split("/")) if path != "/" else ()
     if segments and not segments[-1]:
         segments = segments[:-1]
-    if any(each in ("", ".", "..") for each in segments):
+    if any(segment in ("", ".", "..") for segment in segments):
         raise ValueError("its path has an empty step, `.` or `..`")
     if _ENCODED.search(path):
         raise ValueError("its path has percent-encoded dots or slashes; write names as they are")
-    if any(len(each) > _LONGEST_NAME for each in segments):
+    if any(len(segment) > _LONGEST_NAME for segment in segments):
         raise ValueError(f"its path has a step of more than {_LONGEST_NAME} characters")
     return tuple(
-        each for name, alike in groupby(segments) for each in ((name,) if name == ANY_DEPTH else alike)
+        segment for name, alike in groupby(segments) for segment in ((name,) if name == ANY_DEPTH else alike)
     )
 
 

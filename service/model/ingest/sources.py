@@ -74,7 +74,8 @@ class SourceBounds:
 def source_splits(files: Sequence[SourceFile], split_bytes: int, *, is_splittable: bool) -> list[SourceSplit]:
     """Returns every file as one split, or as several of about equal size where lines can be found anywhere.
 
-    >>> [(each.start, each.end) for each in source_splits([SourceFile("a", 25, 0)], 10, is_splittable=True)]
+    >>> splits = source_splits([SourceFile("a", 25, 0)], 10, is_splittable=True)
+    >>> [(split.start, split.end) for split in splits]
     [(0, 9), (9, 18), (18, 25)]
     """
     return [split for file in files for split in _splits(file, split_bytes if is_splittable else 0)]

@@ -57,7 +57,7 @@ def validated_schemas_to_bytes(validated_schemas: ValidatedSchemas) -> bytes:
     if validated_schemas.unreadable:
         reads = {
             "reads": reads,
-            "unreadable": [[each.uri, each.reason] for each in validated_schemas.unreadable],
+            "unreadable": [[file.uri, file.reason] for file in validated_schemas.unreadable],
         }
     return json.dumps(reads).encode()
 
@@ -89,7 +89,7 @@ def _read(value: Any) -> ReadAs:
     return ReadAs(
         tuple(map(_field, value["fields"])),
         PartitionRules(
-            tuple(PartitionRule(**{**each, "path": tuple(each["path"])}) for each in rules),
+            tuple(PartitionRule(**{**rule, "path": tuple(rule["path"])}) for rule in rules),
             None if folders is None else FolderBounds(**folders),
         ),
     )

@@ -109,10 +109,10 @@ class WriteResult:
         """Returns all files of these results as those of one target."""
         return WriteResult(
             target,
-            tuple(file for each in results for file in each.data_files),
-            tuple(file for each in results for file in each.delete_files),
-            sum(each.record_count for each in results),
-            sum(each.byte_count for each in results),
+            tuple(file for result in results for file in result.data_files),
+            tuple(file for result in results for file in result.delete_files),
+            sum(result.record_count for result in results),
+            sum(result.byte_count for result in results),
         )
 
 
@@ -134,7 +134,7 @@ class Committable:
     @property
     def target_count(self) -> int:
         """The number of its write targets."""
-        return len({each.target for each in self.write_results})
+        return len({result.target for result in self.write_results})
 
 
 @dataclass(frozen=True, slots=True)

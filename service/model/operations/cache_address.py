@@ -44,7 +44,7 @@ class CacheAddress:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The texts that must never be shown."""
-        return tuple(each for each in (self.password, self.sentinel_password) if each)
+        return tuple(password for password in (self.password, self.sentinel_password) if password)
 
 
 def cache_address(url: str) -> CacheAddress:
@@ -86,7 +86,7 @@ def cache_address(url: str) -> CacheAddress:
 
 def _nodes(hosts: str, kind: CacheKind) -> tuple[tuple[str, int], ...]:
     default = SENTINEL_PORT if kind is CacheKind.SENTINEL else SERVER_PORT
-    nodes = tuple(_node(each, default) for each in hosts.split(","))
+    nodes = tuple(_node(host, default) for host in hosts.split(","))
     if kind is CacheKind.SERVER and len(nodes) > 1:
         raise ValueError("it names several servers: begin it with redis+sentinel:// or redis+cluster://")
     if len(nodes) > NODES_AT_MOST:
@@ -115,7 +115,7 @@ def _node(text: str, default_port: int) -> tuple[str, int]:
 
 def _path(parts: SplitResult, kind: CacheKind) -> tuple[str, str]:
     """Returns the master's name and the database, as they are spelled."""
-    names = [unquote(each) for each in parts.path.strip("/").split("/") if each]
+    names = [unquote(name) for name in parts.path.strip("/").split("/") if name]
     if kind is CacheKind.SENTINEL:
         if not names:
             raise ValueError("after the sentinels comes the master's name: redis+sentinel://host:port/master")

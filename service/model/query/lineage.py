@@ -95,7 +95,7 @@ class EndedRound:
             committable.key,
             committable.round_id,
             committable.ingest_ids,
-            tuple(written_target(each) for each in committable.write_results),
+            tuple(written_target(write_result) for write_result in committable.write_results),
             None if result is None else result.snapshot_id,
             error_code,
             took_ms,

@@ -64,7 +64,7 @@ def by_name(parameters: Parameters) -> Mapping[str, Parameter]:
     """
     if isinstance(parameters, Mapping):
         return parameters
-    return {positional_name(number): each for number, each in enumerate(parameters, start=1)}
+    return {positional_name(number): parameter for number, parameter in enumerate(parameters, start=1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ class QueryRequest:
     def fingerprint(self) -> str:
         """Returns a text that is the same for two requests exactly when they ask the same thing."""
         parameters = (
-            {name: [each.value, each.type_name] for name, each in self.parameters.items()}
+            {name: [parameter.value, parameter.type_name] for name, parameter in self.parameters.items()}
             if isinstance(self.parameters, Mapping)
-            else [[each.value, each.type_name] for each in self.parameters]
+            else [[parameter.value, parameter.type_name] for parameter in self.parameters]
         )
         asked = [self.sql, parameters, self.catalog, self.schema, self.timeout_ms]
         bounds = [self.row_limit, self.byte_limit, dict(self.tags), asdict(self.pruning)]

@@ -6,12 +6,12 @@ from __future__ import annotations
 def filed_name(name: str) -> str:
     """Returns the column's name as Iceberg's own writers spell it.
 
-    >>> [filed_name(each) for each in ("user_id", "user-agent", "a.b", "1st", "_1st")]
+    >>> [filed_name(name) for name in ("user_id", "user-agent", "a.b", "1st", "_1st")]
     ['user_id', 'user_x2Dagent', 'a_x2Eb', '_1st', '_1st']
 
     Source: Iceberg's `AvroSchemaUtil.makeCompatibleName`.
     """
-    return "".join(_spelled(each, index == 0) for index, each in enumerate(name))
+    return "".join(_spelled(character, index == 0) for index, character in enumerate(name))
 
 
 def _spelled(character: str, is_first: bool) -> str:

@@ -36,7 +36,7 @@ _RESERVED = re.compile(RESERVED_PATTERN)
 def is_reserved(table: str) -> bool:
     """Returns whether no table may be made with this name, in upper or lower case.
 
-    >>> [is_reserved(each) for each in ("files", "Branch_audit", "snapshot_id_7", "snapshot_id_x", "file")]
+    >>> [is_reserved(name) for name in ("files", "Branch_audit", "snapshot_id_7", "snapshot_id_x", "file")]
     [True, True, True, False, False]
     """
     return _RESERVED.fullmatch(table) is not None

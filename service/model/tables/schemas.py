@@ -100,7 +100,7 @@ def path_of(columns: tuple[Field, ...], dotted: str) -> tuple[str, ...]:
     (('place', 'city'), ('user.name',))
     """
     paths = (path for path, _ in fields_with_paths(columns))
-    return next((each for each in paths if ".".join(each) == dotted), (dotted,))
+    return next((path for path in paths if ".".join(path) == dotted), (dotted,))
 
 
 def type_text(kind: FieldType) -> str:
@@ -113,7 +113,7 @@ def type_text(kind: FieldType) -> str:
         case Primitive(name):
             return name
         case Struct(fields):
-            return f"struct<{', '.join(f'{each.name}: {type_text(each.type)}' for each in fields)}>"
+            return f"struct<{', '.join(f'{field.name}: {type_text(field.type)}' for field in fields)}>"
         case ListOf(element):
             return f"list<{type_text(element.type)}>"
         case MapOf(key, value):

@@ -73,7 +73,9 @@ class ParsedQuery:
         >>> ParsedQuery("SELECT 1 FROM t a, t", exp.select("1"), both).label_at(20)
         ReferenceLabel(number=2, alias='t')
         """
-        for number, each in enumerate(sorted(self.references, key=lambda each: each.start), start=1):
-            if each.end == end:
-                return ReferenceLabel(number, each.known_as if each.alias is None else each.alias)
+        for number, reference in enumerate(sorted(self.references, key=lambda found: found.start), start=1):
+            if reference.end == end:
+                return ReferenceLabel(
+                    number, reference.known_as if reference.alias is None else reference.alias
+                )
         return None

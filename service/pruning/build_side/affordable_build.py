@@ -42,4 +42,4 @@ def _tables(relation: Relation, facts_of: FactsOf) -> Iterable[TableFacts]:
             read = relation.query.find_all(exp.Table)
         case _:
             read = ()
-    return (facts for each in read if (facts := facts_of(each)) is not None)
+    return (facts for table in read if (facts := facts_of(table)) is not None)

@@ -63,7 +63,7 @@ def build_query(
 
 def build_relations(graph: JoinGraph, keys: Sequence[ColumnOf], allowed: frozenset[str]) -> frozenset[str]:
     """Returns the relations that such a query reads; none when nothing filters the keys."""
-    of_keys = {each.relation for each in keys}
+    of_keys = {key.relation for key in keys}
     parents = reached(graph, keys[0].relation, allowed)
     filtered = graph.filtered & parents.keys()
     needed = paths_to(filtered | of_keys if filtered else frozenset(), parents)
@@ -122,34 +122,36 @@ def _rendered(
     order = [first, *others]
     alias = {name: f"t{position}" for position, name in enumerate(order)}
     is_single = len(order) == 1
-    said = [renamed_and_readable(each, alias, is_of_one=is_single) for each in conditions]
-    found = [_all_pinned(each, facts_of) for each, _ in said]
-    named = {_conjunct(each): read for each, read in found}
-    columns = [exp.column(each.column, table=alias[each.relation], quoted=True) for each in keys]
-    named_keys = (exp.alias_(each, f"k{position}") for position, each in enumerate(columns))
+    said = [renamed_and_readable(condition, alias, is_of_one=is_single) for condition in conditions]
+    found = [_all_pinned(condition, facts_of) for condition, _ in said]
+    named = {_conjunct(condition): read for condition, read in found}
+    columns = [exp.column(key.column, table=alias[key.relation], quoted=True) for key in keys]
+    named_keys = (exp.alias_(column, f"k{position}") for position, column in enumerate(columns))
     select = exp.select(*named_keys, copy=False).distinct(copy=False)
     select.from_(sources[first].named(alias[first]), copy=False)
     for name in others:
         select.join(sources[name].named(alias[name]), join_type="cross", copy=False)
     read = spelled(select, identify=True)
     never_null = () if is_null_safe else columns
-    are_keys = [f"NOT {spelled(each, identify=True)} IS NULL" for each in never_null]
+    are_keys = [f"NOT {spelled(column, identify=True)} IS NULL" for column in never_null]
     # A condition may keep the next from failing, so they keep their order; the identity sorts them.
     sql = f"{read} WHERE {' AND '.join([*named, *are_keys]) or 'TRUE'}"
-    facts = [each for name in order for each in sources[name].facts]
-    facts += [each for text in sorted(named) for each in named[text]]
-    identity = json.dumps([read, sorted(named), are_keys, [str(each.table_uuid) for each in facts]])
-    queries = [each.rows.query for each in sources.values() if each.rows is not None]
+    facts = [fact for name in order for fact in sources[name].facts]
+    facts += [facts for text in sorted(named) for facts in named[text]]
+    identity = json.dumps([read, sorted(named), are_keys, [str(fact.table_uuid) for fact in facts]])
+    queries = [source.rows.query for source in sources.values() if source.rows is not None]
     return BuildQuery(
         sql=sql,
         build=Build(
-            tables=tuple(each.name for each in facts),
-            columns=tuple(each.column for each in keys),
-            predicate=all_readable([*said, *((each, f"({each.sql('spark')})") for each in queries)]),
-            snapshot_ids=tuple(each.snapshot_id for each in facts),
+            tables=tuple(fact.name for fact in facts),
+            columns=tuple(key.column for key in keys),
+            predicate=all_readable([*said, *((query, f"({query.sql('spark')})") for query in queries)]),
+            snapshot_ids=tuple(fact.snapshot_id for fact in facts),
         ),
         parameter_names=frozenset(
-            each.name for said in (*conditions, *queries) for each in said.find_all(exp.Placeholder)
+            placeholder.name
+            for said in (*conditions, *queries)
+            for placeholder in said.find_all(exp.Placeholder)
         ),
         identity=identity,
         aliases=alias,

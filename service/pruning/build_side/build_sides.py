@@ -43,12 +43,12 @@ class BuildSides:
         """Returns the build side that collects the candidate's keys, or the reason why there is none."""
         flattened = self._graphs.flattened_graph(candidate.build_graph)
         usable = frozenset(
-            name for name, each in flattened.graph.relations.items() if self._graphs.is_known(each)
+            name for name, relation in flattened.graph.relations.items() if self._graphs.is_known(relation)
         )
         build = candidate.computed_from or flattened.column(candidate.build)
         if build is None or build.relation not in usable:
             return self._reason_unusable(build, flattened)
-        joined = (flattened.members[each] for each in (*candidate.allowed, candidate.build.relation))
+        joined = (flattened.members[relation] for relation in (*candidate.allowed, candidate.build.relation))
         allowed = usable.intersection(chain.from_iterable(joined))
         is_null_safe = candidate.is_null_safe
         query = build_query(flattened.graph, [build], allowed, self._known.facts, is_null_safe)
@@ -85,7 +85,7 @@ class BuildSides:
         if relation is None or isinstance(relation, Scope):
             return Reason.KEY_IS_COMPUTED
         read = [relation] if isinstance(relation, exp.Table) else relation.query.find_all(exp.Table)
-        if any(self._known.facts(each) is None or not is_bare(each) for each in read):
+        if any(self._known.facts(table) is None or not is_bare(table) for table in read):
             return Reason.BUILD_NOT_DETERMINISTIC
         return Reason.NOT_WORTH_COLLECTING
 
@@ -100,8 +100,8 @@ class BuildSides:
         if select is not None and is_chosen_otherwise(select):
             return Reason.BUILD_NOT_DETERMINISTIC
         if not flattened.graph.filtered.isdisjoint(allowed) and any(
-            is_computed(each) and candidate.probe.relation not in relations_in(each)
-            for each in graph.conjuncts
+            is_computed(conjunct) and candidate.probe.relation not in relations_in(conjunct)
+            for conjunct in graph.conjuncts
         ):
             # A filtered relation is joined to it, but by an equality of computed values.
             return Reason.KEY_IS_COMPUTED

@@ -20,7 +20,7 @@ def cached_rows_query(sql: str, relation: RelationQuery, name: str) -> str | Non
     'SELECT `t0`.`k` AS `k0` FROM `days_rows` AS `t0` WHERE `t0`.`x` = 1'
     """
     [table], [snapshot_id] = relation.rows_of.tables, relation.rows_of.snapshot_ids
-    named = ".".join(f"`{each.replace('`', '``')}`" for each in table.parts)
+    named = ".".join(f"`{part.replace('`', '``')}`" for part in table.parts)
     source = f" FROM {named} VERSION AS OF {snapshot_id} AS `t0`"
     if not sql.startswith(_DISTINCT) or sql.count(source) != 1 or source not in relation.sql:
         return None

@@ -34,8 +34,8 @@ def _conditions(
     for dependency, data in key_dependencies:
         if not data.is_filtering:
             continue
-        found = (converted_range(dependency.type_name, each) for each in data.ranges)
-        ranges = [each for each in found if each is not None]
+        found = (converted_range(dependency.type_name, range_) for range_ in data.ranges)
+        ranges = [range_ for range_ in found if range_ is not None]
         formed = (
             ranges_predicate(dependency.column, dependency.type_name, ranges, max_ranges)
             if data.ranges

@@ -35,11 +35,11 @@ def composite_keys(found: Iterable[FoundKey]) -> Iterator[tuple[FoundKey, ...]]:
     left out.
     """
     groups: dict[tuple[object, ...], dict[str, FoundKey]] = {}
-    for each in found:
-        candidate = each.candidate
+    for key in found:
+        candidate = key.candidate
         if candidate.join_type in (JoinType.INNER, JoinType.LEFT_SEMI):
-            group = (each.end, candidate.join_type, id(each.graph), candidate.build.relation, each.allowed)
-            groups.setdefault(group, {}).setdefault(each.probe.columns[0], each)
+            group = (key.end, candidate.join_type, id(key.graph), candidate.build.relation, key.allowed)
+            groups.setdefault(group, {}).setdefault(key.probe.columns[0], key)
     for keys in groups.values():
         if len(keys) > 1:
             yield tuple(keys.values())[:MAX_COLUMNS]

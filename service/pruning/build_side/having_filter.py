@@ -35,7 +35,7 @@ def having_filter(
     if tables is None or name is None or _has_two_meanings(select, name, tables):
         return None
     scope = build_scope(select)
-    if scope is None or not is_uncorrelated(select, {id(select): scope}, lambda each: bool(facts_of(each))):
+    if scope is None or not is_uncorrelated(select, {id(select): scope}, lambda table: bool(facts_of(table))):
         return None
     if not is_safe_to_render(_without_exact_sums(select, tables)):
         return None
@@ -53,8 +53,8 @@ def _tables(select: exp.Select, facts_of: FactsOf) -> Mapping[str, TableFacts] |
 
 
 def _name_outside(select: exp.Select, column: ColumnOf) -> str | None:
-    for name, each in zip(select.named_selects, select.selects, strict=True):
-        bare = each.unalias().unnest()
+    for name, projection in zip(select.named_selects, select.selects, strict=True):
+        bare = projection.unalias().unnest()
         if isinstance(bare, exp.Column) and ColumnOf(bare.table, bare.name) == column:
             return name
     return None
@@ -62,12 +62,12 @@ def _name_outside(select: exp.Select, column: ColumnOf) -> str | None:
 
 def _has_two_meanings(select: exp.Select, key: str, tables: Mapping[str, TableFacts]) -> bool:
     """Whether the key's name, or a name in HAVING, may mean more than one column."""
-    columns = {each.name.lower() for facts in tables.values() for each in facts.columns}
+    columns = {column.name.lower() for facts in tables.values() for column in facts.columns}
     names = select.named_selects
     computed = {
         name
-        for name, each in zip(names, select.selects, strict=True)
-        if not (isinstance(each.unalias(), exp.Column) and each.unalias().name == name)
+        for name, projection in zip(names, select.selects, strict=True)
+        if not (isinstance(projection.unalias(), exp.Column) and projection.unalias().name == name)
     }
     return names.count(key) != 1 or not columns.isdisjoint(computed)
 
@@ -75,10 +75,10 @@ def _has_two_meanings(select: exp.Select, key: str, tables: Mapping[str, TableFa
 def _without_exact_sums(select: exp.Select, tables: Mapping[str, TableFacts]) -> exp.Select:
     """Returns a copy with each exact sum replaced by MAX, which is safe to render for any type."""
     copy = select.copy()
-    for each in list(copy.find_all(exp.Sum)):
-        is_own = each.find_ancestor(exp.Select) is copy
-        if is_own and isinstance(each.this, exp.Column) and _is_exact(each.this, tables):
-            each.replace(exp.Max(this=each.this.copy()))
+    for total in list(copy.find_all(exp.Sum)):
+        is_own = total.find_ancestor(exp.Select) is copy
+        if is_own and isinstance(total.this, exp.Column) and _is_exact(total.this, tables):
+            total.replace(exp.Max(this=total.this.copy()))
     return copy
 
 

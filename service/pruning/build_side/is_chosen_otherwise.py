@@ -15,17 +15,17 @@ def is_chosen_otherwise(query: exp.Expr) -> bool:
 
     >>> from sqlglot import parse_one
     >>> texts = ["d.x = 1", "rand() < 0.5", "d.x = 1 GROUP BY d.k HAVING max(d.y) > 2"]
-    >>> [is_chosen_otherwise(parse_one(f"SELECT d.k FROM d WHERE {each}", read="spark")) for each in texts]
+    >>> [is_chosen_otherwise(parse_one(f"SELECT d.k FROM d WHERE {text}", read="spark")) for text in texts]
     [False, True, True]
     """
     outer = query.parent
     is_sampled = isinstance(outer, exp.Subquery) and outer.args.get("sample") is not None
     return is_sampled or any(
-        isinstance(each, _CHOOSING) or (isinstance(each, exp.Where) and _has_unfaithful(each.this))
-        for each in query.walk()
+        isinstance(node, _CHOOSING) or (isinstance(node, exp.Where) and _has_unfaithful(node.this))
+        for node in query.walk()
     )
 
 
 def _has_unfaithful(condition: exp.Expr) -> bool:
     parts = condition.flatten() if isinstance(condition, exp.And) else (condition,)
-    return any(len(relations_in(each)) <= 1 and not is_safe_to_render(each) for each in parts)
+    return any(len(relations_in(part)) <= 1 and not is_safe_to_render(part) for part in parts)

@@ -45,7 +45,7 @@ def stripes_query(filtering_query: str, type_name: str, bounds: Key) -> str | No
     kind = type_name.partition("(")[0]
     if kind not in _NUMBERS or bounds[0] == bounds[1]:
         return None
-    low, high = (_number(each, kind) for each in bounds)
+    low, high = (_number(bound, kind) for bound in bounds)
     width = (high - low) / STRIPES or 1.0
     stripe = f"floor(({_NUMBERS[kind]} - ({low!r}D)) / {width!r}D)"
     keys = f"FROM ({_with_duplicates(filtering_query)}) AS `keys`"

@@ -16,23 +16,23 @@ def union_keys(queries: Sequence[BuildQuery]) -> BuildQuery:
     A SELECT with several readers, each with its own keys, must yield the rows for all of them.
     """
     # The order of the readers must not change the query.
-    distinct = {each.identity: each for each in queries}
+    distinct = {query.identity: query for query in queries}
     found = [distinct[identity] for identity in sorted(distinct)]
     if len(found) == 1:
         return found[0]
-    builds = [each.build for each in found]
-    columns = dict.fromkeys(", ".join(each.columns) for each in builds)
-    predicates = dict.fromkeys(each.predicate for each in builds)
-    sql = " UNION ALL ".join(f"({each.sql})" for each in found)
+    builds = [build_query.build for build_query in found]
+    columns = dict.fromkeys(", ".join(build.columns) for build in builds)
+    predicates = dict.fromkeys(build.predicate for build in builds)
+    sql = " UNION ALL ".join(f"({build_query.sql})" for build_query in found)
     return BuildQuery(
         sql=f"SELECT DISTINCT `k0` FROM ({sql}) AS `keys`",
         build=Build(
-            tables=tuple(chain.from_iterable(each.tables for each in builds)),
+            tables=tuple(chain.from_iterable(build.tables for build in builds)),
             columns=(" or ".join(columns),),
-            predicate=" OR ".join(f"({each})" for each in predicates),
-            snapshot_ids=tuple(chain.from_iterable(each.snapshot_ids for each in builds)),
+            predicate=" OR ".join(f"({predicate})" for predicate in predicates),
+            snapshot_ids=tuple(chain.from_iterable(build.snapshot_ids for build in builds)),
             is_union=True,
         ),
-        parameter_names=frozenset().union(*(each.parameter_names for each in found)),
-        identity=json.dumps(["any of", *(each.identity for each in found)]),
+        parameter_names=frozenset().union(*(build_query.parameter_names for build_query in found)),
+        identity=json.dumps(["any of", *(build_query.identity for build_query in found)]),
     )

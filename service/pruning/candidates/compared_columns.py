@@ -17,18 +17,18 @@ def compared_columns(tree: exp.Expr) -> frozenset[str]:
     >>> sorted(compared_columns(parse_one(sql, read="spark")))
     ['b', 'c', 'k', 'key']
     """
-    return frozenset(each.name.lower() for each in _compared(tree))
+    return frozenset(column.name.lower() for column in _compared(tree))
 
 
 def _compared(tree: exp.Expr) -> Iterator[exp.Column]:
-    for each in tree.find_all(*_EQUALITIES, exp.In):
-        if isinstance(each, exp.In):
-            query = each.args.get("query")
+    for node in tree.find_all(*_EQUALITIES, exp.In):
+        if isinstance(node, exp.In):
+            query = node.args.get("query")
             if query is not None:
-                yield from each.this.find_all(exp.Column)
+                yield from node.this.find_all(exp.Column)
                 selects = query.this.selects if isinstance(query, exp.Subquery) else query.selects
                 yield from (column for select in selects for column in select.find_all(exp.Column))
         else:
-            sides = [list(side.find_all(exp.Column)) for side in (each.this, each.expression)]
+            sides = [list(side.find_all(exp.Column)) for side in (node.this, node.expression)]
             if all(sides):
                 yield from (column for side in sides for column in side)

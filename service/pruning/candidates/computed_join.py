@@ -29,14 +29,14 @@ def computed_join(select: JoinedSelect) -> Iterator[Candidate]:
     >>> from sqlglot.optimizer.scope import build_scope
     >>> from service.pruning.join_graph.join_graph import join_graph
     >>> scope = build_scope(parse_one("SELECT 1 FROM f JOIN e ON f.k = e.a + e.b", read="spark"))
-    >>> for each in computed_join(JoinedSelect(scope, join_graph(scope), {}, join_graph)):
-    ...     print(each.probe, each.build, str(each.rejection))
+    >>> for candidate in computed_join(JoinedSelect(scope, join_graph(scope), {}, join_graph)):
+    ...     print(candidate.probe, candidate.build, str(candidate.rejection))
     ColumnOf(relation='f', column='k') ColumnOf(relation='e', column='b') KEY_IS_COMPUTED
     ColumnOf(relation='e', column='a') ColumnOf(relation='f', column='k') KEY_IS_COMPUTED
     ColumnOf(relation='e', column='b') ColumnOf(relation='f', column='k') KEY_IS_COMPUTED
     """
     scope, graph = select.scope, select.graph
-    below = {id(each.expression): each for each in scope.subquery_scopes}
+    below = {id(subquery_scope.expression): subquery_scope for subquery_scope in scope.subquery_scopes}
     conditions = (*graph.conjuncts, *_of_outer_joins(scope.expression))
     for condition in conditions:
         if isinstance(condition, exp.In):
@@ -71,9 +71,9 @@ def _of_outer_joins(select: exp.Expr) -> Iterator[exp.Expr]:
 
 def _sides(conditions: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, exp.Expr]]:
     """Yields both sides of each equality, in both orders."""
-    for each in conditions:
-        if isinstance(each, exp.EQ | exp.NullSafeEQ):
-            left, right = each.left.unnest(), each.right.unnest()
+    for condition in conditions:
+        if isinstance(condition, exp.EQ | exp.NullSafeEQ):
+            left, right = condition.left.unnest(), condition.right.unnest()
             yield from ((left, right), (right, left))
 
 
@@ -81,8 +81,8 @@ def _by_columns(one: exp.Expr, other: exp.Expr, graph: JoinGraph, inner: JoinGra
     if key_side(one) is not None and key_side(other) is not None:
         return
     # A name that both graphs have means the relation of the inner one.
-    outside = {each for each in graph.relations if inner is graph or each not in inner.relations}
-    builds = {each.table: each for each in own_columns(other) if each.table in inner.relations}
+    outside = {relation for relation in graph.relations if inner is graph or relation not in inner.relations}
+    builds = {column.table: column for column in own_columns(other) if column.table in inner.relations}
     for column in own_columns(one):
         for name, build in builds.items() if column.table in outside else ():
             if name != column.table or inner is not graph:
@@ -111,11 +111,11 @@ def _by_list(
     is_seen = is_union or (graph_of(scope) is not None and not answers_without_rows(scope.expression))
     keys = scope.expression.selects if isinstance(scope.expression, exp.Select) else []
     columns = asked.expressions if isinstance(asked, exp.Tuple) else [asked]
-    for position, each in enumerate(columns):
+    for position, column in enumerate(columns):
         key = keys[position].unalias() if position < len(keys) else None
         is_plain = is_union or (key is not None and key_side(key) is not None)
-        if not (is_seen and is_plain and key_side(each) is not None):
-            yield from _by_scope(each, scope, graph)
+        if not (is_seen and is_plain and key_side(column) is not None):
+            yield from _by_scope(column, scope, graph)
 
 
 def _by_scope(one: exp.Expr, scope: Scope, graph: JoinGraph) -> Iterator[Candidate]:

@@ -25,6 +25,8 @@ def has_joining_subqueries(root: Scope) -> bool:
     """
     tree = root.expression
     compared = tree.find_all(exp.Exists, exp.Any, exp.All, exp.In)
-    is_compared = any(not isinstance(each, exp.In) or each.args.get("query") for each in compared)
+    is_compared = any(
+        not isinstance(comparison, exp.In) or comparison.args.get("query") for comparison in compared
+    )
     is_semi = any(join.kind in ("SEMI", "ANTI") for join in tree.find_all(exp.Join))
-    return is_compared or is_semi or any(each.is_correlated_subquery for each in root.traverse())
+    return is_compared or is_semi or any(scope.is_correlated_subquery for scope in root.traverse())

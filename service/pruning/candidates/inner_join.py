@@ -16,9 +16,9 @@ def inner_join(select: JoinedSelect) -> Iterator[Candidate]:
     outer join. An equality rejects NULL, so it drops each row that the filter turns into a NULL-extended one.
     """
     graph = select.graph
-    for each in sorted(set(select.classes.values()), key=sorted):
-        for probe in sorted(each):
-            for build in sorted(each):
+    for column_class in sorted(set(select.classes.values()), key=sorted):
+        for probe in sorted(column_class):
+            for build in sorted(column_class):
                 if probe.relation != build.relation:
                     allowed = graph.relations.keys() - {probe.relation}
                     yield Candidate(JoinType.INNER, probe, build, frozenset(allowed), graph)

@@ -26,7 +26,7 @@ def key_type(expression: exp.Expr, column_type: str) -> str | None:
             target = cast_target(expression)
             return target if target and key_type(expression.this, column_type) else None
         case exp.Add() | exp.Sub() | exp.Mul():
-            sides = {key_type(each, column_type) for each in (expression.left, expression.right)}
+            sides = {key_type(side, column_type) for side in (expression.left, expression.right)}
             return "long" if sides <= {"int", "long"} else None
         case exp.Upper() | exp.Lower():
             return "string" if key_type(expression.this, column_type) == "string" else None

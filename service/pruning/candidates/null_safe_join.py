@@ -25,7 +25,7 @@ def null_safe_join(select: JoinedSelect) -> Iterator[Candidate]:
         sides = key_sides(condition, exp.NullSafeEQ)
         if sides is None:
             continue
-        is_filled = any(each.column.relation in graph.null_supplied for each in sides)
+        is_filled = any(side.column.relation in graph.null_supplied for side in sides)
         rejection = Reason.PROBE_IS_PRESERVED_SIDE if is_filled else None
         for probe, build in (sides, sides[::-1]):
             allowed = graph.relations.keys() - {probe.column.relation}

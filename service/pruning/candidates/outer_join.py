@@ -17,18 +17,26 @@ def outer_join(select: JoinedSelect) -> Iterator[Candidate]:
     it had, so these cannot be queried by themselves. To `<=>` such NULLs are keys, so nothing is pruned.
     """
     graph = select.graph
-    for each in graph.other_equalities:
-        match each.join_type:
+    for equality in graph.other_equalities:
+        match equality.join_type:
             case JoinType.LEFT_OUTER:
-                yield from _preserved_and_filled(graph, each, preserved=each.before, filled=each.added)
+                yield from _preserved_and_filled(
+                    graph, equality, preserved=equality.before, filled=equality.added
+                )
             case JoinType.RIGHT_OUTER:
-                yield from _preserved_and_filled(graph, each, preserved=each.added, filled=each.before)
+                yield from _preserved_and_filled(
+                    graph, equality, preserved=equality.added, filled=equality.before
+                )
             case JoinType.FULL_OUTER:
-                yield _rejected(graph, each, each.before, each.added, Reason.PROBE_IS_PRESERVED_SIDE)
-                yield _rejected(graph, each, each.added, each.before, Reason.PROBE_IS_PRESERVED_SIDE)
+                yield _rejected(
+                    graph, equality, equality.before, equality.added, Reason.PROBE_IS_PRESERVED_SIDE
+                )
+                yield _rejected(
+                    graph, equality, equality.added, equality.before, Reason.PROBE_IS_PRESERVED_SIDE
+                )
             case JoinType.LEFT_ANTI:
-                yield _rejected(graph, each, each.before, each.added, Reason.ANTI_JOIN)
-                yield _rejected(graph, each, each.added, each.before, Reason.ANTI_JOIN)
+                yield _rejected(graph, equality, equality.before, equality.added, Reason.ANTI_JOIN)
+                yield _rejected(graph, equality, equality.added, equality.before, Reason.ANTI_JOIN)
             case JoinType.INNER | JoinType.LEFT_SEMI:
                 continue
 

@@ -23,7 +23,7 @@ def semi_join(select: JoinedSelect) -> Iterator[Candidate]:
     the subquery (GROUP BY, HAVING, LIMIT, conditions on the outer row) can only make its keys fewer.
     """
     graph = select.graph
-    inner = {id(each.expression): each for each in select.scope.subquery_scopes}
+    inner = {id(scope.expression): scope for scope in select.scope.subquery_scopes}
     for conjunct in graph.conjuncts:
         is_anti = isinstance(conjunct, exp.Not)
         condition = conjunct.this.unnest() if is_anti else conjunct
@@ -72,13 +72,15 @@ def answers_without_rows(query: exp.Expr) -> bool:
     """Whether the subquery may yield a row for an outer row without partners: `count(*)` of none is 0."""
     group = query.args.get("group")
     if group is not None:
-        return any(not isinstance(each.unnest(), exp.Column) for each in group.expressions) or any(
-            value for key, value in group.args.items() if key != "expressions"
-        )
+        return any(
+            not isinstance(expression.unnest(), exp.Column) for expression in group.expressions
+        ) or any(value for key, value in group.args.items() if key != "expressions")
     # Any function may be an aggregate that the parser does not know; it takes `any` and `all` for operators.
     selects = query.selects if isinstance(query, exp.Select) else []
-    functions = (each for select in selects for each in select.find_all(exp.Func, exp.Any, exp.All))
-    return query.args.get("having") is not None or any(not isinstance(each, exp.Cast) for each in functions)
+    functions = (function for select in selects for function in select.find_all(exp.Func, exp.Any, exp.All))
+    return query.args.get("having") is not None or any(
+        not isinstance(function, exp.Cast) for function in functions
+    )
 
 
 def _subquery(condition: exp.Expr) -> exp.Expr | None:
@@ -108,7 +110,7 @@ def _membership(condition: exp.Expr, below: Scope) -> Iterator[tuple[KeySide, Ke
     asked = asked.expressions if isinstance(asked, exp.Tuple) else [asked]
     keys: Sequence[exp.Expr] = query.selects
     if isinstance(query, exp.Union):
-        keys = [exp.column(each, table=UNION) for each in query.named_selects]
+        keys = [exp.column(select, table=UNION) for select in query.named_selects]
     for one, other in zip(asked, keys, strict=True) if len(asked) == len(keys) else ():
         probe, build = key_side(one), key_side(other.unalias())
         if probe is not None and build is not None:

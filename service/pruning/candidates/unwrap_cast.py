@@ -95,7 +95,7 @@ def cast_target(expression: exp.Expr) -> str | None:
         # In another collation, texts that differ may be equal.
         return None
     if kind.this == exp.DType.DECIMAL:
-        sizes = [each.name for each in kind.expressions]
+        sizes = [parameter.name for parameter in kind.expressions]
         return f"decimal({sizes[0]}, {sizes[1]})" if len(sizes) == 2 else None
     return None if kind.expressions else _TYPES.get(kind.this)
 

@@ -34,7 +34,7 @@ def bounded_clock(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
 def has_clock(expression: exp.Expr) -> bool:
     """Whether the expression has a clock or a current day that could be replaced."""
     found = expression.find_all(*_CLOCKS, exp.CurrentDate)
-    return any(_is_clock(each) or isinstance(each, exp.CurrentDate) for each in found)
+    return any(_is_clock(node) or isinstance(node, exp.CurrentDate) for node in found)
 
 
 class _Bounds:

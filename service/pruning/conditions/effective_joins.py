@@ -39,7 +39,7 @@ class JoinTree:
     @property
     def names(self) -> frozenset[str]:
         """All of its relations."""
-        return frozenset([self.first]).union(*(each.names for each in self.joins))
+        return frozenset([self.first]).union(*(join.names for join in self.joins))
 
 
 Operand = str | JoinTree
@@ -59,12 +59,12 @@ def effective_joins(
     >>> def join(kind, added, on):
     ...     return WrittenJoin(kind, added, [parse_one(on)])
     >>> joins = [join(JoinType.LEFT_OUTER, "b", "a.k = b.k"), join(JoinType.FULL_OUTER, "c", "b.j = c.j")]
-    >>> [str(each) for each in effective_joins("a", joins, [parse_one("c.x = 1")])]
+    >>> [str(kind) for kind in effective_joins("a", joins, [parse_one("c.x = 1")])]
     ['LEFT_OUTER', 'RIGHT_OUTER']
-    >>> [str(each) for each in effective_joins("a", joins, [parse_one("c.x = 1"), parse_one("a.x = 1")])]
+    >>> [str(kind) for kind in effective_joins("a", joins, [parse_one("c.x = 1"), parse_one("a.x = 1")])]
     ['INNER', 'INNER']
     """
-    written = [each.join_type for each in joins]
+    written = [join.join_type for join in joins]
     if _OUTER.isdisjoint(written):
         return written
     rejected = _rejected(implied)
@@ -87,11 +87,11 @@ def _before(first: str, joins: Sequence[WrittenJoin]) -> frozenset[str]:
     To the engine, a comma binds less tightly than JOIN: relations before it are not in a later join's side.
     """
     found = [first]
-    for each in joins:
-        if each.join_type is JoinType.INNER and all(isinstance(one, exp.Boolean) for one in each.conditions):
+    for join in joins:
+        if join.join_type is JoinType.INNER and all(isinstance(one, exp.Boolean) for one in join.conditions):
             found = []
-        if each.join_type not in _ONE_SIDED:
-            found += each.names
+        if join.join_type not in _ONE_SIDED:
+            found += join.names
     return frozenset(found)
 
 

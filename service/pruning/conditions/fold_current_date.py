@@ -19,11 +19,11 @@ def fold_current_date(condition: exp.Expr, days: Sequence[date]) -> exp.Expr:
     "d.day > CAST('2000-02-28' AS DATE) OR d.day > CAST('2000-02-29' AS DATE)"
     """
     asked = list(condition.find_all(exp.CurrentDate))
-    if not asked or not days or any(each.args.get("this") for each in asked):
+    if not asked or not days or any(node.args.get("this") for node in asked):
         return condition
-    return exp.or_(*(_on(condition, each) for each in days), copy=False)
+    return exp.or_(*(_on(condition, day) for day in days), copy=False)
 
 
 def _on(condition: exp.Expr, day: date) -> exp.Expr:
     literal = exp.cast(exp.Literal.string(day.isoformat()), exp.DType.DATE)
-    return condition.transform(lambda each: literal.copy() if isinstance(each, exp.CurrentDate) else each)
+    return condition.transform(lambda node: literal.copy() if isinstance(node, exp.CurrentDate) else node)

@@ -20,8 +20,8 @@ def implied_conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
     >>> from sqlglot import parse_one
     >>> text = "e.z = 1 AND ((f.k = d.k AND d.x = 1 AND f.a < 3) OR (d.k = f.k AND d.y = 2))"
-    >>> for each in implied_conjuncts(parse_one(text)):
-    ...     print(each.sql())
+    >>> for conjunct in implied_conjuncts(parse_one(text)):
+    ...     print(conjunct.sql())
     e.z = 1
     (f.k = d.k AND d.x = 1 AND f.a < 3) OR (d.k = f.k AND d.y = 2)
     f.k = d.k
@@ -29,8 +29,8 @@ def implied_conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
     """
     if condition is None:
         return
-    for each in condition.flatten() if isinstance(condition, exp.And) else (condition,):
-        bare = each.unnest()
+    for conjunct in condition.flatten() if isinstance(condition, exp.And) else (condition,):
+        bare = conjunct.unnest()
         if isinstance(bare, exp.And):
             yield from implied_conjuncts(bare)
         else:
@@ -44,21 +44,21 @@ def _implied(condition: exp.Or) -> Iterator[exp.Expr]:
     written = list(condition.flatten())
     if len(written) > MAX_BRANCHES or len(relations_in(condition)) < 2:
         return
-    branches = [_parts(each) for each in written]
+    branches = [_parts(branch) for branch in written]
     first, *others = branches
-    common = [text for text in first if all(text in each for each in others)]
+    common = [text for text in first if all(text in other for other in others)]
     yield from (first[text].copy() for text in common)
-    rest = [[part for text, part in each.items() if text not in common] for each in branches]
+    rest = [[part for text, part in branch.items() if text not in common] for branch in branches]
     for relation in sorted(frozenset.intersection(*map(alone_in, rest))):
-        own = ([part for part in each if relations_in(part) == {relation}] for each in rest)
-        yield exp.or_(*(exp.paren(exp.and_(*each)) for each in own), copy=False)
+        own = ([part for part in branch if relations_in(part) == {relation}] for branch in rest)
+        yield exp.or_(*(exp.paren(exp.and_(*branch)) for branch in own), copy=False)
 
 
 def _parts(branch: exp.Expr) -> Mapping[str, exp.Expr]:
     """Returns the branch's conditions by their texts, in which the sides of an equality have one order."""
     bare = branch.unnest()
-    parts = [each.unnest() for each in bare.flatten()] if isinstance(bare, exp.And) else [bare]
-    return {_text(each): each for each in parts}
+    parts = [operand.unnest() for operand in bare.flatten()] if isinstance(bare, exp.And) else [bare]
+    return {_text(part): part for part in parts}
 
 
 def _text(condition: exp.Expr) -> str:

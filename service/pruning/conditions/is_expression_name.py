@@ -14,14 +14,14 @@ def is_expression_name(table: exp.Table) -> bool:
 
     >>> from sqlglot import parse_one
     >>> tree = parse_one("WITH c AS (SELECT * FROM c) SELECT * FROM C", read="spark")
-    >>> [is_expression_name(each) for each in tree.find_all(exp.Table)]
+    >>> [is_expression_name(table) for table in tree.find_all(exp.Table)]
     [True, False]
     """
     if table.db:
         return False
     below: exp.Expr = table
     while (above := below.parent) is not None:
-        if any(each.alias.lower() == table.name.lower() for each in _seen(above, below)):
+        if any(cte.alias.lower() == table.name.lower() for cte in _seen(above, below)):
             return True
         below = above
     return False
@@ -30,7 +30,7 @@ def is_expression_name(table: exp.Table) -> bool:
 def _seen(above: exp.Expr, below: exp.Expr) -> list[exp.Expr]:
     """Returns the common table expressions that `above` makes visible to its part `below`."""
     if isinstance(above, exp.With):
-        before = list(takewhile(lambda each: each is not below, above.expressions))
+        before = list(takewhile(lambda expression: expression is not below, above.expressions))
         return [*before, below] if above.args.get("recursive") else before
     clause = above.args.get("with_")
     return clause.expressions if isinstance(clause, exp.With) and clause is not below else []

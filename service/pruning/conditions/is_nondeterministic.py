@@ -89,12 +89,12 @@ def _is_in_total_order(query: exp.Query) -> bool:
     order = query.args.get("order")
     if order is None:
         return False
-    keys = [each.this for each in order.expressions if isinstance(each, exp.Ordered)]
-    if any(isinstance(each, exp.Var) and each.name.upper() == "ALL" for each in keys):
+    keys = [expression.this for expression in order.expressions if isinstance(expression, exp.Ordered)]
+    if any(isinstance(key, exp.Var) and key.name.upper() == "ALL" for key in keys):
         return True
     outputs = query.selects
-    names = [each.alias_or_name.lower() for each in outputs]
-    covered = {place for each in keys for place in _places(each, outputs, names)}
+    names = [output.alias_or_name.lower() for output in outputs]
+    covered = {place for key in keys for place in _places(key, outputs, names)}
     return not query.is_star and covered >= set(range(len(outputs)))
 
 

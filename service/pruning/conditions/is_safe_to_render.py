@@ -116,8 +116,8 @@ _TYPES = {
 
 # The parts that a node may have. Others change its meaning, or how another dialect spells it.
 _PARTS: Mapping[type[exp.Expr], frozenset[str]] = {
-    each: frozenset(parts.split())
-    for each, parts in (
+    kind: frozenset(parts.split())
+    for kind, parts in (
         (exp.AddMonths, "this expression"),
         (exp.All, "this"),
         (exp.Any, "this"),
@@ -178,11 +178,11 @@ def is_safe_to_render(condition: exp.Expr) -> bool:
     >>> is_safe_to_render(parse_one("d_year > rand() * 2000", read="spark"))
     False
     """
-    for each in condition.walk(prune=_is_query):
-        if _is_query(each):
-            if not all(type(node) in _IN_QUERIES and _is_plain(node) for node in each.walk()):
+    for expression in condition.walk(prune=_is_query):
+        if _is_query(expression):
+            if not all(type(node) in _IN_QUERIES and _is_plain(node) for node in expression.walk()):
                 return False
-        elif type(each) not in _CONDITIONS or not _is_plain(each):
+        elif type(expression) not in _CONDITIONS or not _is_plain(expression):
             return False
     return True
 
@@ -257,7 +257,7 @@ def _stands_apart(node: exp.Expr) -> bool:
 
 def _has_no_predicates(node: exp.Expr) -> bool:
     # `a <=> b < c` is `(a <=> b) < c` to the engine; the parser puts parentheses around the right side.
-    return not any(isinstance(each.unnest(), exp.Predicate) for each in (node.this, node.expression))
+    return not any(isinstance(side.unnest(), exp.Predicate) for side in (node.this, node.expression))
 
 
 def _compares_values(node: exp.Expr) -> bool:

@@ -19,15 +19,15 @@ def is_uncorrelated(
     >>> from sqlglot.optimizer.scope import build_scope
     >>> def holds(condition):
     ...     tree = parse_one(f"SELECT 1 FROM d WHERE {condition}", read="spark")
-    ...     scopes = {id(each.expression): each for each in build_scope(tree).traverse()}
+    ...     scopes = {id(scope.expression): scope for scope in build_scope(tree).traverse()}
     ...     return is_uncorrelated(tree.args["where"].this, scopes, lambda table: table.name != "c")
     >>> holds("d.k = 1"), holds("d.k IN (SELECT t.k FROM t)"), holds("d.k IN (SELECT c.k FROM c)")
     (True, True, False)
     >>> holds("d.k = (SELECT max(t.k) FROM t WHERE t.x = d.x)")
     False
     """
-    asked = [each for each in condition.walk(prune=_is_query) if _is_query(each)]
-    return all(_is_fixed(each, scopes) and all(map(is_known, each.find_all(exp.Table))) for each in asked)
+    asked = [node for node in condition.walk(prune=_is_query) if _is_query(node)]
+    return all(_is_fixed(node, scopes) and all(map(is_known, node.find_all(exp.Table))) for node in asked)
 
 
 def _is_query(node: exp.Expr) -> bool:
@@ -37,4 +37,4 @@ def _is_query(node: exp.Expr) -> bool:
 def _is_fixed(query: exp.Expr, scopes: Mapping[int, Scope]) -> bool:
     # A subquery that is not in the text was built by the gateway from parts of the text.
     scope = scopes.get(id(query.unnest())) or build_scope(query.unnest())
-    return scope is not None and not any(each.external_columns for each in scope.traverse())
+    return scope is not None and not any(inner.external_columns for inner in scope.traverse())

@@ -27,7 +27,10 @@ def literal_type(expression: exp.Expr) -> str | None:
         case exp.Literal() if expression.is_string:
             return "string"
         case exp.Literal() if expression.name.isdecimal():
-            return next((each for each in ("int", "long") if fits_type(each, int(expression.name))), None)
+            return next(
+                (type_name for type_name in ("int", "long") if fits_type(type_name, int(expression.name))),
+                None,
+            )
         case exp.Boolean():
             return "boolean"
         case exp.Null():

@@ -34,7 +34,7 @@ def renamed_and_readable(
     ('t0.x = 1', 'x = 1')
     """
     copy = condition.copy()
-    columns = [(each, each.table) for each in own_columns(copy)]
+    columns = [(column, column.table) for column in own_columns(copy)]
     for column, _ in columns if is_of_one else ():
         column.set("table", None)
     text = spelled(copy)
@@ -47,4 +47,6 @@ def all_readable(conditions: Sequence[tuple[exp.Expr, str]]) -> str:
     """Joins the texts of conditions by AND, with parentheses around each OR."""
     if len(conditions) == 1:
         return conditions[0][1]
-    return " AND ".join(f"({text})" if isinstance(each, exp.Or) else text for each, text in conditions)
+    return " AND ".join(
+        f"({text})" if isinstance(condition, exp.Or) else text for condition, text in conditions
+    )

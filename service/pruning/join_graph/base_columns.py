@@ -68,10 +68,10 @@ class _Bases:
 
 
 def _listed(values: exp.Values, column: str) -> Mapping[object, BaseColumn] | None:
-    names = [each.name for each in values.args["alias"].args.get("columns") or ()]
+    names = [identifier.name for identifier in values.args["alias"].args.get("columns") or ()]
     if names.count(column) != 1:
         return None
-    rows = [each.expressions for each in values.expressions]
+    rows = [expression.expressions for expression in values.expressions]
     at = names.index(column)
     is_table = all(len(row) == len(names) for row in rows)
     return {id(row[at]): row[at] for row in rows} if is_table else None
@@ -87,7 +87,7 @@ def position_of(scope: Scope, column: str) -> int | None:
 def source_column(select: exp.Expr, position: int) -> exp.Column | None:
     """Returns the column that a SELECT passes on unchanged at a position; None if it computes a value."""
     selects = select.selects if isinstance(select, exp.Select) else []
-    if position >= len(selects) or any(each.is_star for each in selects):
+    if position >= len(selects) or any(projection.is_star for projection in selects):
         return None
     source = selects[position].unalias().unnest()
     return source if isinstance(source, exp.Column) and source.table else None

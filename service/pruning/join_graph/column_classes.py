@@ -17,7 +17,7 @@ def column_classes(
 
     >>> f, d, e = ColumnOf("f", "k"), ColumnOf("d", "k"), ColumnOf("e", "k")
     >>> classes = column_classes([(f, d), (d, e)], lambda column: "integer")
-    >>> sorted(each.relation for each in classes[f])
+    >>> sorted(column.relation for column in classes[f])
     ['d', 'e', 'f']
     """
     classes: dict[ColumnOf, frozenset[ColumnOf]] = {}

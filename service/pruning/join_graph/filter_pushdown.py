@@ -154,7 +154,7 @@ def _steps_below(step: _Step, relation: Scope, context: PushdownContext) -> Iter
 def _cast_column(select: exp.Expr, position: int) -> tuple[exp.Column, exp.Expr] | None:
     """Returns the column that a SELECT casts at a position of its list, and the cast; None if it has none."""
     selects = select.selects if isinstance(select, exp.Select) else []
-    if position >= len(selects) or any(each.is_star for each in selects):
+    if position >= len(selects) or any(select.is_star for select in selects):
         return None
     cast = selects[position].unalias().unnest()
     inner = cast
@@ -192,10 +192,10 @@ def _equal_columns(
 ) -> Iterator[tuple[Place, str]]:
     """Yields the column and those that equal it in each row, each with its place."""
     same = frozenset() if context is None else context.classes_of(select).get(start, frozenset())
-    for each in sorted(same | {start}):
-        _, inner = select.selected_sources.get(each.relation, (None, None))
+    for column in sorted(same | {start}):
+        _, inner = select.selected_sources.get(column.relation, (None, None))
         if inner is not None:
-            yield Place(select, each.relation, inner), each.column
+            yield Place(select, column.relation, inner), column.column
 
 
 def _below(
@@ -210,8 +210,8 @@ def _below(
     if source is None:
         selects = select.expression.selects if isinstance(select.expression, exp.Select) else []
         computed = own_columns(selects[position]) if position < len(selects) else ()
-        for each in dict.fromkeys(ColumnOf(column.table, column.name) for column in computed):
-            yield each, rejection or Reason.KEY_IS_COMPUTED
+        for column_ in dict.fromkeys(ColumnOf(column.table, column.name) for column in computed):
+            yield column_, rejection or Reason.KEY_IS_COMPUTED
         return
     start = ColumnOf(source.table, source.name)
     if not _preserves_rows_of(select.expression, source, *([] if cast is None else [cast[1]])):
@@ -234,29 +234,35 @@ def pushed_down(
         return
     if isinstance(relation.expression, exp.Union):
         asked = [
-            [each for each in place if all(is_of_one_type(relation, of.name) for of in own_columns(each))]
+            [
+                condition
+                for condition in place
+                if all(is_of_one_type(relation, of.name) for of in own_columns(condition))
+            ]
             for place in asked
         ]
     for select in _branches(relation):
-        places = [[_said_below(each, relation, select) for each in conditions] for conditions in asked]
-        known = [[each for each in conditions if each is not None] for conditions in places]
+        places = [
+            [_said_below(condition, relation, select) for condition in conditions] for conditions in asked
+        ]
+        known = [[condition for condition in conditions if condition is not None] for conditions in places]
         if all(known):
             yield select, known[0] if len(known) == 1 else [_one_of(known)]
 
 
 def _one_of(places: Sequence[Sequence[exp.Expr]]) -> exp.Expr:
-    return exp.or_(*dict.fromkeys(exp.and_(*each) for each in places))
+    return exp.or_(*dict.fromkeys(exp.and_(*place) for place in places))
 
 
 def _said_below(condition: exp.Expr, relation: Scope, select: Scope) -> exp.Expr | None:
     """Returns a condition on the relation's columns as one on its SELECT's; None where there is none."""
     copy = condition.copy()
-    for each in list(own_columns(copy)):
-        position = position_of(relation, each.name)
+    for column in list(own_columns(copy)):
+        position = position_of(relation, column.name)
         source = None if position is None else source_column(select.expression, position)
-        if source is None or each is copy or not _preserves_rows_of(select.expression, source):
+        if source is None or column is copy or not _preserves_rows_of(select.expression, source):
             return None
-        each.replace(source.copy())
+        column.replace(source.copy())
     return copy
 
 
@@ -273,14 +279,14 @@ def _lets_filters_through(expression: exp.Expr) -> bool:
         if expression.args.get("by_name"):
             # Columns are matched by their positions here.
             return False
-        return all(_lets_filters_through(each.unnest()) for each in (expression.left, expression.right))
+        return all(_lets_filters_through(query.unnest()) for query in (expression.left, expression.right))
     return isinstance(expression, exp.Select)
 
 
 def _branches(scope: Scope) -> Iterator[Scope]:
     if isinstance(scope.expression, exp.SetOperation):
-        for each in scope.set_operation_scopes:
-            yield from _branches(each)
+        for operation_scope in scope.set_operation_scopes:
+            yield from _branches(operation_scope)
     elif isinstance(scope.expression, exp.Select):
         yield scope
 
@@ -290,29 +296,31 @@ def _preserves_rows_of(select: exp.Expr, *keys: exp.Expr) -> bool:
 
     `keys` are the column, and the cast of it if that keeps distinct values distinct.
     """
-    if any(each.name.lower() == _NUMBERS_ROWS for each in select.find_all(exp.Anonymous)):
+    if any(anonymous.name.lower() == _NUMBERS_ROWS for anonymous in select.find_all(exp.Anonymous)):
         return False
     group = select.args.get("group")
     if group is not None:
         if any(value for key, value in group.args.items() if key != "expressions"):
             return False
-        if not any(_selected(each.unnest(), select) in keys for each in group.expressions):
+        if not any(_selected(expression.unnest(), select) in keys for expression in group.expressions):
             return False
     elif any(
-        _is_of(each, select)
-        for each in select.find_all(exp.AggFunc)
-        if each.find_ancestor(exp.Window) is None
+        _is_of(aggregate, select)
+        for aggregate in select.find_all(exp.AggFunc)
+        if aggregate.find_ancestor(exp.Window) is None
     ):
         return False
-    windows = [each for each in select.find_all(exp.Window) if _is_of(each, select)]
-    return all(any(key in each.args.get("partition_by", ()) for key in keys) for each in windows)
+    windows = [window for window in select.find_all(exp.Window) if _is_of(window, select)]
+    return all(any(key in window.args.get("partition_by", ()) for key in keys) for window in windows)
 
 
 def _selected(key: exp.Expr, select: exp.Expr) -> exp.Expr:
     """Returns what a GROUP BY key stands for: a name that no relation has is an alias of the SELECT list."""
     if not isinstance(key, exp.Column) or key.table or not isinstance(select, exp.Select):
         return key
-    return next((each.unalias().unnest() for each in select.selects if each.alias == key.name), key)
+    return next(
+        (projection.unalias().unnest() for projection in select.selects if projection.alias == key.name), key
+    )
 
 
 def _is_of(node: exp.Expr, select: exp.Expr) -> bool:

@@ -41,12 +41,14 @@ def flatten_relations(
     >>> from service.pruning.join_graph.join_graph import join_graph
     >>> below = "SELECT t.k AS j, max(t.v) AS m FROM t WHERE t.x = 1 GROUP BY t.k"
     >>> scope = build_scope(parse_one(f"SELECT 1 FROM ({below}) AS d WHERE d.j < 9", read="spark"))
-    >>> def flattened_of(each): return flatten_relations(join_graph(each), flattened_of)
+    >>> def flattened_of(scope): return flatten_relations(join_graph(scope), flattened_of)
     >>> flattened = flattened_of(scope)
-    >>> [each.sql("spark") for each in flattened.graph.conjuncts], flattened.column(ColumnOf("d", "j"))
-    (['`d.t`.x = 1', '`d.t`.k < 9'], ColumnOf(relation='d.t', column='k'))
+    >>> [conjunct.sql("spark") for conjunct in flattened.graph.conjuncts]
+    ['`d.t`.x = 1', '`d.t`.k < 9']
+    >>> flattened.column(ColumnOf("d", "j"))
+    ColumnOf(relation='d.t', column='k')
     """
-    if all(isinstance(each, exp.Table) for each in graph.relations.values()):
+    if all(isinstance(relation, exp.Table) for relation in graph.relations.values()):
         return FlattenedGraph(graph, {}, {name: frozenset([name]) for name in graph.relations})
     relations: dict[str, Relation] = {}
     columns: dict[ColumnOf, exp.Expr] = {}
@@ -56,40 +58,46 @@ def flatten_relations(
     with_more_filters: set[str] = set()
     for name, relation in graph.relations.items():
         inner = _inner(relation, flattened_of)
-        names = {} if inner is None else {each: f"{name}.{each}" for each in inner.graph.relations}
+        names = (
+            {} if inner is None else {relation: f"{name}.{relation}" for relation in inner.graph.relations}
+        )
         is_clear = (graph.relations.keys() | relations.keys()).isdisjoint(names.values())
         if inner is None or not is_clear or len(relations) + len(names) > MAX_RELATIONS:
             relations[name] = _as_written(relation, written_of)
             members[name] = frozenset([name])
             continue
-        relations |= {names[each]: source for each, source in inner.graph.relations.items()}
+        relations |= {names[inner_name]: source for inner_name, source in inner.graph.relations.items()}
         members[name] = frozenset(names.values())
         if name in graph.null_supplied:
             null_supplied |= members[name]
-        null_supplied |= {names[each] for each in inner.graph.null_supplied if each in names}
-        with_more_filters |= {names[each] for each in inner.with_more_filters if each in names}
+        null_supplied |= {
+            names[inner_name] for inner_name in inner.graph.null_supplied if inner_name in names
+        }
+        with_more_filters |= {
+            names[inner_name] for inner_name in inner.with_more_filters if inner_name in names
+        }
         own, others = _said_inside(inner.graph.conjuncts, names)
         conjuncts += own
         with_more_filters |= others
         assert isinstance(relation, Scope)
         columns |= {
-            ColumnOf(name, column): renamed(each, names, quoted=True)
-            for column, each in projections(relation.expression, inner).items()
+            ColumnOf(name, column): renamed(projection, names, quoted=True)
+            for column, projection in projections(relation.expression, inner).items()
             # A constant is left out. The engine does not treat the column as a literal, which may have
             # another type, and a literal would hide the NULL that an outer join puts there.
-            if relations_in(each)
+            if relations_in(projection)
         }
-    for each in graph.conjuncts:
-        said = with_columns_of(each, relations, columns)
+    for conjunct in graph.conjuncts:
+        said = with_columns_of(conjunct, relations, columns)
         if said is not None:
             conjuncts.append(said)
-        elif len(read := list(relations_in(each))) == 1:
+        elif len(read := list(relations_in(conjunct))) == 1:
             with_more_filters |= members.get(read[0], frozenset())
     flattened = JoinGraph(
         relations=relations,
         null_supplied=frozenset(null_supplied),
         conjuncts=tuple(conjuncts),
-        equalities=tuple(pair for each in conjuncts if (pair := column_pair(each)) is not None),
+        equalities=tuple(pair for conjunct in conjuncts if (pair := column_pair(conjunct)) is not None),
         other_equalities=(),
     )
     return FlattenedGraph(flattened, columns, members, frozenset(with_more_filters))
@@ -101,10 +109,10 @@ def _said_inside(
     """Returns the conditions with the new names, and the relations in conditions with outer references."""
     own: list[exp.Expr] = []
     others: set[str] = set()
-    for each in conjuncts:
-        read = relations_in(each)
+    for conjunct in conjuncts:
+        read = relations_in(conjunct)
         if read <= names.keys():
-            own.append(renamed(each, names, quoted=True))
+            own.append(renamed(conjunct, names, quoted=True))
         else:
             others |= {names[name] for name in read & names.keys()}
     return own, frozenset(others)

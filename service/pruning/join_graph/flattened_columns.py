@@ -50,9 +50,9 @@ def has_rows_of_its_joins(select: exp.Expr) -> bool:
         return is_plain and group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is None
     # An aggregate over all rows yields a row even if there are none.
     return select.args.get("having") is None and not any(
-        each.find_ancestor(exp.Select) is select
-        for each in select.find_all(exp.AggFunc)
-        if each.find_ancestor(exp.Window) is None
+        aggregate.find_ancestor(exp.Select) is select
+        for aggregate in select.find_all(exp.AggFunc)
+        if aggregate.find_ancestor(exp.Window) is None
     )
 
 
@@ -62,8 +62,8 @@ def projections(select: exp.Expr, inner: FlattenedGraph) -> Mapping[str, exp.Exp
         return {}
     names = select.named_selects
     found: dict[str, exp.Expr] = {}
-    for name, each in zip(names, select.selects, strict=True):
-        said = with_columns_of(each.unalias().unnest(), inner.graph.relations, inner.columns)
+    for name, projection in zip(names, select.selects, strict=True):
+        said = with_columns_of(projection.unalias().unnest(), inner.graph.relations, inner.columns)
         if said is not None and names.count(name) == 1 and said.find(exp.Query) is None:
             found[name] = said
     return found
@@ -77,19 +77,19 @@ def with_columns_of(
     None where that is not known, or where the copy would be too large.
     """
     copy = expression.copy()
-    for each in list(own_columns(copy)):
-        relation = relations.get(each.table)
+    for column in list(own_columns(copy)):
+        relation = relations.get(column.table)
         if relation is not None:
-            if has_column(relation, each.name):
+            if has_column(relation, column.name):
                 continue
             return None
-        stands_for = columns.get(ColumnOf(each.table, each.name))
+        stands_for = columns.get(ColumnOf(column.table, column.name))
         if stands_for is None:
             return None
         new = stands_for.copy() if isinstance(stands_for, exp.Column) else exp.paren(stands_for)
-        if each is copy:
+        if column is copy:
             return new
-        each.replace(new)
+        column.replace(new)
     return (
         copy if sum(1 for _ in copy.walk()) <= MAX_EXPRESSION_NODES + len(list(expression.walk())) else None
     )

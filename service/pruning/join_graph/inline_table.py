@@ -56,9 +56,10 @@ def inline_table(
             return _values(scope.expression, is_safe_to_render)
         case exp.Union() | exp.Select():
             branches = [
-                _branch(each, flattened_of, is_known, is_safe_to_render) for each in selects_of(scope) or ()
+                _branch(select, flattened_of, is_known, is_safe_to_render)
+                for select in selects_of(scope) or ()
             ]
-            known = [each for each in branches if each is not None]
+            known = [branch for branch in branches if branch is not None]
             return _union(scope.expression, known) if known and len(known) == len(branches) else None
         case _:
             return None
@@ -75,20 +76,20 @@ def selects_of(scope: Scope) -> list[Scope] | None:
         return None
     if isinstance(scope.expression.right.unnest(), exp.SetOperation):
         return None
-    parts = [selects_of(each) for each in scope.set_operation_scopes]
-    return None if None in parts else [each for part in parts for each in part or ()]
+    parts = [selects_of(operation_scope) for operation_scope in scope.set_operation_scopes]
+    return None if None in parts else [scope for part in parts for scope in part or ()]
 
 
 def _values(values: exp.Values, is_safe_to_render: IsSafeToRender) -> InlineTable | None:
     names = values.alias_column_names
-    rows = [each.expressions for each in values.expressions if isinstance(each, exp.Tuple)]
-    is_table = len(rows) == len(values.expressions) and {len(each) for each in rows} == {len(names)}
+    rows = [expression.expressions for expression in values.expressions if isinstance(expression, exp.Tuple)]
+    is_table = len(rows) == len(values.expressions) and {len(row) for row in rows} == {len(names)}
     if not is_table or len(rows) > MAX_VALUES or len(set(names)) < len(names):
         return None
-    if not all(_is_value(each) and is_safe_to_render(each) for row in rows for each in row):
+    if not all(_is_value(cell) and is_safe_to_render(cell) for row in rows for cell in row):
         return None
-    columns = (exp.column(each, table=values.alias) for each in names)
-    select = exp.select(*(exp.alias_(each, each.name) for each in columns)).from_(values.copy())
+    columns = (exp.column(name, table=values.alias) for name in names)
+    select = exp.select(*(exp.alias_(column, column.name) for column in columns)).from_(values.copy())
     return InlineTable(select, is_filtered=True)
 
 
@@ -103,17 +104,17 @@ def _branch(
     if not isinstance(query, exp.Select) or not has_rows_of_its_joins(query):
         return None
     if query.args.get("from_") is None:
-        found = [each.unalias().unnest() for each in query.selects]
+        found = [select.unalias().unnest() for select in query.selects]
         return _Branch(
-            tuple(each if _is_value(each) and is_safe_to_render(each) else None for each in found), {}
+            tuple(cell if _is_value(cell) and is_safe_to_render(cell) else None for cell in found), {}
         )
     flattened = flattened_of(select)
     if flattened is None:
         return None
     said = projections(query, flattened)
     columns = [
-        each if each is not None and is_safe_to_render(each) else None
-        for each in map(said.get, query.named_selects)
+        select if select is not None and is_safe_to_render(select) else None
+        for select in map(said.get, query.named_selects)
     ]
     return _joined(columns, flattened, is_known)
 
@@ -121,19 +122,21 @@ def _branch(
 def _joined(columns: Sequence[exp.Expr | None], flattened: FlattenedGraph, is_known: IsKnown) -> _Branch:
     """Returns the branch with the relations of its columns, and those on the paths to what filters them."""
     graph = flattened.graph
-    known = frozenset(name for name, each in graph.relations.items() if is_known(each))
-    asked = [relations_in(each) for each in columns if each is not None]
+    known = frozenset(name for name, relation in graph.relations.items() if is_known(relation))
+    asked = [relations_in(column) for column in columns if column is not None]
     # Rows of an outer join that have no partner are rows too.
     roots = known - graph.null_supplied
-    root = next((min(each) for each in asked if each and each <= roots), None)
+    root = next((min(columns) for columns in asked if columns and columns <= roots), None)
     parents = {} if root is None else reached(graph, root, known)
-    of_columns = frozenset(name for each in asked if each <= parents.keys() for name in each)
+    of_columns = frozenset(name for columns in asked if columns <= parents.keys() for name in columns)
     filtered = graph.filtered & parents.keys()
     needed = paths_to(of_columns, parents)
     more = paths_to(of_columns | filtered, parents)
     needed = more if needed <= more else needed
     return _Branch(
-        tuple(each if each is not None and relations_in(each) <= needed else None for each in columns),
+        tuple(
+            column if column is not None and relations_in(column) <= needed else None for column in columns
+        ),
         {name: graph.relations[name] for name in needed},
         graph.conditions_within(needed),
         is_filtered=not needed or not needed.isdisjoint(filtered),
@@ -145,10 +148,10 @@ def _union(query: exp.Query, branches: Sequence[_Branch]) -> InlineTable | None:
     retained = [
         position
         for position, name in enumerate(names)
-        if names.count(name) == 1 and all(_at(each, position) is not None for each in branches)
+        if names.count(name) == 1 and all(_at(branch, position) is not None for branch in branches)
     ]
     selects: list[exp.Query] = [
-        _select(each, {position: names[position] for position in retained}) for each in branches
+        _select(branch, {position: names[position] for position in retained}) for branch in branches
     ]
     if not retained or len(selects) > MAX_SELECTS:
         return None
@@ -161,7 +164,7 @@ def _union(query: exp.Query, branches: Sequence[_Branch]) -> InlineTable | None:
         or len(list(written.find_all(exp.Select))) > MAX_SELECTS
     ):
         return None
-    return InlineTable(written, is_filtered=all(each.is_filtered for each in branches))
+    return InlineTable(written, is_filtered=all(branch.is_filtered for branch in branches))
 
 
 def _at(branch: _Branch, position: int) -> exp.Expr | None:
@@ -178,7 +181,7 @@ def _select(branch: _Branch, columns: Mapping[int, str]) -> exp.Select:
     for position, name in enumerate(order):
         source = _named(branch.relations[name], alias[name])
         select = select.join(source, join_type="cross") if position else select.from_(source)
-    return select.where(*(renamed(each, alias) for each in branch.conditions))
+    return select.where(*(renamed(condition, alias) for condition in branch.conditions))
 
 
 def _said(branch: _Branch, position: int) -> exp.Expr:

@@ -25,7 +25,7 @@ def join_conditions(
     >>> from service.pruning.join_graph.join_graph import join_graph
     >>> sql = "SELECT 1 FROM (SELECT t.k FROM t) AS r JOIN d ON r.k = d.j WHERE d.x = 1"
     >>> graph = join_graph(build_scope(parse_one(sql, read="spark")))
-    >>> [each.sql("spark") for each in join_conditions("r", graph, lambda *_: True, lambda _: True)]
+    >>> [condition.sql("spark") for condition in join_conditions("r", graph, lambda *_: True, lambda _: True)]
     ['r.k IN (SELECT d.j FROM d WHERE d.x = 1)']
     """
     for pair in graph.equalities:

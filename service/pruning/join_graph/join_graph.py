@@ -30,10 +30,10 @@ def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None
     >>> from sqlglot.optimizer.scope import build_scope
     >>> sql = "SELECT 1 FROM f LEFT JOIN d ON f.k = d.k WHERE f.x = 1"
     >>> graph = join_graph(build_scope(parse_one(sql, read="spark")))
-    >>> sorted(graph.null_supplied), [each.sql() for each in graph.conjuncts]
+    >>> sorted(graph.null_supplied), [conjunct.sql() for conjunct in graph.conjuncts]
     (['d'], ['f.x = 1'])
     >>> graph = join_graph(build_scope(parse_one(sql.replace("f.x", "d.x"), read="spark")))
-    >>> sorted(graph.null_supplied), [each.sql() for each in graph.conjuncts]
+    >>> sorted(graph.null_supplied), [conjunct.sql() for conjunct in graph.conjuncts]
     ([], ['f.k = d.k', 'd.x = 1'])
     """
     select = scope.expression
@@ -42,7 +42,7 @@ def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None
     hidden = scope.semi_or_anti_join_tables
     where = select.args.get("where")
     selected = list(implied_conjuncts(where.this if where is not None else None))
-    if any(column.table in hidden for each in selected for column in each.find_all(exp.Column)):
+    if any(column.table in hidden for projection in selected for column in projection.find_all(exp.Column)):
         # WHERE does not see the right side of a SEMI or ANTI join: the name means a relation further out.
         return None
     tree = join_tree(select)
@@ -52,7 +52,7 @@ def join_graph(scope: Scope, asked: Sequence[exp.Expr] = ()) -> JoinGraph | None
     relations |= {name: scope.sources[name] for name in hidden if name in scope.sources}
     joined, operands = _joined(tree, (*selected, *asked))
     graph = _graph(joined, relations, (*selected, *asked))
-    return replace(graph, operands=tuple(_graph(each, relations) for each in operands))
+    return replace(graph, operands=tuple(_graph(operand, relations) for operand in operands))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _joined(tree: Operand, implied: Sequence[exp.Expr]) -> tuple[_Joined, list[_
         added, inside = _joined(join.added, asked)
         operands += inside
         left, right = _is_filled(join_type)
-        operands += [each for each in (*[found] * left, *[added] * right) if len(each.names) > 1]
+        operands += [operand for operand in (*[found] * left, *[added] * right) if len(operand.names) > 1]
         found = _added(found, added, join, join_type)
     return found, operands
 
@@ -98,7 +98,7 @@ def _asked(
     if _is_filled(join_type)[1]:
         # A row that does not meet the join's conditions is not seen. Nothing else is known of the others.
         return join.conditions if join_type is JoinType.LEFT_OUTER else ()
-    inner = (each.conditions for each, kind in later if kind in _INNER)
+    inner = (other.conditions for other, kind in later if kind in _INNER)
     return (*implied, *chain.from_iterable(inner))
 
 
@@ -123,10 +123,10 @@ def _added(before: _Joined, added: _Joined, join: WrittenJoin, join_type: JoinTy
 def _graph(joined: _Joined, relations: Mapping[str, Relation], more: Sequence[exp.Expr] = ()) -> JoinGraph:
     implied = (*joined.conditions, *more)
     return JoinGraph(
-        relations={name: each for name, each in relations.items() if name in joined.names},
+        relations={name: relation for name, relation in relations.items() if name in joined.names},
         null_supplied=joined.null_supplied,
         conjuncts=implied,
-        equalities=tuple(pair for each in implied if (pair := column_pair(each)) is not None),
+        equalities=tuple(pair for conjunct in implied if (pair := column_pair(conjunct)) is not None),
         other_equalities=tuple(joined.others),
         null_rejected=joined.filled - joined.null_supplied,
     )
@@ -162,10 +162,10 @@ def _is_reshaped(scope: Scope) -> bool:
 def _equalities_of(
     conditions: Sequence[exp.Expr], join_type: JoinType, added: Set[str], null_supplied: Set[str]
 ) -> Iterator[JoinEquality]:
-    for each in conditions:
-        is_null_safe = isinstance(each, exp.NullSafeEQ)
-        sides = key_sides(each, exp.NullSafeEQ if is_null_safe else exp.EQ)
-        if sides is None or added.isdisjoint(each.column.relation for each in sides):
+    for condition in conditions:
+        is_null_safe = isinstance(condition, exp.NullSafeEQ)
+        sides = key_sides(condition, exp.NullSafeEQ if is_null_safe else exp.EQ)
+        if sides is None or added.isdisjoint(side.column.relation for side in sides):
             continue
         before, last = sides if sides[1].column.relation in added else sides[::-1]
         # To prune such a side adds NULLs in the place of its rows, and these are keys to `<=>`.

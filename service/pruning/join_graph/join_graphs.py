@@ -45,4 +45,4 @@ def join_graphs(
 
 
 def _derived(relations: Mapping[str, Relation]) -> Iterable[tuple[str, Scope]]:
-    return ((name, each) for name, each in relations.items() if isinstance(each, Scope))
+    return ((name, relation) for name, relation in relations.items() if isinstance(relation, Scope))

@@ -27,8 +27,8 @@ def reached(graph: JoinGraph, root: str, allowed: Set[str]) -> dict[str, str | N
 def paths_to(request: Set[str], parents: Mapping[str, str | None]) -> frozenset[str]:
     """Returns the nearest wanted relations with all between; more would only make the key set smaller."""
     needed: frozenset[str] = frozenset()
-    for each in parents:
-        path = _path_to(each, parents) if each in request else needed
+    for parent in parents:
+        path = _path_to(parent, parents) if parent in request else needed
         if len(needed | path) <= MAX_TABLES:
             needed |= path
     return needed

@@ -30,7 +30,7 @@ def key_side(expression: exp.Expr) -> KeySide | None:
     expression = expression.unnest()
     if isinstance(expression, exp.Column):
         return KeySide(ColumnOf(expression.table, expression.name), None) if expression.table else None
-    columns = {ColumnOf(each.table, each.name) for each in expression.find_all(exp.Column)}
+    columns = {ColumnOf(column.table, column.name) for column in expression.find_all(exp.Column)}
     if len(columns) != 1 or expression.find(exp.Query) is not None:
         return None
     [column] = columns

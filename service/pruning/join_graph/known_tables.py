@@ -24,12 +24,14 @@ class KnownTables:
 
     def __init__(self, tables: Mapping[TableAt, TableFacts], max_build_rows: int) -> None:
         # Looked up a hundred times for one query: with plain tuples as keys, no name object has to be built.
-        self._facts = {_place_of(each): facts for each, facts in tables.items() if is_readable_again(facts)}
+        self._facts = {
+            _place_of(table_at): facts for table_at, facts in tables.items() if is_readable_again(facts)
+        }
         self._max_build_rows = max_build_rows
 
     def is_of_one_type(self, relation: Scope, column: str) -> bool:
         """Whether all columns that this one comes from have exactly the same type."""
-        types = {self._base_type(each) for each in base_columns(relation, column) or ()}
+        types = {self._base_type(base_column) for base_column in base_columns(relation, column) or ()}
         return len(types) == 1 and None not in types
 
     def _base_type(self, of: BaseColumn) -> str | None:
@@ -77,8 +79,10 @@ class KnownTables:
 
     def type_in(self, relation: Relation, column: str) -> str | None:
         """Returns the type of the columns that this one comes from, if they are of one family; else None."""
-        types = [self._base_type(each) for each in base_columns(relation, column) or ()]
-        families = [each if each in (None, NULL_TYPE) else key_family(each) for each in types]
+        types = [self._base_type(base_column) for base_column in base_columns(relation, column) or ()]
+        families = [
+            type_name if type_name in (None, NULL_TYPE) else key_family(type_name) for type_name in types
+        ]
         family = common_type(families)
         return types[families.index(family)] if family is not None else None
 
@@ -99,4 +103,4 @@ def is_bare(table: exp.Table) -> bool:
 
 def column_of(facts: TableFacts, column: str) -> TableColumn | None:
     """Returns the table's column of a name in lower case; None if it has none."""
-    return next((each for each in facts.columns if each.name.lower() == column), None)
+    return next((candidate for candidate in facts.columns if candidate.name.lower() == column), None)

@@ -68,11 +68,15 @@ class QueryGraphs:
     def _flattened_of(self, graph: JoinGraph) -> FlattenedGraph:
         asked, unfiltered = _parted(graph.conjuncts, self._is_uncorrelated)
         if self._has_clock:
-            asked = [fold_current_date(bounded_clock(each, self._days), self._days) for each in asked]
+            asked = [
+                fold_current_date(bounded_clock(condition, self._days), self._days) for condition in asked
+            ]
         standing = replace(graph, conjuncts=tuple(asked))
         flattened = flatten_relations(standing, self._flattened_scope, self._written)
         faithful, unfaithful = _parted(flattened.graph.conjuncts, is_safe_to_render)
-        more = alone_in(unfaithful).union(*(flattened.members.get(each, ()) for each in alone_in(unfiltered)))
+        more = alone_in(unfaithful).union(
+            *(flattened.members.get(relation, ()) for relation in alone_in(unfiltered))
+        )
         return replace(
             flattened,
             graph=replace(flattened.graph, conjuncts=tuple(faithful)),
@@ -133,7 +137,7 @@ class QueryGraphs:
     @cached_property
     def has_filters_outside(self) -> bool:
         """Whether a SELECT filters the rows of another: then the engine may filter what is joined there."""
-        graphs = (self.graph(each) for each in self._root.traverse())
+        graphs = (self.graph(scope) for scope in self._root.traverse())
         on_derived = (
             graph.conditions_on(name)
             for graph in graphs
@@ -164,7 +168,7 @@ class QueryGraphs:
 
     @cached_property
     def _referenced_in_unions(self) -> frozenset[int]:
-        scopes = (each for each in self._root.traverse() if self.is_in_a_union(each))
+        scopes = (scope for scope in self._root.traverse() if self.is_in_a_union(scope))
         return frozenset(reference_of(table) for scope in scopes for table in scope.tables)
 
     @cached_property
@@ -174,12 +178,12 @@ class QueryGraphs:
 
     @cached_property
     def _subqueries(self) -> Mapping[int, exp.Expr]:
-        scopes = (each for each in self._root.traverse() if each.is_subquery)
-        return {id(graph): each.expression for each in scopes if (graph := self.graph(each)) is not None}
+        scopes = (scope for scope in self._root.traverse() if scope.is_subquery)
+        return {id(graph): scope.expression for scope in scopes if (graph := self.graph(scope)) is not None}
 
     @cached_property
     def _scopes(self) -> Mapping[int, Scope]:
-        return {id(each.expression): each for each in self._root.traverse()}
+        return {id(scope.expression): scope for scope in self._root.traverse()}
 
 
 def _parted(
@@ -187,6 +191,6 @@ def _parted(
 ) -> tuple[list[exp.Expr], list[exp.Expr]]:
     taken: list[exp.Expr] = []
     others: list[exp.Expr] = []
-    for each in conditions:
-        (taken if is_taken(each) else others).append(each)
+    for condition in conditions:
+        (taken if is_taken(condition) else others).append(condition)
     return taken, others

@@ -26,7 +26,7 @@ def reader_counts(root: Scope) -> Mapping[int, int]:
     (1, 2)
     """
     counted = root.ref_count()
-    return counted if _are_all_seen(root) else {each: count + 1 for each, count in counted.items()}
+    return counted if _are_all_seen(root) else {name: count + 1 for name, count in counted.items()}
 
 
 def _are_all_seen(root: Scope) -> bool:
@@ -45,8 +45,8 @@ def _are_all_seen(root: Scope) -> bool:
         read |= {id(node) for name, node in scope.references if isinstance(scope.sources.get(name), Scope)}
     # One walk for all checks, because every new text is checked.
     nodes = list(root.expression.find_all(exp.Select, exp.SetOperation, exp.Table, exp.Anonymous, exp.CTE))
-    common = {each.alias.lower() for each in nodes if isinstance(each, exp.CTE)}
-    return all(_is_seen(each, selects, read, common) for each in nodes)
+    common = {node.alias.lower() for node in nodes if isinstance(node, exp.CTE)}
+    return all(_is_seen(node, selects, read, common) for node in nodes)
 
 
 def _is_seen(node: exp.Expr, selects: Set[int], read: Set[int], common: Set[str]) -> bool:

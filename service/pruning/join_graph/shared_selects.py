@@ -13,7 +13,7 @@ def shared_selects(root: Scope, references: Mapping[int, int]) -> frozenset[int]
     A scope that is merely visible to such a scope counts as read, so that no shared SELECT is taken for one
     with a single reader.
     """
-    return all_below(each for each in root.traverse() if references.get(id(each), 0) > 1)
+    return all_below(scope for scope in root.traverse() if references.get(id(scope), 0) > 1)
 
 
 def all_below(scopes: Iterable[Scope]) -> frozenset[int]:
@@ -31,4 +31,4 @@ def all_below(scopes: Iterable[Scope]) -> frozenset[int]:
 def _below(scope: Scope) -> Iterator[Scope]:
     yield from scope.subquery_scopes
     yield from scope.set_operation_scopes
-    yield from (each for each in scope.sources.values() if isinstance(each, Scope))
+    yield from (source for source in scope.sources.values() if isinstance(source, Scope))

@@ -42,8 +42,8 @@ def unfiltered(
         is_unseen = id(scope) in unseen or (is_select and graph is None)
         sources = graph.relations if graph is not None else _selected(scope)
         if is_unseen:
-            below = (each for each in sources.values() if isinstance(each, Scope))
-            unseen |= {id(each) for each in (*below, *scope.set_operation_scopes)}
+            below = (source for source in sources.values() if isinstance(source, Scope))
+            unseen |= {id(operation_scope) for operation_scope in (*below, *scope.set_operation_scopes)}
         around = frozenset() if graph is None else _seen_by_laterals(scope)
         for name, source in sources.items():
             facts = facts_of(source) if isinstance(source, exp.Table) else None
@@ -78,5 +78,5 @@ def _selected(scope: Scope) -> dict[str, exp.Expr | Scope]:
 
 def _seen_by_laterals(scope: Scope) -> frozenset[str]:
     """Returns the relations that a LATERAL beside them reads; its comparisons with them are not analyzed."""
-    laterals = (each for join in joins_of(scope.expression) for each in join.find_all(exp.Lateral))
-    return frozenset(column.table for each in laterals for column in each.find_all(exp.Column))
+    laterals = (lateral for join in joins_of(scope.expression) for lateral in join.find_all(exp.Lateral))
+    return frozenset(column.table for lateral in laterals for column in lateral.find_all(exp.Column))

@@ -14,5 +14,5 @@ def union_branches(root: Scope) -> frozenset[int]:
     The engine takes the first branch of a union in which it finds a column in a scan. The partitioning of
     that scan decides whether it prunes the scans of all branches.
     """
-    unions = (each for each in root.traverse() if isinstance(each.expression, exp.SetOperation))
+    unions = (scope for scope in root.traverse() if isinstance(scope.expression, exp.SetOperation))
     return all_below(branch for union in unions for branch in union.set_operation_scopes)

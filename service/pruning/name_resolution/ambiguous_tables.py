@@ -21,7 +21,9 @@ def ambiguous_tables(
 
     `tree` has full names: see `qualify`.
     """
-    sure_ends = {each.end for each in parsed.references if each.is_plain and each.end in names}
+    sure_ends = {
+        reference.end for reference in parsed.references if reference.is_plain and reference.end in names
+    }
     reference_counts: Counter[TableName] = Counter()
     ambiguous: set[TableName] = set()
     for table in tree.find_all(exp.Table):
@@ -31,4 +33,4 @@ def ambiguous_tables(
         reference_counts[name] += 1
         if table.this.meta.get("end", -1) + 1 not in sure_ends:
             ambiguous.add(name)
-    return {each for each in ambiguous if reference_counts[each] > 1}
+    return {table for table in ambiguous if reference_counts[table] > 1}

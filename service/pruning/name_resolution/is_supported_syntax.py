@@ -41,28 +41,28 @@ def is_supported_syntax(tree: exp.Query) -> bool:
 
     >>> from sqlglot import parse_one
     >>> texts = ["SELECT 1 FROM a JOIN b USING (k)", "SELECT 1 FROM x, a JOIN b USING (k)"]
-    >>> [is_supported_syntax(parse_one(each, read="spark")) for each in texts]
+    >>> [is_supported_syntax(parse_one(text, read="spark")) for text in texts]
     [True, False]
     """
-    nodes: dict[type[exp.Expr], list[exp.Expr]] = {each: [] for each in _LOOKED_AT}
+    nodes: dict[type[exp.Expr], list[exp.Expr]] = {kind: [] for kind in _LOOKED_AT}
     # One walk for all checks, because every new text is checked.
     for node in tree.walk():
         if type(node) in nodes:
             nodes[type(node)].append(node)
-    common = {each.alias.lower() for each in nodes[exp.CTE]}
+    common = {node.alias.lower() for node in nodes[exp.CTE]}
     return (
         # To Spark, FETCH and QUALIFY are aliases, so the tables have other names.
         not nodes[exp.Fetch]
         and not nodes[exp.Qualify]
         and not any(map(_is_misleading, nodes[exp.Identifier]))
         # IDENTIFIER(…) names something that only the engine knows.
-        and not any(each.name.lower() == "identifier" for each in nodes[exp.Anonymous])
+        and not any(node.name.lower() == "identifier" for node in nodes[exp.Anonymous])
         and all(map(_is_table_clear, nodes[exp.Table]))
-        and not any(_hides_its_rows(each, common) for each in nodes[exp.TableSample])
+        and not any(_hides_its_rows(node, common) for node in nodes[exp.TableSample])
         # To Spark, a PIVOT applies to everything that is joined before it.
-        and not any(isinstance(each.parent, exp.Join) or _is_of_joins(each) for each in nodes[exp.Pivot])
-        and _are_joins_clear([each for each in nodes[exp.Join] if isinstance(each, exp.Join)])
-        and all(_is_select_clear(each) for each in nodes[exp.Select] if isinstance(each, exp.Select))
+        and not any(isinstance(node.parent, exp.Join) or _is_of_joins(node) for node in nodes[exp.Pivot])
+        and _are_joins_clear([node for node in nodes[exp.Join] if isinstance(node, exp.Join)])
+        and all(_is_select_clear(node) for node in nodes[exp.Select] if isinstance(node, exp.Select))
     )
 
 
@@ -72,9 +72,9 @@ def _is_table_clear(table: exp.Expr) -> bool:
 
 
 def _are_joins_clear(joins: Sequence[exp.Join]) -> bool:
-    sharing = {id(each.find_ancestor(exp.Select)) for each in joins if _shares_columns(each)}
+    sharing = {id(join.find_ancestor(exp.Select)) for join in joins if _shares_columns(join)}
     if sharing and any(
-        id(each.find_ancestor(exp.Select)) in sharing and not _is_plain(each) for each in joins
+        id(join.find_ancestor(exp.Select)) in sharing and not _is_plain(join) for join in joins
     ):
         return False
     return not any(map(_hides_a_name, joins))
@@ -171,8 +171,12 @@ def _is_named_around(select: exp.Select) -> bool:
 def _has_hidden_places(select: exp.Select) -> bool:
     """Whether the SELECT's columns are named by position, and one of them is a star of a struct."""
     names = relation_names(select)
-    stars = [each for each in select.selects if isinstance(each, exp.Column) and each.is_star]
-    return any(each.table.lower() not in names or each.db for each in stars) and _is_named_around(select)
+    stars = [
+        projection
+        for projection in select.selects
+        if isinstance(projection, exp.Column) and projection.is_star
+    ]
+    return any(star.table.lower() not in names or star.db for star in stars) and _is_named_around(select)
 
 
 def _is_select_clear(select: exp.Select) -> bool:
@@ -184,7 +188,9 @@ def _is_select_clear(select: exp.Select) -> bool:
     if _has_hidden_places(select):
         return False
     # Columns after such a column have other positions than it seems. Parentheses around it change nothing.
-    return select.parent is None or not any(isinstance(each.unnest(), _SEVERAL) for each in select.selects)
+    return select.parent is None or not any(
+        isinstance(projection.unnest(), _SEVERAL) for projection in select.selects
+    )
 
 
 def _has_unique_names(select: exp.Select) -> bool:
@@ -195,4 +201,4 @@ def _has_unique_names(select: exp.Select) -> bool:
 
 def relation_names(select: exp.Select) -> list[str]:
     """Returns the names, in lower case, that columns of the SELECT can be qualified with."""
-    return [name for each in relations_of(select) if (name := each.alias_or_name.lower())]
+    return [name for relation in relations_of(select) if (name := relation.alias_or_name.lower())]

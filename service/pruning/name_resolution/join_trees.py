@@ -25,7 +25,7 @@ def join_tree(select: exp.Select) -> JoinTree | None:
     >>> from sqlglot import parse_one
     >>> text = "SELECT 1 FROM (a JOIN b ON a.k = b.k) LEFT JOIN (c JOIN d) ON a.j = c.j"
     >>> tree = join_tree(parse_one(text, read="spark"))
-    >>> [(each.join_type.value, sorted(each.names)) for each in tree.joins]
+    >>> [(join.join_type.value, sorted(join.names)) for join in tree.joins]
     [('INNER', ['b']), ('LEFT_OUTER', ['c', 'd'])]
     """
     found = _operand(select.args["from_"].this)
@@ -37,7 +37,7 @@ def joins_of(select: exp.Expr) -> Iterator[exp.Join]:
 
     >>> from sqlglot import parse_one
     >>> text = "SELECT 1 FROM (a JOIN b) JOIN (c JOIN (SELECT 1 FROM x JOIN y) AS d) ON TRUE"
-    >>> [each.alias_or_name for each in joins_of(parse_one(text))]
+    >>> [join.alias_or_name for join in joins_of(parse_one(text))]
     ['b', '', 'd']
     """
     first = select.args.get("from_")
@@ -51,8 +51,8 @@ def joins_of(select: exp.Expr) -> Iterator[exp.Join]:
 def relations_of(select: exp.Expr) -> Iterator[exp.Expr]:
     """Yields the relations in the FROM of a SELECT, also those in parentheses."""
     first = select.args.get("from_")
-    for each in (*([] if first is None else [first]), *joins_of(select)):
-        relation = each.this
+    for join in (*([] if first is None else [first]), *joins_of(select)):
+        relation = join.this
         while is_parenthesis(relation):
             relation = relation.this
         yield relation

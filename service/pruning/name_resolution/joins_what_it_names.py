@@ -30,9 +30,9 @@ def joins_what_it_names(select: exp.Select, may_be_another: Callable[[str], bool
     first = select.args.get("from_")
     if first is None or not select.args.get("joins"):
         return True
-    relations = [first.this, *(each.this for each in select.args["joins"])]
-    every = {each.alias_or_name for each in select.args.get("laterals") or ()}
-    every.update(name for each in relations for name in _names_in(each, is_inside=True))
+    relations = [first.this, *(join.this for join in select.args["joins"])]
+    every = {lateral.alias_or_name for lateral in select.args.get("laterals") or ()}
+    every.update(name for relation in relations for name in _names_in(relation, is_inside=True))
     return _are_seen(first.this, select.args["joins"], every, may_be_another)
 
 
@@ -47,13 +47,13 @@ def _are_seen(
         if on is None and not join.args.get("using"):
             before, seen = before | seen, added
             continue
-        named = set() if on is None else {each.table for each in on.find_all(exp.Column)}
+        named = set() if on is None else {column.table for column in on.find_all(exp.Column)}
         unseen = named & every - seen - added
         if not unseen <= before or any(map(may_be_another, unseen)):
             return False
         if join.kind not in _HIDING:
             seen |= added
-    return all(_are_seen(*each, every, may_be_another) for node in within for each in _nested(node))
+    return all(_are_seen(*nested, every, may_be_another) for node in within for nested in _nested(node))
 
 
 def _names_in(relation: exp.Expr, is_inside: bool = False) -> Iterator[str]:
@@ -63,8 +63,8 @@ def _names_in(relation: exp.Expr, is_inside: bool = False) -> Iterator[str]:
     if relation.alias_or_name and not is_inside:
         return
     for first, joins in _nested(relation):
-        for each in (first, *(join.this for join in joins)):
-            yield from _names_in(each, is_inside)
+        for source in (first, *(join.this for join in joins)):
+            yield from _names_in(source, is_inside)
 
 
 def _nested(relation: exp.Expr) -> Iterator[tuple[exp.Expr, list[exp.Join]]]:

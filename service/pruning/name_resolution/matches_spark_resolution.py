@@ -52,19 +52,19 @@ def _is_having_of_its_own(select: exp.Select, known: Known) -> bool:
     if having is None:
         return True
     own = {name.lower() for columns in known.values() for name in columns or ()}
-    own.update(each.lower() for each in select.named_selects)
-    bare = (each for each in having.find_all(exp.Column) if not each.table)
-    return all(each.name.lower() in own for each in bare if each.find_ancestor(exp.Select) is select)
+    own.update(named_select.lower() for named_select in select.named_selects)
+    bare = (column for column in having.find_all(exp.Column) if not column.table)
+    return all(column.name.lower() in own for column in bare if column.find_ancestor(exp.Select) is select)
 
 
 def _may_be_another(name: str, scope: Scope, known: Known) -> bool:
     """Whether `name.x` may be a field of a column, or a column further out, if no relation has the name."""
-    return scope.can_be_correlated or any(each is None or name in each for each in known.values())
+    return scope.can_be_correlated or any(columns is None or name in columns for columns in known.values())
 
 
 def _is_another(name: str, scope: Scope, known: Known) -> bool:
     """Whether something else has the name of this relation, which may lack the columns that are read."""
-    if any(each is not None and name in each for each in known.values()):
+    if any(columns is not None and name in columns for columns in known.values()):
         return True
     outer = scope.parent if scope.can_be_correlated else None
     while outer is not None:
@@ -76,7 +76,7 @@ def _is_another(name: str, scope: Scope, known: Known) -> bool:
 
 def _are_outer_names_clear(scope: Scope, known: Known) -> bool:
     further_out = scope.external_columns if scope.can_be_correlated else []
-    outer = {each.table for each in further_out if each.table}
+    outer = {column.table for column in further_out if column.table}
     if not outer and not needs_all_columns(scope.expression):
         return True
     return all(columns is not None and columns.isdisjoint(outer) for columns in known.values())
@@ -86,10 +86,10 @@ def _columns_of(source: exp.Expr | Scope, facts_of: FactsOf) -> frozenset[str] |
     """Returns the names of a relation's columns in lower case; None when not all are known."""
     if isinstance(source, exp.Table):
         facts = None if source.args.get("pivots") else facts_of(source)
-        return None if facts is None else frozenset(each.name.lower() for each in facts.columns)
+        return None if facts is None else frozenset(column.name.lower() for column in facts.columns)
     if not isinstance(source, Scope):
         return None
     query = source.expression
     names = query.named_selects if isinstance(query, exp.Query) else query.alias_column_names
     are_known = names and "*" not in names and are_named(names)
-    return frozenset(each.lower() for each in names) if are_known else None
+    return frozenset(name.lower() for name in names) if are_known else None

@@ -14,7 +14,7 @@ def pinned_table(facts: TableFacts, alias: str) -> exp.Table:
     The name is spelled as in the catalog, which may be case-sensitive; a query's tree is in lower case.
     A schema within a schema is one more part of the name, as in `spark_session.table_sql_name`.
     """
-    catalog, schema, *below = (exp.to_identifier(each, quoted=True) for each in facts.name.parts)
+    catalog, schema, *below = (exp.to_identifier(part, quoted=True) for part in facts.name.parts)
     return exp.Table(
         this=below[0] if len(below) == 1 else exp.Dot.build(below),
         db=schema,

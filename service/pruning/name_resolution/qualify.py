@@ -78,10 +78,10 @@ def _open_parentheses(tree: exp.Query) -> None:
     Parentheses with a name are a SELECT of all columns: nothing inside is visible outside. Joins in
     parentheses at the left end come first anyhow.
     """
-    for each in list(tree.find_all(exp.Subquery)):
-        inner = each.this
-        if each.alias and isinstance(inner, exp.Table | exp.Subquery) and _is_of_joins(inner):
-            each.set("this", exp.select("*").from_(inner.copy(), copy=False))
+    for subquery in list(tree.find_all(exp.Subquery)):
+        inner = subquery.this
+        if subquery.alias and isinstance(inner, exp.Table | exp.Subquery) and _is_of_joins(inner):
+            subquery.set("this", exp.select("*").from_(inner.copy(), copy=False))
     for select in tree.find_all(exp.Select):
         first = select.args.get("from_")
         while first is not None and is_parenthesis(first.this):
@@ -119,7 +119,7 @@ def _qualify_fields(tree: exp.Query) -> None:
 def _columns(tables: Mapping[TableAt, TableFacts]) -> dict[str, Any]:
     known: dict[str, Any] = {}
     for table, facts in tables.items():
-        columns = {each.name.lower(): "unknown" for each in facts.columns}
+        columns = {column.name.lower(): "unknown" for column in facts.columns}
         if len(columns) == len(facts.columns):
             schemas = known.setdefault(table.name.catalog.lower(), {})
             label = table.name.table.lower() + _label(table.version.value)

@@ -23,16 +23,16 @@ def name_unnamed(tree: exp.Query) -> None:
     'SELECT 1 FROM (SELECT CAST((a) AS INT) AS a, ((b)) AS b FROM t)'
     """
     # A list, for names are nodes as well.
-    for each in list(tree.find_all(exp.Values, exp.Select)):
-        if isinstance(each, exp.Values):
-            _name_values(each)
-        elif isinstance(each, exp.Select) and _is_relation(each):
-            each.set("expressions", list(_named(each)))
+    for values in list(tree.find_all(exp.Values, exp.Select)):
+        if isinstance(values, exp.Values):
+            _name_values(values)
+        elif isinstance(values, exp.Select) and _is_relation(values):
+            values.set("expressions", list(_named(values)))
 
 
 def are_named(names: Iterable[str]) -> bool:
     """Whether Spark has the same names for the columns."""
-    return not any(each.startswith(UNNAMED) for each in names)
+    return not any(name.startswith(UNNAMED) for name in names)
 
 
 def _name_values(values: exp.Values) -> None:

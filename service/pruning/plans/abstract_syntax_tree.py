@@ -21,8 +21,8 @@ def abstract_syntax_tree(tree: exp.Query, known_tables: Sequence[str] = ()) -> P
     >>> abstract_syntax_tree(parse_one("SELECT a FROM t")).children[0].operator
     'LogicalTableScan'
     """
-    references = {id(each): number for number, each in enumerate(table_references(tree))}
-    common = frozenset(each.alias.lower() for each in tree.find_all(exp.CTE))
+    references = {id(reference): number for number, reference in enumerate(table_references(tree))}
+    common = frozenset(cte.alias.lower() for cte in tree.find_all(exp.CTE))
     return _Reader(references, common, tuple(known_tables)).query(tree)
 
 
@@ -36,8 +36,10 @@ class _Reader:
         plan = _sorted(query, self._body(query))
         definitions = (
             [
-                PlanNode("LogicalCommonTable", (("name", (each.alias,)),), (self.query(each.this),))
-                for each in query.args["with_"].expressions
+                PlanNode(
+                    "LogicalCommonTable", (("name", (expression.alias,)),), (self.query(expression.this),)
+                )
+                for expression in query.args["with_"].expressions
             ]
             if query.args.get("with_")
             else []
@@ -66,7 +68,7 @@ class _Reader:
         while type(left) is type(query) and (left is query or _continues(left, query)):
             branches.append(left.expression)
             left = left.this
-        inputs = tuple(self.query(each) for each in (left, *reversed(branches)))
+        inputs = tuple(self.query(branch) for branch in (left, *reversed(branches)))
         is_all = "false" if query.args.get("distinct") else "true"
         return PlanNode(f"Logical{type(query).__name__}", (("all", (is_all,)),), inputs)
 
@@ -75,7 +77,7 @@ class _Reader:
         plan = self.query(source.this) if source else PlanNode("LogicalValues", (("rows", ("1",)),))
         plan = self._filtered(self._joined(plan, select), select.args.get("where"))
         plan = self._filtered(_aggregated(select, plan), select.args.get("having"))
-        columns = tuple(_column(each) for each in select.expressions)
+        columns = tuple(_column(expression) for expression in select.expressions)
         inner = self._subplans(select.expressions)
         plan = PlanNode("LogicalProject", columns, (plan, *inner))
         plan = self._filtered(plan, select.args.get("qualify"))
@@ -91,8 +93,8 @@ class _Reader:
     def _join(self, left: PlanNode, join: exp.Join) -> PlanNode:
         on, using = join.args.get("on"), join.args.get("using") or ()
         conditions = conjuncts(on) if on is not None else ()
-        texts = tuple(text_of(each) for each in conditions) or tuple(
-            f"{each.name} = {each.name}" for each in using
+        texts = tuple(text_of(condition) for condition in conditions) or tuple(
+            f"{column.name} = {column.name}" for column in using
         )
         attributes = (("condition", texts or ("true",)), ("joinType", (_join_type(join),)))
         inner = self._subplans(conditions)
@@ -102,12 +104,12 @@ class _Reader:
         if clause is None:
             return plan
         conditions = conjuncts(clause.this)
-        texts = tuple(text_of(each) for each in conditions)
+        texts = tuple(text_of(condition) for condition in conditions)
         return PlanNode("LogicalFilter", (("condition", texts),), (plan, *self._subplans(conditions)))
 
     def _subplans(self, expressions: Iterable[exp.Expr]) -> tuple[PlanNode, ...]:
-        found = [query for each in expressions for query in subqueries(each)]
-        return tuple(PlanNode("LogicalSubquery", (), (self.query(each),)) for each in found)
+        found = [query for expression in expressions for query in subqueries(expression)]
+        return tuple(PlanNode("LogicalSubquery", (), (self.query(query),)) for query in found)
 
     def _table(self, table: exp.Table) -> PlanNode:
         parts = tuple(
@@ -115,7 +117,7 @@ class _Reader:
         )
         if len(parts) == 1 and parts[0].lower() in self.common_tables:
             return PlanNode("LogicalCommonTableScan", (("name", parts),))
-        full = [each for each in self.known_tables if is_reference_to(table, each)]
+        full = [table_name for table_name in self.known_tables if is_reference_to(table, table_name)]
         shown = tuple(full[0].split(".")) if len(full) == 1 else parts
         return PlanNode("LogicalTableScan", (("table", shown),), reference=self.references.get(id(table)))
 
@@ -123,20 +125,20 @@ class _Reader:
 def _continues(left: exp.Expr, query: exp.SetOperation) -> bool:
     plain = ("with_", "order", "limit", "offset")
     is_same = bool(left.args.get("distinct")) == bool(query.args.get("distinct"))
-    return is_same and not any(left.args.get(each) for each in plain)
+    return is_same and not any(left.args.get(arg) for arg in plain)
 
 
 def _aggregated(select: exp.Select, plan: PlanNode) -> PlanNode:
     group = select.args.get("group")
     calls = tuple(
         text_of(call)
-        for each in (*select.expressions, *_clause(select, "having"))
-        for call in each.find_all(exp.AggFunc)
+        for expression in (*select.expressions, *_clause(select, "having"))
+        for call in expression.find_all(exp.AggFunc)
         if not isinstance(call.parent, exp.Window) and call.parent_select is select
     )
     if group is None and not calls:
         return plan
-    keys = tuple(text_of(each) for each in group.expressions) if group is not None else ()
+    keys = tuple(text_of(expression) for expression in group.expressions) if group is not None else ()
     return PlanNode("LogicalAggregate", (("group", keys), ("calls", tuple(dict.fromkeys(calls)))), (plan,))
 
 
@@ -156,12 +158,14 @@ def _column(expression: exp.Expr) -> tuple[str, tuple[str, ...]]:
 def _join_type(join: exp.Join) -> str:
     words = (join.side, join.kind)
     known = ("SEMI", "ANTI", "LEFT", "RIGHT", "FULL")
-    return next((each.lower() for each in known if each in words), "inner")
+    return next((word.lower() for word in known if word in words), "inner")
 
 
 def _sorted(query: exp.Expr, plan: PlanNode) -> PlanNode:
     order = query.args.get("order")
-    attributes: Attributes = (("sort", tuple(text_of(each) for each in order.expressions)),) if order else ()
+    attributes: Attributes = (
+        (("sort", tuple(text_of(expression) for expression in order.expressions)),) if order else ()
+    )
     for key, name in (("offset", "offset"), ("limit", "fetch")):
         clause = query.args.get(key)
         if clause is not None:

@@ -30,7 +30,7 @@ def collector(build: Build, *, is_cached: bool) -> PlanNode:
 def build_plan(build: Build) -> PlanNode:
     """Returns the build side's tables, joined and filtered; those of several build sides as a union."""
     # A list of values reads no table.
-    scans = tuple(table_scan(str(each)) for each in build.tables) or (PlanNode("Values"),)
+    scans = tuple(table_scan(str(table)) for table in build.tables) or (PlanNode("Values"),)
     together = _UNION if build.is_union else _JOIN
     read = replace(together, children=scans) if len(scans) > 1 else scans[0]
     where = (("where", (build.predicate,)),)
@@ -54,10 +54,14 @@ def is_built_by(build: Build, table: TableName, conditions: Sequence[str]) -> bo
     >>> is_built_by(build, dates, ["d.d_moy = 11", "d.d_year = 2000"])
     True
     """
-    shown = [_plain(each) for each in conditions]
+    shown = [_plain(condition) for condition in conditions]
     # All characters are the same, and each condition is a part: these are the same conditions, in any order.
     is_whole = sorted(" and ".join(shown)) == sorted(_plain(build.predicate))
-    return is_whole and build.tables == (table,) and all(is_part_of(build, each) for each in conditions)
+    return (
+        is_whole
+        and build.tables == (table,)
+        and all(is_part_of(build, condition) for condition in conditions)
+    )
 
 
 def is_part_of(build: Build, condition: str) -> bool:

@@ -11,17 +11,17 @@ def conjuncts(condition: exp.Expr) -> Sequence[exp.Expr]:
     """Returns the conditions that AND joins.
 
     >>> from sqlglot import condition
-    >>> [each.sql() for each in conjuncts(condition("(a = 1 AND b = 2) AND c = 3"))]
+    >>> [conjunct.sql() for conjunct in conjuncts(condition("(a = 1 AND b = 2) AND c = 3"))]
     ['a = 1', 'b = 2', 'c = 3']
     """
     found: list[exp.Expr] = []
     waiting = [condition]
     while waiting:
-        each = waiting.pop().unnest()
-        if isinstance(each, exp.And):
-            waiting += [each.expression, each.this]
+        node = waiting.pop().unnest()
+        if isinstance(node, exp.And):
+            waiting += [node.expression, node.this]
         else:
-            found.append(each)
+            found.append(node)
     return found
 
 
@@ -46,5 +46,5 @@ def subqueries(expression: exp.Expr) -> Iterator[exp.Query]:
     if isinstance(expression, exp.Query):
         yield expression
         return
-    for each in expression.iter_expressions():
-        yield from subqueries(each)
+    for child in expression.iter_expressions():
+        yield from subqueries(child)

@@ -30,5 +30,5 @@ def join_operator(spark_plan: str) -> str:
     """
     physical = spark_plan.partition(_PLAN)[2]
     ran = physical.partition(_FINAL)[2].partition(_INITIAL)[0] or physical
-    kinds = {_NAMES[each] for each in _JOINS.findall(ran)}
+    kinds = {_NAMES[operator] for operator in _JOINS.findall(ran)}
     return kinds.pop() if len(kinds) == 1 else ANY

@@ -22,7 +22,7 @@ def optimized_execution_plan(plan: PlanNode) -> PlanNode:
 
 def _shared(plan: PlanNode) -> dict[PlanNode, int]:
     candidates = {
-        each for node in _walk(plan) if node.operator == _COLLECTOR for each in (node, *node.children)
+        child for node in _walk(plan) if node.operator == _COLLECTOR for child in (node, *node.children)
     }
     counted = Counter(node for node in _walk(plan) if node in candidates)
     return {node: count for node, count in counted.items() if count > 1}
@@ -30,8 +30,8 @@ def _shared(plan: PlanNode) -> dict[PlanNode, int]:
 
 def _walk(plan: PlanNode) -> Iterator[PlanNode]:
     yield plan
-    for each in plan.children:
-        yield from _walk(each)
+    for child in plan.children:
+        yield from _walk(child)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,6 @@ class _Reuse:
         if uses > uses_above:
             self.ids[node] = len(self.ids) + 1
         below = max(uses, uses_above)
-        children = tuple(self.plan(each, below) for each in node.children)
+        children = tuple(self.plan(child, below) for child in node.children)
         name = node.operator.replace("DynamicFilteringTableSourceScan", "TableSourceScan")
         return replace(node, operator=name, children=children, reuse_id=self.ids.get(node))

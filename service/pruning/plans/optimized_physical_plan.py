@@ -43,10 +43,10 @@ def optimized_physical_plan(plan: PlanNode, ran: RanQuery, join: str = ANY) -> P
     of joins.
     Source: FLIP-248, `DynamicFilteringTableSourceScan`.
     """
-    records = [each for filters in ran.filters.values() for each in filters]
+    records = [filter_ for filters in ran.filters.values() for filter_ in filters]
     # If filters share a key set, one has collected it, and the others have found it.
-    collected = frozenset(each.build for each in records if each.source is not FilterSource.CACHED)
-    builds = dict.fromkeys(each.build for each in records)
+    collected = frozenset(record.build for record in records if record.source is not FilterSource.CACHED)
+    builds = dict.fromkeys(record.build for record in records)
     return _Planner(ran, tuple(builds), collected, join).plan(plan)
 
 
@@ -76,7 +76,7 @@ class _Planner:
                 return replace(self._renamed(node), children=self._all(node.children)), conditions
 
     def _all(self, nodes: Sequence[PlanNode]) -> tuple[PlanNode, ...]:
-        return tuple(self.plan(each) for each in nodes)
+        return tuple(self.plan(node) for node in nodes)
 
     def _scan(self, node: PlanNode, conditions: tuple[str, ...]) -> Lowered:
         number = -1 if node.reference is None else node.reference
@@ -88,18 +88,20 @@ class _Planner:
         filters = self.ran.filters.get(number, ())
         unread = (("read", ("nothing",)),) if number in self.ran.unread else ()
         if filters:
-            builds = dict.fromkeys(each.build for each in filters)
-            collectors = tuple(collector(each, is_cached=each not in self.collected) for each in builds)
+            builds = dict.fromkeys(filter_.build for filter_ in filters)
+            collectors = tuple(collector(build, is_cached=build not in self.collected) for build in builds)
             attributes = (*node.attributes, *self._filters(filters), *unread)
             return PlanNode("DynamicFilteringTableSourceScan", attributes, collectors), conditions
         if unread:
             return PlanNode("TableSourceScan", (*node.attributes, *unread)), conditions
         [(_, parts)] = node.attributes
         for build in self.builds:
-            taken = tuple(each for each in conditions if is_part_of(build, each))
+            taken = tuple(condition for condition in conditions if is_part_of(build, condition))
             is_table = len(build.tables) == 1 and str(build.tables[0]).lower() == ".".join(parts).lower()
             if is_table and is_built_by(build, build.tables[0], taken):
-                return build_plan(build), tuple(each for each in conditions if each not in taken)
+                return build_plan(build), tuple(
+                    condition for condition in conditions if condition not in taken
+                )
         return self._renamed(node), conditions
 
     def _read_with(self, number: int) -> Attributes:
@@ -109,9 +111,11 @@ class _Planner:
 
     def _filters(self, filters: Sequence[FilterRecord]) -> Attributes:
         """Returns the ids of the filters, and the joins that they eliminate."""
-        eliminated = [join.table for each in filters for join in self.ran.eliminated.get(each.filter_id, ())]
+        eliminated = [
+            join.table for filter_ in filters for join in self.ran.eliminated.get(filter_.filter_id, ())
+        ]
         replaced = (("eliminatedJoins", tuple(eliminated)),) if eliminated else ()
-        return (("filters", tuple(each.filter_id for each in filters)), *replaced)
+        return (("filters", tuple(filter_.filter_id for filter_ in filters)), *replaced)
 
     def _filter(self, node: PlanNode) -> PlanNode:
         [(_, conditions)] = node.attributes
@@ -121,9 +125,9 @@ class _Planner:
 
     def _project(self, node: PlanNode) -> PlanNode:
         source, *subqueries = self._all(node.children)
-        select = ("select", tuple(_selected(*each) for each in node.attributes))
+        select = ("select", tuple(_selected(*attribute) for attribute in node.attributes))
         if source.operator == "Calc" and [name for name, _ in source.attributes] == ["where"]:
-            is_build = any(source == build_plan(each) for each in self.builds)
+            is_build = any(source == build_plan(build) for build in self.builds)
             if not is_build:
                 return PlanNode("Calc", (select, *source.attributes), (*source.children, *subqueries))
         return PlanNode("Calc", (select,), (source, *subqueries))
@@ -134,17 +138,17 @@ class _Planner:
         own = () if on == ("true",) else on
         preserved = _PRESERVED_SIDES.get(kind, (False, False))
         lowered: list[PlanNode] = []
-        for number, each in enumerate(inputs):
+        for number, input_ in enumerate(inputs):
             # Every input of successive comma joins is kept; any other join has two inputs.
             may_take = own if (kind == "inner" or number == 1) else ()
             offered = (*may_take, *(conditions if preserved[min(number, 1)] else ()))
-            plan, left = self._lowered(each, offered)
+            plan, left = self._lowered(input_, offered)
             own = tuple(one for one in own if one in left or one not in may_take)
             conditions = tuple(one for one in conditions if one in left or one not in offered)
             lowered.append(plan)
         if node.attributes == _COMMA_JOIN:
-            own = tuple(each for each in conditions if _EQUALITY.fullmatch(each))
-            conditions = tuple(each for each in conditions if each not in own)
+            own = tuple(condition for condition in conditions if _EQUALITY.fullmatch(condition))
+            conditions = tuple(condition for condition in conditions if condition not in own)
         return self._joined(kind, own, (*lowered, *self._all(subqueries))), conditions
 
     def _joined(self, kind: str, where: tuple[str, ...], children: tuple[PlanNode, ...]) -> PlanNode:

@@ -34,10 +34,10 @@ def node_text(node: PlanNode) -> str:
 
 def _lines(node: PlanNode, first: str, rest: str) -> Iterator[str]:
     yield first + node_text(node)
-    for each in node.children[:-1]:
-        yield from _lines(each, f"{rest}:- ", f"{rest}:  ")
-    for each in node.children[-1:]:
-        yield from _lines(each, f"{rest}+- ", f"{rest}   ")
+    for child in node.children[:-1]:
+        yield from _lines(child, f"{rest}:- ", f"{rest}:  ")
+    for child in node.children[-1:]:
+        yield from _lines(child, f"{rest}+- ", f"{rest}   ")
 
 
 def _value(name: str, values: tuple[str, ...]) -> str:

@@ -51,25 +51,37 @@ def ran_query(
     tree = asked.copy() if rewritten is None else rewritten.copy()
     tables = table_references(tree)
     eliminated = [
-        each.table_reference
-        for each in rewrites
-        if _is_elimination(each) and each.table_reference is not None
+        rewrite.table_reference
+        for rewrite in rewrites
+        if _is_elimination(rewrite) and rewrite.table_reference is not None
     ]
     gone = () if rewritten is None else tuple(sorted(eliminated))
-    applied = [each for each in filters if each.is_applied]
+    applied = [filter_ for filter_ in filters if filter_.is_applied]
     candidates = {number: _on(table, applied) for number, table in enumerate(tables)}
     found = {
-        number: tuple(each for each in on_it if _is_of(each, number, tables, gone, rewritten is not None))
+        number: tuple(
+            filter_record
+            for filter_record in on_it
+            if _is_of(filter_record, number, tables, gone, rewritten is not None)
+        )
         for number, on_it in candidates.items()
     }
-    filtered = {number: each[:MAX_FILTERS_A_SCAN] for number, each in found.items() if each}
+    filtered = {number: records[:MAX_FILTERS_A_SCAN] for number, records in found.items() if records}
     ran = RanQuery(
         tree,
         filtered,
-        {_place(each, gone): each for each in rewrites if each.kind is RewriteKind.LOCAL_RELATION},
+        {
+            _place(rewrite, gone): rewrite
+            for rewrite in rewrites
+            if rewrite.kind is RewriteKind.LOCAL_RELATION
+        },
         _eliminated(rewrites),
         frozenset(_unread(tables, filtered, scans)),
-        {_place(each, gone): each.filter_id for each in rewrites if each.kind is RewriteKind.ONE_READING},
+        {
+            _place(rewrite, gone): rewrite.filter_id
+            for rewrite in rewrites
+            if rewrite.kind is RewriteKind.ONE_READING
+        },
     )
     if rewritten is not None:
         _unwrap(tables, filtered)
@@ -88,7 +100,9 @@ def _place(record: FilterRecord | RewriteRecord, gone: Sequence[int]) -> int:
         record.probe.table_reference if isinstance(record, FilterRecord) else record.table_reference
     )
     return (
-        -1 if table_reference is None else table_reference - 1 - sum(each < table_reference for each in gone)
+        -1
+        if table_reference is None
+        else table_reference - 1 - sum(other < table_reference for other in gone)
     )
 
 
@@ -96,9 +110,10 @@ def _on(table: exp.Table, applied: Sequence[FilterRecord]) -> Sequence[FilterRec
     """Returns the filters of this table at the snapshot that it is read at."""
     snapshot_id = snapshot_of(table)
     return [
-        each
-        for each in applied
-        if is_reference_to(table, str(each.probe.table)) and snapshot_id in (None, each.probe.snapshot_id)
+        filter_record
+        for filter_record in applied
+        if is_reference_to(table, str(filter_record.probe.table))
+        and snapshot_id in (None, filter_record.probe.snapshot_id)
     ]
 
 
@@ -112,9 +127,9 @@ def _is_of(
 
 
 def _eliminated(rewrites: Sequence[RewriteRecord]) -> Mapping[str, tuple[RewriteRecord, ...]]:
-    joins = [each for each in rewrites if _is_elimination(each)]
-    ids = dict.fromkeys(each.filter_id for each in joins)
-    return {name: tuple(each for each in joins if each.filter_id == name) for name in ids}
+    joins = [rewrite for rewrite in rewrites if _is_elimination(rewrite)]
+    ids = dict.fromkeys(join.filter_id for join in joins)
+    return {name: tuple(join for join in joins if join.filter_id == name) for name in ids}
 
 
 def _unread(
@@ -123,15 +138,15 @@ def _unread(
     scans: Sequence[ScanRecord],
 ) -> Sequence[int]:
     """Returns the skipped table references: by a key set without keys, or as every scan of the table says."""
-    read = [each.table for each in scans if each.has_run]
-    unread = [each.table for each in scans if not each.has_run]
+    read = [scan.table for scan in scans if scan.has_run]
+    unread = [scan.table for scan in scans if not scan.has_run]
     return [
         number
         for number, table in enumerate(tables)
-        if any(each.form is FilterForm.EMPTY for each in filtered.get(number, ()))
+        if any(filter_record.form is FilterForm.EMPTY for filter_record in filtered.get(number, ()))
         or (
-            any(is_reference_to(table, each) for each in unread)
-            and not any(is_reference_to(table, each) for each in read)
+            any(is_reference_to(table, table_name) for table_name in unread)
+            and not any(is_reference_to(table, table_name) for table_name in read)
         )
     ]
 
@@ -152,7 +167,7 @@ def _cut_conditions(tree: exp.Query) -> None:
         key = "on" if isinstance(clause, exp.Join) else "this"
         condition = clause.args.get(key)
         parts = [] if condition is None else conjuncts(condition)
-        left = [each for each in parts if each != exp.true()]
+        left = [part for part in parts if part != exp.true()]
         if len(left) == len(parts):
             continue
         if left or isinstance(clause, exp.Join):

@@ -11,11 +11,11 @@ def table_references(tree: exp.Query) -> Sequence[exp.Table]:
     """Returns every table reference, from the first to the last, without the names in hints.
 
     >>> from sqlglot import parse_one
-    >>> [each.name for each in table_references(parse_one("SELECT * FROM a, (SELECT * FROM b) AS c, d"))]
+    >>> [table.name for table in table_references(parse_one("SELECT * FROM a, (SELECT * FROM b) AS c, d"))]
     ['a', 'b', 'd']
     """
-    found = (each for each in tree.find_all(exp.Table) if isinstance(each.this, exp.Identifier))
-    return sorted((each for each in found if each.find_ancestor(exp.Hint) is None), key=_place)
+    found = (table for table in tree.find_all(exp.Table) if isinstance(table.this, exp.Identifier))
+    return sorted((table for table in found if table.find_ancestor(exp.Hint) is None), key=_place)
 
 
 def is_reference_to(table: exp.Table, full_name: str) -> bool:

@@ -23,14 +23,14 @@ def with_fields(plan: PlanNode, scans: Iterable[ScanRecord]) -> PlanNode:
     (('table', ('lake', 'a', 't')), ('fields', ('id', 'k')))
     """
     found: dict[str, set[tuple[str, ...]]] = {}
-    for each in scans:
-        if each.has_run and each.columns:
-            found.setdefault(each.table.lower(), set()).add(each.columns)
+    for scan in scans:
+        if scan.has_run and scan.columns:
+            found.setdefault(scan.table.lower(), set()).add(scan.columns)
     return _with_fields(plan, {table: min(read) for table, read in found.items() if len(read) == 1})
 
 
 def _with_fields(node: PlanNode, fields: Mapping[str, tuple[str, ...]]) -> PlanNode:
-    children = tuple(_with_fields(each, fields) for each in node.children)
+    children = tuple(_with_fields(child, fields) for child in node.children)
     if node.operator not in _SCANS:
         return replace(node, children=children)
     attributes = dict(node.attributes)

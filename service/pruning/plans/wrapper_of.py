@@ -12,7 +12,7 @@ def wrapper_of(table: exp.Table) -> exp.Subquery | None:
 
     >>> from sqlglot import parse_one
     >>> tree = parse_one("SELECT 1 FROM (SELECT * FROM t WHERE k = 1) AS f JOIN u ON f.k = u.k")
-    >>> [wrapper_of(each) is not None for each in tree.find_all(exp.Table)]
+    >>> [wrapper_of(table) is not None for table in tree.find_all(exp.Table)]
     [False, True]
     """
     source = table.parent

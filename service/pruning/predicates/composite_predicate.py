@@ -73,13 +73,13 @@ def composite_predicate(
         return Reason.NOT_SELECTIVE
     parts = _fewest_parts(possible, bounds.max_parts) if _may_be_listed(possible, bounds) else []
     if 0 < len(parts) <= bounds.max_parts and _count(parts) <= bounds.max_values:
-        return FormedPredicate(_any_of(_lists(probe, each) for each in parts), FilterForm.IN)
+        return FormedPredicate(_any_of(_lists(probe, part) for part in parts), FilterForm.IN)
     if bounds.max_parts < 2:
         return Reason.RANGES_ONLY
     merged = _merged(sorted(possible), min(bounds.max_parts, bounds.max_values // (2 * len(probe.columns))))
     if len(merged) < 2:
         return Reason.RANGES_ONLY
-    return FormedPredicate(_any_of(_ranges(probe, each) for each in merged), FilterForm.RANGES)
+    return FormedPredicate(_any_of(_ranges(probe, range_) for range_ in merged), FilterForm.RANGES)
 
 
 def _possible_tuples(
@@ -97,17 +97,17 @@ def _possible_tuples(
 
 def _possible_keys(keys: Sequence[Key], column_values: Sequence[ColumnValues | None]) -> Sequence[Key]:
     """Returns the keys without those that have a value which the probe cannot hold."""
-    for position, each in enumerate(column_values):
-        if each is None or not each.is_pinned:
+    for position, value in enumerate(column_values):
+        if value is None or not value.is_pinned:
             continue
-        if each.values is not None:
-            known = frozenset(each.values)
+        if value.values is not None:
+            known = frozenset(value.values)
             keys = [key for key in keys if key[position] in known]
-        elif each.lower is None or each.upper is None:
+        elif value.lower is None or value.upper is None:
             return ()
         else:
-            lower: Any = each.lower
-            upper: Any = each.upper
+            lower: Any = value.lower
+            upper: Any = value.upper
             keys = [key for key in keys if lower <= key[position] <= upper]
     return keys
 
@@ -115,9 +115,9 @@ def _possible_keys(keys: Sequence[Key], column_values: Sequence[ColumnValues | N
 def _is_all(possible: set[tuple[Any, ...]], column_values: Sequence[ColumnValues | None]) -> bool:
     """Whether every combination of the values that the columns hold is among the tuples."""
     values = [
-        each.values
-        for each in column_values
-        if each is not None and each.is_pinned and each.values is not None
+        value.values
+        for value in column_values
+        if value is not None and value.is_pinned and value.values is not None
     ]
     return len(values) == len(column_values) and prod(map(len, values)) == len(possible)
 
@@ -142,7 +142,7 @@ def _fewest_parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
     """Groups the tuples by the column that gives the fewest parts when it comes first; [] for too many."""
     found: list[_Part] = []
     for first in range(len(next(iter(tuples)))):
-        turned = {(each[first], *each[:first], *each[first + 1 :]) for each in tuples}
+        turned = {(key[first], *key[:first], *key[first + 1 :]) for key in tuples}
         parts = [(*rest[:first], values, *rest[first:]) for values, *rest in _parts(turned, at_most)]
         found = parts if parts and (not found or len(parts) < len(found)) else found
     return found
@@ -151,7 +151,7 @@ def _fewest_parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
 def _parts(tuples: set[tuple[Any, ...]], at_most: int) -> list[_Part]:
     """Splits the tuples into parts that have no tuple in common; [] for too many."""
     if len(next(iter(tuples))) == 1:
-        return [(tuple(sorted(each[0] for each in tuples)),)]
+        return [(tuple(sorted(key[0] for key in tuples)),)]
     rests: dict[Any, set[tuple[Any, ...]]] = {}
     for first, *rest in tuples:
         rests.setdefault(first, set()).add(tuple(rest))
@@ -178,14 +178,14 @@ def _count(parts: Iterable[_Part]) -> int:
 
 def _merged(ordered: Sequence[tuple[Any, ...]], at_most: int) -> list[_Part]:
     """Groups neighbours, and returns each group as the least and the greatest value of each column."""
-    firsts = sorted({each[0] for each in ordered})
+    firsts = sorted({key[0] for key in ordered})
     size = -(-len(firsts) // max(at_most, 1))
     of_first = {value: position // size for position, value in enumerate(firsts)}
     groups: dict[int, list[tuple[Any, ...]]] = {}
-    for each in ordered:
-        groups.setdefault(of_first[each[0]], []).append(each)
+    for key in ordered:
+        groups.setdefault(of_first[key[0]], []).append(key)
     return [
-        tuple((min(column), max(column)) for column in zip(*each, strict=True)) for each in groups.values()
+        tuple((min(column), max(column)) for column in zip(*group, strict=True)) for group in groups.values()
     ]
 
 
@@ -194,13 +194,13 @@ def _any_of(conditions: Iterable[exp.Expr]) -> exp.Expr:
     level = list(conditions)
     while len(level) > 1:
         pairs = [level[at : at + 2] for at in range(0, len(level), 2)]
-        level = [exp.Or(this=each[0], expression=each[1]) if len(each) > 1 else each[0] for each in pairs]
+        level = [exp.Or(this=pair[0], expression=pair[1]) if len(pair) > 1 else pair[0] for pair in pairs]
     return exp.paren(level[0], copy=False)
 
 
 def _lists(probe: Probe, part: _Part) -> exp.Expr:
     lists = (
-        list_predicate(column, type_name, [(each,) for each in values]).condition
+        list_predicate(column, type_name, [(value,) for value in values]).condition
         for column, type_name, values in zip(probe.columns, probe.type_names, part, strict=True)
     )
     return exp.paren(exp.and_(*lists, copy=False), copy=False)

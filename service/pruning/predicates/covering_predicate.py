@@ -42,8 +42,8 @@ def covering_predicate(
     listed_values = frozenset(listed)
     others = listed_values.difference(values)
     runs = _runs(values, others)
-    found = [(each,) for each in values if each in listed_values]
-    rest = _runs([each for each in values if each not in listed_values], others)
+    found = [(value,) for value in values if value in listed_values]
+    rest = _runs([value for value in values if value not in listed_values], others)
     if len(runs) <= max_ranges or len(rest) > max_ranges or not 0 < len(found) <= max_listed:
         return ranges_predicate(column, type_name, runs, max_ranges)
     condition = exp.or_(
@@ -56,5 +56,5 @@ def covering_predicate(
 
 def _runs(values: Sequence[Any], others: frozenset[Any]) -> list[KeyRange]:
     """Returns the values as ranges, each as long as possible with none of the others in it."""
-    cuts = sorted({0, len(values), *(bisect_left(values, each) for each in others)})
+    cuts = sorted({0, len(values), *(bisect_left(values, other) for other in others)})
     return [(values[first], values[after - 1]) for first, after in pairwise(cuts)]

@@ -42,8 +42,8 @@ def has_clipped(ranges: Sequence[KeyRange]) -> bool:
     >>> has_clipped(day_ranges(days, KeySpan.DAY_ANYWHERE, "timestamptz"))
     True
     """
-    ends = (each for pair in ranges for each in pair if isinstance(each, datetime))
-    return any(each.replace(tzinfo=None) in (datetime.min, datetime.max) for each in ends)
+    ends = (moment for pair in ranges for moment in pair if isinstance(moment, datetime))
+    return any(end.replace(tzinfo=None) in (datetime.min, datetime.max) for end in ends)
 
 
 def _moved(day: Any, by: timedelta, zone: tzinfo | None) -> datetime:

@@ -60,7 +60,7 @@ def form(
         return data_of_probe
     if among is not None:
         type_name = found.probe.type_names[0]
-        values = tuple(each for each in data_of_probe.values if converted(type_name, each[0]) in among)
+        values = tuple(value for value in data_of_probe.values if converted(type_name, value[0]) in among)
         data_of_probe = replace(data_of_probe, values=values)
     formed = _form(found, data_of_probe, column_values, takes_lists_only, bounds)
     if isinstance(formed, Reason) or not data.has_null:
@@ -90,10 +90,10 @@ def _in_probe_type(found: DynamicFilter, data: DynamicFilteringData) -> DynamicF
     if data.ranges:
         return Reason.RANGES_ONLY
     try:
-        values = {spelled_value(probe_type, each[0]) for each in data.values}
+        values = {spelled_value(probe_type, value[0]) for value in data.values}
     except ValueError:
         return Reason.TYPE_NOT_CONVERTIBLE
-    return replace(data, values=tuple(sorted((each,) for each in values if each is not None)))
+    return replace(data, values=tuple(sorted((value,) for value in values if value is not None)))
 
 
 def _form(
@@ -149,11 +149,11 @@ def _share(column_values: ColumnValues | None, ranges: Sequence[KeyRange]) -> Fi
 
 def _ranges(found: DynamicFilter, data: DynamicFilteringData) -> list[KeyRange]:
     """Returns the ranges, and each value as a range, in the type of the probe's column."""
-    ranges = [*data.ranges, *((each[0], each[0]) for each in data.values)]
+    ranges = [*data.ranges, *((value[0], value[0]) for value in data.values)]
     type_name = found.probe.type_names[0]
     match found.span:
         case KeySpan.VALUE:
-            converted = (converted_range(type_name, each) for each in ranges)
-            return [each for each in converted if each is not None]
+            converted = (converted_range(type_name, range_) for range_ in ranges)
+            return [range_ for range_ in converted if range_ is not None]
         case KeySpan.DAY | KeySpan.DAY_ANYWHERE:
             return day_ranges(ranges, found.span, type_name)

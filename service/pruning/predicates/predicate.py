@@ -129,7 +129,7 @@ def _lists_predicate(column: str, type_name: str, values: Sequence[KeyValue], mo
     """Returns lists of neighbouring values, so that statistics can skip files for each list by itself."""
     name = exp.column(column, quoted=True)
     lists = [
-        exp.In(this=name.copy(), expressions=[_literal(each, type_name) for each in values[at : at + most]])
+        exp.In(this=name.copy(), expressions=[_literal(value, type_name) for value in values[at : at + most]])
         for at in range(0, len(values), most)
     ]
     condition = lists[0] if len(lists) == 1 else exp.paren(exp.or_(*lists, copy=False))
@@ -222,7 +222,7 @@ def _literal(value: KeyValue, type_name: str) -> exp.Expr:
 
 
 def _string(value: str) -> exp.Expr:
-    if value.isascii() and all(each.isalnum() or each in " _-.,:/#@" for each in value):
+    if value.isascii() and all(character.isalnum() or character in " _-.,:/#@" for character in value):
         return exp.Literal.string(value)
     # Values come from data. In hexadecimal digits, no value can end the literal that it is in.
     return exp.cast(exp.HexString(this=value.encode().hex()), "string", dialect="spark")

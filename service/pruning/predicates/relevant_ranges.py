@@ -37,11 +37,11 @@ def relevant_ranges(ranges: Sequence[KeyRange], column_values: ColumnValues | No
     if lower is None or upper is None:
         return RelevantRanges(())
     clipped = [(max(lower, low), min(upper, high)) for low, high in ranges]
-    relevant = tuple(each for each in clipped if each[0] <= each[1])
+    relevant = tuple(range_ for range_ in clipped if range_[0] <= range_[1])
     return RelevantRanges(relevant, is_all=relevant == ((lower, upper),))
 
 
 def _to_values(ranges: Sequence[KeyRange], values: Sequence[Any]) -> RelevantRanges:
     counts = [bisect_right(values, high) - bisect_left(values, low) for low, high in ranges]
-    relevant = tuple(each for each, count in zip(ranges, counts, strict=True) if count)
+    relevant = tuple(range_ for range_, count in zip(ranges, counts, strict=True) if count)
     return RelevantRanges(relevant, is_all=sum(counts) == len(values))

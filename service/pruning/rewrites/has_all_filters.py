@@ -60,16 +60,19 @@ def has_all_filters(
 
 def _are_more_inferred(conjuncts: Collection[exp.Expr], asked: frozenset[str]) -> bool:
     """Whether another relation has a condition on a column that is compared with `asked`, also indirectly."""
-    read = [frozenset(ColumnOf(each.table, each.name) for each in own_columns(each)) for each in conjuncts]
+    read = [
+        frozenset(ColumnOf(column.table, column.name) for column in own_columns(conjunct))
+        for conjunct in conjuncts
+    ]
     compared: dict[ColumnOf, list[frozenset[ColumnOf]]] = {}
     filtered: set[ColumnOf] = set()
     for columns in read:
-        if len({each.relation for each in columns}) > 1:
+        if len({column.relation for column in columns}) > 1:
             for column in columns:
                 compared.setdefault(column, []).append(columns)
         else:
-            filtered.update(each for each in columns if each.relation not in asked)
-    waiting = [each for each in compared if each.relation in asked]
+            filtered.update(column for column in columns if column.relation not in asked)
+    waiting = [column for column in compared if column.relation in asked]
     reached = set(waiting)
     while waiting:
         near = set(chain.from_iterable(compared.pop(waiting.pop(), ()))) - reached

@@ -82,7 +82,7 @@ def named_in(sql: str, tree: exp.Query) -> Callable[[str], bool]:
     >>> is_named("SELECT `d``_year` FROM d", "d`_year")
     True
     """
-    if any(_asks_for_all(each) for each in tree.walk()):
+    if any(_asks_for_all(node) for node in tree.walk()):
         return lambda _column: True
     text = sql.casefold()
     # A backtick in a name is written twice.
@@ -103,7 +103,7 @@ def reads_columns(star: exp.Star) -> bool:
 
     >>> from sqlglot import parse_one
     >>> texts = ["count(*)", "count(DISTINCT *)", "count(*, d.x)", "hash(*)"]
-    >>> [reads_columns(parse_one(f"SELECT {each}", read="spark").find(exp.Star)) for each in texts]
+    >>> [reads_columns(parse_one(f"SELECT {text}", read="spark").find(exp.Star)) for text in texts]
     [False, True, True, True]
     """
     count = star.parent
@@ -130,17 +130,19 @@ def is_joined_by_the_select(table: exp.Table) -> bool:
 def _query(
     facts: TableFacts, relation: str, conditions: Sequence[exp.Expr], context: RelationContext
 ) -> RelationQuery:
-    names = [each.name for each in facts.columns]
-    columns = [each for each in names if context.is_named(each)] or names[:1]
+    names = [column.name for column in facts.columns]
+    columns = [name for name in names if context.is_named(name)] or names[:1]
     # This runs for every table of a text. To render a tree for each would take most of detection's time.
     name = ".".join(map(_quoted, facts.name.parts))
-    listed = ", ".join(f"`{ALIAS}`.{_quoted(each)}" for each in columns)
+    listed = ", ".join(f"`{ALIAS}`.{_quoted(column)}" for column in columns)
     sql = f"SELECT {listed} FROM {name} VERSION AS OF {facts.snapshot_id} AS `{ALIAS}`"
-    said = [renamed_and_readable(each, {relation: ALIAS}, is_of_one=True) for each in conditions]
+    said = [renamed_and_readable(condition, {relation: ALIAS}, is_of_one=True) for condition in conditions]
     if said:
-        texts = sorted(spelled(each, identify=True) for each, _ in said)
-        sql += " WHERE " + " AND ".join(f"({each})" for each in texts)
-    parameters = {each.name for condition in conditions for each in condition.find_all(exp.Placeholder)}
+        texts = sorted(spelled(condition, identify=True) for condition, _ in said)
+        sql += " WHERE " + " AND ".join(f"({text})" for text in texts)
+    parameters = {
+        placeholder.name for condition in conditions for placeholder in condition.find_all(exp.Placeholder)
+    }
     rows_of = Build((facts.name,), tuple(columns), all_readable(said), (facts.snapshot_id,))
     identity = json.dumps([sql, str(facts.table_uuid)])
     asked = BuildQuery(sql, rows_of, frozenset(parameters), identity)

@@ -72,26 +72,26 @@ def redundant_joins(
         return
     columns = list(select.find_all(exp.Column))
     # The qualifier leaves names in HAVING and QUALIFY as they are.
-    unresolved = {each.name.lower() for each in columns if not each.table}
+    unresolved = {column.name.lower() for column in columns if not column.table}
     by_end = {
-        each.reference_end: each
-        for each in relations
-        if unresolved.isdisjoint(name.lower() for name in each.query.rows_of.columns)
+        relation.reference_end: relation
+        for relation in relations
+        if unresolved.isdisjoint(name.lower() for name in relation.query.rows_of.columns)
     }
     places = frozenset(map(_start_of, columns))
     for probe, probe_end, build in pairs:
         relation = by_end.get(_end_of(graph, build))
         if relation is None:
             continue
-        uses = [each for each in columns if each.table == build.relation]
+        uses = [column for column in columns if column.table == build.relation]
         conditions = _conditions(select, graph, probe, build, uses)
-        own = frozenset(_start_of(column) for each in conditions for column in own_columns(each))
+        own = frozenset(_start_of(column) for condition in conditions for column in own_columns(condition))
         if own and None not in own:
             yield RedundantJoin(relation, probe_end, probe.column, build.column, own, places - own, parsed)
 
 
 def _reads_all_columns(select: exp.Select) -> bool:
-    stars = (each for each in select.find_all(exp.Star) if each.find_ancestor(exp.Select) is select)
+    stars = (star for star in select.find_all(exp.Star) if star.find_ancestor(exp.Select) is select)
     return any(map(reads_columns, stars))
 
 
@@ -116,36 +116,42 @@ def _conditions(
     `uses` are all columns of the build side in the SELECT.
     """
     pair = {(probe, build), (build, probe)}
-    equalities = (each for each in graph.conjuncts if column_pair(each) in pair)
+    equalities = (conjunct for conjunct in graph.conjuncts if column_pair(conjunct) in pair)
     found = [*equalities, *graph.conditions_on(build.relation)]
-    inside = {id(column) for each in found for column in own_columns(each)}
-    is_only_there = all(id(each) in inside for each in uses)
-    is_plain = all(each.parent_select is select and _is_movable(each) for each in found)
+    inside = {id(column) for condition in found for column in own_columns(condition)}
+    is_only_there = all(id(use) in inside for use in uses)
+    is_plain = all(condition.parent_select is select and _is_movable(condition) for condition in found)
     # A condition that its rows were not fetched by would be lost.
-    is_fetched = all(column_pair(each) is not None or is_safe_to_render(each) for each in found)
+    is_fetched = all(
+        column_pair(condition) is not None or is_safe_to_render(condition) for condition in found
+    )
     return found if is_only_there and is_plain and is_fetched else ()
 
 
 def _is_movable(condition: exp.Expr) -> bool:
     """Whether the rest of the text means the same without it; to remove a `?` renumbers the later ones."""
-    is_numbered = any(each.name.startswith("positional_") for each in condition.find_all(exp.Placeholder))
+    is_numbered = any(
+        placeholder.name.startswith("positional_") for placeholder in condition.find_all(exp.Placeholder)
+    )
     return not is_numbered and condition.find(exp.Query) is None
 
 
 def _edits(join: RedundantJoin) -> Mapping[TextSpan, str] | None:
     parsed = join.parsed
-    reference = next(each for each in parsed.references if each.end == join.relation.reference_end)
+    reference = next(
+        reference for reference in parsed.references if reference.end == join.relation.reference_end
+    )
     text = SelectText.of(parsed.sql)
     item = text.from_item(reference.span.start, reference.span.end, reference.alias is not None)
     if item is None:
         return None
     spans = (*item.conjuncts, *text.conjuncts_after(item.spans[-1].end))
-    covering = [each for each in spans if any(_covers(each, start) for start in join.own)]
-    is_exact = all(any(_covers(each, start) for each in covering) for start in join.own)
-    is_alone = not any(_covers(each, start) for each in covering for start in join.others)
+    covering = [span for span in spans if any(_covers(span, start) for start in join.own)]
+    is_exact = all(any(_covers(span, start) for span in covering) for start in join.own)
+    is_alone = not any(_covers(span, start) for span in covering for start in join.others)
     if not is_exact or not is_alone or not set(item.conjuncts) <= set(covering):
         return None
-    outside = (each for each in covering if not any(_is_within(each, span) for span in item.spans))
+    outside = (outer for outer in covering if not any(_is_within(outer, span) for span in item.spans))
     edits = dict.fromkeys(outside, "TRUE") | dict.fromkeys(item.spans, "")
     return edits if _is_as_expected(join, edits) else None
 
@@ -161,8 +167,8 @@ def _is_as_expected(join: RedundantJoin, edits: Mapping[TextSpan, str]) -> bool:
         if table.this.meta.get("end") == join.relation.reference_end - 1:
             _cut(table)
             break
-    for each in _eliminated(expected, join.own):
-        each.replace(exp.true())
+    for condition in _eliminated(expected, join.own):
+        condition.replace(exp.true())
     return found == expected
 
 
@@ -178,8 +184,8 @@ def _cut(table: exp.Table) -> None:
 def _eliminated(tree: exp.Expr, own: frozenset[int | None]) -> list[exp.Expr]:
     """Returns the conjuncts of the tree that are the join's conditions: all of their columns are in `own`."""
     owners = tree.find_all(exp.Where, exp.And)
-    parts = (each for owner in owners for each in (owner.this, owner.args.get("expression")))
-    return [each for each in parts if each is not None and _is_elimination(each, own)]
+    parts = (part for owner in owners for part in (owner.this, owner.args.get("expression")))
+    return [part for part in parts if part is not None and _is_elimination(part, own)]
 
 
 def _is_elimination(conjunct: exp.Expr, own: frozenset[int | None]) -> bool:

@@ -19,9 +19,9 @@ def accepted_columns(facts: TableFacts) -> frozenset[str]:
     """
     if facts.source is TableSource.OTHER:
         return frozenset()
-    partition = (each.source for each in (*facts.partition_fields, *facts.past_partition_fields))
-    sort = (each.source for each in facts.sort_fields)
-    named = frozenset(each.lower() for each in (*partition, *sort, *facts.bloom_filter_columns))
+    partition = (field.source for field in (*facts.partition_fields, *facts.past_partition_fields))
+    sort = (field.source for field in facts.sort_fields)
+    named = frozenset(column.lower() for column in (*partition, *sort, *facts.bloom_filter_columns))
     return named - ambiguous_columns(facts)
 
 
@@ -32,6 +32,6 @@ def ambiguous_columns(facts: TableFacts) -> frozenset[str]:
     file whose bloom filter has decimals with fewer digits than a key has; a file keeps its bloom filter after
     the table's property for it is gone.
     """
-    moments = (each.name for each in facts.columns if each.type_name in _MOMENTS)
+    moments = (column.name for column in facts.columns if column.type_name in _MOMENTS)
     ambiguous = (*(moments if facts.has_imported_files else ()), *facts.widened_columns)
-    return frozenset(each.lower() for each in ambiguous)
+    return frozenset(name.lower() for name in ambiguous)

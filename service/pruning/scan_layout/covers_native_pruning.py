@@ -35,9 +35,15 @@ def covers_native_pruning(
         (place, facts.name, column) for place, facts in scans for column in _partition_columns(facts)
     }
     ambiguous = {
-        _column(each) for each in unapplied if has_filters_outside or not _is_surely_unfiltered(each)
+        _column(filter_record)
+        for filter_record in unapplied
+        if has_filters_outside or not _is_surely_unfiltered(filter_record)
     }
-    unseen = {each.probe.table for each in unfiltered if each.reason is not Reason.NO_EQUI_JOIN}
+    unseen = {
+        filter_record.probe.table
+        for filter_record in unfiltered
+        if filter_record.reason is not Reason.NO_EQUI_JOIN
+    }
     return all(
         filtered.get((place, column), True) and (table, column) not in ambiguous and table not in unseen
         for place, table, column in partitioned
@@ -54,4 +60,4 @@ def _column(record: FilterRecord) -> tuple[TableName, str]:
 
 def _partition_columns(facts: TableFacts) -> set[str]:
     fields = (*facts.partition_fields, *facts.past_partition_fields)
-    return {each.source for each in fields if each.transform != "void"}
+    return {field.source for field in fields if field.transform != "void"}

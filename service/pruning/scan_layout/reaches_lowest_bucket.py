@@ -24,7 +24,7 @@ def reaches_lowest_bucket(condition: exp.Expr, facts: TableFacts) -> bool:
     """
     fields = (*facts.partition_fields, *facts.past_partition_fields)
     firsts = [
-        (each.source.lower(), first) for each in fields if (first := _first(each.transform)) is not None
+        (field.source.lower(), first) for field in fields if (first := _first(field.transform)) is not None
     ]
     return any(
         low < first

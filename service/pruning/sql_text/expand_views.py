@@ -20,11 +20,11 @@ def expand_views(parsed: ParsedQuery, names: Mapping[int, TableAt], selects: Map
     'SELECT v.a FROM (SELECT a FROM lake.shop.t) AS `v`, w'
     """
     text = parsed.sql
-    for each in sorted(parsed.references, key=lambda reference: reference.start, reverse=True):
-        table = names.get(each.end)
-        if table is not None and table.version == NOW and table.name in selects and each.is_plain:
-            alias = "" if each.alias is not None else f" AS {_quoted(each.parts[-1])}"
-            text = f"{text[: each.start]}({selects[table.name]}){alias}{text[each.end :]}"
+    for reference in sorted(parsed.references, key=lambda reference: reference.start, reverse=True):
+        table = names.get(reference.end)
+        if table is not None and table.version == NOW and table.name in selects and reference.is_plain:
+            alias = "" if reference.alias is not None else f" AS {_quoted(reference.parts[-1])}"
+            text = f"{text[: reference.start]}({selects[table.name]}){alias}{text[reference.end :]}"
     return text
 
 
@@ -39,7 +39,7 @@ def view_select(view: View, text: str) -> str:
     SELECT a, b FROM lake.shop.t -- all of it
     ) AS `v`(`k`, `n`)
     """
-    columns = ", ".join(_quoted(each.name) for each in view.columns)
+    columns = ", ".join(_quoted(column.name) for column in view.columns)
     # The text may end in a comment.
     return f"SELECT {columns} FROM (\n{text}\n) AS {_quoted(view.name.table)}({columns})"
 

@@ -20,14 +20,14 @@ def fold_lists(tree: exp.Query) -> exp.Query:
     >>> folded.sql("spark") == text, len(list(folded.find_all(exp.Literal)))
     (True, 0)
     """
-    if not any(_is_long(each) for each in tree.find_all(exp.In)):
+    if not any(_is_long(in_list) for in_list in tree.find_all(exp.In)):
         return tree
     folded = tree.copy()
-    for each in folded.find_all(exp.In):
-        if _is_long(each):
-            texts = [_text(value) for value in each.expressions]
+    for in_list in folded.find_all(exp.In):
+        if _is_long(in_list):
+            texts = [_text(value) for value in in_list.expressions]
             if None not in texts:
-                each.set("expressions", [exp.Var(this=", ".join(map(str, texts)))])
+                in_list.set("expressions", [exp.Var(this=", ".join(map(str, texts)))])
     return folded
 
 

@@ -14,7 +14,7 @@ def has_clear_comments(sql: str) -> bool:
     open another one. Marks within strings count as well, so some clear texts are taken for unclear ones.
 
     >>> texts = ["SELECT 1 -- a\\\n FROM t", "SELECT /* /*+ a */ 1", "/* a */ SELECT /*+ b */ '\\\n'"]
-    >>> [has_clear_comments(each) for each in texts]
+    >>> [has_clear_comments(text) for text in texts]
     [False, False, True]
     """
     if "\\\n" in sql and "--" in sql:

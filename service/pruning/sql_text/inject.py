@@ -44,9 +44,9 @@ def inject(
     """
     text = parsed.sql
     replaced = {
-        each.span: _substituted(parsed.sql, each, substitutions[each.end])
-        for each in parsed.references
-        if each.end in substitutions
+        reference.span: _substituted(parsed.sql, reference, substitutions[reference.end])
+        for reference in parsed.references
+        if reference.end in substitutions
     }
     for span, written in sorted((replaced | dict(edits)).items(), reverse=True):
         text = text[: span.start] + written + text[span.end :]

@@ -23,29 +23,30 @@ def is_replaceable(tree: exp.Query) -> bool:
 
     >>> from sqlglot import parse_one
     >>> names = ["t.a", "t.a.b", "s.t.a", "_file", "_partition.a"]
-    >>> [is_replaceable(parse_one(f"SELECT {each} FROM s.t", read="spark")) for each in names]
+    >>> [is_replaceable(parse_one(f"SELECT {name} FROM s.t", read="spark")) for name in names]
     [True, True, False, False, False]
-    >>> texts = [f"SELECT 1 FROM t, LATERAL (SELECT {each})" for each in ("t.a + 1 AS b", "t.a + 1")]
-    >>> [is_replaceable(parse_one(each, read="spark")) for each in texts]
+    >>> lateral = "SELECT 1 FROM t, LATERAL (SELECT {})"
+    >>> texts = [lateral.format(projection) for projection in ("t.a + 1 AS b", "t.a + 1")]
+    >>> [is_replaceable(parse_one(text, read="spark")) for text in texts]
     [True, False]
     """
-    tables = [_parts_of_table(each) for each in tree.find_all(exp.Table) if not each.alias]
+    tables = [_parts_of_table(table) for table in tree.find_all(exp.Table) if not table.alias]
     if tables and any(map(_is_named_by_paths, tree.find_all(exp.Lateral))):
         return False
     return not any(
-        _is_metadata(parts) or _is_path(each, parts, tables)
-        for each in tree.find_all(exp.Column)
-        for parts in [_parts_of_column(each)]
+        _is_metadata(parts) or _is_path(column, parts, tables)
+        for column in tree.find_all(exp.Column)
+        for parts in [_parts_of_column(column)]
     )
 
 
 def _parts_of_table(table: exp.Table) -> Sequence[str]:
-    return [each.name.casefold() for each in table.parts]
+    return [part.name.casefold() for part in table.parts]
 
 
 def _parts_of_column(column: exp.Column) -> Sequence[str]:
     """Returns all parts of the name; the tree has the fifth part and those after it in nodes around it."""
-    parts = [each.name.casefold() for each in column.parts]
+    parts = [part.name.casefold() for part in column.parts]
     above = column.parent
     while isinstance(above, exp.Dot):
         parts.append(above.expression.name.casefold())
@@ -77,8 +78,11 @@ def _is_path(column: exp.Column, parts: Sequence[str], tables: Collection[Sequen
 
 def _is_named_by_paths(lateral: exp.Lateral) -> bool:
     """Whether a column inside the LATERAL gets its name from an expression over other columns."""
-    listed = (each for select in lateral.find_all(exp.Select) for each in select.selects)
-    return any(not isinstance(each, exp.Alias | exp.Column) and each.find(exp.Column) for each in listed)
+    listed = (projection for select in lateral.find_all(exp.Select) for projection in select.selects)
+    return any(
+        not isinstance(projection, exp.Alias | exp.Column) and projection.find(exp.Column)
+        for projection in listed
+    )
 
 
 def _is_star(column: exp.Column) -> bool:

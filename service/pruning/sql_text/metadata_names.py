@@ -24,13 +24,13 @@ def metadata_names(parsed: ParsedQuery, catalogs: frozenset[str], catalog: str |
 
     >>> from service.pruning.sql_text.parse import parse
     >>> sql = "SELECT 1 FROM lake.shop.sales.tag_june, shop.sales.branch_audit, lake.shop.branch_sales"
-    >>> for each in metadata_names(parse(sql), frozenset({"lake"}), "lake").references:
-    ...     print(sql[each.start : each.end], each.selector, str(each.version.kind))
+    >>> for reference in metadata_names(parse(sql), frozenset({"lake"}), "lake").references:
+    ...     print(sql[reference.start : reference.end], reference.selector, str(reference.version.kind))
     lake.shop.sales tag_june REF
     shop.sales branch_audit BRANCH
     lake.shop.branch_sales None NOW
     """
-    references = tuple(_selected(each, catalogs, catalog) for each in parsed.references)
+    references = tuple(_selected(reference, catalogs, catalog) for reference in parsed.references)
     return parsed if references == parsed.references else replace(parsed, references=references)
 
 

@@ -84,8 +84,8 @@ def is_shallow(
     >>> [is_shallow(tokenize(f"SELECT a(){'.a()' * count} FROM t")) for count in (5, 2_000)]
     [True, False]
     """
-    kinds = [each.token_type for each in tokens]
-    if len(kinds) > MAX_TOKENS or sum(each not in _LISTED for each in kinds) > max_operators:
+    kinds = [token.token_type for token in tokens]
+    if len(kinds) > MAX_TOKENS or sum(kind not in _LISTED for kind in kinds) > max_operators:
         return False
     return (
         nesting_of(tokens) <= max_nesting
@@ -103,7 +103,7 @@ def nesting_of(tokens: Sequence[Token]) -> int:
     >>> nesting_of(tokenize("SELECT f(a[1]), CASE WHEN (b) THEN 1 END"))
     2
     """
-    return max(accumulate(_STEP.get(each.token_type, 0) for each in tokens), default=0)
+    return max(accumulate(_STEP.get(token.token_type, 0) for token in tokens), default=0)
 
 
 def type_nesting_of(tokens: Sequence[Token]) -> int:
@@ -115,13 +115,13 @@ def type_nesting_of(tokens: Sequence[Token]) -> int:
     3
     """
     most = depth = 0
-    for before, each in pairwise(each.token_type for each in tokens):
-        if each not in _IN_TYPES:
+    for before, token_type in pairwise(token.token_type for token in tokens):
+        if token_type not in _IN_TYPES:
             depth = 0
-        elif each is TokenType.LT and before in _CONTAINERS:
+        elif token_type is TokenType.LT and before in _CONTAINERS:
             depth += 1
             most = max(most, depth)
-        elif each is TokenType.GT:
+        elif token_type is TokenType.GT:
             depth = max(depth - 1, 0)
     return most
 
@@ -134,7 +134,7 @@ def comment_nesting_of(sql: str, tokens: Sequence[Token]) -> int:
     >>> comment_nesting_of(sql, tokenize(sql, read="spark"))
     2
     """
-    return max((open_comments(each) for each in _gaps(sql, tokens)), default=0)
+    return max((open_comments(gap) for gap in _gaps(sql, tokens)), default=0)
 
 
 def open_comments(text: str) -> int:
@@ -148,21 +148,21 @@ def open_comments(text: str) -> int:
 
 def _gaps(sql: str, tokens: Iterable[Token]) -> Iterator[str]:
     end = 0
-    for each in tokens:
-        if each.start > end:
-            yield sql[end : each.start]
-        end = max(end, each.end + 1)
+    for token in tokens:
+        if token.start > end:
+            yield sql[end : token.start]
+        end = max(end, token.end + 1)
     yield sql[end:]
 
 
 def _links(kinds: Sequence[TokenType]) -> int:
     """Counts continuations of calls, indexes and casts, and the dots in names with too many parts."""
     links = dots = 0
-    for before, each in pairwise(kinds):
-        is_behind_another = each in _LINKS and before in _CLOSED
-        if is_behind_another or each is TokenType.DCOLON or _is_path(before, each):
+    for before, token_type in pairwise(kinds):
+        is_behind_another = token_type in _LINKS and before in _CLOSED
+        if is_behind_another or token_type is TokenType.DCOLON or _is_path(before, token_type):
             links += 1
-        elif each is TokenType.DOT:
+        elif token_type is TokenType.DOT:
             dots += 1
             links += dots > _DOTS_OF_A_NAME
         elif before is not TokenType.DOT:
@@ -170,20 +170,20 @@ def _links(kinds: Sequence[TokenType]) -> int:
     return links
 
 
-def _is_path(before: TokenType, each: TokenType) -> bool:
+def _is_path(before: TokenType, token_type: TokenType) -> bool:
     """Whether the token is the colon of `a:b.c`, and not that of a parameter."""
-    return each is TokenType.COLON and (before in _CLOSED or before in _NAMES)
+    return token_type is TokenType.COLON and (before in _CLOSED or before in _NAMES)
 
 
 def _type_calls(kinds: Sequence[TokenType]) -> int:
     most = depth = 0
     parentheses: list[bool] = []
-    for before, each in pairwise(kinds):
-        if each is TokenType.L_PAREN:
+    for before, token_type in pairwise(kinds):
+        if token_type is TokenType.L_PAREN:
             parentheses.append(before in Parser.TYPE_TOKENS)
             depth += parentheses[-1]
             most = max(most, depth)
-        elif each is TokenType.R_PAREN and parentheses:
+        elif token_type is TokenType.R_PAREN and parentheses:
             depth -= parentheses.pop()
     return most
 
@@ -191,10 +191,10 @@ def _type_calls(kinds: Sequence[TokenType]) -> int:
 def _open_joins(kinds: Sequence[TokenType]) -> int:
     """Returns how many joins in a row, at most, have their condition still to come, or have none."""
     most = joins = 0
-    for before, each in pairwise(kinds):
-        if each is TokenType.JOIN and before not in _WITHOUT_CONDITION:
+    for before, token_type in pairwise(kinds):
+        if token_type is TokenType.JOIN and before not in _WITHOUT_CONDITION:
             joins += 1
             most = max(most, joins)
-        elif each in _CONDITIONS:
+        elif token_type in _CONDITIONS:
             joins = max(joins - 1, 0)
     return most

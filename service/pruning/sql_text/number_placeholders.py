@@ -21,7 +21,7 @@ def number_placeholders(parsed: ParsedQuery) -> exp.Query:
     >>> number_placeholders(parse("SELECT ? FROM t WHERE t.a = ? AND t.b IN (?, '?')")).sql("spark")
     "SELECT :positional_1 FROM t WHERE t.a = :positional_2 AND t.b IN (:positional_3, '?')"
     """
-    if not any(not each.args.get("this") for each in parsed.tree.find_all(exp.Placeholder)):
+    if not any(not placeholder.args.get("this") for placeholder in parsed.tree.find_all(exp.Placeholder)):
         return parsed.tree
     named = _with_names(parsed.sql)
     if named is None:
@@ -40,7 +40,9 @@ def _with_names(sql: str) -> exp.Expr | None:
     end = 0
     try:
         tokens = [
-            each for each in sqlglot.tokenize(sql, read="spark") if each.token_type is TokenType.PLACEHOLDER
+            token
+            for token in sqlglot.tokenize(sql, read="spark")
+            if token.token_type is TokenType.PLACEHOLDER
         ]
         for number, token in enumerate(tokens, start=1):
             if sql[token.start] != "?":

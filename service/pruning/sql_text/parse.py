@@ -68,14 +68,14 @@ def _has_all_words(tree: exp.Query, tokens: Sequence[Token]) -> bool:
     sqlglot accepts a BETWEEN without an AND of its own. It also drops the plus before a value, although that
     turns a text into a number.
     """
-    ands = sum(each.token_type is TokenType.AND for each in tokens)
+    ands = sum(token.token_type is TokenType.AND for token in tokens)
     read = (
-        not isinstance(each, exp.WindowSpec) or bool(each.args.get("end"))
-        for each in tree.find_all(exp.And, exp.Between, exp.WindowSpec)
+        not isinstance(node, exp.WindowSpec) or bool(node.args.get("end"))
+        for node in tree.find_all(exp.And, exp.Between, exp.WindowSpec)
     )
     if ands != sum(read):
         return False
-    pluses = sum(each.token_type is TokenType.PLUS for each in tokens)
+    pluses = sum(token.token_type is TokenType.PLUS for token in tokens)
     return not pluses or pluses == sum(1 for _ in tree.find_all(exp.Add))
 
 
@@ -88,14 +88,14 @@ def _references(tree: exp.Query, sql: str, zone: str | None) -> Iterator[TableRe
 
 def _reference(table: exp.Table, sql: str, zone: str | None) -> TableReference | None:
     identifiers = table.parts
-    if not all(_is_at_its_place(each, sql) for each in identifiers):
+    if not all(_is_at_its_place(identifier, sql) for identifier in identifiers):
         return None
     alias, said = table.args.get("alias"), table.args.get("version")
     end = identifiers[-1].meta["end"] + 1
     clause = version_clause(sql, end, said, zone) if said is not None else None
     known = _PLAIN if clause is None else _PLAIN | {"version"}
     return TableReference(
-        parts=tuple(each.name for each in identifiers),
+        parts=tuple(identifier.name for identifier in identifiers),
         start=identifiers[0].meta["start"],
         end=end,
         alias=alias.name if alias is not None else None,
@@ -104,7 +104,7 @@ def _reference(table: exp.Table, sql: str, zone: str | None) -> TableReference |
         version=NOW if clause is None else clause.version,
         version_end=None if clause is None else clause.end,
         has_known_version=said is None or clause is not None,
-        part_ends=tuple(each.meta["end"] + 1 for each in identifiers),
+        part_ends=tuple(identifier.meta["end"] + 1 for identifier in identifiers),
     )
 
 

@@ -91,7 +91,7 @@ class SelectText:
             return None
         stops = {TokenType.ON, *_AFTER_ITEM, *_JOINS}
         behind_join = self._level_from(self.tokens[join].end + 1)
-        on = next((each for each in behind_join if self._type(each) in stops), join)
+        on = next((position for position in behind_join if self._type(position) in stops), join)
         condition = list(self._until(on + 1, {*_AFTER_ITEM, *_JOINS}))
         conjuncts = self._conjuncts(condition)
         if self._type(on) is not TokenType.ON or not conjuncts:
@@ -102,11 +102,13 @@ class SelectText:
 
     def _until(self, index: int, stops: Set[TokenType]) -> Iterator[int]:
         """Yields the tokens of this level from there on, up to one that ends the clause."""
-        for each in self._level_from(self.tokens[index].start if index < len(self.tokens) else 1 << 60):
-            is_function = self._type(each + 1) is TokenType.L_PAREN and self._type(each) in _FUNCTIONS_TOO
-            if self._type(each) in stops and not is_function:
+        for position in self._level_from(self.tokens[index].start if index < len(self.tokens) else 1 << 60):
+            is_function = (
+                self._type(position + 1) is TokenType.L_PAREN and self._type(position) in _FUNCTIONS_TOO
+            )
+            if self._type(position) in stops and not is_function:
                 return
-            yield each
+            yield position
 
     def _conjuncts(self, indices: Iterable[int]) -> Sequence[TextSpan]:
         parts: list[list[int]] = [[]]
@@ -122,7 +124,7 @@ class SelectText:
             parts[-1].append(index)
         if not all(parts):
             return ()
-        return [TextSpan(self.tokens[each[0]].start, self._end_of(each[-1])) for each in parts]
+        return [TextSpan(self.tokens[part[0]].start, self._end_of(part[-1])) for part in parts]
 
     def _level_from(self, position: int) -> Iterator[int]:
         """Yields the tokens from there to the end of their level; for parentheses, only the opening one."""

@@ -21,10 +21,10 @@ def table_names(
     >>> from service.pruning.sql_text.parse import parse
     >>> parsed = parse("WITH c AS (SELECT 1) SELECT * FROM c, item, rest.shop.goods")
     >>> names = table_names(parsed, frozenset({"lake", "rest"}), "lake", "tpcds")
-    >>> [(end, str(each.name)) for end, each in names.items()]
+    >>> [(end, str(table.name)) for end, table in names.items()]
     [(42, 'lake.tpcds.item'), (59, 'rest.shop.goods')]
     """
-    common = {each.alias.lower() for each in parsed.tree.find_all(exp.CTE)}
+    common = {cte.alias.lower() for cte in parsed.tree.find_all(exp.CTE)}
     found: dict[int, TableAt] = {}
     for reference in parsed.references:
         match reference.parts:

@@ -27,7 +27,7 @@ def view_text(parsed: ParsedQuery, view: View, catalogs: Set[str]) -> str | None
     >>> view_text(parse(sql), view, {"lake"})
     'WITH c AS (SELECT * FROM `lake`.`shop`.item) SELECT * FROM c, `lake`.old.sales AS s'
     """
-    tables = [each for each in parsed.tree.find_all(exp.Table) if each.find_ancestor(exp.Hint) is None]
+    tables = [table for table in parsed.tree.find_all(exp.Table) if table.find_ancestor(exp.Hint) is None]
     # A function or IDENTIFIER(…) has no place in the text, but may name a table all the same.
     if len(tables) != len(parsed.references) or _has_parameters(parsed.sql):
         return None
@@ -39,7 +39,7 @@ def view_text(parsed: ParsedQuery, view: View, catalogs: Set[str]) -> str | None
             return None
         text = (
             text[: reference.start]
-            + "".join(f"{_quoted(each)}." for each in missing)
+            + "".join(f"{_quoted(part)}." for part in missing)
             + text[reference.start :]
         )
     return text
@@ -64,7 +64,7 @@ def _missing_parts(
 
 def _missing_parts_of(name: str, table: exp.Table, tree: exp.Query, view: View) -> tuple[str, ...] | None:
     """Returns the missing parts of a name of one part; none if it is surely a common table expression's."""
-    same = [each for each in tree.find_all(exp.CTE) if each.alias.lower() == name]
+    same = [cte for cte in tree.find_all(exp.CTE) if cte.alias.lower() == name]
     if not same:
         return (view.catalog, *view.namespace)
     return () if len(same) == 1 and _is_seen(same[0], table, tree) else None
@@ -75,11 +75,12 @@ def _is_seen(expression: exp.CTE, table: exp.Table, tree: exp.Query) -> bool:
     clause = tree.args.get("with_")
     if not isinstance(clause, exp.With) or clause.args.get("recursive"):
         return False
-    defined = [id(each) for each in clause.expressions]
+    defined = [id(cte) for cte in clause.expressions]
     if id(expression) not in defined:
         return False
     around = next(
-        (defined.index(id(each)) for each in _ancestors(table) if id(each) in defined), len(defined)
+        (defined.index(id(ancestor)) for ancestor in _ancestors(table) if id(ancestor) in defined),
+        len(defined),
     )
     return defined.index(id(expression)) < around
 
@@ -92,7 +93,7 @@ def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _has_parameters(sql: str) -> bool:
-    return any(each.token_type in _PARAMETERS for each in tokenize(sql, read="spark"))
+    return any(token.token_type in _PARAMETERS for token in tokenize(sql, read="spark"))
 
 
 def _quoted(name: str) -> str:

@@ -93,7 +93,11 @@ def _rewritten(record: QueryRecord) -> exp.Query | None:
 
 
 def _tables(record: QueryRecord) -> Sequence[str]:
-    in_filters = [str(name) for each in record.filters for name in (each.probe.table, *each.build.tables)]
+    in_filters = [
+        str(name)
+        for filter_record in record.filters
+        for name in (filter_record.probe.table, *filter_record.build.tables)
+    ]
     # A filter may spell a name in lower case, and the scan as its catalog does.
-    names = [*(each.table for each in record.scans), *in_filters]
-    return tuple({each.lower(): each for each in reversed(names)}.values())
+    names = [*(scan.table for scan in record.scans), *in_filters]
+    return tuple({name.lower(): name for name in reversed(names)}.values())

@@ -73,9 +73,9 @@ class Collector:
     def disable(self, fingerprints: frozenset[str]) -> None:
         """Stops using these keys for any query, and deletes them for all replicas."""
         self._disabled |= fingerprints
-        for each in fingerprints:
+        for fingerprint in fingerprints:
             with suppress(FilterCacheDown):
-                self._cache.forget(each)
+                self._cache.forget(fingerprint)
 
     def collect(
         self, filters: Sequence[DynamicFilter], cached_only: Sequence[DynamicFilter], asked: Collecting
@@ -88,34 +88,36 @@ class Collector:
         """
         # A collection waits only for those that wait for none, so no two wait for each other.
         leaves = {
-            each.fingerprint: each for each in filters if not each.key_dependencies and each.is_cacheable
+            filter_.fingerprint: filter_
+            for filter_ in filters
+            if not filter_.key_dependencies and filter_.is_cacheable
         }
-        collected = {each.fingerprint for each in filters}
+        collected = {filter_.fingerprint for filter_ in filters}
         began_ms = self._clock.elapsed_ms()
         found: dict[str, FilterOutcome] = {}
         futures: dict[str, Future[FilterOutcome | None]] = {}
         notes = _Notes()
-        for each in (*filters, *cached_only):
-            if each.fingerprint in found or each.fingerprint in futures:
+        for filter_ in (*filters, *cached_only):
+            if filter_.fingerprint in found or filter_.fingerprint in futures:
                 continue
             # Keys that this process has do not queue behind collections.
-            known = self._in_memory(each)
+            known = self._in_memory(filter_)
             if known is not None:
-                found[each.fingerprint] = known
-            elif each.fingerprint in collected:
+                found[filter_.fingerprint] = known
+            elif filter_.fingerprint in collected:
                 obtain = carried(self._obtain)
-                futures[each.fingerprint] = self._executor.submit(obtain, each, asked, leaves, notes)
+                futures[filter_.fingerprint] = self._executor.submit(obtain, filter_, asked, leaves, notes)
             else:
-                futures[each.fingerprint] = self._executor.submit(carried(self._cached), each)
+                futures[filter_.fingerprint] = self._executor.submit(carried(self._cached), filter_)
         wait(futures.values(), timeout=self._within_s(asked))
         for fingerprint, future in futures.items():
             outcome = _outcome(future, notes.of(fingerprint))
             if outcome is not None:
                 found[fingerprint] = outcome
         outcomes = {
-            each.filter_id: found[each.fingerprint]
-            for each in (*filters, *cached_only)
-            if each.fingerprint in found
+            filter_.filter_id: found[filter_.fingerprint]
+            for filter_ in (*filters, *cached_only)
+            if filter_.fingerprint in found
         }
         return outcomes, self._clock.elapsed_ms() - began_ms
 
@@ -205,10 +207,12 @@ class Collector:
         if keys is None and not wanted.key_dependencies:
             keys = self._from_rows(wanted, asked, notes)
         if keys is None:
-            key_dependencies = [each for each in wanted.key_dependencies if each.fingerprint in leaves]
+            key_dependencies = [
+                dependency for dependency in wanted.key_dependencies if dependency.fingerprint in leaves
+            ]
             obtained = (
-                (each, self._obtain(leaves[each.fingerprint], asked, {}, notes).data)
-                for each in key_dependencies
+                (dependency, self._obtain(leaves[dependency.fingerprint], asked, {}, notes).data)
+                for dependency in key_dependencies
             )
             return self._engine_keys.collect(self._engine_keys.chained(wanted, obtained), asked)
         return self._engine_keys.ranges(wanted, asked) if keys.exceeds_threshold else keys

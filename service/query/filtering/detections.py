@@ -85,9 +85,9 @@ class Detected:
     def facts_at(self, name: TableName, snapshot_id: int | None) -> TableFacts:
         """Returns the facts of a table that a filter or a relation is made from."""
         return next(
-            each
-            for each in self.facts.values()
-            if (each.name, each.snapshot_id) == (name, snapshot_id) and is_readable_again(each)
+            fact
+            for fact in self.facts.values()
+            if (fact.name, fact.snapshot_id) == (name, snapshot_id) and is_readable_again(fact)
         )
 
 
@@ -212,8 +212,8 @@ class Detections:
         versioned, names = self._named(parsed, request)
         found = Counter(names.values())
         # If a view's own text uses such a name, it cannot be distinguished from a table's name.
-        if Counter(each for each in written.names.values() if each in written.facts) <= found:
-            facts = {each: opened.facts[each] for each in found if each in opened.facts}
+        if Counter(name for name in written.names.values() if name in written.facts) <= found:
+            facts = {table_at: opened.facts[table_at] for table_at in found if table_at in opened.facts}
             yield _Reading(versioned, names, facts, opened.views)
 
     def _named(self, parsed: ParsedQuery, request: QueryRequest) -> tuple[ParsedQuery, Mapping[int, TableAt]]:
@@ -228,8 +228,8 @@ class Detections:
             schema=request.schema,
             parameters=_text_of(by_name(request.parameters)),
             versions=frozenset(
-                (table, str(each.table_uuid), each.schema_id, each.snapshot_id)
-                for table, each in reading.facts.items()
+                (table, str(fact.table_uuid), fact.schema_id, fact.snapshot_id)
+                for table, fact in reading.facts.items()
             ),
             days=days_around(self._clock.now(), self._bounds.session),
             is_unbounded=request.pruning.is_always_worth_it,
@@ -286,5 +286,6 @@ def _answer(knowledge: ProbeKnowledge, name: str, *asked: Any) -> object:
 
 def _text_of(parameters: Mapping[str, Parameter]) -> str:
     return json.dumps(
-        {name: [each.value, each.type_name] for name, each in parameters.items()}, sort_keys=True
+        {name: [parameter.value, parameter.type_name] for name, parameter in parameters.items()},
+        sort_keys=True,
     )

@@ -110,7 +110,7 @@ class EngineKeys:
         """Returns all rows of the query without NULL; none if they are too many or too large."""
         statement = self._statement(wanted, asked, sql, 2 * STRIPES)
         result = self._run(replace(statement, byte_limit=max(self._max_filter_bytes, FEW_BYTES)))
-        return [] if result.is_truncated else [each for each in _keys(result.rows) if None not in each]
+        return [] if result.is_truncated else [key for key in _keys(result.rows) if None not in key]
 
     def _run(self, statement: Statement) -> EngineResult:
         """Runs the statement, and ends it soon after the keys are no longer needed."""
@@ -147,12 +147,12 @@ def used_parameters(asked: Collecting, wanted: DynamicFilter) -> Parameters:
     """Returns the query's parameters that the build side needs."""
     if not isinstance(asked.parameters, Mapping):
         return ()
-    return {name: each for name, each in asked.parameters.items() if name in wanted.parameter_names}
+    return {name: parameter for name, parameter in asked.parameters.items() if name in wanted.parameter_names}
 
 
 def _distinct(rows: pa.Table, is_null_safe: bool) -> DynamicFilteringData:
     keys = set(_keys(rows))
-    values = sorted(each for each in keys if None not in each)
+    values = sorted(key for key in keys if None not in key)
     has_null = is_null_safe and len(values) < len(keys)
     return DynamicFilteringData(tuple(values), is_filtering=True, has_null=has_null)
 

@@ -48,18 +48,18 @@ class ExpandedViews:
 
         `names` are the query's tables; those without facts may be views.
         """
-        plain = (names.get(each.end) for each in parsed.references if each.is_plain)
-        now = (each.name for each in plain if each is not None and each.version == NOW)
+        plain = (names.get(reference.end) for reference in parsed.references if reference.is_plain)
+        now = (table_at.name for table_at in plain if table_at is not None and table_at.version == NOW)
         unknown = _without(now, facts)
         if not unknown:
             return None
         opening = _Opening(self._views, self._catalogs, self._texts, catalog, schema, dict(facts))
         try:
-            found = [opening.find(each, ()) for each in unknown]
+            found = [opening.find(table, ()) for table in unknown]
         except CatalogDown as failure:
             log.info("views_not_opened", detail=failure.detail)
             return None
-        opened = [each for each in found if each is not None and each.select is not None]
+        opened = [view for view in found if view is not None and view.select is not None]
         sql = expand_views(parsed, names, _selects(opened))
         if not opened or len(sql) > MAX_CHARACTERS:
             return None
@@ -103,10 +103,10 @@ class _Opening:
         body = self.texts.body(view) if is_near else None
         if body is None:
             return _Found(view)
-        read = tuple(dict.fromkeys(each.name for each in body.names.values()))
+        read = tuple(dict.fromkeys(name.name for name in body.names.values()))
         self.facts |= self.catalogs.facts_of(list(map(TableAt, _without(read, self.facts))))
-        below = [self.find(each, path) for each in _without(read, self.facts)]
-        views = [each for each in below if each is not None]
+        below = [self.find(table, path) for table in _without(read, self.facts)]
+        views = [inner for inner in below if inner is not None]
         # The engine would take long to give up on a view that reads itself.
         is_known = len(views) == len(below) and not self._has_ring
         if not is_known or not self._is_read_alike(view, body, read, views):
@@ -119,19 +119,19 @@ class _Opening:
     def _is_read_alike(
         self, view: View, body: ViewBody, read: Iterable[TableName], below: Iterable[_Found]
     ) -> bool:
-        tables = {each: self.facts[each] for each in map(TableAt, read) if each in self.facts}
+        tables = {table_at: self.facts[table_at] for table_at in map(TableAt, read) if table_at in self.facts}
         reading = ViewReading(view, view_select(view, body.parsed.sql), self.catalog, self.schema)
-        views = frozenset(each.view for each in below)
+        views = frozenset(expanded.view for expanded in below)
         return self.texts.is_read_alike(ViewQuestion(reading, versions(tables), views))
 
 
 def _selects(found: Sequence[_Found]) -> Mapping[TableName, str]:
-    return {each.view.name: each.select for each in found if each.select is not None}
+    return {view.view.name: view.select for view in found if view.select is not None}
 
 
 def _read_by(found: Sequence[_Found]) -> _Read:
-    return {view: read for each in found for view, read in each.read.items()}
+    return {view: read for expanded in found for view, read in expanded.read.items()}
 
 
 def _without(names: Iterable[TableName], facts: Mapping[TableAt, TableFacts]) -> list[TableName]:
-    return sorted({each for each in names if TableAt(each) not in facts})
+    return sorted({name for name in names if TableAt(name) not in facts})

@@ -38,8 +38,8 @@ def formed_filters(
     """
     forms = _Forms(detected, bounds)
     found = [
-        forms.formed(each, outcomes.get(each.filter.filter_id, _NOT_WORTH))
-        for each in detected.detection.assignments
+        forms.formed(assignment, outcomes.get(assignment.filter.filter_id, _NOT_WORTH))
+        for assignment in detected.detection.assignments
     ]
     for together in _on_one_column(found):
         common = reduce(frozenset.intersection, together.values())
@@ -52,10 +52,10 @@ def formed_filters(
 def _on_one_column(found: Sequence[FormedFilter]) -> Iterator[Mapping[int, frozenset[KeyValue]]]:
     """Yields the keys of filters on the same column of the same scan, by their places in the list."""
     columns: dict[tuple[int, str], list[int]] = {}
-    for at, each in enumerate(found):
-        probe = each.assignment.filter.probe
-        if each.formed is not None and len(probe.columns) == 1:
-            columns.setdefault((each.assignment.reference_end, probe.columns[0]), []).append(at)
+    for at, formed_filter in enumerate(found):
+        probe = formed_filter.assignment.filter.probe
+        if formed_filter.formed is not None and len(probe.columns) == 1:
+            columns.setdefault((formed_filter.assignment.reference_end, probe.columns[0]), []).append(at)
     for places in columns.values():
         if len(places) < 2:
             # Most columns have one filter; its keys may be many and are not read here.
@@ -107,7 +107,7 @@ class _Forms:
         probe = found.probe
         facts = self._detected.facts_at(probe.table, probe.snapshot_id)
         column_values = [
-            knowledge.values_of((probe.table, probe.snapshot_id, each)) for each in probe.columns
+            knowledge.values_of((probe.table, probe.snapshot_id, column)) for column in probe.columns
         ]
         if len(column_values) > 1:
             partitions = knowledge.partitions(probe.table, probe.snapshot_id, probe.columns)

@@ -45,15 +45,17 @@ class LocalRelations:
     def cached(self, wanted: Sequence[RelationQuery], parameters: Parameters) -> Mapping[str, CachedRelation]:
         """Returns those relations that the engine has cached, by fingerprint."""
         found: dict[str, CachedRelation] = {}
-        for each in {each.fingerprint: each for each in wanted}.values():
-            if each.fingerprint in self._disabled:
+        for relation_query in {
+            relation_query_.fingerprint: relation_query_ for relation_query_ in wanted
+        }.values():
+            if relation_query.fingerprint in self._disabled:
                 continue
-            cached = self._relations.cached(each.fingerprint)
+            cached = self._relations.cached(relation_query.fingerprint)
             if cached is not None:
-                found[each.fingerprint] = cached
-            elif self._is_due(each.fingerprint):
-                fetch = carried(partial(self._fetch, each, parameters))
-                self._fetches.start(each.fingerprint, fetch, self._executor.submit)
+                found[relation_query.fingerprint] = cached
+            elif self._is_due(relation_query.fingerprint):
+                fetch = carried(partial(self._fetch, relation_query, parameters))
+                self._fetches.start(relation_query.fingerprint, fetch, self._executor.submit)
         return found
 
     @property
@@ -66,9 +68,10 @@ class LocalRelations:
         with self._lock:
             out = self._disabled | self._too_large.keys()
         return {
-            key: each
-            for key, each in wanted.items()
-            if each.fingerprint not in out and self._relations.cached(each.fingerprint) is None
+            key: relation_query
+            for key, relation_query in wanted.items()
+            if relation_query.fingerprint not in out
+            and self._relations.cached(relation_query.fingerprint) is None
         }
 
     def cache(self, relation: RelationQuery, read: KeysAndRows) -> bool:
@@ -122,4 +125,4 @@ class LocalRelations:
 def _used(parameters: Parameters, wanted: RelationQuery) -> Parameters:
     if not isinstance(parameters, Mapping):
         return ()
-    return {name: each for name, each in parameters.items() if name in wanted.parameter_names}
+    return {name: parameter for name, parameter in parameters.items() if name in wanted.parameter_names}

@@ -70,7 +70,7 @@ def look_for_filters(answer: Answer, search: FilterSearch) -> Detection | None:
         return None
     answer(ANNOUNCE, list(tables.values()), compared_columns(tree))
     ambiguous = ambiguous_tables(tree, parsed, search.names)
-    tables = {at: each for at, each in tables.items() if at.version != NOW or at.name not in ambiguous}
+    tables = {at: table for at, table in tables.items() if at.version != NOW or at.name not in ambiguous}
     context = DetectionContext(
         tables=tables,
         parameters=search.parameters,
@@ -91,9 +91,9 @@ def _snapshots(names: Mapping[int, TableAt], facts: Mapping[TableAt, TableFacts]
     """Returns the snapshots of the tables that are read at a version and can be read at it again."""
     found = ((end, facts.get(table)) for end, table in names.items() if table.version != NOW)
     return {
-        end: each.snapshot_id
-        for end, each in found
-        if each is not None and each.snapshot_id is not None and is_readable_again(each)
+        end: fact.snapshot_id
+        for end, fact in found
+        if fact is not None and fact.snapshot_id is not None and is_readable_again(fact)
     }
 
 
@@ -104,14 +104,14 @@ def _by_snapshot(facts: Mapping[TableAt, TableFacts]) -> Mapping[TableAt, TableF
     """
     found: dict[TableAt, TableFacts] = {}
     ambiguous: set[TableAt] = set()
-    for table, each in facts.items():
+    for table, fact in facts.items():
         version = table.version
         if version != NOW:
-            if each.snapshot_id is None or not is_readable_again(each):
+            if fact.snapshot_id is None or not is_readable_again(fact):
                 continue
-            version = TableVersion(VersionKind.SNAPSHOT, each.snapshot_id)
+            version = TableVersion(VersionKind.SNAPSHOT, fact.snapshot_id)
         name = table.name
         lower = TableAt(name.in_lower_case(), version)
-        if found.setdefault(lower, each).name != each.name:
+        if found.setdefault(lower, fact).name != fact.name:
             ambiguous.add(lower)
-    return {table: each for table, each in found.items() if table not in ambiguous}
+    return {table: fact for table, fact in found.items() if table not in ambiguous}

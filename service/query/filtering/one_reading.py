@@ -74,10 +74,11 @@ def one_reading(detected: Detected, relations: LocalRelations) -> OneReading:
     """Returns which relations to read with the keys of the query's filters: those of small tables."""
     wanted = rows_with_keys(detected.detection.assignments, detected.detection.relations)
     small = {
-        fingerprint: each
-        for fingerprint, each in wanted.items()
+        fingerprint: relation_query
+        for fingerprint, relation_query in wanted.items()
         if _is_small(
-            detected.facts_at(each.rows_of.tables[0], each.rows_of.snapshot_ids[0]), relations.bounds
+            detected.facts_at(relation_query.rows_of.tables[0], relation_query.rows_of.snapshot_ids[0]),
+            relations.bounds,
         )
     }
     return OneReading(relations, relations.missing(small))
@@ -91,8 +92,8 @@ def one_reading_records(
     read: dict[str, str] = {}
     for name, outcome in outcomes.items():
         read.setdefault(outcome.rows_read, name)
-    keys = {each.filter.filter_id: each for each in detected.detection.assignments}
-    references = {each.table_reference for each in rewrites if each.kind in _STANDS_FOR}
+    keys = {assignment.filter.filter_id: assignment for assignment in detected.detection.assignments}
+    references = {rewrite.table_reference for rewrite in rewrites if rewrite.kind in _STANDS_FOR}
     for place in detected.detection.relations:
         found = detected.parsed.label_at(place.reference_end)
         filter_id = read.get(place.query.fingerprint)

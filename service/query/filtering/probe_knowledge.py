@@ -36,7 +36,7 @@ class ProbeKnowledge:
     def announce(self, facts: Iterable[TableFacts], columns: frozenset[str]) -> None:
         """Begins to learn about these columns, given in lower case, of all the tables at the same time."""
         for table in facts:
-            asked = [each.name for each in table.columns if each.name.lower() in columns]
+            asked = [column.name for column in table.columns if column.name.lower() in columns]
             if asked and self._is_of_use(table):
                 self._values.prepare(table.name, table.snapshot_id, asked)
 
@@ -80,7 +80,7 @@ class ProbeKnowledge:
 
     def has_news(self, columns: Iterable[ProbeColumn]) -> bool:
         """Whether a column is known by now that an earlier query did not learn in time."""
-        return any(not _is_pending(self._of(each, may_wait=False)) for each in columns)
+        return any(not _is_pending(self._of(column, may_wait=False)) for column in columns)
 
     def _of(self, column: ProbeColumn, *, may_wait: bool) -> ColumnValues | NotKnown:
         found = self._asked.get(column)

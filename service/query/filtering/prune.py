@@ -107,7 +107,7 @@ class Pruner:
         at_least = asked.bounds.min_table_bytes
         worth: list[DynamicFilter] = []
         cached_only: list[DynamicFilter] = []
-        for found in (each.filter for each in detected.detection.assignments):
+        for found in (assignment.filter for assignment in detected.detection.assignments):
             probe = detected.facts_at(found.probe.table, found.probe.snapshot_id)
             if is_worth_collecting(probe, detected.builds_of(found), at_least):
                 worth.append(found)
@@ -131,17 +131,19 @@ class Pruner:
         formed = formed_filters(detected, outcomes, asked.bounds)
         records = [
             filter_record(
-                each.assignment,
-                each.outcome,
-                each.formed,
-                detected.parsed.label_at(each.assignment.reference_end),
+                formed_filter.assignment,
+                formed_filter.outcome,
+                formed_filter.formed,
+                detected.parsed.label_at(formed_filter.assignment.reference_end),
             )
-            for each in formed
+            for formed_filter in formed
         ]
         applied = [
-            AppliedFilter(each.assignment, each.formed, len(each.outcome.data.values))
-            for each in formed
-            if each.formed is not None
+            AppliedFilter(
+                formed_filter.assignment, formed_filter.formed, len(formed_filter.outcome.data.values)
+            )
+            for formed_filter in formed
+            if formed_filter.formed is not None
         ]
         pruned = replace(pruned, filters=(*records, *detected.detection.rejected))
         cached = self._cached_relations(detected, asked)
@@ -155,5 +157,7 @@ class Pruner:
         if RewriteKind.LOCAL_RELATION not in asked.bounds.rewrites.kinds:
             return []
         places = detected.detection.relations
-        cached = self._relations.cached([each.query for each in places], asked.collecting.parameters)
-        return [(each, cached[each.query.fingerprint]) for each in places if each.query.fingerprint in cached]
+        cached = self._relations.cached([place.query for place in places], asked.collecting.parameters)
+        return [
+            (place, cached[place.query.fingerprint]) for place in places if place.query.fingerprint in cached
+        ]

@@ -49,7 +49,9 @@ class PrunedQuery:
 
     def as_written(self, sql: str, reason: Reason = Reason.REWRITE_REJECTED) -> PrunedQuery:
         """Returns the query unpruned, after the engine rejected the text or its rows were unusable."""
-        filters = (replace(each, reason=reason) if each.is_applied else each for each in self.filters)
+        filters = (
+            replace(filter_, reason=reason) if filter_.is_applied else filter_ for filter_ in self.filters
+        )
         return PrunedQuery(
             sql,
             filters=tuple(filters),

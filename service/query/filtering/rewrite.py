@@ -58,7 +58,7 @@ def rewritten(
     joins = _joins(detected, applied, relations, pinned, bounds)
     reads = cached_reads(relations, detected, joins.ends)
     elsewhere = joins.ends | reads.changes.substitutions.keys()
-    files = {end: each for end, each in pinned.items() if end not in elsewhere}
+    files = {end: table for end, table in pinned.items() if end not in elsewhere}
     has_options = RewriteKind.READ_OPTIONS in bounds.kinds
     options = scan_options(files, applied, detected, bounds.slots) if has_options else {}
     covers = is_covered(detected, applied, pruned.filters, local.keys())
@@ -71,7 +71,7 @@ def rewritten(
         rewritten_sql=sql,
         pinned_sql=inject(detected.parsed, pinned),
         expanded_sql=detected.parsed.sql if detected.expanded_views else None,
-        fingerprints=frozenset(each.assignment.filter.fingerprint for each in applied),
+        fingerprints=frozenset(applied_filter.assignment.filter.fingerprint for applied_filter in applied),
         relations={name: place.query.fingerprint for name, place in reads.relations.items()},
         cached_tables={name: str(place.query.rows_of.tables[0]) for name, place in reads.relations.items()},
         properties=_properties(
@@ -115,8 +115,12 @@ def _with_filters(
     filtered: dict[int, TableSubstitution] = {}
     for end, pin in files.items():
         # Filters on one column with the same keys have the same condition.
-        found = dict.fromkeys(each.formed.condition for each in applied if each.end == end)
-        conditions = tuple(each if is_native_off else without_equalities(each) for each in found)
+        found = dict.fromkeys(
+            applied_filter.formed.condition for applied_filter in applied if applied_filter.end == end
+        )
+        conditions = tuple(
+            condition if is_native_off else without_equalities(condition) for condition in found
+        )
         filtered[end] = replace(pin, conditions=conditions, options=options.get(end, {}))
     return filtered
 
@@ -139,7 +143,7 @@ def _unpinned(
     pinned: Mapping[int, TableSubstitution],
     bounds: RewriteBounds,
 ) -> UnpinnedTables:
-    filters = (each.assignment.filter for each in applied)
+    filters = (applied_filter.assignment.filter for applied_filter in applied)
     found = unpinned_references(detected.parsed, detected.names, detected.facts, pinned)
     return UnpinnedTables(
         unpinned(filters, detected.facts),
@@ -150,10 +154,10 @@ def _unpinned(
 
 def _read_by_views(detected: Detected, pins: Mapping[int, TableSubstitution]) -> tuple[TableFacts, ...]:
     """Returns the pinned tables that an unexpanded view may read in their later state."""
-    if all(each in detected.facts for each in detected.names.values()):
+    if all(name in detected.facts for name in detected.names.values()):
         return ()
     pinned = (facts for reference, facts in read_references(detected) if reference.end in pins)
-    return tuple({each.name: each for each in pinned if each is not None}.values())
+    return tuple({facts.name: facts for facts in pinned if facts is not None}.values())
 
 
 def _expansion_record(view: TableName, tables: Sequence[TableName]) -> RewriteRecord:

@@ -16,7 +16,7 @@ def skipped_scans(
     A filter without keys makes the scans joined with its scan unnecessary. Several filters without a common
     key make the scan that they filter unnecessary. Scans that `reported` already reports are left out.
     """
-    listed = {each.table.lower() for each in (*result.scans, *reported)}
-    missing = [each for each in referenced if each.table.lower() not in listed]
+    listed = {scan.table.lower() for scan in (*result.scans, *reported)}
+    missing = [scan for scan in referenced if scan.table.lower() not in listed]
     planned = result.planned_tables() if missing else None
-    return () if planned is None else tuple(each for each in missing if each.table.lower() not in planned)
+    return () if planned is None else tuple(scan for scan in missing if scan.table.lower() not in planned)

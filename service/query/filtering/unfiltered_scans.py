@@ -18,7 +18,7 @@ def unfiltered_scans(pruned: PrunedQuery, scans: Iterable[ScanRecord]) -> Iterat
     Tables in the text are reported even if nothing of them was scanned.
     """
     yield from pruned.unfiltered
-    reported = {_name(each) for each in (*pruned.filters, *pruned.unfiltered)}
+    reported = {_name(filter_record) for filter_record in (*pruned.filters, *pruned.unfiltered)}
     for scan in (*scans, *pruned.referenced):
         name = scan.table.lower()
         if name not in reported:

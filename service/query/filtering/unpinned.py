@@ -37,13 +37,13 @@ def unpinned(filters: Iterable[DynamicFilter], facts: Mapping[TableAt, TableFact
     """Returns the query's tables that cannot be read in an earlier state; none, if it has no filter."""
     builds: set[TableName] = set()
     has_filter = False
-    for each in filters:
-        builds |= set(each.build.tables)
+    for filter_ in filters:
+        builds |= set(filter_.build.tables)
         has_filter = True
     used = {
-        each.name: each for each in facts.values() if has_filter and each.source is not TableSource.ICEBERG
+        fact.name: fact for fact in facts.values() if has_filter and fact.source is not TableSource.ICEBERG
     }
-    return tuple(Unpinned(each, name in builds) for name, each in used.items())
+    return tuple(Unpinned(fact, name in builds) for name, fact in used.items())
 
 
 def has_moved(tables: UnpinnedTables, catalogs: Catalogs) -> bool:
@@ -53,9 +53,9 @@ def has_moved(tables: UnpinnedTables, catalogs: Catalogs) -> bool:
     that a view may have read beside a pinned reference must be unchanged.
     """
     try:
-        read_by_views = [UnpinnedReference(TableAt(each.name), each) for each in tables.behind_views]
+        read_by_views = [UnpinnedReference(TableAt(view.name), view) for view in tables.behind_views]
         return has_changed(read_by_views, catalogs) or any(
-            _has_moved(each, catalogs) for each in tables.filtered
+            _has_moved(filtered, catalogs) for filtered in tables.filtered
         )
     except (TableNotFound, CatalogDown):
         return True

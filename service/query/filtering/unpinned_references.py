@@ -39,8 +39,8 @@ def unpinned_references(
     tables = (None if end is None else names.get(end) for end in unpinned)
     return tuple(
         dict.fromkeys(
-            UnpinnedReference() if each is None else UnpinnedReference(each, facts.get(each))
-            for each in tables
+            UnpinnedReference() if table is None else UnpinnedReference(table, facts.get(table))
+            for table in tables
         )
     )
 
@@ -48,7 +48,7 @@ def unpinned_references(
 def has_changed(unpinned: Sequence[UnpinnedReference], catalogs: Catalogs) -> bool:
     """Whether a read at the start and one now may have different rows, as far as is known."""
     try:
-        return any(_has_changed(each, catalogs) for each in unpinned)
+        return any(_has_changed(reference, catalogs) for reference in unpinned)
     except (TableNotFound, CatalogDown):
         return True
 
@@ -75,7 +75,10 @@ def _state(facts: TableFacts) -> tuple[object, ...]:
 
 def _ends(parsed: ParsedQuery) -> Iterator[int | None]:
     """Yields where table names end, as references know it; None for a table that is read by other means."""
-    ends = {each.end if each.selector is None else each.version_end: each.end for each in parsed.references}
+    ends = {
+        reference.end if reference.selector is None else reference.version_end: reference.end
+        for reference in parsed.references
+    }
     for table in parsed.tree.find_all(exp.Table):
         is_constant = isinstance(table.this, exp.Func) and not _is_reader(table.this)
         if not is_constant and not is_expression_name(table) and table.find_ancestor(exp.Hint) is None:

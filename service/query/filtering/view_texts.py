@@ -67,7 +67,7 @@ class ViewTexts:
             return None
         names = table_names(body, self._catalog_names, None, None)
         # Only a common table expression may have a name of one part.
-        are_known = all(len(each.parts) == 1 or each.end in names for each in body.references)
+        are_known = all(len(reference.parts) == 1 or reference.end in names for reference in body.references)
         return ViewBody(body, names) if are_known else None
 
     def _answer(self, question: ViewQuestion) -> bool:
@@ -86,6 +86,6 @@ def versions(facts: Mapping[TableAt, TableFacts]) -> Versions:
     The identity of a table without snapshots is left out, because it changes with each file.
     """
     return frozenset(
-        (table, str(each.table_uuid) if each.source is TableSource.ICEBERG else "", each.schema_id)
-        for table, each in facts.items()
+        (table, str(fact.table_uuid) if fact.source is TableSource.ICEBERG else "", fact.schema_id)
+        for table, fact in facts.items()
     )

@@ -53,4 +53,4 @@ def check_parameters(sql: str, parameters: Parameters) -> None:
 def _places(sql: str) -> tuple[frozenset[str], int]:
     tokens = tokenize(sql, read="spark")
     named = {after.text for before, after in pairwise(tokens) if before.token_type is TokenType.COLON}
-    return frozenset(named), sum(each.token_type in _POSITIONAL for each in tokens)
+    return frozenset(named), sum(token.token_type in _POSITIONAL for token in tokens)

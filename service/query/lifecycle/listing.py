@@ -17,9 +17,9 @@ def list_queries(
     Raises:
         MetricsStoreDown: the records cannot be read now.
     """
-    own = [each.status(now_ms) for each in open_queries if each.caller == listing.caller]
-    live = [summary_of(each.record, each.elapsed_ms) for each in own]
-    found = {each.query_id: each for each in live if listing.takes(each)}
+    own = [query.status(now_ms) for query in open_queries if query.caller == listing.caller]
+    live = [summary_of(handle.record, handle.elapsed_ms) for handle in own]
+    found = {summary.query_id: summary for summary in live if listing.takes(summary)}
     # A query that has ended since may be in both; its record is newer.
-    found |= {each.query_id: each for each in history.queries(listing)}
-    return sorted(found.values(), key=lambda each: each.position, reverse=True)[: listing.limit]
+    found |= {query.query_id: query for query in history.queries(listing)}
+    return sorted(found.values(), key=lambda summary: summary.position, reverse=True)[: listing.limit]

@@ -11,5 +11,5 @@ from service.query.lifecycle.query_handle import QueryHandle
 
 def open_queries(queries: Iterable[QueryHandle]) -> Mapping[QueryState, int]:
     """Returns the number of queries in each state that is not final, including zeros."""
-    states = Counter(each.record.state for each in queries)
+    states = Counter(query.record.state for query in queries)
     return {state: states[state] for state in QueryState if not state.is_final}

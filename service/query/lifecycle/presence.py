@@ -132,15 +132,15 @@ class Presence:
         with self._lock:
             self._is_leaving = True
             watched, self._watched = self._watched, {}
-        for each in watched.values():
-            each.set_result(None)
+        for future in watched.values():
+            future.set_result(None)
 
     def beat(self) -> None:
         """Beats once: reports open queries, ends those that others have decided on, and closes lost ones."""
         now_ms = self._clock.elapsed_ms()
         try:
             with self._lock:
-                reported_before = {query_id: each.query for query_id, each in self._reported.items()}
+                reported_before = {query_id: reported.query for query_id, reported in self._reported.items()}
             store_ms = self._beat(self._to_report(now_ms), reported_before, self._recorded())
             self._note_beat(now_ms, store_ms)
             if now_ms >= self._judges_from_ms:
@@ -162,7 +162,7 @@ class Presence:
         except MetricsStoreDown:
             return
         with self._lock:
-            ended = [self._watched.pop(each, None) for each in watched if each not in still_open]
+            ended = [self._watched.pop(id_, None) for id_ in watched if id_ not in still_open]
         for future in filter(None, ended):
             future.set_result(None)
 
@@ -190,8 +190,8 @@ class Presence:
         }
         decided = self._replicas.beat(list(reporting.values()), reported_before.keys(), closed)
         with self._lock:
-            for query_id, each in reporting.items():
-                self._reported[query_id] = _Reported(opened[query_id], each.record.state)
+            for query_id, query_ in reporting.items():
+                self._reported[query_id] = _Reported(opened[query_id], query_.record.state)
             for query_id in (*closed, *decided.lost):
                 self._reported.pop(query_id, None)
         known = dict(reported_before) | dict(opened)
@@ -209,25 +209,25 @@ class Presence:
 
     def _to_report(self, now_ms: int) -> dict[UUID, QueryHandle]:
         with self._lock:
-            reported = {query_id: each.state for query_id, each in self._reported.items()}
+            reported = {query_id: reported.state for query_id, reported in self._reported.items()}
         return {
-            each.query_id: each
-            for each in self._book.open()
+            handle.query_id: handle
+            for handle in self._book.open()
             if (
-                reported[each.query_id] is not each.record.state
-                if each.query_id in reported
-                else each.status(now_ms).elapsed_ms >= LONG_MS
+                reported[handle.query_id] is not handle.record.state
+                if handle.query_id in reported
+                else handle.status(now_ms).elapsed_ms >= LONG_MS
             )
         }
 
     def _recorded(self) -> list[UUID]:
         """Returns the queries whose record is written or given up: the store has forgotten them, or shall."""
         with self._lock:
-            reported = [each.query for each in self._reported.values()]
+            reported = [reported.query for reported in self._reported.values()]
         return [
-            each.query_id
-            for each in reported
-            if each.recorded.done() and self._journal.find(each.query_id) is None
+            handle.query_id
+            for handle in reported
+            if handle.recorded.done() and self._journal.find(handle.query_id) is None
         ]
 
     def _note_beat(self, now_ms: int, store_ms: int) -> None:

@@ -72,7 +72,7 @@ class QueryRegistry:
     def open(self) -> list[QueryHandle]:
         """Lists queries that have not ended, oldest first."""
         with self._lock:
-            return [each for each in self._open.values() if not each.record.state.is_final]
+            return [handle for handle in self._open.values() if not handle.record.state.is_final]
 
     def lose_result(self, query: QueryHandle) -> None:
         """Treats the query as one without a result: the result store evicted it."""
@@ -104,12 +104,12 @@ class QueryRegistry:
             ended[query_id] = query
 
     def _has_room_for(self, caller: str) -> bool:
-        waiting = [each for each in self._open.values() if each.record.state is QueryState.QUEUED]
+        waiting = [handle for handle in self._open.values() if handle.record.state is QueryState.QUEUED]
         if len(waiting) < self._max_waiting:
             return True
         # A caller cannot shut others out by filling the queue: each caller may have one more query waiting.
         is_full_for_all = len(waiting) >= 2 * self._max_waiting
-        return not is_full_for_all and all(each.caller != caller for each in waiting)
+        return not is_full_for_all and all(handle.caller != caller for handle in waiting)
 
     def _is_over(self, now_ms: int, query: QueryHandle) -> bool:
         return query.ended_ms is not None and query.ended_ms + self._retention_ms < now_ms
@@ -122,7 +122,7 @@ class QueryRegistry:
             self._without_result.pop(query.query_id, None)
             if query.request.request_id is not None:
                 del self._by_request[query.caller, query.request.request_id]
-        return [each.query_id for each in forgotten]
+        return [handle.query_id for handle in forgotten]
 
     def _sent_before(self, query: QueryHandle) -> QueryHandle | None:
         return sent_before(

@@ -25,7 +25,7 @@ def _comparable(array: pa.Array) -> list[object]:
     """Returns values that are equal if the array's are; also for types that Python has no objects for."""
     kind = array.type
     if pa.types.is_struct(kind):
-        fields = [_comparable(each) for each in array.flatten()]
+        fields = [_comparable(child) for child in array.flatten()]
         return _with_nulls(array, list(zip(*fields, strict=True)) or [()] * len(array))
     if pa.types.is_map(kind):
         return _cut(array, pa.StructArray.from_arrays([array.keys, array.items], ["key", "value"]))
@@ -33,7 +33,7 @@ def _comparable(array: pa.Array) -> list[object]:
         return _cut(array, array.values)
     if pa.types.is_floating(kind):
         return [
-            None if each is None else float(f"{each:.{SIGNIFICANT_DIGITS}g}") for each in array.to_pylist()
+            None if value is None else float(f"{value:.{SIGNIFICANT_DIGITS}g}") for value in array.to_pylist()
         ]
     if pa.types.is_temporal(kind):
         return _plain(array.view(pa.int32() if kind.bit_width == 32 else pa.int64()))
@@ -57,4 +57,4 @@ def _cut(array: pa.Array, elements: pa.Array) -> list[object]:
 
 def _with_nulls(array: pa.Array, rows: list[object]) -> list[object]:
     is_valid = array.is_valid().to_pylist()
-    return [row if each else None for row, each in zip(rows, is_valid, strict=True)]
+    return [row if valid else None for row, valid in zip(rows, is_valid, strict=True)]

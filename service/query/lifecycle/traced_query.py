@@ -28,10 +28,10 @@ def reported(span: Span, record: QueryRecord) -> None:
             "sluice.caller": record.caller,
             "sluice.state": record.state.value,
             "sluice.rows": record.row_count,
-            "sluice.tables": list(dict.fromkeys(each.table for each in record.scans)),
-            "sluice.filters.applied": sum(each.is_applied for each in record.filters),
-            "sluice.scans.bytes.total": sum(each.metrics.bytes.total for each in record.scans),
-            "sluice.scans.bytes.selected": sum(each.metrics.bytes.selected for each in record.scans),
+            "sluice.tables": list(dict.fromkeys(scan.table for scan in record.scans)),
+            "sluice.filters.applied": sum(filter_record.is_applied for filter_record in record.filters),
+            "sluice.scans.bytes.total": sum(scan.metrics.bytes.total for scan in record.scans),
+            "sluice.scans.bytes.selected": sum(scan.metrics.bytes.selected for scan in record.scans),
             "db.query.text": record.sql,
         }
     )

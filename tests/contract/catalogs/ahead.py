@@ -46,8 +46,8 @@ def goes_back_ms(metadata: TableMetadata) -> int:
 
     Source: the constructor of Iceberg's `TableMetadata`.
     """
-    snapshots = [each.timestamp_ms for each in metadata.snapshot_log]
-    files = [each.timestamp_ms for each in metadata.metadata_log]
+    snapshots = [entry.timestamp_ms for entry in metadata.snapshot_log]
+    files = [entry.timestamp_ms for entry in metadata.metadata_log]
     orders = [[*snapshots, metadata.last_updated_ms], [*files, metadata.last_updated_ms]]
-    pairs = [pair for each in orders for pair in pairwise(each)]
+    pairs = [pair for order in orders for pair in pairwise(order)]
     return max((earlier - later for earlier, later in pairs), default=0)

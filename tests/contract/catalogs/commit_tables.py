@@ -41,10 +41,10 @@ class FakeCommitTables:
         self._ids: dict[str, Sequence[int]] = {}
 
     def committable(self, *ids: Sequence[int]) -> Committable:
-        return committable_of(self.key, [self._written(each) for each in ids])
+        return committable_of(self.key, [self._written(id_) for id_ in ids])
 
     def ids(self) -> list[int]:
-        return sorted(each for file in self.commits.files(self.key) for each in self._ids[file])
+        return sorted(id_ for file in self.commits.files(self.key) for id_ in self._ids[file])
 
     def snapshot_ids(self) -> list[int]:
         return list(range(1, len(self.commits.rounds) + 1))
@@ -104,13 +104,13 @@ class PyIcebergCommitTables:
 
     def committable_for(self, target: WriteTarget, *ids: Sequence[int]) -> Committable:
         table = self.table()
-        return committable_of(target.key, [written(table, target, each) for each in ids])
+        return committable_of(target.key, [written(table, target, id_) for id_ in ids])
 
     def ids(self, branch: str = MAIN) -> list[int]:
         return ids_in(self.table(), branch)
 
     def snapshot_ids(self) -> list[int]:
-        return [each.snapshot_id for each in self.table().metadata.snapshots]
+        return [snapshot.snapshot_id for snapshot in self.table().metadata.snapshots]
 
 
 def committable_of(key: TableKey, results: Sequence[WriteResult]) -> Committable:

@@ -165,12 +165,12 @@ def _partition_spec(fields: tuple[PartitionField, ...]) -> PartitionSpec:
     return PartitionSpec(
         *(
             IcebergPartitionField(
-                source_id=_SCHEMA.find_field(each.source).field_id,
+                source_id=_SCHEMA.find_field(field.source).field_id,
                 field_id=1000 + index,
-                transform=parse_transform(each.transform),
-                name=each.name,
+                transform=parse_transform(field.transform),
+                name=field.name,
             )
-            for index, each in enumerate(fields)
+            for index, field in enumerate(fields)
         )
     )
 
@@ -178,11 +178,11 @@ def _partition_spec(fields: tuple[PartitionField, ...]) -> PartitionSpec:
 def _sort_order(fields: tuple[SortField, ...]) -> SortOrder:
     iceberg_fields = [
         IcebergSortField(
-            source_id=_SCHEMA.find_field(each.source).field_id,
-            transform=parse_transform(each.transform),
-            direction=SortDirection(each.direction),
-            null_order=NullOrder(each.null_order),
+            source_id=_SCHEMA.find_field(field.source).field_id,
+            transform=parse_transform(field.transform),
+            direction=SortDirection(field.direction),
+            null_order=NullOrder(field.null_order),
         )
-        for each in fields
+        for field in fields
     ]
     return SortOrder(*iceberg_fields, order_id=1 if fields else 0)

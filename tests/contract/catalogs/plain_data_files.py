@@ -50,7 +50,7 @@ def written(table: Table, target: WriteTarget, ids: Sequence[int], day: int = 1)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{uuid4().hex}.parquet"
     rows = pa.table({"id": list(ids), "day": [day] * len(ids)}, schema=_FILE_SCHEMA)
-    pq.write_table(rows.select([each.name for each in _FILE_SCHEMA if _has(target, each)]), path)
+    pq.write_table(rows.select([field.name for field in _FILE_SCHEMA if _has(target, field)]), path)
     size = path.stat().st_size
     text = json.dumps(
         {

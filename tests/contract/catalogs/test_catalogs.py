@@ -31,8 +31,8 @@ def test_an_empty_catalog_has_no_tables_and_nothing_nearest(lakehouse: Lakehouse
 
 def test_tables_are_listed_in_order_of_name_over_all_schemas(lakehouse: Lakehouse) -> None:
     names = [EVENTS, TableName("lake", "logs", "alerts"), TableName("lake", "logs.raw.http", "events")]
-    for each in names:
-        lakehouse.create(each)
+    for name in names:
+        lakehouse.create(name)
     assert lakehouse.catalogs.tables() == TableListing(tuple(sorted(names)))
     assert lakehouse.catalogs.tables("lake", "logs.raw.http").tables == (names[2],)
     assert lakehouse.catalogs.tables(schema="logs").tables == (names[1], EVENTS)
@@ -78,17 +78,17 @@ def test_a_commit_made_outside_is_seen_at_once(lakehouse: Lakehouse) -> None:
     assert (after.record_count, after.data_file_count) == (3, 1)
     assert after.total_bytes > 0
     assert after.table_uuid == before.table_uuid
-    assert [each.operation for each in after.snapshots] == ["append"]
+    assert [snapshot.operation for snapshot in after.snapshots] == ["append"]
 
 
 def test_facts_of_several_tables_leave_out_what_is_not_there(lakehouse: Lakehouse) -> None:
     alerts = TableName("lake", "logs", "alerts")
     deep = TableName("lake", "logs.raw", "events")
-    for each in (EVENTS, alerts, deep):
-        lakehouse.create(each)
+    for table in (EVENTS, alerts, deep):
+        lakehouse.create(table)
     unknown = [TableAt(TableName("lake", "logs", "evnts")), TableAt(TableName("other", "logs", "events"))]
     asked = [TableAt(EVENTS), *unknown, TableAt(alerts), TableAt(deep), TableAt(EVENTS)]
-    expected = {TableAt(each): lakehouse.catalogs.facts(each) for each in (EVENTS, alerts, deep)}
+    expected = {TableAt(table): lakehouse.catalogs.facts(table) for table in (EVENTS, alerts, deep)}
     assert lakehouse.catalogs.facts_of(asked) == expected
     assert lakehouse.catalogs.facts_of(asked) == expected
     assert lakehouse.catalogs.facts_of([]) == {}
@@ -127,8 +127,8 @@ def test_facts_of_a_version_are_those_of_its_snapshot(lakehouse: Lakehouse) -> N
         TableAt(EVENTS),
     ]
     found = lakehouse.catalogs.facts_of(asked)
-    assert [found[each].record_count for each in asked] == [3, 3, 6, 6, 6]
-    assert {found[each].snapshot_id for each in asked[:2]} == {first.snapshot_id}
+    assert [found[table_at].record_count for table_at in asked] == [3, 3, 6, 6, 6]
+    assert {found[table_at].snapshot_id for table_at in asked[:2]} == {first.snapshot_id}
     assert lakehouse.catalogs.facts_of(asked) == found
 
 
@@ -219,8 +219,8 @@ def test_a_catalog_that_was_down_is_used_again_when_it_is_back(lakehouse: Lakeho
     with pytest.raises(CatalogDown):
         lakehouse.catalogs.tables()
     assert list(lakehouse.catalogs.nearest("lake.logs.evnts")) == []
-    assert [each.state for each in lakehouse.catalogs.health()] == [PartState.DOWN]
+    assert [health.state for health in lakehouse.catalogs.health()] == [PartState.DOWN]
     lakehouse.start()
     assert lakehouse.catalogs.facts(EVENTS).name == EVENTS
     assert lakehouse.catalogs.tables() == TableListing((EVENTS,))
-    assert [each.state for each in lakehouse.catalogs.health()] == [PartState.UP]
+    assert [health.state for health in lakehouse.catalogs.health()] == [PartState.UP]

@@ -52,6 +52,6 @@ def test_however_many_files_have_the_keys_an_earlier_partition_gets_one_file(cat
     rows = pa.record_batch({"id": pa.array(range(KEYS), pa.int64())})
     result = write_data_files(writer_state(table), target, [rows], WriteBounds())
     assert len(result.delete_files) == BUCKETS + 7
-    found = [json.loads(each) for each in earlier_deletes(table, [result], [table.specs()[0]])]
-    assert Counter(each["partition"][0] for each in found) == Counter(range(BUCKETS))
-    assert sum(each["record-count"] for each in found) == KEYS
+    found = [json.loads(delete) for delete in earlier_deletes(table, [result], [table.specs()[0]])]
+    assert Counter(delete["partition"][0] for delete in found) == Counter(range(BUCKETS))
+    assert sum(delete["record-count"] for delete in found) == KEYS

@@ -43,7 +43,7 @@ def appended(table: Table, ids: Sequence[int], lists: ManifestLists) -> Snapshot
 
 
 def paths(table: Table, snapshot: Snapshot) -> list[str]:
-    return [each.manifest_path for each in snapshot.manifests(table.io)]
+    return [manifest.manifest_path for manifest in snapshot.manifests(table.io)]
 
 
 def test_each_list_has_its_own_manifest_before_those_of_the_list_before(table: Table) -> None:
@@ -57,7 +57,7 @@ def test_each_list_has_its_own_manifest_before_those_of_the_list_before(table: T
     assert ids_in(table) == [1, 2, 3, 4]
     snapshot = table.current_snapshot()
     assert snapshot is not None
-    numbers = [each.sequence_number for each in snapshot.manifests(table.io)]
+    numbers = [manifest.sequence_number for manifest in snapshot.manifests(table.io)]
     assert numbers == ([0] * 4 if table.metadata.format_version == 1 else [4, 3, 2, 1])
 
 
@@ -91,9 +91,9 @@ def test_entries_are_those_that_pyiceberg_writes(table: Table) -> None:
     theirs = table.refresh().current_snapshot()
     assert ours is not None
     assert theirs is not None
-    assert [list(map(each.__getitem__, range(len(each)))) for each in theirs.manifests(table.io)[1:]] == [
-        list(map(each.__getitem__, range(len(each)))) for each in ours.manifests(table.io)
-    ]
+    assert [
+        list(map(manifest.__getitem__, range(len(manifest)))) for manifest in theirs.manifests(table.io)[1:]
+    ] == [list(map(manifest.__getitem__, range(len(manifest)))) for manifest in ours.manifests(table.io)]
 
 
 def test_manifests_without_living_files_are_left_out(table: Table) -> None:

@@ -99,9 +99,7 @@ class Rig:
     def written(self, rows: Rows, keys: tuple[int, ...] = ()) -> WriteResult:
         table = self.table
         target = replace(target_of(table, KEY, None), is_upsert=bool(keys), equality_field_ids=keys)
-        columns = [
-            pa.array([each[place] for each in rows], kind[1]) for place, kind in enumerate(self._kinds)
-        ]
+        columns = [pa.array([row[place] for row in rows], kind[1]) for place, kind in enumerate(self._kinds)]
         batch = pa.record_batch(columns, names=["a", "b"])
         return write_data_files(writer_state(table), target, [batch], WriteBounds())
 
@@ -112,22 +110,22 @@ class Rig:
 
     def repartition(self, column: str | None, transform: Transform[Any, Any]) -> None:
         with self.table.update_spec() as change:
-            for each in self.table.spec().fields:
-                change.remove_field(each.name)
+            for field in self.table.spec().fields:
+                change.remove_field(field.name)
             if column is not None:
                 change.add_field(column, transform, f"part_{uuid4().hex[:6]}")
 
     def deleting(self, files: Sequence[str], keys: tuple[int, ...]) -> Iterator[tuple[str, bool]]:
         """Yields each file, and whether it has the key of a row of the table."""
-        had = {tuple(row[each - 1] for each in keys) for row in self.rows}
+        had = {tuple(row[key - 1] for key in keys) for row in self.rows}
         for text, location in zip(files, locations_of(files), strict=True):
             found = pq.read_table(location.removeprefix("file://")).to_pydict()
-            columns = [_plain(found["ab"[each - 1]]) for each in keys]
+            columns = [_plain(found["ab"[key - 1]]) for key in keys]
             yield text, bool(had & set(zip(*columns, strict=True)))
 
 
 def _plain(values: Sequence[object]) -> list[object]:
-    return [each.bytes if isinstance(each, UUID) else each for each in values]
+    return [value.bytes if isinstance(value, UUID) else value for value in values]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -154,7 +152,7 @@ def test_no_file_is_left_out_that_has_the_key_of_a_row(catalog: SqlCatalog, data
 
 
 @pytest.mark.parametrize(
-    "kind", [each for each in KINDS if isinstance(each[0], ORDERED)], ids=lambda each: str(each[0])
+    "kind", [kind for kind in KINDS if isinstance(kind[0], ORDERED)], ids=lambda kind: str(kind[0])
 )
 def test_keys_beyond_all_bounds_need_no_deletes_and_keys_within_do(catalog: SqlCatalog, kind: Kind) -> None:
     values: list[Any] = sorted(set(kind[2]))
@@ -180,7 +178,7 @@ def test_only_partitions_that_have_rows_are_deleted_from(
     rig = Rig(catalog, [KINDS[0], KINDS[1]], "none")
     rig.repartition("b", transform)
     rig.append([(1, 5)])
-    files = rig.written([(1, 5), *((1, each) for each in range(40, 100, 7))], (1, 2)).delete_files
+    files = rig.written([(1, 5), *((1, number) for number in range(40, 100, 7))], (1, 2)).delete_files
     assert len(files) > 1
     [remaining] = NeededDeletes(LiveFiles(1_000)).of(rig.table, "main", files)
     assert (remaining, True) in list(rig.deleting(files, (1, 2)))

@@ -62,9 +62,9 @@ def test_a_hanging_catalog_holds_up_neither_health_nor_nearest(hanging_port: int
     before = time.monotonic()
     first, second = catalogs.health(), catalogs.health()
     assert time.monotonic() - before < 2 * BOUND_S
-    states = {each.name: each.state for each in first}
+    states = {health.name: health.state for health in first}
     assert states["catalog:rest"] is states["catalog:sql"] is PartState.DOWN
-    assert {each.name: each.state for each in second}["catalog:up"] is PartState.UP
+    assert {health.name: health.state for health in second}["catalog:up"] is PartState.UP
     before = time.monotonic()
     assert catalogs.nearest("rest.logs.events") == ()
     assert time.monotonic() - before < BOUND_S
@@ -90,7 +90,7 @@ def test_a_hanging_catalog_does_not_hold_up_the_facts_of_others(
     sqlite_lakehouse.create(EVENTS)
     settings = _hanging(hanging_port) | {"lake": sqlite_lakehouse.properties}
     catalogs = PyIcebergCatalogs(settings, FakeClock(), timeout_s=3)
-    hanging = [TableAt(TableName(each, "logs", "events")) for each in ("rest", "sql")]
+    hanging = [TableAt(TableName(catalog, "logs", "events")) for catalog in ("rest", "sql")]
     before = time.monotonic()
     assert list(catalogs.facts_of([*hanging, TableAt(EVENTS)])) == [TableAt(EVENTS)]
     assert time.monotonic() - before < BOUND_S
@@ -101,8 +101,8 @@ def test_a_table_whose_metadata_is_lost_is_left_out_of_the_facts(
     sqlite_lakehouse: PyIcebergLakehouse,
 ) -> None:
     lost = TableName("lake", "logs", "lost")
-    for each in (EVENTS, lost):
-        sqlite_lakehouse.create(each)
+    for name in (EVENTS, lost):
+        sqlite_lakehouse.create(name)
     table = sqlite_lakehouse.outside.load_table("logs.lost")
     Path(table.metadata_location.removeprefix("file://")).unlink()
     asked = [TableAt(EVENTS), TableAt(lost)]
@@ -113,8 +113,8 @@ def test_a_table_with_a_type_that_pyiceberg_does_not_know_is_reported_as_such(
     sqlite_lakehouse: PyIcebergLakehouse,
 ) -> None:
     newer = TableName("lake", "logs", "newer")
-    for each in (EVENTS, newer):
-        sqlite_lakehouse.create(each)
+    for table in (EVENTS, newer):
+        sqlite_lakehouse.create(table)
     metadata = Path(
         sqlite_lakehouse.outside.load_table("logs.newer").metadata_location.removeprefix("file://")
     )
@@ -138,7 +138,7 @@ def test_metadata_that_did_not_change_is_not_read_again(sqlite_lakehouse: PyIceb
 def test_a_gateway_can_be_built_while_every_catalog_is_down() -> None:
     down = {"type": "rest", "uri": "http://127.0.0.1:1"}
     catalogs = PyIcebergCatalogs({"lake": down}, FakeClock())
-    assert [each.state for each in catalogs.health()] == [PartState.DOWN]
+    assert [health.state for health in catalogs.health()] == [PartState.DOWN]
 
 
 def test_a_listing_for_near_names_is_cached_for_a_few_seconds(sqlite_lakehouse: PyIcebergLakehouse) -> None:
@@ -270,9 +270,9 @@ def test_a_version_has_the_columns_and_the_partition_fields_of_its_time(
     table.append(table.scan().to_arrow())
     branch = TableAt(EVENTS, TableVersion(VersionKind.BRANCH, "other"))
     found = sqlite_lakehouse.catalogs.facts_of([asked, branch, TableAt(EVENTS)])
-    names = {table: [each.name for each in facts.columns][1] for table, facts in found.items()}
+    names = {table: [column.name for column in facts.columns][1] for table, facts in found.items()}
     assert names == {asked: "day", branch: "happened_on", TableAt(EVENTS): "happened_on"}
-    assert [each.source for each in found[asked].partition_fields] == ["day"]
+    assert [field.source for field in found[asked].partition_fields] == ["day"]
     assert found[asked].snapshot_schema_id == found[asked].schema_id == 0
     # A branch is read with the table's columns; its snapshot, read by its id, with the snapshot's own.
     assert (found[branch].schema_id, found[branch].snapshot_schema_id) == (1, 0)

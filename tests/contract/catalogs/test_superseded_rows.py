@@ -88,7 +88,7 @@ def written(table: Table, sent: Sent, bounds: WriteBounds | None = None) -> Writ
     target = replace(
         target_of(table, KEY, sent.columns), is_upsert=bool(sent.keys), equality_field_ids=sent.keys
     )
-    places = [each - 1 for each in sent.columns or (1, 2, 3, 4)]
+    places = [column - 1 for column in sent.columns or (1, 2, 3, 4)]
     arrays = [pa.array([row[place] for row in sent.rows], KINDS[place]) for place in places]
     batch = pa.record_batch(arrays, names=[NAMES[place] for place in places])
     return write_data_files(writer_state(table), target, [batch], bounds or WriteBounds())
@@ -97,12 +97,12 @@ def written(table: Table, sent: Sent, bounds: WriteBounds | None = None) -> Writ
 def replayed(writes: Sequence[Sent]) -> list[Row]:
     """Returns the rows left when the writes are applied one by one to an empty table."""
     rows: list[Row] = []
-    for each in writes:
-        if not each.keys:
-            rows += each.rows
+    for write in writes:
+        if not write.keys:
+            rows += write.rows
             continue
-        last = {tuple(row[key - 1] for key in each.keys): row for row in each.rows}
-        rows = [row for row in rows if tuple(row[key - 1] for key in each.keys) not in last]
+        last = {tuple(row[key - 1] for key in write.keys): row for row in write.rows}
+        rows = [row for row in rows if tuple(row[key - 1] for key in write.keys) not in last]
         rows += last.values()
     return sorted(rows, key=repr)
 
@@ -118,12 +118,12 @@ def committed(table: Table, results: Sequence[WriteResult]) -> list[Row]:
 
 def found(table: Table) -> list[Row]:
     read = table.refresh().scan(selected_fields=NAMES).to_arrow().select(NAMES).to_pylist()
-    return sorted((tuple(each.values()) for each in read), key=repr)
+    return sorted((tuple(row.values()) for row in read), key=repr)
 
 
 def a_write(partition: int | None) -> some.SearchStrategy[Sent]:
     fitting = [
-        (columns, [each for each in keys if partition is None or partition in each])
+        (columns, [key for key in keys if partition is None or partition in key])
         for columns, keys in COLUMNS
         if partition is None or columns is None or partition in columns
     ]
@@ -150,10 +150,10 @@ def with_notes(writes: Sequence[Sent]) -> list[Sent]:
     """Notes in each row where it comes from, so that no two rows are equal."""
     return [
         replace(
-            each,
-            rows=tuple((*row[:3], f"{number}.{place}") for place, row in enumerate(each.rows)),
+            write,
+            rows=tuple((*row[:3], f"{number}.{place}") for place, row in enumerate(write.rows)),
         )
-        for number, each in enumerate(writes)
+        for number, write in enumerate(writes)
     ]
 
 
@@ -169,12 +169,12 @@ def test_a_round_leaves_the_rows_that_its_writes_leave_one_after_the_other(
             change.add_field("b", spec[1], "part")
     write = a_write(None if spec is None else spec[0])
     writes = with_notes(data.draw(some.lists(write, min_size=1, max_size=6)))
-    results = [written(table, each) for each in writes]
+    results = [written(table, write) for write in writes]
     expected = replayed(writes)
     # The result does not depend on how many keys are in memory at once.
     some_at_once, all_at_once = (superseded_rows(table, results, size) for size in (1, 1 << 24))
-    assert {file: sorted(each.to_pylist()) for file, each in some_at_once.items()} == {
-        file: sorted(each.to_pylist()) for file, each in all_at_once.items()
+    assert {file: sorted(positions.to_pylist()) for file, positions in some_at_once.items()} == {
+        file: sorted(positions.to_pylist()) for file, positions in all_at_once.items()
     }
     assert committed(table, results) == expected
 
@@ -184,13 +184,13 @@ def keyed(*rows: tuple[int, str], columns: tuple[int, ...] | None = (1, 4)) -> S
 
 
 def data_paths(table: Table) -> set[str]:
-    return {each.as_uri() for each in Path(table.location().removeprefix("file://")).rglob("data/*.parquet")}
+    return {path.as_uri() for path in Path(table.location().removeprefix("file://")).rglob("data/*.parquet")}
 
 
 def test_files_are_written_again_only_where_rows_of_them_go_and_some_stay(catalog: SqlCatalog) -> None:
     table = created(catalog)
     untouched, partly, wholly = keyed((1, "x")), keyed((2, "old"), (3, "x")), keyed((4, "old"))
-    results = [written(table, each) for each in (untouched, partly, wholly, keyed((2, "new"), (4, "new")))]
+    results = [written(table, sent) for sent in (untouched, partly, wholly, keyed((2, "new"), (4, "new")))]
     committable = Committable(KEY, uuid4(), (uuid4(),), tuple(results))
     joined = without_superseded(table, committable, not_synced)
     first, second, third, last = joined.committable.write_results
@@ -221,7 +221,7 @@ def test_many_files_and_long_ones_are_compared_too(catalog: SqlCatalog) -> None:
     table = created(catalog)
     long = keyed(*((number, f"old {number}") for number in range(3_000)))
     writes = [replace(long, keys=()), *(keyed((number * 75, f"new {number}")) for number in range(40))]
-    assert committed(table, [written(table, each) for each in writes]) == replayed(writes)
+    assert committed(table, [written(table, write) for write in writes]) == replayed(writes)
 
 
 def test_a_storage_that_does_not_take_files_has_none_of_them(catalog: SqlCatalog) -> None:
@@ -229,7 +229,7 @@ def test_a_storage_that_does_not_take_files_has_none_of_them(catalog: SqlCatalog
         raise OSError("no space left on the device")
 
     table = created(catalog)
-    results = [written(table, each) for each in (keyed((1, "old"), (2, "x")), keyed((1, "new")))]
+    results = [written(table, sent) for sent in (keyed((1, "old"), (2, "x")), keyed((1, "new")))]
     before = data_paths(table)
     with pytest.raises(StorageDown):
         without_superseded(table, Committable(KEY, uuid4(), (uuid4(),), tuple(results)), fail)
@@ -258,9 +258,9 @@ def test_a_file_that_is_missing_or_none_is_named(catalog: SqlCatalog) -> None:
 
 def test_nothing_is_read_where_no_upsert_comes_after_another_write(catalog: SqlCatalog) -> None:
     table = created(catalog)
-    results = [written(table, each) for each in (keyed((1, "x")), Sent(None, (), ((1, 1, "c", "n"),)))]
-    for each in locations_of(results[0].data_files):
-        Path(each.removeprefix("file://")).unlink()
+    results = [written(table, sent) for sent in (keyed((1, "x")), Sent(None, (), ((1, 1, "c", "n"),)))]
+    for location in locations_of(results[0].data_files):
+        Path(location.removeprefix("file://")).unlink()
     committable = Committable(KEY, uuid4(), (uuid4(),), tuple(results))
     assert without_superseded(table, committable, not_synced).committable is committable
     assert PartitionSpec() == table.spec()

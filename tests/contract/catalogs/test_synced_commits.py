@@ -52,8 +52,8 @@ class RowDeltasOfRowsAlone:
     def prepare(self, delta: RowDelta) -> str | None:
         table = self._table.refresh()
         append = begin_append(table, "main", delta.summary, ManifestLists(not_synced))
-        for each in delta.data_files:
-            append.append_data_file(read_data_file(each, table.schema(), table.spec()))
+        for file in delta.data_files:
+            append.append_data_file(read_data_file(file, table.schema(), table.spec()))
         return append.written().model_dump_json(by_alias=True)
 
 
@@ -104,11 +104,15 @@ def test_manifests_their_list_and_the_metadata_are_synced_before_the_catalog_poi
         snapshot = table.current_snapshot()
         assert snapshot is not None
         manifests = snapshot.manifests(table.io)
-        new = [each.manifest_path for each in manifests if each.added_snapshot_id == snapshot.snapshot_id]
+        new = [
+            manifest.manifest_path
+            for manifest in manifests
+            if manifest.added_snapshot_id == snapshot.snapshot_id
+        ]
         assert len(new) == 1
         wanted = [*new, snapshot.manifest_list, table.metadata_location]
         assert disk.synced == dict.fromkeys(wanted, before)
-        assert all(path_on_disk(each) is not None for each in wanted)
+        assert all(path_on_disk(location) is not None for location in wanted)
 
 
 @pytest.mark.parametrize("is_upsert", [False, True])

@@ -116,13 +116,13 @@ def sql(request: pytest.FixtureRequest) -> RealPlace:
 
 
 def names(table: WritableTable) -> list[tuple[int, str]]:
-    return [(each.field_id, each.name) for each in table.schema.columns]
+    return [(column.field_id, column.name) for column in table.schema.columns]
 
 
 def test_a_table_is_made_with_the_schemas_around_it(place: Place) -> None:
     assert place.changes.create(place.name, CREATION)
     table = place.table()
-    assert [(each.name, each.is_required) for each in table.schema.columns] == [
+    assert [(column.name, column.is_required) for column in table.schema.columns] == [
         ("id", True),
         ("day", False),
         ("place", False),
@@ -169,15 +169,15 @@ def test_all_changes_are_made_at_once_and_ids_are_given_by_the_table(place: Plac
         AddField((), Field(0, "where", Struct((Field(0, "x", LONG, is_required=True), Field(0, "y", LONG))))),
     )
     assert after.schema.schema_id != before.schema.schema_id
-    by_name = {each.name: each for each in after.schema.columns}
-    assert [each.name for each in after.schema.columns[-2:]] == ["new", "where"]
+    by_name = {column.name: column for column in after.schema.columns}
+    assert [column.name for column in after.schema.columns[-2:]] == ["new", "where"]
     city, zip_code, street = by_name["place"].children
     assert (city.is_required, zip_code.type, street.name) == (False, LONG, "street")
     [element] = by_name["tags"].children
-    assert (element.is_required, [each.name for each in element.children]) == (False, ["name", "at"])
-    assert [each.type for each in by_name["counts"].children] == [STRING, LONG]
+    assert (element.is_required, [child.name for child in element.children]) == (False, ["name", "at"])
+    assert [child.type for child in by_name["counts"].children] == [STRING, LONG]
     assert by_name["price"].type == Primitive("decimal(9, 2)")
-    assert [(each.name, each.is_required) for each in by_name["where"].children] == [
+    assert [(child.name, child.is_required) for child in by_name["where"].children] == [
         ("x", True),
         ("y", False),
     ]
@@ -268,7 +268,7 @@ def test_a_schema_that_changes_in_between_is_not_changed_again(real: RealPlace) 
 
     real.hooked.before = other
     assert not real.changes.evolve(table, [NEW])
-    assert [each.type for each in real.table().schema.columns if each.name == "new"] == [LONG]
+    assert [column.type for column in real.table().schema.columns if column.name == "new"] == [LONG]
 
 
 def test_an_id_that_was_given_and_taken_back_in_between_is_not_given_again(real: RealPlace) -> None:
@@ -315,7 +315,7 @@ ORDERS = [(BY_ID,), (BY_ZIP, BY_ID)]
 
 
 def orders(table: WritableTable) -> list[tuple[SortField, ...]]:
-    return [each.fields for each in table.sort_orders]
+    return [order.fields for order in table.sort_orders]
 
 
 def test_sort_orders_are_made_known_beside_the_default_one(place: Place) -> None:
@@ -324,7 +324,7 @@ def test_sort_orders_are_made_known_beside_the_default_one(place: Place) -> None
     assert place.changes.add_sort_orders(table, ORDERS)
     now = place.table()
     assert orders(now) == [LAYOUT.sort_fields, *ORDERS]
-    assert len({each.order_id for each in now.sort_orders}) == 3
+    assert len({order.order_id for order in now.sort_orders}) == 3
     assert now.sort_fields == table.sort_fields
     # The caller still has the table as it was, so the catalog must not add the orders twice.
     assert not place.changes.add_sort_orders(table, ORDERS[:1])
@@ -362,11 +362,11 @@ def test_orders_that_are_added_in_between_have_ids_of_their_own(
     missing = ORDERS
     while missing:
         real.changes.add_sort_orders(real.table(), missing)
-        missing = [each for each in ORDERS if each not in orders(real.table())]
+        missing = [order for order in ORDERS if order not in orders(real.table())]
     known = real.outside().metadata.sort_orders
-    assert len({each.order_id for each in known}) == len(known)
+    assert len({sort_order.order_id for sort_order in known}) == len(known)
     assert sorted(map(str, orders(real.table()))) == sorted(
-        {str(each) for each in (LAYOUT.sort_fields, *other, *ORDERS)}
+        {str(order) for order in (LAYOUT.sort_fields, *other, *ORDERS)}
     )
 
 

@@ -57,7 +57,7 @@ def test_all_files_of_a_round_are_one_snapshot(tables: CommitTables) -> None:
     assert tables.snapshot_ids() == [result.snapshot_id]
     assert tables.ids() == [1, 2, 3, 4, 5, 6]
     assert (result.added_data_files, result.added_records, result.is_repeated) == (3, 6, False)
-    assert result.added_bytes == sum(each.byte_count for each in committable.write_results)
+    assert result.added_bytes == sum(result.byte_count for result in committable.write_results)
     assert result.key == committable.key
 
 
@@ -71,7 +71,7 @@ def test_a_round_that_is_in_the_table_is_not_added_again(tables: CommitTables) -
 
 def test_every_round_is_a_snapshot_of_its_own(tables: CommitTables) -> None:
     results = [tables.commits.commit(tables.committable([number])) for number in range(3)]
-    assert [each.snapshot_id for each in results] == tables.snapshot_ids()
+    assert [result.snapshot_id for result in results] == tables.snapshot_ids()
     assert tables.ids() == [0, 1, 2]
 
 
@@ -88,7 +88,7 @@ def test_a_commit_comes_after_one_of_a_machine_whose_clock_is_ahead(sql: PyIcebe
     sql.commits.commit(sql.committable([2]))
     sql.commits.commit(sql.committable([3]))
     metadata = sql.table().metadata
-    assert [each.timestamp_ms for each in metadata.snapshot_log][-2:] == [ahead_ms + 1, ahead_ms + 2]
+    assert [entry.timestamp_ms for entry in metadata.snapshot_log][-2:] == [ahead_ms + 1, ahead_ms + 2]
     assert goes_back_ms(metadata) <= ALLOWED_MS
 
 
@@ -193,9 +193,9 @@ def test_many_who_commit_the_same_rounds_at_once_make_each_once(sql: PyIcebergCo
 
     def commit_all(_: int) -> None:
         commits = sql.new_commits()
-        for each in committables:
+        for committable in committables:
             together.wait()
-            commits.commit(each)
+            commits.commit(committable)
 
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(commit_all, range(count)))
@@ -223,12 +223,14 @@ def test_a_conflict_leaves_no_manifest_behind(sql: PyIcebergCommitTables) -> Non
     sql.commits.before = lambda: others.commit(theirs)
     sql.commits.commit(sql.committable([2]))
     table = sql.table()
-    needed = {each.manifest_list for each in table.metadata.snapshots}
+    needed = {snapshot.manifest_list for snapshot in table.metadata.snapshots}
     needed |= {
-        each.manifest_path for snapshot in table.metadata.snapshots for each in snapshot.manifests(table.io)
+        manifest.manifest_path
+        for snapshot in table.metadata.snapshots
+        for manifest in snapshot.manifests(table.io)
     }
-    assert {each.name for each in metadata_folder(table).glob("*.avro")} == {
-        Path(each).name for each in needed
+    assert {path.name for path in metadata_folder(table).glob("*.avro")} == {
+        Path(location).name for location in needed
     }
 
 
@@ -277,11 +279,11 @@ def drop_day(table: Table) -> None:
 
 def test_files_with_a_column_that_is_gone_are_refused(real: PyIcebergCommitTables) -> None:
     without, whole = real.target(column_ids=(1,)), real.target(column_ids=None)
-    committables = [real.committable_for(each, [1]) for each in (real.target(), whole)]
+    committables = [real.committable_for(target, [1]) for target in (real.target(), whole)]
     drop_day(real.table())
-    for each in committables:
+    for committable in committables:
         with pytest.raises(TableChanged, match="column day is gone"):
-            real.commits.commit(each)
+            real.commits.commit(committable)
     real.commits.commit(real.committable_for(without, [2]))
     assert real.ids() == [2]
 
@@ -472,7 +474,7 @@ def test_partitioned_files_are_found_by_their_partition(sql: PyIcebergCommitTabl
     results = [written(table, target, [day], day) for day in range(3)]
     sql.commits.commit(committable_of(target.key, results))
     found = sql.table().scan(row_filter="day = 2").plan_files()
-    assert [json_path(each) for each in results[2:]] == [each.file.file_path for each in found]
+    assert [json_path(result) for result in results[2:]] == [task.file.file_path for task in found]
 
 
 def metadata_folder(table: Table) -> Path:

@@ -76,9 +76,9 @@ class ObjectStorage:
         self.table = table_of(WriterState(SCHEMA, spec, order, location, {}, properties).encoded())
 
     def files(self) -> Mapping[str, list[dict[str, Any]]]:
-        keys = [each for each in self._store.keys(self._bucket) if each.endswith(".parquet")]
-        read = {each: pq.read_table(BytesIO(self._store.get(self._bucket, each))) for each in keys}
-        return {f"s3://{self._bucket}/{each}": rows.to_pylist() for each, rows in read.items()}
+        keys = [key for key in self._store.keys(self._bucket) if key.endswith(".parquet")]
+        read = {key: pq.read_table(BytesIO(self._store.get(self._bucket, key))) for key in keys}
+        return {f"s3://{self._bucket}/{key}": rows.to_pylist() for key, rows in read.items()}
 
     def take_down(self) -> None:
         self._store.deny(Denial(self._bucket, "put"))
@@ -94,7 +94,7 @@ class DiskStorage:
 
     def files(self) -> Mapping[str, list[dict[str, Any]]]:
         paths = self._folder.rglob("*.parquet")
-        return {each.as_uri(): pq.read_table(each).to_pylist() for each in paths}
+        return {path.as_uri(): pq.read_table(path).to_pylist() for path in paths}
 
     def take_down(self) -> None:
         # A file takes the folder's place, so that nothing can be written below it.

@@ -24,18 +24,18 @@ def batch(*rows: dict[str, object]) -> pa.RecordBatch:
 def test_rows_of_all_batches_are_in_files_with_the_columns_of_the_target(storage: Storage) -> None:
     first, second = batch({"name": "a", "id": 1}), batch({"name": None, "id": 2}, {"name": "c", "id": 3})
     storage.data_files.write(storage.table, target(storage, 2, 1), [first, second])
-    rows = [row for each in storage.files().values() for row in each]
+    rows = [row for file in storage.files().values() for row in file]
     assert rows == first.to_pylist() + second.to_pylist()
-    assert [list(each) for each in rows] == [["name", "id"]] * 3
+    assert [list(row) for row in rows] == [["name", "id"]] * 3
 
 
 def test_the_result_has_each_file_in_icebergs_json_and_counts_them(storage: Storage) -> None:
     wanted = target(storage, 1)
     result = storage.data_files.write(storage.table, wanted, [batch({"id": 1}, {"id": 2})])
-    files = [json.loads(each) for each in result.data_files]
-    assert {each["file-path"] for each in files} == set(storage.files())
-    assert sum(each["record-count"] for each in files) == result.record_count == 2
-    assert sum(each["file-size-in-bytes"] for each in files) == result.byte_count > 0
+    files = [json.loads(file) for file in result.data_files]
+    assert {file["file-path"] for file in files} == set(storage.files())
+    assert sum(file["record-count"] for file in files) == result.record_count == 2
+    assert sum(file["file-size-in-bytes"] for file in files) == result.byte_count > 0
     assert (result.target, result.delete_files) == (wanted, ())
 
 
@@ -47,7 +47,7 @@ def test_without_rows_there_are_no_files(storage: Storage) -> None:
 
 def test_two_writes_share_no_file(storage: Storage) -> None:
     results = [storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 1})]) for _ in "ab"]
-    assert len(storage.files()) == sum(len(each.data_files) for each in results) == 2
+    assert len(storage.files()) == sum(len(result.data_files) for result in results) == 2
 
 
 def test_when_the_rows_end_in_an_error_no_file_is_left(storage: Storage) -> None:
@@ -64,7 +64,7 @@ def test_discarded_files_are_gone_and_the_others_stay(storage: Storage) -> None:
     expected = storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 1})])
     dropped = storage.data_files.write(storage.table, target(storage, 1), [batch({"id": 2})])
     storage.data_files.discard(storage.table, dropped)
-    assert set(storage.files()) == {json.loads(each)["file-path"] for each in expected.data_files}
+    assert set(storage.files()) == {json.loads(file)["file-path"] for file in expected.data_files}
     storage.data_files.discard(storage.table, dropped)
 
 
@@ -82,10 +82,11 @@ def test_rows_of_many_targets_have_files_of_their_own_in_the_order_that_they_cam
         (first, batch({"id": 3}, {"id": 4})),
     ]
     results = storage.data_files.write_all(rows)
-    assert {each.target: each.record_count for each in results} == {first.target: 3, second.target: 1}
+    assert {result.target: result.record_count for result in results} == {first.target: 3, second.target: 1}
     files = storage.files()
     written = {
-        each.target: [files[json.loads(file)["file-path"]] for file in each.data_files] for each in results
+        result.target: [files[json.loads(file)["file-path"]] for file in result.data_files]
+        for result in results
     }
     assert [row["id"] for rows in written[first.target] for row in rows] == [1, 3, 4]
     assert [row for rows in written[second.target] for row in rows] == [{"name": "a", "id": 2}]

@@ -49,12 +49,12 @@ def now(storage: Storage) -> WritableTable:
 def test_a_file_tells_its_columns_in_their_order(storage: Storage, written_rows: WrittenRows) -> None:
     [file] = written(storage, {"name": "a", "id": 1}).data_files
     columns = written_rows.columns(storage.table, file)
-    assert [(each.field_id, each.name, each.is_required) for each in columns] == [
+    assert [(column.field_id, column.name, column.is_required) for column in columns] == [
         (2, "name", False),
         (1, "id", True),
     ]
-    assert [each.type for each in columns] == [
-        each.type for each in reversed(storage.table.schema.columns[:2])
+    assert [column.type for column in columns] == [
+        column.type for column in reversed(storage.table.schema.columns[:2])
     ]
 
 
@@ -65,10 +65,10 @@ def test_rows_come_back_with_the_columns_that_the_table_has_now(
         written(storage, {"name": "a", "id": 1}, {"name": None, "id": 2}),
         written(storage, {"name": "c", "id": 3}),
     ]
-    files = [file for each in results for file in each.data_files]
+    files = [file for result in results for file in result.data_files]
     target = WriteTarget(storage.table.key, 1, 0, write_schema_column_ids=(1, 4, 2))
     batches = written_rows.batches(now(storage), target, files)
-    assert [row for each in batches for row in each.to_pylist()] == [
+    assert [row for batch in batches for row in batch.to_pylist()] == [
         {"id": 1, "new": None, "full name": "a"},
         {"id": 2, "new": None, "full name": None},
         {"id": 3, "new": None, "full name": "c"},

@@ -81,8 +81,8 @@ class FakeProbeLakehouse:
         for row in self._rows:
             if (value := row.get(column)) is not None:
                 files.setdefault(row["day"], []).append(value)
-        intervals = Counter((min(each), max(each)) for each in files.values())
-        byte_counts = Counter({each: count * FILE_BYTES for each, count in intervals.items()})
+        intervals = Counter((min(file), max(file)) for file in files.values())
+        byte_counts = Counter({interval: count * FILE_BYTES for interval, count in intervals.items()})
         return column_values(CachedIntervals(intervals, byte_counts))
 
 

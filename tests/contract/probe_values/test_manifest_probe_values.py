@@ -134,7 +134,7 @@ def test_each_manifest_is_read_once_whatever_is_asked_and_by_whom(
                 asking.submit(pyiceberg_lakehouse.values.of, SALES, snapshot_id, column, 30.0)
                 for column in columns * 4
             ]
-        assert all(isinstance(each.result(), ColumnValues) for each in asked)
+        assert all(isinstance(future.result(), ColumnValues) for future in asked)
         assert len(opened_manifests()) == 1
 
 
@@ -219,7 +219,7 @@ def test_no_row_has_a_value_that_was_not_reported(
             assert column == "city"
             continue
         assert reported.values is None or set(reported.values) == there
-        assert all(reported.lower <= each <= reported.upper for each in there)
+        assert all(reported.lower <= value <= reported.upper for value in there)
     lakehouse.close()
 
 

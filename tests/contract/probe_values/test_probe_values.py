@@ -60,7 +60,9 @@ def test_until_a_snapshot_is_known_the_answer_is_that_of_an_earlier_one(lakehous
 
 
 def test_files_that_overlap_are_counted(lakehouse: ProbeLakehouse) -> None:
-    rows = [{"day": day, "amount": Decimal(each)} for day in (MONDAY, TUESDAY, FRIDAY) for each in (1, 99)]
+    rows = [
+        {"day": day, "amount": Decimal(amount)} for day in (MONDAY, TUESDAY, FRIDAY) for amount in (1, 99)
+    ]
     snapshot_id = lakehouse.append([*rows, {"day": date(2000, 1, 8), "amount": Decimal(100)}])
     found = _asked(lakehouse, snapshot_id, "amount")
     assert found is not None

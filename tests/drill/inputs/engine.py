@@ -39,8 +39,8 @@ EXPONENTS = (
 )
 
 ENGINE: dict[str, Attack] = {
-    "regex over literals, 4 at once": queries(*(REGEX.format(each) for each in (60, 64, 65, 66))),
-    "regex over literals, planned alone": plans(*(REGEX.format(each) for each in (70, 71, 72, 73))),
+    "regex over literals, 4 at once": queries(*(REGEX.format(length) for length in (60, 64, 65, 66))),
+    "regex over literals, planned alone": plans(*(REGEX.format(length) for length in (70, 71, 72, 73))),
     "regex over literals, one for long": queries(REPLACED.format(74), timeout_s=5),
     "other functions of regexes": queries(*OTHER_REGEXES),
     "regex too deep for the stack, literals": queries("SELECT rlike(repeat('a', 100000), '(a|b)*c')"),
@@ -59,8 +59,8 @@ ENGINE: dict[str, Attack] = {
         "SELECT window(timestamp_seconds(id), '10000 days', '1 second') FROM range(10)"
     ),
     "CUBE of 30 columns": queries(
-        f"SELECT count(*) FROM (SELECT {', '.join(f'id + {each} AS c{each}' for each in range(30))}"
-        f" FROM range(10)) GROUP BY CUBE ({', '.join(f'c{each}' for each in range(30))})"
+        f"SELECT count(*) FROM (SELECT {', '.join(f'id + {number} AS c{number}' for number in range(30))}"
+        f" FROM range(10)) GROUP BY CUBE ({', '.join(f'c{number}' for number in range(30))})"
     ),
     "recursion without end": queries(
         "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t",

@@ -44,7 +44,7 @@ def _crawling(hostile: Hostile) -> None:
     kind = "Content-Type: application/x-ndjson"
     head = (f"POST /ingest?table={TABLE}", kind, "Transfer-Encoding: chunked")
     chunk = b'10\r\n{"return_id":-1}\r\n'
-    opened(64, lambda each: each.head(*head), [chunk] * PAUSES)(hostile)
+    opened(64, lambda attacker: attacker.head(*head), [chunk] * PAUSES)(hostile)
 
 
 def _endless(hostile: Hostile) -> None:
@@ -67,7 +67,7 @@ def _bombs(hostile: Hostile) -> None:
 
 
 NESTED = b'{"table": "lake.drill.returns", "records": ' + b"[" * 1_900_000 + b"]" * 1_900_000 + b"}"
-WIDE = _records([{f"c{each}": each for each in range(100_000)}])
+WIDE = _records([{f"c{number}": number for number in range(100_000)}])
 WRITES = json.dumps(
     {"writes": [{"table": TABLE, "records": [{"return_id": -1, "reason": "w"}]}] * 40_000}
 ).encode()

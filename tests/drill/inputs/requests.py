@@ -28,7 +28,7 @@ def _canceled(hostile: Hostile, at: int) -> None:
 
 def _session(hostile: Hostile, at: int) -> None:
     body = {"sql": f"SELECT {at} FROM lake.drill.returns LIMIT 1", "catalog": "lake", "schema": f"s{at}"}
-    hostile.client.post("/query", json=body | {"tags": {f"t{each}": "x" * 256 for each in range(32)}})
+    hostile.client.post("/query", json=body | {"tags": {f"t{number}": "x" * 256 for number in range(32)}})
 
 
 def _listed(hostile: Hostile, at: int) -> None:
@@ -50,7 +50,9 @@ def _stranger(hostile: Hostile, at: int) -> None:
 
 
 NESTED = b'{"sql": "SELECT :a", "parameters": {"a": ' + b"[" * 1_900_000 + b"]" * 1_900_000 + b"}}"
-NAMES = json.dumps({"sql": "SELECT 1", "parameters": {f"p{each}": each for each in range(200_000)}}).encode()
+NAMES = json.dumps(
+    {"sql": "SELECT 1", "parameters": {f"p{number}": number for number in range(200_000)}}
+).encode()
 NUMBERS = (
     b'{"sql": "SELECT :a", "parameters": {"a": 1e999999999}}',
     b'{"sql": "SELECT :a", "parameters": {"a": ' + b"9" * 3_900_000 + b"}}",

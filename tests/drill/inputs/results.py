@@ -51,16 +51,16 @@ def _waiting(number: int) -> Attack:
 
 RESULTS: dict[str, Attack] = {
     "8 results of 1 GB": queries(
-        *(ROWS_OF_A_KILOBYTE.format(1_000_000 + each) for each in range(8)), timeout_s=20, **LARGE
+        *(ROWS_OF_A_KILOBYTE.format(1_000_000 + number) for number in range(8)), timeout_s=20, **LARGE
     ),
     "8 results of 1,000,000 rows": queries(
-        *(f"SELECT id FROM range(0, {1_000_000 - each})" for each in range(8)), timeout_s=20, **LARGE
+        *(f"SELECT id FROM range(0, {1_000_000 - number})" for number in range(8)), timeout_s=20, **LARGE
     ),
     "one value of 400 MB": queries("SELECT repeat(string(id), 400000000) FROM range(1)", **LARGE),
     "results of 2,000 columns": queries(
         *(
-            "SELECT " + ", ".join(f"id AS c{at}" for at in range(2_000)) + f" FROM range({2_000 + each})"
-            for each in range(4)
+            "SELECT " + ", ".join(f"id AS c{at}" for at in range(2_000)) + f" FROM range({2_000 + number})"
+            for number in range(4)
         ),
         timeout_s=20,
         **LARGE,

@@ -6,10 +6,16 @@ from tests.drill.attacks import plans, queries, requests
 from tests.drill.hostile import Attack
 
 SLOW_TEXTS = (
-    *("SELECT " + "a()" + ".a()" * (90 + each) + " FROM lake.drill.returns" for each in range(10)),
-    *(f"SELECT {each} FROM t " + " ".join(f"JOIN t{at}" for at in range(20)) for each in range(10)),
-    *("SELECT CAST(1 AS " + "DECIMAL(" * (15 + each) + "1" + ")" * (15 + each) + ")" for each in range(10)),
-    *("SELECT " + "CASE WHEN a THEN " * (150 + each) + "1" + " END" * (150 + each) for each in range(10)),
+    *("SELECT " + "a()" + ".a()" * (90 + number) + " FROM lake.drill.returns" for number in range(10)),
+    *(f"SELECT {number} FROM t " + " ".join(f"JOIN t{at}" for at in range(20)) for number in range(10)),
+    *(
+        "SELECT CAST(1 AS " + "DECIMAL(" * (15 + number) + "1" + ")" * (15 + number) + ")"
+        for number in range(10)
+    ),
+    *(
+        "SELECT " + "CASE WHEN a THEN " * (150 + number) + "1" + " END" * (150 + number)
+        for number in range(10)
+    ),
 )
 RETURNS = "lake.drill.returns"
 DERIVED = f"SELECT * FROM {RETURNS}"
@@ -19,7 +25,9 @@ for _at in range(60):
 
 def doubled_cte(levels: int) -> str:
     """Returns a query in which each CTE reads the previous one twice."""
-    steps = [f"c{each} AS (SELECT a.x FROM c{each - 1} a, c{each - 1} b)" for each in range(1, levels)]
+    steps = [
+        f"c{number} AS (SELECT a.x FROM c{number - 1} a, c{number - 1} b)" for number in range(1, levels)
+    ]
     return f"WITH c0 AS (SELECT id AS x FROM range(2)), {', '.join(steps)} SELECT count(*) FROM c{levels - 1}"
 
 
@@ -33,16 +41,18 @@ def doubled_columns(levels: int) -> str:
 
 def doubled_aliases(levels: int) -> str:
     """Returns such a query within one SELECT."""
-    columns = (f"c{each - 1} + c{each - 1} AS c{each}" for each in range(1, levels))
+    columns = (f"c{number - 1} + c{number - 1} AS c{number}" for number in range(1, levels))
     return f"SELECT id AS c0, {', '.join(columns)} FROM range(2)"
 
 
-WIDE = "SELECT " + ", ".join(f"{each} AS c{each}" for each in range(15_000))
+WIDE = "SELECT " + ", ".join(f"{number} AS c{number}" for number in range(15_000))
 UNIONS = " UNION ALL ".join(["SELECT 1"] * 10_000)
-CONDITIONS = "SELECT 1 WHERE " + " OR ".join(f"{each} = 0" for each in range(1, 12_000))
-BRANCHES = "SELECT CASE id " + " ".join(f"WHEN {each} THEN 1" for each in range(8_000)) + " END FROM range(9)"
+CONDITIONS = "SELECT 1 WHERE " + " OR ".join(f"{number} = 0" for number in range(1, 12_000))
+BRANCHES = (
+    "SELECT CASE id " + " ".join(f"WHEN {number} THEN 1" for number in range(8_000)) + " END FROM range(9)"
+)
 IN_LIST = f"SELECT count(*) FROM lake.drill.returns WHERE return_id IN ({','.join(map(str, range(30_000)))})"
-VALUES = "SELECT count(*) FROM VALUES " + ",".join(f"({each})" for each in range(25_000))
+VALUES = "SELECT count(*) FROM VALUES " + ",".join(f"({number})" for number in range(25_000))
 
 TEXTS: dict[str, Attack] = {
     "2,000 chained calls": queries("SELECT a" + ".a()" * 2000 + " FROM lake.drill.returns"),

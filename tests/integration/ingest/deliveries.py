@@ -66,16 +66,16 @@ class Delivery:
     @property
     def good_ids(self) -> list[int]:
         """The ids of the records that fit."""
-        return [each for each in self.ids if not self._is_bad(each)]
+        return [id_ for id_ in self.ids if not self._is_bad(id_)]
 
     @property
     def bad_lines(self) -> list[str]:
         """The records that do not fit, as they are sent."""
-        return [json.dumps(self._record(each)) for each in self.ids if self._is_bad(each)]
+        return [json.dumps(self._record(id_)) for id_ in self.ids if self._is_bad(id_)]
 
     def row(self, number: int) -> dict[str, Any]:
         """Returns the table's row of a good record, in Python values."""
-        values = {f"c{each}": None for each in range(TYPES)} | {self.column: self._value(number)}
+        values = {f"c{index}": None for index in range(TYPES)} | {self.column: self._value(number)}
         return {"id": number, "day": date.fromisoformat(_day(number)), **values}
 
     def send(self, url: str) -> httpx.Response:
@@ -85,7 +85,7 @@ class Delivery:
         return httpx.post(f"{url}/ingest", json=self._json(), timeout=60, trust_env=False)
 
     def _json(self) -> dict[str, Any]:
-        records = [self._record(each) for each in self.ids]
+        records = [self._record(id_) for id_ in self.ids]
         write: dict[str, Any]
         named: dict[str, Any] = {"records": records, "writeSchema": ["id", "day", self.column]}
         match self.kind:
@@ -117,10 +117,10 @@ class Delivery:
         )
 
     def _lines(self) -> bytes:
-        return "\n".join(json.dumps(self._record(each)) for each in self.ids).encode()
+        return "\n".join(json.dumps(self._record(id_)) for id_ in self.ids).encode()
 
     def _arrow(self) -> bytes:
-        days = pa.array([date.fromisoformat(_day(each)) for each in self.ids], pa.date32())
+        days = pa.array([date.fromisoformat(_day(id_)) for id_ in self.ids], pa.date32())
         rows = pa.table({"day": days, "id": list(self.ids), self.column: list(map(self._value, self.ids))})
         sink = io.BytesIO()
         with pa.ipc.new_stream(sink, rows.schema) as writer:
@@ -179,8 +179,8 @@ class Deliveries:
         self._address = address
         self._answered = threading.Condition()
         self._waiting: SimpleQueue[Delivery] = SimpleQueue()
-        for each in deliveries:
-            self._waiting.put(each)
+        for delivery in deliveries:
+            self._waiting.put(delivery)
         self._threads = [threading.Thread(target=self._client, daemon=True) for _ in range(clients)]
         for thread in self._threads:
             thread.start()
@@ -195,8 +195,8 @@ class Deliveries:
         assert not self.faults, self.faults
 
     def join(self) -> None:
-        for each in self._threads:
-            each.join(GIVE_UP_AFTER_S)
+        for thread in self._threads:
+            thread.join(GIVE_UP_AFTER_S)
 
     def _client(self) -> None:
         while True:

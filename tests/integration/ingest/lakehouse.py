@@ -139,7 +139,7 @@ class IngestLakehouse:
     def commit_all(self, *records: IngestRecord) -> None:
         """Starts another replica, which commits all waiting ingests, and closes it."""
         committer = self.start_committer()
-        for future in [committer.follow(each) for each in records]:
+        for future in [committer.follow(record) for record in records]:
             future.result(WITHIN_S)
         # Otherwise it would take ingests that the test leaves to another committer.
         committer.close(WITHIN_S)
@@ -155,7 +155,7 @@ class IngestLakehouse:
         return found
 
     def states(self, records: Sequence[IngestRecord]) -> set[IngestState]:
-        return {self.record(each).state for each in records}
+        return {self.record(record).state for record in records}
 
     def ids(self) -> list[int]:
         return ids_in(self.table())

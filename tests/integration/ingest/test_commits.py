@@ -39,7 +39,7 @@ def test_many_ingests_at_once_are_committed_once_in_fewer_snapshots(lakehouse: I
         records = list(clients.map(ingest, range(40)))
     assert lakehouse.ids() == list(range(40))
     assert lakehouse.states(records) == {IngestState.COMMITTED}
-    snapshots = {lakehouse.record(each).commits[0].snapshot_id for each in records}
+    snapshots = {lakehouse.record(record).commits[0].snapshot_id for record in records}
     assert len(snapshots) == lakehouse.snapshot_count() < 40
 
 
@@ -122,8 +122,8 @@ def test_a_replica_that_lost_its_lock_without_noticing_commits_nothing_twice(
     assert isinstance(commits, LosesItsLock)
     commits.lakehouse = lakehouse
     committer = lakehouse.start_committer(commits=commits)
-    for each in records:
-        committer.follow(each).result(WITHIN_S)
+    for record in records:
+        committer.follow(record).result(WITHIN_S)
     assert commits.others_round is not None
     assert lakehouse.ids() == [0, 1, 2]
     assert lakehouse.snapshot_count() == 1
@@ -173,8 +173,8 @@ def test_another_writer_in_between_is_no_trouble(lakehouse: IngestLakehouse) -> 
     with ThreadPoolExecutor(1) as another:
         theirs = another.submit(append_nothing)
         records = [lakehouse.accept([number]) for number in range(10)]
-        for each in records:
-            committer.follow(each).result(WITHIN_S)
+        for record in records:
+            committer.follow(record).result(WITHIN_S)
         theirs.result(WITHIN_S)
     assert lakehouse.ids() == list(range(10))
 
@@ -206,11 +206,11 @@ def test_a_postgres_that_stops_and_starts_loses_nothing(lakehouse: IngestLakehou
     commits.server, commits.stopped = server, threading.Event()
     records = [lakehouse.accept([number]) for number in range(3)]
     committer = lakehouse.start_committer(commits=commits)
-    futures = [committer.follow(each) for each in records]
+    futures = [committer.follow(record) for record in records]
     assert commits.stopped.wait(WITHIN_S)
     server.start()
-    for each in futures:
-        each.result(WITHIN_S)
+    for future in futures:
+        future.result(WITHIN_S)
     later = lakehouse.accept([3])
     committer.follow(later).result(WITHIN_S)
     assert lakehouse.ids() == [0, 1, 2, 3]

@@ -55,12 +55,12 @@ def test_of_many_who_make_and_evolve_a_table_each_column_is_there_once(lakehouse
         return found
 
     with ThreadPoolExecutor(CLIENTS) as clients:
-        found = [table for each in clients.map(client, range(CLIENTS)) for table in each]
-    for each in gateways:
-        each.catalogs.close()
-    final = max(found, key=lambda each: each.schema.schema_id)
-    ids = {each.name: each.field_id for each in final.schema.columns}
-    wanted = {"id", *(f"shared_{step}" for step in range(3)), *(f"own_{each}" for each in range(CLIENTS))}
+        found = [table for tables in clients.map(client, range(CLIENTS)) for table in tables]
+    for gateway in gateways:
+        gateway.catalogs.close()
+    final = max(found, key=lambda table: table.schema.schema_id)
+    ids = {column.name: column.field_id for column in final.schema.columns}
+    wanted = {"id", *(f"shared_{step}" for step in range(3)), *(f"own_{number}" for number in range(CLIENTS))}
     assert set(ids) == wanted
     assert len(final.schema.columns) == len(wanted) == len(set(ids.values()))
     # Every answer, whenever it came, has the columns' final ids.

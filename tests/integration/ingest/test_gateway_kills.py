@@ -109,30 +109,30 @@ def kill_somewhere(
 
 def kill_all(gateway: RunningGateway) -> None:
     """Sends SIGKILL to the gateway, its JVM, PostgreSQL and Valkey, as if the machine lost its power."""
-    own = {each.pid: each for each in (*gateway.children(), *gateway.own_processes())}
+    own = {child.pid: child for child in (*gateway.children(), *gateway.own_processes())}
     if gateway.process.poll() is None:
         gateway.kill()
-    for each in own.values():
-        if each.is_running():
-            each.kill()
+    for process in own.values():
+        if process.is_running():
+            process.kill()
     psutil.wait_procs(list(own.values()), timeout=10)
 
 
 def make_tables(gateway: RunningGateway) -> None:
     with closing(embedded_catalog(gateway.data_dir)) as lake:
         lake.create_namespace("logs")
-        for each in TABLES:
-            name = each.removeprefix("lake.")
+        for table in TABLES:
+            name = table.removeprefix("lake.")
             lake.create_table(name, SCHEMA, partition_spec=BY_DAY, properties={"format-version": "2"})
 
 
 def check(gateway: RunningGateway, deliveries: list[Delivery], answers: dict[str, Any], message: str) -> None:
-    assert {each["state"] for each in answers.values()} == {"COMMITTED"}, message
+    assert {answer["state"] for answer in answers.values()} == {"COMMITTED"}, message
     with closing(embedded_catalog(gateway.data_dir)) as lake:
         for name in TABLES:
             table = lake.load_table(name.removeprefix("lake."))
             # If no record fits, nothing is committed.
-            sent = [each for each in deliveries if name in each.tables and each.good_ids]
+            sent = [delivery for delivery in deliveries if name in delivery.tables and delivery.good_ids]
             snapshots = check_commits(table, name, answers, message)
             if name == STATES:
                 check_states(gateway, table, sent, answers, message)
@@ -140,7 +140,7 @@ def check(gateway: RunningGateway, deliveries: list[Delivery], answers: dict[str
                 check_rows(gateway, table, sent, message)
             [summary] = gateway.client.get("/ingest/summary", params={"table": name}).json()["tables"]
             assert (summary["rounds"]["total"], summary["waiting"]) == (len(snapshots), 0), message
-            records = sum(len(each.good_ids) for each in sent)
+            records = sum(len(delivery.good_ids) for delivery in sent)
             assert (summary["ingests"], summary["records"]) == (len(sent), records), message
         dead_letters = lake.load_table(DEAD_LETTER_TABLE.removeprefix("lake."))
         check_commits(dead_letters, DEAD_LETTER_TABLE, answers, message)
@@ -150,22 +150,24 @@ def check(gateway: RunningGateway, deliveries: list[Delivery], answers: dict[str
 
 def check_commits(table: Table, name: str, answers: dict[str, Any], message: str) -> set[int]:
     """Checks that every snapshot and every file of the table exists and was reported in an answer."""
-    commits = [each for answer in answers.values() for each in answer["commits"] if each["table"] == name]
+    commits = [
+        commit for answer in answers.values() for commit in answer["commits"] if commit["table"] == name
+    ]
     files = table.inspect.files().select(["content", "file_path"]).to_pylist()
-    paths = [each["file_path"] for each in files]
-    data = [each for each in files if each["content"] == 0]
+    paths = [file["file_path"] for file in files]
+    data = [file for file in files if file["content"] == 0]
     assert len(paths) == len(set(paths)), message
-    assert len(data) == sum(each["addedDataFiles"] for each in commits), message
-    assert all(Path(each.removeprefix("file://")).is_file() for each in paths), message
-    snapshots = {each.snapshot_id for each in table.metadata.snapshots}
-    assert snapshots == {each["snapshotId"] for each in commits}, message
+    assert len(data) == sum(commit["addedDataFiles"] for commit in commits), message
+    assert all(Path(path.removeprefix("file://")).is_file() for path in paths), message
+    snapshots = {snapshot.snapshot_id for snapshot in table.metadata.snapshots}
+    assert snapshots == {commit["snapshotId"] for commit in commits}, message
     return snapshots
 
 
 def check_rows(gateway: RunningGateway, table: Table, sent: list[Delivery], message: str) -> None:
     """Checks each id with its values, as PyIceberg reads them, and the counts of Spark."""
     found = table.scan().to_arrow().to_pylist()
-    expected = {number: each.row(number) for each in sent for number in each.good_ids}
+    expected = {number: delivery.row(number) for delivery in sent for number in delivery.good_ids}
     assert len(found) == len(expected), message
     assert {each["id"]: each for each in found} == expected, message
     counted = rows(gateway.client, f"SELECT count(*), count(DISTINCT id) FROM lake.{'.'.join(table.name())}")
@@ -176,14 +178,14 @@ def check_states(
     gateway: RunningGateway, table: Table, sent: list[Delivery], answers: dict[str, Any], message: str
 ) -> None:
     """Checks that each key has one row, which is that of the upsert committed last."""
-    numbers = {each.snapshot_id: each.sequence_number or 0 for each in table.metadata.snapshots}
+    numbers = {snapshot.snapshot_id: snapshot.sequence_number or 0 for snapshot in table.metadata.snapshots}
 
     def committed(each: Delivery) -> int:
         [commit] = answers[each.request_id]["commits"]
         return numbers[commit["snapshotId"]]
 
     in_order = sorted(sent, key=committed)
-    expected = {number: each.row(number) for each in in_order for number in each.ids}
+    expected = {number: delivery.row(number) for delivery in in_order for number in delivery.ids}
     columns = ", ".join(field.name for field in SCHEMA.fields)
     found = rows(gateway.client, f"SELECT {columns} FROM {STATES} ORDER BY id")
     reported = [
@@ -198,12 +200,12 @@ def check_dead_letters(
 ) -> None:
     """Checks that each bad record is stored once, with the ingest that it was sent in."""
     found = dead_letters.scan(selected_fields=("request_id", "ingest_id", "payload")).to_arrow().to_pylist()
-    bad = [(each.request_id, line) for each in deliveries for line in each.bad_lines]
+    bad = [(delivery.request_id, line) for delivery in deliveries for line in delivery.bad_lines]
     assert sorted((each["request_id"], each["payload"]) for each in found) == sorted(bad), message
     for each in found:
         assert each["ingest_id"] == answers[each["request_id"]]["ingestId"], message
-    for each in deliveries:
-        assert answers[each.request_id]["rejected"]["count"] == len(each.bad_lines), message
+    for delivery in deliveries:
+        assert answers[delivery.request_id]["rejected"]["count"] == len(delivery.bad_lines), message
 
 
 def check_log(gateway: RunningGateway, answers: dict[str, Any], message: str) -> None:
@@ -211,5 +213,5 @@ def check_log(gateway: RunningGateway, answers: dict[str, Any], message: str) ->
     listed = gateway.client.get("/ingest", params={"limit": 1000}).json()["ingests"]
     assert {each["state"] for each in listed} == {"COMMITTED"}, message
     assert {each["requestId"]: each["ingestId"] for each in listed} == {
-        request_id: each["ingestId"] for request_id, each in answers.items()
+        request_id: answer["ingestId"] for request_id, answer in answers.items()
     }, message

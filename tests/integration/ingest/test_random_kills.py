@@ -45,10 +45,10 @@ def test_replicas_that_are_killed_at_random_commit_every_row_once(lakehouse: Ing
     assert lakehouse.ids() == list(range(next(ids))), f"seed {SEED}"
     assert lakehouse.states(records) == {IngestState.COMMITTED}
     assert len(data_files(lakehouse.table())) == len(results)
-    in_table = [each.file.file_path for each in lakehouse.table().scan().plan_files()]
-    assert sorted(in_table) == sorted(each.as_uri() for each in data_files(lakehouse.table()))
-    snapshots = {lakehouse.record(each).commits[0].snapshot_id for each in records}
-    assert snapshots == {each.snapshot_id for each in lakehouse.table().metadata.snapshots}
+    in_table = [file.file.file_path for file in lakehouse.table().scan().plan_files()]
+    assert sorted(in_table) == sorted(file.as_uri() for file in data_files(lakehouse.table()))
+    snapshots = {lakehouse.record(record).commits[0].snapshot_id for record in records}
+    assert snapshots == {snapshot.snapshot_id for snapshot in lakehouse.table().metadata.snapshots}
 
 
 def write_somehow(lakehouse: IngestLakehouse, chance: random.Random, ids: count[int]) -> list[WriteResult]:
@@ -56,9 +56,9 @@ def write_somehow(lakehouse: IngestLakehouse, chance: random.Random, ids: count[
     table = lakehouse.table()
     return [
         written(
-            table, target_of(table, lakehouse.key, each), [next(ids) for _ in range(chance.randint(1, 3))]
+            table, target_of(table, lakehouse.key, schema), [next(ids) for _ in range(chance.randint(1, 3))]
         )
-        for each in chance.sample(WRITE_SCHEMAS, chance.randint(1, len(WRITE_SCHEMAS)))
+        for schema in chance.sample(WRITE_SCHEMAS, chance.randint(1, len(WRITE_SCHEMAS)))
     ]
 
 
@@ -74,9 +74,9 @@ def two_replicas(lakehouse: IngestLakehouse) -> Iterator[IO[str]]:
     try:
         with os.fdopen(reading) as lines:
             yield lines
-            for each in replicas:
-                each.kill()
+            for replica in replicas:
+                replica.kill()
     finally:
-        for each in replicas:
-            each.kill()
-            each.wait()
+        for replica in replicas:
+            replica.kill()
+            replica.wait()

@@ -34,7 +34,7 @@ def drop_day(lakehouse: IngestLakehouse) -> None:
 
 def committed_files(lakehouse: IngestLakehouse) -> set[Path]:
     tasks = lakehouse.table().scan().plan_files()
-    return {Path(each.file.file_path.removeprefix("file://")) for each in tasks}
+    return {Path(task.file.file_path.removeprefix("file://")) for task in tasks}
 
 
 def test_what_was_written_under_an_old_partition_spec_is_committed_under_the_new_one(
@@ -51,12 +51,12 @@ def test_what_was_written_under_an_old_partition_spec_is_committed_under_the_new
     table = lakehouse.table()
     assert lakehouse.ids() == [1, 2, 3, 4]
     assert table.scan(row_filter="date_key = 1").to_arrow().column("id").to_pylist() != []
-    files = [each.file for each in table.scan().plan_files()]
-    assert {(each.spec_id, each.partition[0]) for each in files} == {(table.spec().spec_id, 1)}
+    files = [file.file for file in table.scan().plan_files()]
+    assert {(file.spec_id, file.partition[0]) for file in files} == {(table.spec().spec_id, 1)}
     # The old files are orphans, and the log reports the files that the table has.
     assert committed_files(lakehouse) < data_files(table)
-    reported = [lakehouse.record(each).commits[0].targets for each in before]
-    assert [(each[0].data_file_count, each[0].record_count) for each in reported] == [(1, 2), (1, 1)]
+    reported = [lakehouse.record(record).commits[0].targets for record in before]
+    assert [(targets[0].data_file_count, targets[0].record_count) for targets in reported] == [(1, 2), (1, 1)]
 
 
 def test_of_two_ingests_in_a_round_only_the_one_that_cannot_fit_is_refused(

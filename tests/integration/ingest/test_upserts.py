@@ -108,7 +108,7 @@ class UpsertLakehouse(IngestLakehouse):
             3: pa.array(values[2], pa.string()),
         }
         names = {1: "id", 2: "day", 3: "note"}
-        batch = pa.record_batch({names[each]: arrays[each] for each in columns or (1, 2, 3)})
+        batch = pa.record_batch({names[column]: arrays[column] for column in columns or (1, 2, 3)})
         return write_data_files(writer_state(table), target, [batch], WriteBounds())
 
     def upsert(self, *rows: Row, keys: tuple[int, ...] = (1,)) -> IngestRecord:
@@ -127,7 +127,7 @@ class UpsertLakehouse(IngestLakehouse):
         with self.engine.session.children.taken(None, None, "test") as child:
             name = table_sql_name(key.table)
             found = child.sql(f"SELECT {columns} FROM {name} {version} ORDER BY {columns}").collect()
-        return [tuple(each) for each in found]
+        return [tuple(row) for row in found]
 
     def change(self, sql: str) -> None:
         """Runs this on Spark, with the table's name in place of the braces."""
@@ -174,7 +174,7 @@ def shared(server: Postgres) -> Iterator[Shared]:
         properties = spark_catalog_properties(
             "lake", {"type": "sql", "uri": catalog_url, "warehouse": warehouse}
         ) | spark_catalog_properties("rest", {"type": "rest", "uri": rest.uri})
-        jars = tuple(str(each) for each in resolve(PACKAGES, REPOSITORY / ".sluice" / "jars"))
+        jars = tuple(str(path) for path in resolve(PACKAGES, REPOSITORY / ".sluice" / "jars"))
         settings = SparkSettings("local[2]", jars, folder, properties, ("lake", "rest"), "lake", "1g")
         engine = SparkEngine(settings)
         engine.start()
@@ -225,13 +225,13 @@ def test_upserts_and_appends_take_effect_in_the_order_in_which_they_came(
     ]
     lakehouse.commit_all(*more)
     assert lakehouse.rows()[2:] == [(3, 2, "f"), (4, None, None), (4, 2, "again"), (9, 1, "e")]
-    summaries = [each.summary for each in lakehouse.table().metadata.snapshots]
+    summaries = [snapshot.summary for snapshot in lakehouse.table().metadata.snapshots]
     # The first round finds no row to replace, so every reader can read its snapshot.
-    assert [each and each["added-equality-deletes"] for each in summaries] == [None, "2"]
+    assert [summary and summary["added-equality-deletes"] for summary in summaries] == [None, "2"]
     # Files of rows that were replaced before anybody saw them are removed.
     assert data_files(lakehouse.table()) == live_files(lakehouse.table())
-    found = [lakehouse.record(each).commits[0].snapshot_id for each in (*records, *more)]
-    ids = [each.snapshot_id for each in lakehouse.table().metadata.snapshots]
+    found = [lakehouse.record(record).commits[0].snapshot_id for record in (*records, *more)]
+    ids = [snapshot.snapshot_id for snapshot in lakehouse.table().metadata.snapshots]
     assert found == [ids[0]] * len(records) + [ids[1]] * len(more)
 
 
@@ -274,7 +274,7 @@ KEYS: tuple[tuple[IcebergType, pa.DataType, list[object]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("kind", "arrow", "values"), KEYS, ids=[str(each[0]) for each in KEYS])
+@pytest.mark.parametrize(("kind", "arrow", "values"), KEYS, ids=[str(key[0]) for key in KEYS])
 def test_keys_of_every_type_replace_the_rows_that_have_them_and_no_others(
     lakehouse: UpsertLakehouse, kind: IcebergType, arrow: pa.DataType, values: list[object]
 ) -> None:
@@ -297,7 +297,7 @@ def test_keys_of_every_type_replace_the_rows_that_have_them_and_no_others(
     assert lakehouse.read(key, "n") == [(2,), (3,), (5,)]
     commit([None, second], [6, 7], (2,))
     assert lakehouse.read(key, "n") == [(5,), (6,), (7,)]
-    assert [each[0] for each in lakehouse.read(key, "n, key")] == [5, 6, 7]
+    assert [row[0] for row in lakehouse.read(key, "n, key")] == [5, 6, 7]
     assert len(lakehouse.read(key, "key")) == 3
 
 
@@ -309,7 +309,7 @@ def test_rows_are_replaced_in_partitions(lakehouse: UpsertLakehouse) -> None:
         lakehouse.append(*((n, n % 3, "old") for n in range(9)), (9, None, "old")),
         lakehouse.upsert((0, 0, "new"), (4, 1, "new"), (5, 0, "other key"), (9, None, "new"), keys=(1, 2)),
     )
-    found = {(each[0], each[1]): each[2] for each in lakehouse.rows()}
+    found = {(row[0], row[1]): row[2] for row in lakehouse.rows()}
     assert {key for key, note in found.items() if note == "new"} == {(0, 0), (4, 1), (9, None)}
     assert (found[5, 2], found[5, 0], len(found)) == ("old", "other key", 11)
 
@@ -417,7 +417,7 @@ def test_an_attempt_that_lost_a_race_leaves_no_files_of_a_round_of_several_upser
     assert isinstance(commits, LosesARace)
     commits.lakehouse = lakehouse
     committer = lakehouse.start_committer(commits=commits)
-    for future in [committer.follow(each) for each in records]:
+    for future in [committer.follow(record) for record in records]:
         future.result(WITHIN_S)
     assert lakehouse.rows() == [(1, 1, "a"), (2, 1, "b")]
     # There are two of their snapshots and one of ours. Files rewritten for the lost attempts are gone.
@@ -436,9 +436,9 @@ def test_two_replicas_upsert_the_same_keys_and_each_key_is_there_once(lakehouse:
     with ThreadPoolExecutor(4) as clients:
         list(clients.map(ingest, range(12)))
     found = lakehouse.rows()
-    assert [each[0] for each in found] == [0, 1, 2, 3]
+    assert [row[0] for row in found] == [0, 1, 2, 3]
     # All rows are from one upsert, whichever was the last.
-    assert len({each[1] for each in found}) == 1
+    assert len({row[1] for row in found}) == 1
     assert lakehouse.snapshot_count() <= 12
 
 
@@ -472,7 +472,7 @@ def test_an_upsert_that_no_manifest_can_describe_is_refused_and_what_comes_after
         made = write_data_files(writer_state(table), target, [row], WriteBounds())
         if price == "-9.00":
             data, deletes = (
-                tuple(each.replace('"-9.00"', '"-1000.00"') for each in files)
+                tuple(file.replace('"-9.00"', '"-1000.00"') for file in files)
                 for files in (made.data_files, made.delete_files)
             )
             made = replace(made, data_files=data, delete_files=deletes)
@@ -482,7 +482,7 @@ def test_an_upsert_that_no_manifest_can_describe_is_refused_and_what_comes_after
     if has_rows:
         lakehouse.commit_all(accepted(upserts, "1.00")[0])
     poison, files = accepted(upserts, "-9.00")
-    assert all("-1000.00" in each for each in (*files.data_files, *files.delete_files))
+    assert all("-1000.00" in file for file in (*files.data_files, *files.delete_files))
     after, _ = accepted(upserts, "1.00")
     lakehouse.commit_all(poison, after)
     [commit] = lakehouse.record(poison).commits
@@ -585,7 +585,7 @@ def partition(lakehouse: UpsertLakehouse, column: str, transform: Transform[Any,
 
 def delete_files_of(lakehouse: UpsertLakehouse) -> set[Path]:
     """Returns all files with keys alone, whether or not the table has them."""
-    return {each for each in data_files(lakehouse.table()) if pq.read_schema(each).names == ["id"]}
+    return {file for file in data_files(lakehouse.table()) if pq.read_schema(file).names == ["id"]}
 
 
 def test_without_partitions_an_upsert_reaches_every_spec(lakehouse: UpsertLakehouse) -> None:
@@ -617,15 +617,15 @@ def test_compaction_leaves_no_deletes_so_that_every_reader_finds_the_rows(
         lakehouse.table().scan().to_arrow()
     counts = SparkTableMaintenance(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
     assert counts["removedDeleteFiles"] > 0
-    replaced = [each.summary for each in lakehouse.table().metadata.snapshots[3:]]
+    replaced = [snapshot.summary for snapshot in lakehouse.table().metadata.snapshots[3:]]
     for count, name in (
         ("rewrittenDataFiles", "deleted-data-files"),
         ("addedDataFiles", "added-data-files"),
         ("removedDeleteFiles", "removed-delete-files"),
     ):
-        assert counts[count] == sum(int(each[name] or 0) for each in replaced if each is not None)
+        assert counts[count] == sum(int(summary[name] or 0) for summary in replaced if summary is not None)
     assert lakehouse.rows() == before
-    assert lakehouse.ids() == [each[0] for each in before] == list(range(6))
+    assert lakehouse.ids() == [row[0] for row in before] == list(range(6))
     snapshot = lakehouse.table().current_snapshot()
     assert snapshot is not None
     assert snapshot.summary is not None
@@ -670,7 +670,7 @@ def test_rows_that_spark_deleted_by_position_stay_deleted_after_a_compaction(
     lakehouse.change("ALTER TABLE {} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
     lakehouse.change("DELETE FROM {} WHERE id IN (2, 5)")
     before = lakehouse.rows()
-    assert [each[0] for each in before] == [0, 1, 3, 4]
+    assert [row[0] for row in before] == [0, 1, 3, 4]
     SparkTableMaintenance(lambda: lakehouse.engine.session, width).compact(lakehouse.key)
     assert lakehouse.rows() == before
     assert lakehouse.ids() == [0, 1, 3, 4]
@@ -822,8 +822,8 @@ def test_upserts_with_and_without_the_deletes_that_delete_nothing_leave_the_same
 
 
 def upserted(before: list[Row], rows: Sequence[Row], key_count: int) -> list[Row]:
-    last = {each[:key_count]: each for each in rows}
-    return [each for each in before if each[:key_count] not in last] + list(last.values())
+    last = {row[:key_count]: row for row in rows}
+    return [row for row in before if row[:key_count] not in last] + list(last.values())
 
 
 def repartitioned(lakehouse: UpsertLakehouse, chosen: random.Random, now: str | None) -> str | None:
@@ -856,8 +856,10 @@ def test_whatever_waits_together_is_one_snapshot_with_the_rows_of_one_write_afte
     for turn in range(3):
         records = []
         for number in range(chosen.randint(2, 7)):
-            keys = chosen.choice([each for each in KEYS_OF_ROWS if not each or 1 in each or not is_parted])
-            columns = chosen.choice([each for each in COLUMNS if each is None or set(keys) <= set(each)])
+            keys = chosen.choice([key for key in KEYS_OF_ROWS if not key or 1 in key or not is_parted])
+            columns = chosen.choice(
+                [column for column in COLUMNS if column is None or set(keys) <= set(column)]
+            )
             notes = [f"{turn}.{number}", None, "x"]
             rows: list[Row] = [
                 (
@@ -875,7 +877,7 @@ def test_whatever_waits_together_is_one_snapshot_with_the_rows_of_one_write_afte
         lakehouse.commit_all(*records)
         assert lakehouse.snapshot_count() == turn + 1
         assert sorted(lakehouse.rows(), key=repr) == sorted(expected, key=repr), (seed, turn)
-        assert len({lakehouse.record(each).commits[0].snapshot_id for each in records}) == 1
+        assert len({lakehouse.record(record).commits[0].snapshot_id for record in records}) == 1
 
 
 def test_an_upsert_whose_deletes_reach_no_rows_of_an_earlier_spec_is_refused_out_of_its_round(
@@ -887,9 +889,9 @@ def test_an_upsert_whose_deletes_reach_no_rows_of_an_earlier_spec_is_refused_out
         spec.remove_field("day")
         spec.add_field("id", BucketTransform(2), "part")
     results = [([(1, 1, "a")], (1, 2)), ([(1, 1, "refused")], (1,)), ([(2, 1, "b")], (1, 2))]
-    records = [lakehouse.accept_result(lakehouse.written(*each)) for each in results]
+    records = [lakehouse.accept_result(lakehouse.written(*result)) for result in results]
     lakehouse.commit_all(*records)
-    codes = [lakehouse.record(each).commits[0].error_code for each in records]
+    codes = [lakehouse.record(record).commits[0].error_code for record in records]
     assert codes == [None, "UPSERT_NOT_POSSIBLE", None]
     # The rows that the refused upsert would have replaced are still there.
     assert lakehouse.rows() == [(1, 1, "a"), (2, 1, "b")]

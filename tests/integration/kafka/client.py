@@ -30,8 +30,8 @@ class KafkaClient:
             admin.close()
 
     def send(self, topic: str, values: Sequence[bytes | None], partition: int | None = None) -> None:
-        for each in values:
-            self._producer.send(self._record(topic, each, partition))
+        for value in values:
+            self._producer.send(self._record(topic, value, partition))
         self._producer.flush()
 
     def send_and_give_up(self, topic: str, values: Sequence[bytes], partition: int | None = None) -> None:
@@ -40,8 +40,8 @@ class KafkaClient:
         producer = self._new_producer(identity)
         producer.initTransactions()
         producer.beginTransaction()
-        for each in values:
-            producer.send(self._record(topic, each, partition))
+        for value in values:
+            producer.send(self._record(topic, value, partition))
         producer.flush()
         producer.abortTransaction()
         producer.close()

@@ -15,8 +15,8 @@ def kafka_class_path(into: Path) -> str:
     """Fetches the jars into this folder, unless they are there; returns Java's class path."""
     lines = (Path(__file__).parent / "jars.sha256").read_text().splitlines()
     sums = {coordinate: checksum for checksum, coordinate in map(str.split, lines)}
-    logging = [jar for each in _LOGGING for jar in pyspark_jars().glob(f"{each}.jar")]
-    return ":".join(str(each) for each in (*logging, *pinned_jars(sums, into)))
+    logging = [jar for pattern in _LOGGING for jar in pyspark_jars().glob(f"{pattern}.jar")]
+    return ":".join(str(jar) for jar in (*logging, *pinned_jars(sums, into)))
 
 
 def pyspark_jars() -> Path:

@@ -113,12 +113,12 @@ def free_ports(count: int) -> list[int]:
     """Reserves all ports at once, so that they differ."""
     probes = [socket.socket() for _ in range(count)]
     try:
-        for each in probes:
-            each.bind((HOST, 0))
-        return [each.getsockname()[1] for each in probes]
+        for probe in probes:
+            probe.bind((HOST, 0))
+        return [probe.getsockname()[1] for probe in probes]
     finally:
-        for each in probes:
-            each.close()
+        for probe in probes:
+            probe.close()
 
 
 def is_listening(port: int) -> bool:

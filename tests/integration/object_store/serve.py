@@ -60,7 +60,7 @@ class Guarded:
             _age_everything()
         else:
             body = environment["wsgi.input"].read(int(environment["CONTENT_LENGTH"]))
-            self._denials = tuple(Denial(**each) for each in json.loads(body))
+            self._denials = tuple(Denial(**denial) for denial in json.loads(body))
 
     def _refusal(self, environment: Environment) -> bytes | None:
         found = _AUTHORIZATION.match(environment.get("HTTP_AUTHORIZATION", ""))
@@ -73,7 +73,7 @@ class Guarded:
         )
         if not hmac.compare_digest(wanted, found["signature"]):
             return b"SignatureDoesNotMatch"
-        denial = next((each for each in self._denials if _is_meant(environment, each)), None)
+        denial = next((denial for denial in self._denials if _is_meant(environment, denial)), None)
         if denial is None:
             return None
         return b"AccessDenied" if denial.status == 403 else b"SlowDown"
@@ -81,8 +81,8 @@ class Guarded:
 
 def _age_everything() -> None:
     for bucket in s3_backends[DEFAULT_ACCOUNT_ID]["aws"].buckets.values():
-        for each in bucket.keys.values():
-            each.last_modified -= AGED_BY
+        for key in bucket.keys.values():
+            key.last_modified -= AGED_BY
 
 
 def _is_meant(environment: Environment, denial: Denial) -> bool:
@@ -94,8 +94,10 @@ def _is_meant(environment: Environment, denial: Denial) -> bool:
 
 def _canonical(environment: Environment, signed: str) -> str:
     path, _, query = environment["RAW_URI"].partition("?")
-    pairs = sorted(each if "=" in each else f"{each}=" for each in query.split("&") if each)
-    headers = "".join(f"{each}:{_header(environment, each)}\n" for each in signed.split(";"))
+    pairs = sorted(
+        parameter if "=" in parameter else f"{parameter}=" for parameter in query.split("&") if parameter
+    )
+    headers = "".join(f"{name}:{_header(environment, name)}\n" for name in signed.split(";"))
     content = environment.get("HTTP_X_AMZ_CONTENT_SHA256", "")
     return "\n".join([environment["REQUEST_METHOD"], path, "&".join(pairs), headers, signed, content])
 
@@ -111,8 +113,8 @@ def _signature(secret: str, scope: str, canonical: str, environment: Environment
     moment = environment["HTTP_X_AMZ_DATE"]
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     key = f"AWS4{secret}".encode()
-    for each in unquote(scope).split("/"):
-        key = hmac.digest(key, each.encode(), "sha256")
+    for part in unquote(scope).split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
     return hmac.digest(key, f"AWS4-HMAC-SHA256\n{moment}\n{scope}\n{digest}".encode(), "sha256").hex()
 
 

@@ -91,7 +91,7 @@ class ObjectStore:
     def keys(self, bucket: str, prefix: str = "") -> list[str]:
         """Returns all keys, sorted."""
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
-        return [each["Key"] for page in pages for each in page.get("Contents", ())]
+        return [listed["Key"] for page in pages for listed in page.get("Contents", ())]
 
     @contextmanager
     def denying(self, bucket: str, action: Action, ending: str = "", status: int = 403) -> Iterator[None]:
@@ -104,7 +104,7 @@ class ObjectStore:
 
     def deny(self, *denials: Denial) -> None:
         """Denies these actions from now on, instead of the previous ones."""
-        self._post(DENY, json.dumps([asdict(each) for each in denials]))
+        self._post(DENY, json.dumps([asdict(denial) for denial in denials]))
 
     def age_everything(self) -> None:
         """Makes all present objects older than the age at which maintenance removes orphans."""

@@ -39,7 +39,7 @@ def sources(store: ObjectStore, bucket: str) -> FoundSources:
 
 def names(store: ObjectStore, bucket: str, pattern: str) -> list[str]:
     found = sources(store, bucket).files(f"s3://{bucket}/{pattern}")
-    return [each.uri.removeprefix(f"s3://{bucket}/") for each in found]
+    return [file.uri.removeprefix(f"s3://{bucket}/") for file in found]
 
 
 def read(store: ObjectStore, bucket: str, split: SourceSplit, between: Callable[[], object] = dict) -> bytes:
@@ -75,9 +75,9 @@ def test_whatever_a_key_is_called_it_is_found_and_read(store: ObjectStore, bucke
     for key in ODD_KEYS:
         store.put(bucket, key, key.encode())
     found = sources(store, bucket).files(f"s3://{bucket}/in/**/*.json")
-    assert [each.uri for each in found] == sorted(f"s3://{bucket}/{key}" for key in ODD_KEYS)
-    for each in found:
-        assert f"s3://{bucket}/{read(store, bucket, SourceSplit(each)).decode()}" == each.uri
+    assert [file.uri for file in found] == sorted(f"s3://{bucket}/{key}" for key in ODD_KEYS)
+    for file in found:
+        assert f"s3://{bucket}/{read(store, bucket, SourceSplit(file)).decode()}" == file.uri
     assert names(store, bucket, "in/a[[]1].json") == ["in/a[1].json"]
     assert names(store, bucket, "in/é😀.json") == ["in/é😀.json"]
 
@@ -90,13 +90,13 @@ def test_a_key_that_no_address_can_have_is_reported(store: ObjectStore, bucket: 
 
 
 def test_an_object_is_read_whole_or_in_splits(store: ObjectStore, bucket: str) -> None:
-    text = b"".join(b'{"id": %d}\n' % each for each in range(1000))
+    text = b"".join(b'{"id": %d}\n' % number for number in range(1000))
     store.put(bucket, "in/a.json", text)
     [file] = sources(store, bucket).files(f"s3://{bucket}/in/*.json")
     assert read(store, bucket, SourceSplit(file)) == text
     splits = source_splits([file], 3000, is_splittable=True)
     assert len(splits) > 3
-    assert b"".join(read(store, bucket, each) for each in splits) == text
+    assert b"".join(read(store, bucket, split) for split in splits) == text
 
 
 def test_what_is_not_there_is_reported_and_so_is_a_folder(store: ObjectStore, bucket: str) -> None:

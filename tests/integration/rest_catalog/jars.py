@@ -74,8 +74,8 @@ def _pyspark_jars() -> Path:
 
 def _ivy_module(coordinates: Sequence[str]) -> str:
     classifiers: dict[tuple[str, str, str], list[str]] = {}
-    for each in coordinates:
-        group, artifact, version, *classifier = each.split(":")
+    for coordinate in coordinates:
+        group, artifact, version, *classifier = coordinate.split(":")
         classifiers.setdefault((group, artifact, version), []).extend(classifier or [""])
     dependencies = "".join(_ivy_dependency(*module, found) for module, found in classifiers.items())
     return (
@@ -88,8 +88,9 @@ def _ivy_module(coordinates: Sequence[str]) -> str:
 
 def _ivy_dependency(group: str, artifact: str, version: str, classifiers: list[str]) -> str:
     artifacts = "".join(
-        f'<artifact name="{artifact}" type="jar" ext="jar"' + (f' m:classifier="{each}"/>' if each else "/>")
-        for each in classifiers
+        f'<artifact name="{artifact}" type="jar" ext="jar"'
+        + (f' m:classifier="{classifier}"/>' if classifier else "/>")
+        for classifier in classifiers
     )
     return (
         f'<dependency org="{group}" name="{artifact}" rev="{version}" transitive="false"'

@@ -34,12 +34,12 @@ DECISIONS = ROOT / "docs" / "contributing" / "adr"
     ],
 )
 def test_a_stumble_is_found(sentence: str, found: str | None) -> None:
-    named = [each.found for each in faults(sentence)]
+    named = [fault.found for fault in faults(sentence)]
     assert (found in named) if found else (named == [])
 
 
 def test_a_fault_has_the_line_of_its_paragraph() -> None:
-    assert [each.line for each in faults("# A page\n\nFine.\n\n- fine\n- it is told\n")] == [6]
+    assert [fault.line for fault in faults("# A page\n\nFine.\n\n- fine\n- it is told\n")] == [6]
 
 
 def test_generated_pages_are_there() -> None:
@@ -80,9 +80,9 @@ def test_every_page_is_in_the_navigation() -> None:
 def test_every_decision_is_listed_and_no_number_is_missing_without_a_word() -> None:
     index = (DECISIONS / "index.md").read_text(encoding="utf-8")
     numbers = {int(page.name[:4]) for page in DECISIONS.glob("0*.md")}
-    assert {int(each) for each in re.findall(r"^\| \[(\d+)\]", index, re.MULTILINE)} == numbers
+    assert {int(number) for number in re.findall(r"^\| \[(\d+)\]", index, re.MULTILINE)} == numbers
     [sentence] = re.findall(r"^The numbers (.*?) were never", index, re.MULTILINE)
-    unused = {int(each) for each in re.findall(r"\d+", sentence)}
+    unused = {int(number) for number in re.findall(r"\d+", sentence)}
     assert numbers | unused == set(range(1, max(numbers) + 1))
     assert numbers & unused == set()
 

@@ -110,7 +110,7 @@ def test_records_are_written_and_committed(ingests: FakeIngests) -> None:
     record = ingests.find(accepted.record.ingest_id, "ann")
     assert record.state is IngestState.COMMITTED
     [commit] = record.commits
-    assert [(each.column_ids, each.record_count) for each in commit.targets] == [((1, 2), 2)]
+    assert [(target.column_ids, target.record_count) for target in commit.targets] == [((1, 2), 2)]
     assert [[row["id"] for row in rows] for rows in ingests.files.files.values()] == [[1, 2]]
     assert len(ingests.commits.rounds) == 1
 
@@ -125,7 +125,7 @@ def test_each_write_schema_has_files_of_its_own_and_all_share_a_commit(ingests: 
     )
     ingests.accept(sent, "ann").settled.result(WITHIN_S)
     [committed] = ingests.commits.rounds
-    targets = [each.target.write_schema_column_ids for each in committed.write_results]
+    targets = [result.target.write_schema_column_ids for result in committed.write_results]
     assert sorted(targets, key=str) == [(1, 2), (1, 2, 6), (2, 1)]
     assert sorted(len(rows) for rows in ingests.files.files.values()) == [1, 1, 2]
 
@@ -133,8 +133,8 @@ def test_each_write_schema_has_files_of_its_own_and_all_share_a_commit(ingests: 
 def test_tables_are_committed_each_by_itself(ingests: FakeIngests) -> None:
     sent = request(write({"id": 1, **DAY}), write({"id": 2, **DAY}, table=OTHER.key.table))
     ingests.accept(sent, "ann").settled.result(WITHIN_S)
-    assert {each.key for each in ingests.commits.rounds} == {TABLE.key, OTHER.key}
-    assert {each.target.table_uuid for one in ingests.commits.rounds for each in one.write_results} == {
+    assert {round_.key for round_ in ingests.commits.rounds} == {TABLE.key, OTHER.key}
+    assert {result.target.table_uuid for one in ingests.commits.rounds for result in one.write_results} == {
         UUID(int=1),
         UUID(int=2),
     }
@@ -146,7 +146,7 @@ def test_branches_of_a_table_are_committed_each_by_itself(ingests: FakeIngests) 
     ingests.accept(sent, "ann").settled.result(WITHIN_S)
     assert len(ingests.commits.rounds) == 2
     for key, ids in ((TABLE.key, [1]), (audit, [2])):
-        [address] = [json.loads(each)["file-path"] for each in ingests.commits.files(key)]
+        [address] = [json.loads(file)["file-path"] for file in ingests.commits.files(key)]
         assert [row["id"] for row in ingests.files.files[address]] == ids
 
 
@@ -157,9 +157,9 @@ def test_a_tag_is_refused_before_anything_is_written(ingests: FakeIngests) -> No
     for sent in (request(write({"id": 1, **DAY}), tagged), request(tagged, write({"id": 1, **DAY}))):
         with pytest.raises(IngestInvalid, match="release is a tag") as refused:
             ingests.accept(sent, "ann")
-        assert [each.place for each in refused.value.violations if isinstance(each, WriteFault)] == [
-            "/writes/1/branch"
-        ]
+        assert [
+            violation.place for violation in refused.value.violations if isinstance(violation, WriteFault)
+        ] == ["/writes/1/branch"]
     with pytest.raises(IngestInvalid) as refused:
         ingests.accept(request(tagged, unknown), "ann")
     assert len(refused.value.violations) == 2
@@ -199,8 +199,11 @@ def test_every_rule_that_any_write_breaks_is_reported_at_once(ingests: FakeInges
     sent = request(write({}, columns=("id",)), write({}, columns=("day",), place="/writes/1"))
     with pytest.raises(WriteSchemaInvalid) as refused:
         ingests.accept(sent, "ann")
-    reported = [each for each in refused.value.violations if isinstance(each, Violation)]
-    assert [(each.place, each.column) for each in reported] == [("", "day"), ("/writes/1", "id")]
+    reported = [violation for violation in refused.value.violations if isinstance(violation, Violation)]
+    assert [(violation.place, violation.column) for violation in reported] == [
+        ("", "day"),
+        ("/writes/1", "id"),
+    ]
 
 
 def test_the_same_request_is_written_once(ingests: FakeIngests) -> None:
@@ -321,7 +324,7 @@ def streamed(*lines: str, **asked: Any) -> IngestRequest:
 
 def test_a_body_of_records_is_written_and_its_bad_lines_are_reported(ingests: FakeIngests) -> None:
     accepted = ingests.accept(streamed('{"id":1}', "", '{"id":2,"day":"2026-01-01"}'), "ann")
-    assert [each.record_count for each in accepted.record.commits[0].targets] == [2]
+    assert [target.record_count for target in accepted.record.commits[0].targets] == [2]
     bad = streamed('{"id":1}', "nonsense", '{"id":"x"}')
     with pytest.raises(RecordsInvalid, match="2 of 3 records do not fit") as refused:
         ingests.accept(bad, "ann")
@@ -348,18 +351,18 @@ def test_records_go_to_the_tables_that_their_field_names(ingests: FakeIngests) -
         route=Route("kind", {"a": 0}, 1),
     )
     accepted = ingests.accept(sent, "ann")
-    counts = {each.key: each.targets[0].record_count for each in accepted.record.commits}
+    counts = {commit.key: commit.targets[0].record_count for commit in accepted.record.commits}
     assert counts == {TABLE.key: 2, OTHER.key: 1}
     records = [{"kind": "a", "id": 4}, {"kind": "z", "id": 5}]
     accepted = ingests.accept(replace(sent, shared=records), "ann")
-    assert [each.key for each in accepted.record.commits] == [TABLE.key, OTHER.key]
+    assert [commit.key for commit in accepted.record.commits] == [TABLE.key, OTHER.key]
 
 
 def test_records_of_an_upsert_that_come_by_several_routes_keep_their_order(ingests: FakeIngests) -> None:
     upsert = replace(write(), is_upsert=True, equality_fields=("id", "day"))
     route = Route("kind", {"a": 0, "b": 1}, 2)
     records = [{"kind": kind, "id": number, **DAY} for number, kind in enumerate("bacab")]
-    lines = [json.dumps(each) for each in records]
+    lines = [json.dumps(record) for record in records]
     csv_body = columnar(pa.Table.from_pylist(records), RecordFormat.CSV)
     for shared in (
         records,
@@ -386,7 +389,7 @@ def test_an_upsert_whose_records_are_read_in_several_ways_is_refused(ingests: Fa
 def test_a_table_that_gets_no_record_is_not_committed_to(ingests: FakeIngests) -> None:
     writes = (write(), write(table=OTHER.key.table))
     sent = streamed('{"kind":"a","id":1}', writes=writes, route=Route("kind", {"a": 0, "b": 1}))
-    assert [each.key for each in ingests.accept(sent, "ann").record.commits] == [TABLE.key]
+    assert [commit.key for commit in ingests.accept(sent, "ann").record.commits] == [TABLE.key]
 
 
 def test_an_inferred_write_schema_has_the_columns_of_all_records_of_its_target(ingests: FakeIngests) -> None:
@@ -401,7 +404,7 @@ def test_an_inferred_write_schema_has_the_columns_of_all_records_of_its_target(i
         route=Route("kind", {"a": 0, "b": 1}),
     )
     targets = ingests.accept(routed, "ann").record.commits[0].targets
-    assert sorted(str(each.column_ids) for each in targets) == ["(1, 2)", "(1, 2, 6)"]
+    assert sorted(str(target.column_ids) for target in targets) == ["(1, 2)", "(1, 2, 6)"]
 
 
 PLAIN = with_columns(Field(1, "note", Primitive("string")), Field(2, "user.name", Primitive("string")))
@@ -424,7 +427,9 @@ INFERRED = Write(PLAIN.key, (), InferredColumns.INFER)
             ["nope"],
         ),
         (
-            replace(streamed("{" + ",".join(f'"n{each}":1' for each in range(99)) + "}"), writes=(INFERRED,)),
+            replace(
+                streamed("{" + ",".join(f'"n{number}":1' for number in range(99)) + "}"), writes=(INFERRED,)
+            ),
             10,
         ),
         (replace(streamed('{"' + "x" * 5000 + '":1}'), writes=(INFERRED,)), ["x" * 100]),
@@ -438,9 +443,9 @@ def test_where_no_field_is_a_column_of_the_table_the_inferred_write_schema_names
     with pytest.raises(WriteSchemaInvalid) as refused:
         made.accept(sent, "ann")
     made.close(WITHIN_S)
-    found = [each for each in refused.value.violations if isinstance(each, Violation)]
-    assert {each.rule for each in found} == {WriteRule.UNKNOWN_COLUMN}
-    names = [each.column for each in found]
+    found = [violation for violation in refused.value.violations if isinstance(violation, Violation)]
+    assert {violation.rule for violation in found} == {WriteRule.UNKNOWN_COLUMN}
+    names = [violation.column for violation in found]
     assert (len(names) if isinstance(reported, int) else names) == reported
     assert f"The table has no column {names[0]}." in refused.value.detail
 
@@ -488,9 +493,9 @@ def test_columns_without_a_value_are_not_written_where_columns_are_inferred(
 
 @pytest.mark.parametrize("record_format", [RecordFormat.CSV, RecordFormat.ARROW_STREAM])
 def test_a_padded_batch_is_accepted_where_columns_are_inferred(record_format: RecordFormat) -> None:
-    wide = with_columns(*(Field(each, f"c{each}", Primitive("long")) for each in range(1, 501)))
+    wide = with_columns(*(Field(number, f"c{number}", Primitive("long")) for number in range(1, 501)))
     sent = pa.table(
-        {f"c{each}": [each] if each % 50 == 1 else pa.nulls(1, pa.int64()) for each in range(1, 501)}
+        {f"c{number}": [number] if number % 50 == 1 else pa.nulls(1, pa.int64()) for number in range(1, 501)}
     )
     made = FakeIngests(wide)
     body = columnar(sent, record_format)
@@ -513,18 +518,18 @@ def test_records_that_do_not_fit_are_dead_letters_and_the_rest_is_written(ingest
     accepted.settled.result(WITHIN_S)
     record = ingests.find(accepted.record.ingest_id, "ann")
     assert (record.state, record.rejected.count) == (IngestState.COMMITTED, 2)
-    assert [each.line for each in record.rejected.samples] == [2, 3]
-    tables = [str(each.key.table) for each in record.commits]
+    assert [sample.line for sample in record.rejected.samples] == [2, 3]
+    tables = [str(commit.key.table) for commit in record.commits]
     assert tables == ["lake.logs.events", "lake.logs.events__dead_letter"]
     reported = [
-        (each["payload"], each["position"], each["table_name"], each["format"])
-        for each in dead_letters(ingests)
+        (letter["payload"], letter["position"], letter["table_name"], letter["format"])
+        for letter in dead_letters(ingests)
     ]
     assert reported == [
         ("nonsense", "line 2, column 1", "lake.logs.events", "NDJSON"),
         ('{"id":"x"}', "line 3", "lake.logs.events", "NDJSON"),
     ]
-    assert {each["ingest_id"] for each in dead_letters(ingests)} == {str(record.ingest_id)}
+    assert {letter["ingest_id"] for letter in dead_letters(ingests)} == {str(record.ingest_id)}
 
 
 def test_dead_letters_can_be_sent_again(ingests: FakeIngests) -> None:
@@ -541,7 +546,7 @@ def test_if_no_record_fits_there_are_dead_letters_alone(ingests: FakeIngests) ->
     [commit] = accepted.record.commits
     assert str(commit.key.table) == "lake.logs.events__dead_letter"
     assert accepted.record.rejected.count == 2
-    assert [each["position"] for each in dead_letters(ingests)] == ["/records/0", "/records/1"]
+    assert [letter["position"] for letter in dead_letters(ingests)] == ["/records/0", "/records/1"]
 
 
 def test_bytes_that_are_no_text_are_stored_as_they_are(ingests: FakeIngests) -> None:
@@ -593,8 +598,8 @@ def test_a_summary_counts_the_records_that_a_table_rejected(ingests: FakeIngests
     lost = request(write({"id": "x"}, table=OTHER.key.table))
     ingests.accept(replace(lost, on_error=OnError.DEAD_LETTER), "ann")
     reported = [
-        (each.table, each.record_count, each.rejected_record_count)
-        for each in ingests.summary(long_ago, None).tables
+        (table.table, table.record_count, table.rejected_record_count)
+        for table in ingests.summary(long_ago, None).tables
     ]
     assert reported == [
         ("lake.logs.events", 1, 2),

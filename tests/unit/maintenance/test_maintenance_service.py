@@ -47,7 +47,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def catalogs() -> FakeCatalogs:
-    return FakeCatalogs(tables=[facts_of_empty_table(each) for each in (EVENTS, OTHERS)])
+    return FakeCatalogs(tables=[facts_of_empty_table(table) for table in (EVENTS, OTHERS)])
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_operations_are_done_in_their_own_order_whatever_the_request_says(
         ("expire", EVENTS, clock.now() - timedelta(days=5), 1),
         ("removeOrphans", EVENTS, clock.now() - timedelta(days=3)),
     ]
-    assert [(each.operation, dict(each.counts)) for each in record.results] == [
+    assert [(result.operation, dict(result.counts)) for result in record.results] == [
         (COMPACT, {"files": 1}),
         (EXPIRE, {"files": 1}),
         (ORPHANS, {"files": 1}),
@@ -95,7 +95,7 @@ def test_operations_are_done_in_their_own_order_whatever_the_request_says(
 
 def test_how_far_it_is_can_be_seen_meanwhile(maintained: FakeMaintenances) -> None:
     ended(maintained)
-    assert [(each.state.value, len(each.results)) for each in maintained.log.saved] == [
+    assert [(record.state.value, len(record.results)) for record in maintained.log.saved] == [
         ("RUNNING", 0),
         ("RUNNING", 1),
         ("RUNNING", 2),
@@ -112,7 +112,7 @@ def test_what_fails_ends_it_with_its_reason(maintained: FakeMaintenances) -> Non
         "MAINTENANCE_FAILED",
         "no room",
     )
-    assert [each.operation for each in record.results] == [COMPACT]
+    assert [result.operation for result in record.results] == [COMPACT]
 
 
 def test_what_needs_a_part_that_is_down_goes_on_where_it_was(maintained: FakeMaintenances) -> None:
@@ -123,7 +123,7 @@ def test_what_needs_a_part_that_is_down_goes_on_where_it_was(maintained: FakeMai
     assert maintained.find(EVENTS, record.maintenance_id).state is MaintenanceState.RUNNING
     maintained.run_open()
     assert maintained.find(EVENTS, record.maintenance_id).state is MaintenanceState.SUCCEEDED
-    assert [each[0] for each in maintained.table_maintenance.done] == ["compact", "expire", "removeOrphans"]
+    assert [call[0] for call in maintained.table_maintenance.done] == ["compact", "expire", "removeOrphans"]
 
 
 def test_it_is_given_up_when_a_part_is_down_again_and_again(maintained: FakeMaintenances) -> None:
@@ -223,7 +223,7 @@ def test_many_files_are_compacted_by_themselves_and_all_is_done_once_a_day(
     assert maintained.table_maintenance.done[1:] == [("compact", many)]
     clock.advance(22 * HOUR)
     maintained.run_open()
-    assert [(each[0], str(each[1])) for each in maintained.table_maintenance.done[2:]] == [
+    assert [(call[0], str(call[1])) for call in maintained.table_maintenance.done[2:]] == [
         (operation, str(key if operation == "compact" else key.table))
         for key in (many, few)
         for operation in ("compact", "expire", "removeOrphans")
@@ -261,7 +261,7 @@ def test_orphans_stay_while_an_ingest_waits_that_is_nearly_as_old(
     maintained.log.oldest_waiting = {EVENTS: clock.now() - timedelta(days=2)}
     record = ended(maintained)
     assert (record.state, record.error_code) == (MaintenanceState.FAILED, "MAINTENANCE_NOT_SAFE")
-    assert [each[0] for each in maintained.table_maintenance.done] == ["compact", "expire"]
+    assert [call[0] for call in maintained.table_maintenance.done] == ["compact", "expire"]
     maintained.log.oldest_waiting = {EVENTS: clock.now() - timedelta(days=1), OTHERS: clock.now() - 99 * HOUR}
     assert ended(maintained).state is MaintenanceState.SUCCEEDED
 
@@ -281,7 +281,7 @@ def test_orphans_stay_where_it_is_not_known_what_waits(
     catalogs.down = {"lake"}
     with pytest.raises(CatalogDown):
         maintained.run_open()
-    assert "removeOrphans" not in [each[0] for each in maintained.table_maintenance.done]
+    assert "removeOrphans" not in [call[0] for call in maintained.table_maintenance.done]
 
 
 def test_orphans_stay_where_another_table_lies_below(
@@ -319,4 +319,4 @@ def test_what_came_of_it_is_counted(catalogs: FakeCatalogs, clock: FakeClock) ->
         maintained.run_open()
     maintained.run_open()
     assert metrics.postponed_count == 1
-    assert [each.state for each in metrics.records] == [MaintenanceState.SUCCEEDED]
+    assert [record.state for record in metrics.records] == [MaintenanceState.SUCCEEDED]

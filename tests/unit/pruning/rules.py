@@ -106,11 +106,11 @@ def parse(sql: str) -> str:
     if parsed is None:
         return "not a query"
     return _listed(
-        sql[each.start : each.end]
-        + ("" if each.version == NOW else f" at {each.version.kind} {each.version.value}")
-        + ("" if each.is_plain else " and more")
-        + ("" if each.has_known_version else ", perhaps of another time")
-        for each in parsed.references
+        sql[reference.start : reference.end]
+        + ("" if reference.version == NOW else f" at {reference.version.kind} {reference.version.value}")
+        + ("" if reference.is_plain else " and more")
+        + ("" if reference.has_known_version else ", perhaps of another time")
+        for reference in parsed.references
     )
 
 
@@ -121,11 +121,11 @@ def table_names(sql: str) -> str:
     parsed = names_with_versions(parsed, catalogs, "lake")
     names = names_of(parsed, catalogs, "lake", "shop")
     return _listed(
-        f"{sql[each.start : each.end]} is {names[each.end].name}"
-        + ("" if each.version == NOW else f" at {each.version.kind} {each.version.value}")
-        + (f", unless there is {names[each.end].unless}" if each.selector else "")
-        for each in parsed.references
-        if each.end in names
+        f"{sql[reference.start : reference.end]} is {names[reference.end].name}"
+        + ("" if reference.version == NOW else f" at {reference.version.kind} {reference.version.value}")
+        + (f", unless there is {names[reference.end].unless}" if reference.selector else "")
+        for reference in parsed.references
+        if reference.end in names
     )
 
 
@@ -184,7 +184,7 @@ def join_graph(sql: str) -> str:
     graph = joined(_scope(sql))
     if graph is None:
         return "not understood"
-    implied = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
+    implied = "; ".join(conjunct.sql("spark") for conjunct in graph.conjuncts) or NOTHING
     rejected = f"\nNULLs are dropped: {', '.join(sorted(graph.null_rejected))}" if graph.null_rejected else ""
     return f"holds: {implied}\nmay be NULLs: {', '.join(sorted(graph.null_supplied)) or NOTHING}{rejected}"
 
@@ -201,8 +201,8 @@ def effective_joins(sql: str) -> str:
         return [join.args["on"]] if join.args.get("on") else []
 
     joins = [
-        WrittenJoin(_JOIN_TYPES[f"{each.side} {each.kind}".strip()], each.alias_or_name, on_of(each))
-        for each in select.args["joins"]
+        WrittenJoin(_JOIN_TYPES[f"{join.side} {join.kind}".strip()], join.alias_or_name, on_of(join))
+        for join in select.args["joins"]
     ]
     where = select.args.get("where")
     found = joined_in_effect(select.args["from_"].alias_or_name, joins, [where.this] if where else [])
@@ -283,7 +283,7 @@ def affordable_build(sql: str) -> str:
 def flatten_relations(sql: str) -> str:
     """Lists tables and conditions after derived tables are flattened."""
     graph = _flattened(_scope(sql)).graph
-    implied = "; ".join(each.sql("spark") for each in graph.conjuncts) or NOTHING
+    implied = "; ".join(conjunct.sql("spark") for conjunct in graph.conjuncts) or NOTHING
     return f"reads: {', '.join(sorted(graph.relations))}\nholds: {implied}"
 
 
@@ -309,7 +309,7 @@ def join_graphs(sql: str) -> str:
         lambda relation, asked: pushed_down(relation, asked, lambda _, column: column != "mixed"),
     )
     found = (
-        f"holds: {'; '.join(each.sql('spark') for each in graph.conjuncts)}"
+        f"holds: {'; '.join(conjunct.sql('spark') for conjunct in graph.conjuncts)}"
         for graph in graphs.values()
         if graph is not None and "f" in graph.relations
     )
@@ -348,7 +348,7 @@ def number_placeholders(sql: str) -> str:
 def predicate(text: str) -> str:
     """Forms a condition on `k` of `type: value, value`: five in a list, seven in lists, at most 3 ranges."""
     type_name, _, values = text.partition(": ")
-    keys = [(_value(type_name, each),) for each in values.split(", ") if each]
+    keys = [(_value(type_name, part),) for part in values.split(", ") if part]
     formed = formed_predicate("k", type_name, keys, max_in_list=5, max_ranges=3, max_listed=7)
     return f"{formed.form}: {formed.condition.sql('spark')}"
 
@@ -359,8 +359,8 @@ def composite_predicate(text: str) -> str:
     Text after a bar lists the values that column `b` holds.
     """
     tuples, _, listed = text.partition(" | ")
-    keys = [tuple(int(value) for value in each.split()) for each in tuples.split(", ")]
-    values = tuple(int(each) for each in listed.split())
+    keys = [tuple(int(value) for value in part.split()) for part in tuples.split(", ")]
+    values = tuple(int(part) for part in listed.split())
     probe = Probe(TableName("lake", "shop", "t"), ("a", "b"), ("int", "int"), 1)
     column_values = ColumnValues(values, min(values), max(values), is_clustered=True) if values else None
     formed = composed_predicate(probe, keys, [None, column_values], TupleBounds(max_parts=3, max_values=8))
@@ -370,7 +370,7 @@ def composite_predicate(text: str) -> str:
 def chained_query(text: str) -> str:
     """Filters a query by keys of column `k` of `t1`, in at most three ranges."""
     sql, _, values = text.partition(" | ")
-    keys = DynamicFilteringData(tuple((int(each),) for each in values.split()), is_filtering=True)
+    keys = DynamicFilteringData(tuple((int(part),) for part in values.split()), is_filtering=True)
     return rewritten_query(sql, [(KeyDependency("", "t1", "k", "int"), keys)], max_ranges=3)
 
 
@@ -386,7 +386,12 @@ def inject(sql: str) -> str:
     how = {"sales": filtered, "sal`es": filtered, "calendar": TableSubstitution(3)}
     how |= {"logs": TableSubstitution(None, (to_seven,)), "kinds": TableSubstitution(None)}
     return injected(
-        parsed, {each.end: how[each.parts[-1]] for each in parsed.references if each.parts[-1] in how}
+        parsed,
+        {
+            reference.end: how[reference.parts[-1]]
+            for reference in parsed.references
+            if reference.parts[-1] in how
+        },
     )
 
 
@@ -428,7 +433,7 @@ def converted_query(text: str) -> str:
 def range_queries(text: str) -> str:
     """For `type: least greatest`, returns the query that looks for gaps between the two."""
     type_name, _, values = text.partition(": ")
-    low, high = (_value(type_name, each) for each in values.split())
+    low, high = (_value(type_name, part) for part in values.split())
     return stripes_query("SELECT DISTINCT k AS k0 FROM d", type_name, (low, high)) or NOTHING
 
 
@@ -442,22 +447,22 @@ def detect(sql: str) -> str:
     if tree is None:
         return "not understood"
     found = detected(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000))
-    filters = (each.filter for each in found.assignments)
+    filters = (assignment.filter for assignment in found.assignments)
     applied = [
-        f"{each.probe.table.table}.{'+'.join(each.probe.columns)} by {each.filtering_query}"
-        f"{''.join(f' fed at {keys.alias}.{keys.column}' for keys in each.key_dependencies)}"
-        for each in filters
+        f"{filter_.probe.table.table}.{'+'.join(filter_.probe.columns)} by {filter_.filtering_query}"
+        f"{''.join(f' fed at {keys.alias}.{keys.column}' for keys in filter_.key_dependencies)}"
+        for filter_ in filters
     ]
     rejected = [
-        f"{each.probe.table.table}.{each.probe.columns[0]} not by "
-        f"{'.'.join([*(name.table for name in each.build.tables), *each.build.columns])}: {each.reason}"
-        for each in found.rejected
+        f"{record.probe.table.table}.{record.probe.columns[0]} not by "
+        f"{'.'.join([*(name.table for name in record.build.tables), *record.build.columns])}: {record.reason}"
+        for record in found.rejected
     ]
     return _listed([*applied, *rejected])
 
 
 def implied_conjuncts(condition: str) -> str:
-    return _listed(each.sql("spark") for each in conjuncts_of(parse_one(condition, read="spark")))
+    return _listed(conjunct.sql("spark") for conjunct in conjuncts_of(parse_one(condition, read="spark")))
 
 
 def computed_join(sql: str) -> str:
@@ -469,9 +474,9 @@ def composite_keys(sql: str) -> str:
     select = _joined_select(sql)
     graph = select.graph
     candidates = (*inner_candidates(select), *outer_candidates(select), *semi_candidates(select))
-    found = (_found_key(each, graph) for each in candidates if each.probe.relation == "f")
+    found = (_found_key(candidate, graph) for candidate in candidates if candidate.probe.relation == "f")
     return _listed(
-        ", ".join(f"{each.probe.columns[0]} by {each.build.relation}.{each.build.column}" for each in keys)
+        ", ".join(f"{key.probe.columns[0]} by {key.build.relation}.{key.build.column}" for key in keys)
         for keys in composed_keys(found)
     )
 
@@ -504,7 +509,7 @@ def ambiguous_tables(sql: str) -> str:
     if parsed is None or tree is None:
         return "not understood"
     names = names_of(parsed, frozenset({"lake"}), "lake", "shop")
-    return _listed(sorted(each.table for each in found_ambiguous(tree, parsed, names)))
+    return _listed(sorted(table.table for table in found_ambiguous(tree, parsed, names)))
 
 
 def is_uncorrelated(sql: str) -> str:
@@ -526,7 +531,12 @@ def unfiltered(sql: str) -> str:
     if tree is None:
         return "not understood"
     found = detected(tree, DetectionContext(TABLES, (), {}, max_build_rows=1000)).unfiltered
-    return _listed(sorted(f"{each.probe.table.table}{_key_of(each)}: {each.reason}" for each in found))
+    return _listed(
+        sorted(
+            f"{filter_record.probe.table.table}{_key_of(filter_record)}: {filter_record.reason}"
+            for filter_record in found
+        )
+    )
 
 
 def _key_of(record: FilterRecord) -> str:
@@ -546,8 +556,8 @@ def local_relations(sql: str) -> str:
         TABLES, (), {}, max_build_rows=1000, is_named=is_named, max_relation_rows=50, parsed=parsed
     )
     return _listed(
-        f"{sql[: each.reference_end].split()[-1]} is {each.query.sql}"
-        for each in detected(tree, context).relations
+        f"{sql[: relation.reference_end].split()[-1]} is {relation.query.sql}"
+        for relation in detected(tree, context).relations
     )
 
 
@@ -680,7 +690,7 @@ def _classes(graph: JoinGraph) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
     def family(column: ColumnOf) -> str | None:
         relation = graph.relations.get(column.relation)
         facts = _facts(relation) if isinstance(relation, exp.Table) else None
-        types = {each.name: each.type_name for each in facts.columns} if facts else {}
+        types = {column.name: column.type_name for column in facts.columns} if facts else {}
         return key_family(types.get(column.column, "int"))
 
     return column_classes(graph.equalities, family)

@@ -43,7 +43,7 @@ def _facts(
             PartitionField(f"{source}_{transform}", source, transform)
             for source, transform in (partitioned or {}).items()
         ),
-        sort_fields=tuple(SortField(each, "identity", "asc", "nulls-first") for each in sorted_by),
+        sort_fields=tuple(SortField(column, "identity", "asc", "nulls-first") for column in sorted_by),
         snapshots=(),
         record_count=100,
         data_file_count=data_file_count,
@@ -54,8 +54,8 @@ def _facts(
 
 
 _NOW: Mapping[TableAt, TableFacts] = {
-    TableAt(each.name): each
-    for each in (
+    TableAt(facts.name): facts
+    for facts in (
         _facts(
             1,
             "sales",
@@ -109,8 +109,8 @@ _NOW: Mapping[TableAt, TableFacts] = {
 }
 
 _PAST: Mapping[TableAt, TableFacts] = {
-    TableAt(each.name, TableVersion(VersionKind.SNAPSHOT, each.snapshot_id or 0)): each
-    for each in (
+    TableAt(facts.name, TableVersion(VersionKind.SNAPSHOT, facts.snapshot_id or 0)): facts
+    for facts in (
         _facts(5, "sales", {"day_key": "long", "old_note": "string"}, {"day_key": "identity"}),
         _facts(6, "calendar", {"day_key": "int", "old_year": "int", "name": "string"}),
     )

@@ -38,22 +38,24 @@ def star(dimensions: int) -> str:
 def test_a_text_cannot_ask_for_any_number_of_sets() -> None:
     found = detection(star(MAX_JOINS))
     assert found is not None
-    assert len({each.filter.fingerprint for each in found.assignments}) == MAX_SETS
-    assert {each.reason for each in found.rejected} == {Reason.NOT_WORTH_COLLECTING}
+    assert len({assignment.filter.fingerprint for assignment in found.assignments}) == MAX_SETS
+    assert {filter_record.reason for filter_record in found.rejected} == {Reason.NOT_WORTH_COLLECTING}
 
 
 def test_relations_of_one_key_are_not_all_asked_for_each_other() -> None:
     names = [f"f{number}" for number in range(40)]
-    keys = " AND ".join(f"f0.day_key = {each}.day_key AND {each}.note = 'a'" for each in names[1:])
-    found = detection(f"SELECT 1 FROM {', '.join(f'sales {each}' for each in names)} WHERE {keys}")
+    keys = " AND ".join(f"f0.day_key = {name}.day_key AND {name}.note = 'a'" for name in names[1:])
+    found = detection(f"SELECT 1 FROM {', '.join(f'sales {name}' for name in names)} WHERE {keys}")
     assert found is not None
     assert 0 < len(found.assignments) <= MAX_BUILD_SIDES < 40 * 39
-    assert {each.reason for each in found.rejected} == {Reason.NOT_WORTH_COLLECTING}
+    assert {filter_record.reason for filter_record in found.rejected} == {Reason.NOT_WORTH_COLLECTING}
 
 
 def test_what_all_of_very_many_branches_say_is_not_looked_for() -> None:
     def assignments(branches: int) -> int:
-        years = " OR ".join(f"(f.day_key = d.day_key AND d.year = {2000 + each})" for each in range(branches))
+        years = " OR ".join(
+            f"(f.day_key = d.day_key AND d.year = {2000 + number})" for number in range(branches)
+        )
         found = detection(f"SELECT 1 FROM sales f, calendar d WHERE {years}")
         assert found is not None
         return len(found.assignments)
@@ -93,18 +95,20 @@ def test_keys_with_and_without_their_null_are_never_one_set() -> None:
         "SELECT s.note FROM sales s JOIN calendar c ON s.day_key {} TRY_CAST(c.name AS INT)"
         " WHERE lower(c.name) >= 'a'{}"
     )
-    found = [detection(sql.format(*each)) for each in (("<=>", " AND c.name IS NOT NULL"), ("=", ""))]
-    fingerprints = [each.assignments[0].filter.fingerprint for each in found if each is not None]
+    found = [detection(sql.format(*pair)) for pair in (("<=>", " AND c.name IS NOT NULL"), ("=", ""))]
+    fingerprints = [
+        detection.assignments[0].filter.fingerprint for detection in found if detection is not None
+    ]
     assert len(set(fingerprints)) == 2
 
 
 def test_conditions_in_another_order_choose_the_same_keys() -> None:
     sql = "SELECT f.note FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE {} AND {}"
     conditions = ("d.year <> 0", "10 / d.year > 1")
-    found = [detection(sql.format(*each)) for each in (conditions, conditions[::-1])]
-    filters = [each.assignments[0].filter for each in found if each is not None]
-    assert len({each.filtering_query for each in filters}) == 2
-    assert len({each.fingerprint for each in filters}) == 1
+    found = [detection(sql.format(*pair)) for pair in (conditions, conditions[::-1])]
+    filters = [detection.assignments[0].filter for detection in found if detection is not None]
+    assert len({filter_.filtering_query for filter_ in filters}) == 2
+    assert len({filter_.fingerprint for filter_ in filters}) == 1
 
 
 @pytest.mark.parametrize(("table", "other"), [("sales", "calendar"), ("calendar", "sales")])
@@ -120,4 +124,4 @@ def test_unions_that_double_with_each_step_are_looked_through_once(table: str, o
         " SELECT 1 FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE d.year = 2000"
     )
     assert found is not None
-    assert [each.filter.probe.table.table for each in found.assignments] == ["sales"]
+    assert [assignment.filter.probe.table.table for assignment in found.assignments] == ["sales"]

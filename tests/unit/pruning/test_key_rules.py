@@ -87,7 +87,7 @@ def found_key(
 
 
 def together(*found: FoundKey) -> list[list[str]]:
-    return [[each.probe.columns[0] for each in keys] for keys in composite_keys(found)]
+    return [[key.probe.columns[0] for key in keys] for keys in composite_keys(found)]
 
 
 def test_columns_that_equal_columns_of_one_row_belong_together() -> None:
@@ -117,7 +117,7 @@ def test_what_outer_joins_ask_may_be_asked_by_different_ones(join_type: JoinType
 
 
 def test_tuples_have_a_bounded_number_of_columns() -> None:
-    columns = [chr(ord("a") + each) for each in range(MAX_COLUMNS + 2)]
+    columns = [chr(ord("a") + number) for number in range(MAX_COLUMNS + 2)]
     assert together(*map(found_key, columns)) == [columns[:MAX_COLUMNS]]
 
 

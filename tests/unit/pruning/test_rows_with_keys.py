@@ -23,12 +23,12 @@ RELATION = RelationQuery(ROWS, "SELECT …", "rows")
 def found(rows_of: Build = ROWS, end: int = BUILD_END, build: Build = FILTER.build) -> dict[str, str]:
     assignments = replace(PLACED, filter=replace(FILTER, build=build))
     relation = RelationAssignment(replace(RELATION, rows_of=rows_of), end)
-    return {key: each.fingerprint for key, each in rows_with_keys([assignments], [relation]).items()}
+    return {key: row.fingerprint for key, row in rows_with_keys([assignments], [relation]).items()}
 
 
 def test_rows_that_have_the_keys_are_read_with_them() -> None:
     assert found() == {FILTER.fingerprint: "rows"}
-    upper = replace(ROWS, columns=tuple(each.upper() for each in ROWS.columns))
+    upper = replace(ROWS, columns=tuple(column.upper() for column in ROWS.columns))
     assert found(upper) == {FILTER.fingerprint: "rows"}
 
 

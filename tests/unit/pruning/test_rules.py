@@ -17,8 +17,8 @@ def cases() -> Iterator[ParameterSet]:
     for rule in RULES:
         for block in (FIXTURES / f"{rule}.sql").read_text().strip().split("\n\n"):
             lines = block.splitlines()
-            point = " ".join(each.removeprefix("--").strip() for each in lines if each.startswith("--"))
-            text = "\n".join(each for each in lines if not each.startswith("--"))
+            point = " ".join(line.removeprefix("--").strip() for line in lines if line.startswith("--"))
+            text = "\n".join(line for line in lines if not line.startswith("--"))
             given, expected = text.removesuffix(";").split(";\n")
             yield pytest.param(rule, given, expected, id=f"{rule}: {point}")
 
@@ -29,4 +29,4 @@ def test_a_rule_does_what_its_fixture_says(rule: str, given: str, expected: str)
 
 
 def test_every_fixture_file_belongs_to_a_rule() -> None:
-    assert {each.stem for each in FIXTURES.glob("*.sql")} == set(RULES)
+    assert {path.stem for path in FIXTURES.glob("*.sql")} == set(RULES)

@@ -20,8 +20,8 @@ def filter_table(filters: Sequence[FilterRecord], has_ended: bool = True) -> str
     """Returns a row for each filter, applied filters first."""
     if not filters:
         return f'<p class="none">{"No table was read" if has_ended else "Not known yet"}.</p>'
-    rows = sorted(filters, key=lambda each: not each.is_applied)
-    body = "".join(_row(each) for each in rows)
+    rows = sorted(filters, key=lambda filter_: not filter_.is_applied)
+    body = "".join(_row(row) for row in rows)
     return f'<div class="wide"><table><thead>{_HEAD}</thead><tbody>{body}</tbody></table></div>'
 
 
@@ -35,7 +35,7 @@ def _row(record: FilterRecord) -> str:
         _keys(record),
         _outcome(record),
     ]
-    return f"<tr>{''.join(f'<td>{each}</td>' for each in cells)}</tr>"
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def _build(build: Build) -> str:

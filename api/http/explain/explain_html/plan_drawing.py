@@ -36,11 +36,11 @@ def plan_drawing(plan: PlanNode, scans: Sequence[ScanRecord]) -> str:
     if len(placed) > MAX_NODES:
         many = f"The plan has {len(placed)} operators, too many to draw. Its text is below."
         return f'<p class="none">{many}</p>'
-    width = int((max(each.column for each in placed) + 1) * COLUMN)
-    height = (max(each.row for each in placed) + 1) * ROW
+    width = int((max(box.column for box in placed) + 1) * COLUMN)
+    height = (max(box.row for box in placed) + 1) * ROW
     read = _read(scans)
-    lines = "".join(line for each in placed for line in _lines(each))
-    boxes = "".join(_box(each, read) for each in placed)
+    lines = "".join(line for box in placed for line in _lines(box))
+    boxes = "".join(_box(box, read) for box in placed)
     view = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     svg = f'<svg class="plan" role="img" aria-label="The plan" {view}>{lines}{boxes}</svg>'
     # The style sheet shows one of the two.
@@ -57,8 +57,8 @@ def _described(node: PlanNode) -> tuple[str, str, str]:
 
 def _read(scans: Sequence[ScanRecord]) -> Mapping[str, Selection]:
     """Returns the data files of tables that were scanned once: several scans cannot be distinguished."""
-    times = Counter(each.table.lower() for each in scans)
-    tables = {each.table.lower(): each.metrics.data_files for each in scans}
+    times = Counter(scan.table.lower() for scan in scans)
+    tables = {scan.table.lower(): scan.metrics.data_files for scan in scans}
     return {name: files for name, files in tables.items() if times[name] == 1}
 
 
@@ -111,7 +111,7 @@ def _detail(node: PlanNode) -> str:
     for name in ("where", "condition", "fields", "select"):
         if name in values:
             return ", ".join(values[name])
-    return ", ".join(f"{name}: {', '.join(each)}" for name, each in node.attributes)
+    return ", ".join(f"{name}: {', '.join(values)}" for name, values in node.attributes)
 
 
 def _share(node: PlanNode, read: Mapping[str, Selection]) -> str:

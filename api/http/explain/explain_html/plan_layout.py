@@ -20,15 +20,15 @@ class Placed:
     def walk(self) -> Iterator[Placed]:
         """Yields this node and all nodes below it."""
         yield self
-        for each in self.children:
-            yield from each.walk()
+        for child in self.children:
+            yield from child.walk()
 
 
 def plan_layout(plan: PlanNode) -> Placed:
     """Places leaves in columns of their own, and every other node in the middle of its children.
 
     >>> placed = plan_layout(PlanNode("Join", (), (PlanNode("a"), PlanNode("b"))))
-    >>> placed.column, [(each.row, each.column) for each in placed.children]
+    >>> placed.column, [(child.row, child.column) for child in placed.children]
     (0.5, [(1, 0), (1, 1)])
     """
     return _Columns().place(plan, 0)
@@ -41,5 +41,5 @@ class _Columns:
     def place(self, node: PlanNode, row: int) -> Placed:
         if not node.children:
             return Placed(node, row, next(self._next))
-        children = tuple(self.place(each, row + 1) for each in node.children)
+        children = tuple(self.place(child, row + 1) for child in node.children)
         return Placed(node, row, (children[0].column + children[-1].column) / 2, children)

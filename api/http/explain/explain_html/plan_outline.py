@@ -21,7 +21,7 @@ def _items(node: PlanNode, described: Described, *, is_one_of_several: bool) -> 
     shown = f"<small>{breakable(detail)}</small>" if detail else ""
     item = f'<li class="{kind}"><b>{title}</b>{shown}</li>'
     are_several = len(node.children) > 1
-    below = "".join(_items(each, described, is_one_of_several=are_several) for each in node.children)
+    below = "".join(_items(child, described, is_one_of_several=are_several) for child in node.children)
     # Without nesting, a chain below one of several inputs would look like more of them.
     is_nested = bool(below) and (are_several or is_one_of_several)
     return f"{item}<li><ul>{below}</ul></li>" if is_nested else f"{item}{below}"

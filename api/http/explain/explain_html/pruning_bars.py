@@ -13,7 +13,7 @@ def pruning_bars(scans: Sequence[ScanRecord], has_run: bool = True, has_ended: b
     """Returns the cards of all scans. A query that was only planned has no rows to show."""
     if not scans:
         return f'<p class="none">{"No table was scanned" if has_ended else "Not known yet"}.</p>'
-    return f'<div class="scans">{"".join(_card(each, has_run) for each in scans)}</div>'
+    return f'<div class="scans">{"".join(_card(scan, has_run) for scan in scans)}</div>'
 
 
 def _card(scan: ScanRecord, has_run: bool) -> str:

@@ -12,7 +12,9 @@ _HEAD = "<tr><th>rewrite</th><th>table</th><th>how</th></tr>"
 
 def rewrite_table(rewrites: Sequence[RewriteRecord]) -> str:
     """Returns a row for each rewrite."""
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in _cells(each))}</tr>" for each in rewrites)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{cell}</td>' for cell in _cells(rewrite))}</tr>" for rewrite in rewrites
+    )
     return f'<div class="wide"><table><thead>{_HEAD}</thead><tbody>{body}</tbody></table></div>'
 
 

@@ -35,7 +35,9 @@ class KeyColumns:
         """Returns the columns with these ids, which the table must have."""
         state = writer_state(table)
         schema = file_schema(state.schema, field_ids)
-        kinds = tuple(_stored_type(each.type) for each in schema_to_pyarrow(schema, include_field_ids=False))
+        kinds = tuple(
+            _stored_type(field.type) for field in schema_to_pyarrow(schema, include_field_ids=False)
+        )
         return KeyColumns(state, schema, kinds, ".".join(table.name()))
 
     def batches(self, file: str) -> Iterator[list[pa.Array]]:

@@ -29,9 +29,11 @@ def superseded_rows(
         StorageDown: the storage does not return the files.
     """
     found: dict[str, list[pa.Array]] = defaultdict(list)
-    for field_ids in dict.fromkeys(each.target.equality_field_ids for each in results[1:] if _deletes(each)):
-        last = max(index for index, each in enumerate(results) if _has_keys(each, field_ids))
-        files = [(index, file) for index, each in enumerate(results[:last]) for file in each.data_files]
+    for field_ids in dict.fromkeys(
+        result.target.equality_field_ids for result in results[1:] if _deletes(result)
+    ):
+        last = max(index for index, result in enumerate(results) if _has_keys(result, field_ids))
+        files = [(index, file) for index, result in enumerate(results[:last]) for file in result.data_files]
         columns = KeyColumns.of(table, field_ids)
         for keys in chunks(_keys(columns, results, field_ids), buffered_bytes):
             for rows in chunks(_rows(columns, files), buffered_bytes):
@@ -53,9 +55,9 @@ def _keys(
 ) -> Iterator[pa.RecordBatch]:
     files = [
         (index, file)
-        for index, each in enumerate(results)
-        if index and _has_keys(each, field_ids)
-        for file in each.delete_files
+        for index, result in enumerate(results)
+        if index and _has_keys(result, field_ids)
+        for file in result.delete_files
     ]
     for number, batches in read_ahead(columns, [file for _, file in files]):
         for keys in batches:
@@ -80,7 +82,7 @@ def _batch(
 ) -> pa.RecordBatch:
     """Keys `by` an upsert, or keys of rows: the write that they are part `of`, and where they are."""
     count = len(keys[0])
-    reported = [pa.repeat(pa.scalar(each, pa.int64()), count) for each in (by, of, number)]
+    reported = [pa.repeat(pa.scalar(value, pa.int64()), count) for value in (by, of, number)]
     positions = pa.array(range(start, start + count), pa.int64())
     names = [*(f"key_{place}" for place in range(len(keys))), "by", "of", "file", "row"]
     return pa.RecordBatch.from_arrays([*keys, *reported, positions], names=names)
@@ -91,7 +93,7 @@ def _superseded(
 ) -> Iterator[tuple[int, pa.Array]]:
     """Yields the number of each file with replaced rows, and their positions in it."""
     both = pa.Table.from_batches([*keys, *rows]).combine_chunks()
-    codes = group_codes([_array(each) for each in both.columns[:-4]])
+    codes = group_codes([_array(column) for column in both.columns[:-4]])
     by = pa.table({"code": codes, "by": both.column("by")}).group_by("code").aggregate([("by", "max")])
     # Every code occurs, so after sorting the position of each is the code itself.
     last = by.sort_by("code").column("by_max").combine_chunks()

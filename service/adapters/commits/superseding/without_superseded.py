@@ -52,13 +52,13 @@ def without_superseded(table: Table, committable: Committable, sync: Sync) -> Wi
         StorageDown: the storage does not return the files, or does not accept them.
     """
     results = committable.write_results
-    if not any(each.target.is_upsert for each in results[1:]):
+    if not any(result.target.is_upsert for result in results[1:]):
         return WithoutSuperseded(committable)
     superseded = superseded_rows(table, results, _BOUNDS.buffered_bytes)
     made: list[WriteResult] = []
     try:
-        for each in results:
-            made.append(_without(table, each, superseded))
+        for result in results:
+            made.append(_without(table, result, superseded))
         written = _other_files(made, results)
         sync(locations_of(written))
     except BaseException as error:
@@ -71,25 +71,25 @@ def without_superseded(table: Table, committable: Committable, sync: Sync) -> Wi
 
 
 def _other_files(results: Sequence[WriteResult], than: Sequence[WriteResult]) -> tuple[str, ...]:
-    known = {file for each in than for file in each.data_files}
-    return tuple(file for each in results for file in each.data_files if file not in known)
+    known = {file for result in than for file in result.data_files}
+    return tuple(file for result in results for file in result.data_files if file not in known)
 
 
 def _without(table: Table, result: WriteResult, superseded: Mapping[str, pa.Int64Array]) -> WriteResult:
-    touched = [each for each in result.data_files if each in superseded]
+    touched = [file for file in result.data_files if file in superseded]
     if not touched:
         return result
     state, name = writer_state(table), ".".join(table.name())
     target = _target_now(table, result.target)
-    rows = _remaining_rows(state, target, name, {each: superseded[each] for each in touched})
+    rows = _remaining_rows(state, target, name, {path: superseded[path] for path in touched})
     try:
         written = write_data_files(state, target, rows, _BOUNDS)
     except IngestInvalid as error:
         raise CommittableUnreadable(error.detail, touched) from error
     return replace(
         result,
-        data_files=(*(each for each in result.data_files if each not in superseded), *written.data_files),
-        record_count=result.record_count - sum(len(superseded[each]) for each in touched),
+        data_files=(*(file for file in result.data_files if file not in superseded), *written.data_files),
+        record_count=result.record_count - sum(len(superseded[path]) for path in touched),
     )
 
 
@@ -97,7 +97,7 @@ def _target_now(table: Table, target: WriteTarget) -> WriteTarget:
     """The same columns under the table's current schema, as rows without deletes."""
     column_ids = target.write_schema_column_ids
     if column_ids is None and target.schema_id != table.schema().schema_id:
-        column_ids = tuple(each.field_id for each in table.schemas()[target.schema_id].fields)
+        column_ids = tuple(field.field_id for field in table.schemas()[target.schema_id].fields)
     return replace(
         target,
         schema_id=table.schema().schema_id,

@@ -70,7 +70,7 @@ class ArrowShape:
         Raises:
             IngestInvalid: two of them would have the same name in the file.
         """
-        given = pa.schema([_optional(each) for each in schema_to_pyarrow(schema, include_field_ids=False)])
+        given = pa.schema([_optional(field) for field in schema_to_pyarrow(schema, include_field_ids=False)])
         try:
             filed = schema_to_pyarrow(sanitize_column_names(schema))
         except ValueError as error:
@@ -91,7 +91,9 @@ class ArrowShape:
         """
         if self.short is None:
             return self
-        place = next(place for place, each in enumerate(self.columns) if pa.types.is_large_string(each.given))
+        place = next(
+            place for place, column in enumerate(self.columns) if pa.types.is_large_string(column.given)
+        )
         # Missing columns are rejected when their rows are converted.
         is_short = place < len(schema) and pa.types.is_string(schema.field(place).type)
         return self.short if is_short else self
@@ -102,20 +104,20 @@ class ArrowShape:
         Raises:
             RecordsInvalid: the columns are different, or a value does not fit its column.
         """
-        return pa.concat_tables([self._fitted(each) for each in _joined(batches)])
+        return pa.concat_tables([self._fitted(table) for table in _joined(batches)])
 
     def _fitted(self, batch: pa.RecordBatch) -> pa.Table:
         if batch.schema.names != self.given.names:
             raise RecordsInvalid(f"The columns are {batch.schema.names}, and not {self.given.names}.")
-        columns = [each.fitted(array) for each, array in zip(self.columns, batch.columns, strict=True)]
+        columns = [column.fitted(array) for column, array in zip(self.columns, batch.columns, strict=True)]
         return pa.Table.from_arrays(columns, schema=self.filed)
 
 
 def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Joins small adjacent batches of one schema: each batch has a cost, as has a copy of large ones."""
-    for schema, group in groupby(batches, key=lambda each: each.schema):
+    for schema, group in groupby(batches, key=lambda batch: batch.schema):
         found = list(group)
-        if len(found) > 1 and sum(each.num_rows for each in found) < _MANY_ROWS * len(found):
+        if len(found) > 1 and sum(table.num_rows for table in found) < _MANY_ROWS * len(found):
             yield from pa.Table.from_batches(found, schema).combine_chunks().to_batches()
         else:
             yield from found
@@ -127,7 +129,7 @@ def _retyped(array: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _shortened(schema: pa.Schema) -> pa.Schema:
-    kinds = [pa.string() if pa.types.is_large_string(each) else each for each in schema.types]
+    kinds = [pa.string() if pa.types.is_large_string(kind) else kind for kind in schema.types]
     return pa.schema([field.with_type(kind) for field, kind in zip(schema, kinds, strict=True)])
 
 

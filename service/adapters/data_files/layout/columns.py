@@ -32,7 +32,7 @@ class ColumnPlace:
 
 def column_places(schema: Schema) -> dict[int, ColumnPlace]:
     """Returns, by id, every primitive field that has one value in each row."""
-    return {each.field.field_id: each for each in _places(schema.fields, ())}
+    return {place.field.field_id: place for place in _places(schema.fields, ())}
 
 
 def _places(fields: Iterable[NestedField], above: tuple[int, ...]) -> Iterator[ColumnPlace]:

@@ -21,7 +21,7 @@ def file_schema(schema: Schema, column_ids: tuple[int, ...] | None) -> Schema:
         return schema
     ranks = {field_id: rank for rank, field_id in enumerate(column_ids)}
     chosen = _chosen(schema.fields, ranks)
-    found = [each for _, _, ids in chosen for each in ids]
+    found = [field_id for _, _, ids in chosen for field_id in ids]
     if sorted(found) != sorted(column_ids):
         lost = sorted(set(column_ids) - set(found)) or sorted(column_ids)
         raise ValueError(f"No file can be written with the field ids {lost} of {list(column_ids)}.")
@@ -32,8 +32,8 @@ _Chosen = tuple[int, NestedField, tuple[int, ...]]
 
 
 def _chosen(fields: Iterable[NestedField], ranks: Mapping[int, int]) -> list[_Chosen]:
-    found = [chosen for each in fields if (chosen := _chosen_field(each, ranks))]
-    return sorted(found, key=lambda each: each[0])
+    found = [chosen for field in fields if (chosen := _chosen_field(field, ranks))]
+    return sorted(found, key=lambda positioned: positioned[0])
 
 
 def _chosen_field(field: NestedField, ranks: Mapping[int, int]) -> _Chosen | None:
@@ -46,7 +46,7 @@ def _chosen_field(field: NestedField, ranks: Mapping[int, int]) -> _Chosen | Non
             parts = _chosen(kind.fields, ranks)
             if not parts:
                 return None
-            ids = tuple(each for _, _, ids in parts for each in ids)
+            ids = tuple(field_id for _, _, ids in parts for field_id in ids)
             return parts[0][0], _with_type(field, StructType(*(part for _, part, _ in parts))), ids
         case ListType():
             part = _chosen_field(kind.element_field, ranks)

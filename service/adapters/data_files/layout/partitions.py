@@ -46,7 +46,7 @@ class Partitioning:
         if not self.spec.fields:
             yield (), table
             return
-        keys = [self._key(table, each) for each in self.spec.fields]
+        keys = [self._key(table, field) for field in self.spec.fields]
         order, ends = grouped(keys)
         start = 0
         for end in ends:

@@ -19,7 +19,7 @@ def null_field_ids(schema: Schema, written: Schema, spec: PartitionSpec) -> froz
     """
     written_ids = frozenset(index_by_id(written))
     sources = frozenset(
-        each.source_id for each in spec.fields if not isinstance(each.transform, VoidTransform)
+        field.source_id for field in spec.fields if not isinstance(field.transform, VoidTransform)
     )
     return frozenset(_null_ids(schema.fields, written_ids)) - sources
 
@@ -38,4 +38,4 @@ def _has_default(field: NestedField) -> bool:
     # A reader may build a missing struct from its fields' defaults.
     if not isinstance(field.field_type, StructType):
         return False
-    return any(each.initial_default is not None or _has_default(each) for each in field.field_type.fields)
+    return any(child.initial_default is not None or _has_default(child) for child in field.field_type.fields)

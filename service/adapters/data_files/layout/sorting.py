@@ -19,14 +19,15 @@ from service.model.tables.transforms import is_made_of
 def is_sortable(order: SortOrder, places: Mapping[int, ColumnPlace]) -> bool:
     """Whether there is an order, and rows with these columns can be sorted by it."""
     return not order.is_unsorted and all(
-        (place := places.get(each.source_id)) is not None and is_made_of(str(each.transform), str(place.kind))
-        for each in order.fields
+        (place := places.get(field.source_id)) is not None
+        and is_made_of(str(field.transform), str(place.kind))
+        for field in order.fields
     )
 
 
 def sorted_rows(table: pa.Table, order: SortOrder, places: Mapping[int, ColumnPlace]) -> pa.Table:
     """Returns the same rows, sorted. The sort is stable."""
-    keys = [key for each in order.fields for key in _keys(table, each, places[each.source_id])]
+    keys = [key for field in order.fields for key in _keys(table, field, places[field.source_id])]
     names = [str(index) for index in range(len(keys))]
     directions = [direction for _, direction in keys]
     columns = pa.table([values for values, _ in keys], names=names)

@@ -68,7 +68,7 @@ def content_file_json(
 
 def locations_of(files: Iterable[str]) -> list[str]:
     """Returns these files' locations. The rest, a thousand numbers in wide tables, is not parsed."""
-    return [_text_at(each, _FILE_PATH.search(each)) for each in files]
+    return [_text_at(file, _FILE_PATH.search(file)) for file in files]
 
 
 def _text_at(content: str, key: re.Match[str] | None) -> str:
@@ -85,7 +85,7 @@ def partition_json(spec: PartitionSpec, schema: Schema, values: PartitionValues)
         ValueError: one of them cannot be written as JSON.
     """
     fields = _partition_type(Identity(spec), Identity(schema)).fields
-    return [_partition_value_json(each, value) for each, value in zip(fields, values, strict=True)]
+    return [_partition_value_json(field, value) for field, value in zip(fields, values, strict=True)]
 
 
 def data_file(text: str, schema: Schema, spec: PartitionSpec) -> DataFile:
@@ -155,8 +155,8 @@ def _file(content: Mapping[str, Any], kind: DataFileContent, schema: Schema, spe
 
 
 def _partition_fields(spec: PartitionSpec, schema: Schema) -> list[PrimitiveType]:
-    kinds = [each.field_type for each in _partition_type(Identity(spec), Identity(schema)).fields]
-    return [each for each in kinds if isinstance(each, PrimitiveType)]
+    kinds = [field.field_type for field in _partition_type(Identity(spec), Identity(schema)).fields]
+    return [kind for kind in kinds if isinstance(kind, PrimitiveType)]
 
 
 @lru_cache(_MAX_CACHED_TYPES)

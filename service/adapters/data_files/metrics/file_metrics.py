@@ -44,7 +44,9 @@ class MetricsPlan:
     @staticmethod
     def of(schema: Schema, properties: Mapping[str, str], skipped: Iterable[tuple[int, str]]) -> MetricsPlan:
         """Follows `write.metadata.metrics.*`. `skipped` are ids and full names of fields the file lacks."""
-        columns = tuple(_CollectedColumn.of(each) for each in _collectors(schema, dict(properties)).values())
+        columns = tuple(
+            _CollectedColumn.of(collector) for collector in _collectors(schema, dict(properties)).values()
+        )
         prefix = "write.metadata.metrics.column."
         none = {field_id for field_id, name in skipped if _is_none(properties.get(prefix + name))}
         return MetricsPlan(columns, frozenset(field_id for field_id, _ in skipped) - none)
@@ -54,22 +56,27 @@ class MetricsPlan:
         rows: int = footer.num_rows
         groups = [footer.row_group(index) for index in range(footer.num_row_groups)]
         found = [
-            (column, reduce(_Chunk.joined, [_Chunk.of(each.column(index), column.bounds) for each in groups]))
+            (
+                column,
+                reduce(_Chunk.joined, [_Chunk.of(group.column(index), column.bounds) for group in groups]),
+            )
             for index, column in enumerate(self.columns)
         ]
         counted = {column.field_id: chunk for column, chunk in found if column.has_counts}
-        null_counts = {each: own.null_counts.get(each, chunk.null_count) for each, chunk in counted.items()}
+        null_counts = {
+            field_id: own.null_counts.get(field_id, chunk.null_count) for field_id, chunk in counted.items()
+        }
         lower_bounds, upper_bounds = _bounds(found, own)
         absent = dict.fromkeys(self.null_ids, rows)
         return FileMetrics(
             rows,
             {column.field_id: chunk.byte_count for column, chunk in found},
-            {each: chunk.value_count for each, chunk in counted.items()} | absent,
-            {each: count for each, count in null_counts.items() if count is not None} | absent,
+            {field_id: chunk.value_count for field_id, chunk in counted.items()} | absent,
+            {field_id: count for field_id, count in null_counts.items() if count is not None} | absent,
             _nan_counts(counted, own),
             lower_bounds,
             upper_bounds,
-            tuple(sorted(_start(each.column(0)) for each in groups)),
+            tuple(sorted(_start(group.column(0)) for group in groups)),
         )
 
 
@@ -115,7 +122,7 @@ class _Chunk(NamedTuple):
         return _Chunk(size, count, null_count, (form.comparable(said.min_raw), form.comparable(said.max_raw)))
 
     def joined(self, other: _Chunk) -> _Chunk:
-        counts = [each for each in (self.null_count, other.null_count) if each is not None]
+        counts = [count for count in (self.null_count, other.null_count) if count is not None]
         return _Chunk(
             self.byte_count + other.byte_count,
             self.value_count + other.value_count,
@@ -124,17 +131,17 @@ class _Chunk(NamedTuple):
         )
 
     def _ends_with(self, other: _Chunk) -> tuple[Any, Any] | None:
-        with_values = [each for each in (self, other) if each.null_count != each.value_count]
-        ends = [each.ends for each in with_values if each.ends is not None]
+        with_values = [metrics for metrics in (self, other) if metrics.null_count != metrics.value_count]
+        ends = [value.ends for value in with_values if value.ends is not None]
         if not ends or len(ends) != len(with_values):
             return None
         return min(least for least, _ in ends), max(greatest for _, greatest in ends)
 
 
 def _nan_counts(counted: Mapping[int, _Chunk], own: OwnStatistics) -> dict[int, int]:
-    counts = {each: own.numbers[each].nan_count for each in counted if each in own.numbers}
+    counts = {field_id: own.numbers[field_id].nan_count for field_id in counted if field_id in own.numbers}
     # For a file of only NaN, Iceberg assumes that no value is above a number. For Spark, NaN is.
-    return {each: count for each, count in counts.items() if count != counted[each].value_count}
+    return {field_id: count for field_id, count in counts.items() if count != counted[field_id].value_count}
 
 
 def _bounds(

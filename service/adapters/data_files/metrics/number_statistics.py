@@ -26,7 +26,7 @@ class NumberStatistics:
         if nan_count:
             values = pc.filter(values, pc.invert(is_nan), null_selection_behavior="drop")
         ends = pc.min_max(values).as_py()
-        known = [*self.numbers, *(each for each in ends.values() if each is not None)]
+        known = [*self.numbers, *(end for end in ends.values() if end is not None)]
         return NumberStatistics(self.nan_count + nan_count, (min(known), max(known)) if known else ())
 
     @property

@@ -27,10 +27,10 @@ class OwnStatistics:
     """Collects statistics while a file grows. UUIDs have no bounds at all."""
 
     def __init__(self, places: Iterable[ColumnPlace]) -> None:
-        self._places = tuple(each for each in places if has_own_statistics(each.kind))
-        self.null_counts = Counter({each.field.field_id: 0 for each in self._places})
-        floats = (each for each in self._places if not isinstance(each.kind, UUIDType))
-        self.numbers = {each.field.field_id: NumberStatistics() for each in floats}
+        self._places = tuple(place for place in places if has_own_statistics(place.kind))
+        self.null_counts = Counter({place.field.field_id: 0 for place in self._places})
+        floats = (place for place in self._places if not isinstance(place.kind, UUIDType))
+        self.numbers = {place.field.field_id: NumberStatistics() for place in floats}
 
     def add(self, rows: pa.Table) -> None:
         """Adds these rows to the statistics."""

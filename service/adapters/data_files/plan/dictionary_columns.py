@@ -22,7 +22,7 @@ def dictionary_columns(paths: Sequence[str], rows: pa.Table) -> list[str]:
     sample = rows.slice(0, _SAMPLED_ROWS)
     # Columns in structs and lists are not sampled.
     tops = frozenset(rows.column_names)
-    return [each for each in paths if each not in tops or _is_repeating(sample.column(each))]
+    return [path for path in paths if path not in tops or _is_repeating(sample.column(path))]
 
 
 def _is_repeating(values: pa.ChunkedArray) -> bool:

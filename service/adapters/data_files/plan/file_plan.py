@@ -72,7 +72,7 @@ class FilePlan:
         ids = target.equality_field_ids
         schema = _file_schema(state, ids)
         places = column_places(schema)
-        if not all(_is_key(places.get(each)) for each in ids):
+        if not all(_is_key(places.get(field_id)) for field_id in ids):
             raise IngestInvalid(f"The fields {list(ids)} cannot tell rows apart.")
         return FilePlan(
             state,
@@ -130,4 +130,4 @@ def _file_schema(state: WriterState, column_ids: tuple[int, ...] | None) -> Sche
 
 def _skipped(state: WriterState, written: Schema) -> list[tuple[int, str]]:
     ids = null_field_ids(state.schema, written, state.spec)
-    return [(each, state.schema.find_column_name(each) or "") for each in sorted(ids)]
+    return [(field_id, state.schema.find_column_name(field_id) or "") for field_id in sorted(ids)]

@@ -148,7 +148,7 @@ def _known_paths(schema: Identity[pa.Schema], is_wanted: Callable[[pa.DataType],
 
 def _paths_below(kind: pa.DataType, path: str, is_wanted: Callable[[pa.DataType], bool]) -> list[str]:
     if pa.types.is_struct(kind):
-        inner = [(each.type, f"{path}.{each.name}") for each in map(kind.field, range(kind.num_fields))]
+        inner = [(field.type, f"{path}.{field.name}") for field in map(kind.field, range(kind.num_fields))]
     elif pa.types.is_large_list(kind):
         inner = [(kind.value_type, f"{path}.list.element")]
     elif pa.types.is_map(kind):

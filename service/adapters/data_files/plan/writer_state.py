@@ -43,7 +43,7 @@ class WriterState:
             return self.sort_order
         if order_id == UNSORTED_ID:
             return UNSORTED_SORT_ORDER
-        found = next((each for each in self.sort_orders if each.order_id == order_id), None)
+        found = next((order for order in self.sort_orders if order.order_id == order_id), None)
         if found is None:
             raise ValueError(f"The table knows no sort order {order_id}.")
         return found
@@ -55,7 +55,7 @@ class WriterState:
             "schema": schema_to_json(table_schema(self.schema)),
             "spec": self.spec.model_dump(mode="json", by_alias=True),
             "sort-order": self.sort_order.model_dump(mode="json", by_alias=True),
-            "sort-orders": [each.model_dump(mode="json", by_alias=True) for each in self.sort_orders],
+            "sort-orders": [order.model_dump(mode="json", by_alias=True) for order in self.sort_orders],
             "location": self.location,
             "properties": dict(self.properties),
             "io-properties": dict(self.io_properties),
@@ -80,5 +80,5 @@ class WriterState:
             content["location"],
             content["properties"],
             content["io-properties"],
-            tuple(SortOrder.model_validate(each) for each in content["sort-orders"]),
+            tuple(SortOrder.model_validate(order) for order in content["sort-orders"]),
         )

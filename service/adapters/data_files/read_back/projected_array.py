@@ -19,14 +19,14 @@ def projected_columns(batch: pa.RecordBatch, found: Schema, wanted: Schema) -> p
 
     A field that is not in the file reads as its initial default, or else as NULL.
     """
-    places = {each.field_id: place for place, each in enumerate(found.fields)}
+    places = {field.field_id: place for place, field in enumerate(found.fields)}
     arrays = [
-        _projected(batch.column(places[each.field_id]), found.fields[places[each.field_id]], each)
-        if each.field_id in places
-        else _missing(each, batch.num_rows)
-        for each in wanted.fields
+        _projected(batch.column(places[field.field_id]), found.fields[places[field.field_id]], field)
+        if field.field_id in places
+        else _missing(field, batch.num_rows)
+        for field in wanted.fields
     ]
-    return pa.RecordBatch.from_arrays(arrays, names=[each.name for each in wanted.fields])
+    return pa.RecordBatch.from_arrays(arrays, names=[field.name for field in wanted.fields])
 
 
 def _projected(array: pa.Array, found: NestedField, wanted: NestedField) -> pa.Array:
@@ -50,15 +50,15 @@ def _projected(array: pa.Array, found: NestedField, wanted: NestedField) -> pa.A
 
 
 def _struct(array: pa.StructArray, before: StructType, now: StructType) -> pa.StructArray:
-    places = {each.field_id: place for place, each in enumerate(before.fields)}
+    places = {field.field_id: place for place, field in enumerate(before.fields)}
     arrays = [
         # Without the struct's own NULLs: a required field has none, and the mask keeps them.
-        _projected(array.field(place), before.fields[place], each)
-        if (place := places.get(each.field_id)) is not None
-        else _missing(each, len(array))
-        for each in now.fields
+        _projected(array.field(place), before.fields[place], field)
+        if (place := places.get(field.field_id)) is not None
+        else _missing(field, len(array))
+        for field in now.fields
     ]
-    names = [each.name for each in now.fields]
+    names = [field.name for field in now.fields]
     return pa.StructArray.from_arrays(arrays, names=names, mask=array.is_null())
 
 
@@ -84,7 +84,7 @@ def _names(kind: IcebergType) -> object:
     """The part of a type that is equal in two types if nothing has to be moved or renamed."""
     match kind:
         case StructType():
-            return tuple((each.field_id, each.name, _names(each.field_type)) for each in kind.fields)
+            return tuple((field.field_id, field.name, _names(field.field_type)) for field in kind.fields)
         case ListType():
             return _names(kind.element_type)
         case MapType():

@@ -70,8 +70,8 @@ def written_batches(
         CommittableUnreadable: a file has other rows than its description says.
         StorageDown: the table's storage does not return it.
     """
-    for each in files:
-        with _opened(state, each, table) as (parquet, record_count):
+    for file in files:
+        with _opened(state, file, table) as (parquet, record_count):
             if parquet.metadata.num_rows != record_count:
                 raise CommittableUnreadable("A file has other rows than it was written with.")
             names = _names(_schema(parquet), wanted)
@@ -80,8 +80,8 @@ def written_batches(
 
 
 def _names(found: Schema, wanted: Schema) -> list[str]:
-    ids = {each.field_id for each in wanted.fields}
-    return [each.name for each in found.fields if each.field_id in ids]
+    ids = {field.field_id for field in wanted.fields}
+    return [field.name for field in found.fields if field.field_id in ids]
 
 
 def _schema(parquet: pq.ParquetFile) -> Schema:

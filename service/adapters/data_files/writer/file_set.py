@@ -70,10 +70,10 @@ class FileSet:
 
     def delete(self) -> None:
         """Deletes every file of this write, complete or not."""
-        for each in self._open.values():
+        for open_file in self._open.values():
             # Its error is ignored: the earlier failure is the one to report.
             with suppress(OSError, ValueError, pa.ArrowException):
-                each.give_up()
+                open_file.give_up()
         delete_files(self._io, self._started)
 
     def _write_part(self, partition: PartitionValues, rows: pa.Table) -> None:

@@ -36,7 +36,7 @@ def key_parts(
     if rows.num_rows == 0:
         return
     plan = cached_delete_plan(state, target)
-    names = [each.name for each in plan.schema.fields]
+    names = [field.name for field in plan.schema.fields]
     codes = _codes(plan, plan.shape.table([rows.select(names)]), count)
     order, ends = grouped([codes])
     start = 0

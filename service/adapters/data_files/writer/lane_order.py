@@ -25,7 +25,7 @@ class LaneOrder:
         >>> key = TableKey(TableName("lake", "shop", "items"))
         >>> one, other, upsert = WriteTarget(key, 0, 0), WriteTarget(key, 1, 0), WriteTarget(key, 0, 0, True)
         >>> order = LaneOrder()
-        >>> [order.lane_of(each) for each in (one, other, one, upsert, upsert, one, other, upsert)]
+        >>> [order.lane_of(target) for target in (one, other, one, upsert, upsert, one, other, upsert)]
         [0, 1, 0, 2, 2, 3, 4, 5]
         """
         others = self._last if target.is_upsert else self._last_upsert

@@ -92,8 +92,8 @@ class ParquetDataFiles:
             with out_of_turn():
                 self._sync_files(_locations(written))
         except BaseException:
-            for each in written:
-                self.discard(tables[each.target], each)
+            for result in written:
+                self.discard(tables[result.target], result)
             raise
 
 
@@ -106,4 +106,4 @@ def _noted(
 
 
 def _locations(results: Iterable[WriteResult]) -> list[str]:
-    return locations_of(file for each in results for file in (*each.data_files, *each.delete_files))
+    return locations_of(file for result in results for file in (*result.data_files, *result.delete_files))

@@ -25,14 +25,14 @@ class RowKeys:
     def deletes(self, rows: pa.Table) -> pa.Table:
         """Returns the rows' keys, as files with equality deletes hold them."""
         places = {field.field_id: place for place, field in enumerate(self.written.fields)}
-        columns = [rows.column(places[each.field_id]) for each in self.plan.schema.fields]
+        columns = [rows.column(places[field.field_id]) for field in self.plan.schema.fields]
         return pa.Table.from_arrays(columns, schema=self.plan.shape.filed)
 
     def last(self, rows: pa.Table) -> pa.Table:
         """Returns the last row of each key, in their original order."""
         if rows.num_rows < 2:
             return rows
-        order, ends = grouped([_values(each) for each in self.deletes(rows).columns])
+        order, ends = grouped([_values(column) for column in self.deletes(rows).columns])
         if len(ends) == rows.num_rows:
             return rows
         last = order.take(pa.array([end - 1 for end in ends], pa.int64()))

@@ -62,10 +62,10 @@ class TargetFiles:
         written = self._files.close()
         return WriteResult(
             self.target,
-            tuple(each.content for each in written),
+            tuple(file.content for file in written),
             (),
-            sum(each.record_count for each in written),
-            sum(each.byte_count for each in written),
+            sum(file.record_count for file in written),
+            sum(file.byte_count for file in written),
         )
 
     def delete(self) -> None:

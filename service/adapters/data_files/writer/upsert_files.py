@@ -76,10 +76,10 @@ class UpsertFiles:
         deletes = self._deletes.close()
         return WriteResult(
             self.target,
-            tuple(each.content for each in files),
-            tuple(each.content for each in deletes),
-            sum(each.record_count for each in files),
-            sum(each.byte_count for each in files),
+            tuple(file.content for file in files),
+            tuple(delete.content for delete in deletes),
+            sum(file.record_count for file in files),
+            sum(file.byte_count for file in files),
         )
 
     def delete(self) -> None:

@@ -28,8 +28,8 @@ def write_data_files(
     """
     files = target_files(state, target, bounds)
     try:
-        for each in chunks(batches, bounds.buffered_bytes):
-            files.write(each)
+        for chunk in chunks(batches, bounds.buffered_bytes):
+            files.write(chunk)
         return files.finish()
     except BaseException:
         files.delete()

@@ -68,7 +68,7 @@ class _Fan:
         for piece, piece_bytes in measured_pieces(batch, self._bounds.buffered_bytes):
             while self._buffered_bytes and self._buffered_bytes + piece_bytes > self._bounds.buffered_bytes:
                 # The largest lane, so that files are few and their row groups large.
-                self._flush(max(self._lanes.values(), key=lambda each: each.byte_count))
+                self._flush(max(self._lanes.values(), key=lambda lane: lane.byte_count))
             lane.batches.append(piece)
             lane.byte_count += piece_bytes
             self._buffered_bytes += piece_bytes
@@ -76,15 +76,15 @@ class _Fan:
     def close(self) -> list[WriteResult]:
         lanes = [self._lanes[number] for number in sorted(self._lanes)]
         # Lanes whose first rows are already in files; their open files count towards the common bound.
-        begun = [each for each in lanes if each.files.open_count]
+        begun = [lane for lane in lanes if lane.files.open_count]
         for lane in begun:
             self._flush(lane)
         results = {lane.number: lane.files.finish() for lane in begun}
-        others = [each for each in lanes if each.number not in results]
+        others = [lane for lane in lanes if lane.number not in results]
         finished = zip(others, self._finished_at_once(others), strict=True)
         results |= {lane.number: result for lane, result in finished}
-        ordered = (results[each.number] for each in lanes)
-        return [each for each in ordered if each.record_count]
+        ordered = (results[lane.number] for lane in lanes)
+        return [result for result in ordered if result.record_count]
 
     def delete(self) -> None:
         for lane in self._lanes.values():
@@ -102,7 +102,7 @@ class _Fan:
         """Writes the waiting rows of these targets, several at once. None of them has an open file."""
         writers = min(self._bounds.writers, self._bounds.open_files, len(lanes))
         if writers < 2:
-            return [self._finished(each, self._bounds.open_files) for each in lanes]
+            return [self._finished(lane, self._bounds.open_files) for lane in lanes]
         may_open = self._bounds.open_files // writers
         with ThreadPoolExecutor(writers, thread_name_prefix="write") as pool:
             # After the first failure no further lane is begun; those already begun run to their end.
@@ -127,14 +127,14 @@ class _Fan:
         self._lanes.move_to_end(lane.number)
 
     def _check_buffered(self) -> None:
-        check_buffered(sum(each.buffered_bytes for each in self._upserts), self._bounds)
+        check_buffered(sum(upsert.buffered_bytes for upsert in self._upserts), self._bounds)
 
     def _make_room(self, lane: _Lane) -> int:
         """Closes files of other lanes until one more may be open; returns how many of theirs still are."""
-        others = [each.files for each in self._lanes.values() if each is not lane]
-        open_count = sum(each.open_count for each in others)
-        for each in others:
-            while open_count >= self._bounds.open_files and each.open_count:
-                each.close_oldest()
+        others = [open_lane.files for open_lane in self._lanes.values() if open_lane is not lane]
+        open_count = sum(other.open_count for other in others)
+        for other in others:
+            while open_count >= self._bounds.open_files and other.open_count:
+                other.close_oldest()
                 open_count -= 1
         return open_count

@@ -38,8 +38,8 @@ def append_daily_files(transaction: Transaction, rows: pa.Table) -> None:
         with ThreadPoolExecutor() as pool:
             data_files = list(pool.map(writer.write, *zip(*writer.days(rows), strict=True)))
         with transaction.update_snapshot().fast_append() as snapshot:
-            for each in data_files:
-                snapshot.append_data_file(each)
+            for file in data_files:
+                snapshot.append_data_file(file)
     except BaseException:
         writer.remove_all()
         raise

@@ -44,8 +44,8 @@ class Generator:
                     yield run.table, run.files()
                 running.popleft()
         finally:
-            for each in running:
-                each.close()
+            for run in running:
+                run.close()
 
 
 class _Run:
@@ -72,7 +72,7 @@ class _Run:
         # An exception in a thread of the generator leaves its exit code at 0.
         if self._process.returncode != 0 or "Exception" in said:
             raise _failure(self.table, said, self._folder)
-        return [each for each in sorted(self._folder.glob("*.dat")) if each.stat().st_size > 0]
+        return [path for path in sorted(self._folder.glob("*.dat")) if path.stat().st_size > 0]
 
     def close(self) -> None:
         """Ends the child, if it still runs, and removes its files. May be called again."""

@@ -18,7 +18,7 @@ def read_text(files: Sequence[Path], schema: Schema) -> pa.Table:
     arrow_schema = schema_to_pyarrow(schema, include_field_ids=False)
     if not files:
         return arrow_schema.empty_table()
-    return pa.concat_tables([_read_file(each, arrow_schema) for each in files])
+    return pa.concat_tables([_read_file(file, arrow_schema) for file in files])
 
 
 def _read_file(file: Path, schema: pa.Schema) -> pa.Table:

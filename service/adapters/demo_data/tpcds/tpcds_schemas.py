@@ -51,7 +51,7 @@ def partition_spec(table: str, schema: Schema) -> PartitionSpec:
     """Returns an identity partition on the date key for a fact, and none for a dimension.
 
     >>> schemas = table_schemas()
-    >>> [each.name for each in partition_spec("web_sales", schemas["web_sales"]).fields]
+    >>> [field.name for field in partition_spec("web_sales", schemas["web_sales"]).fields]
     ['ws_sold_date_sk']
     >>> partition_spec("item", schemas["item"]).is_unpartitioned()
     True

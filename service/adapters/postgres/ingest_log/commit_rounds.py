@@ -114,18 +114,18 @@ def _given(
     committable = Committable(
         key,
         round_id,
-        tuple(each.part.ingest_id for each in members),
-        tuple(result for each in members for result in each.part.write_results),
-        tuple(each.stream_batch for each in members if each.stream_batch),
+        tuple(member.part.ingest_id for member in members),
+        tuple(result for member in members for result in member.part.write_results),
+        tuple(member.stream_batch for member in members if member.stream_batch),
     )
-    digests = {each.part.ingest_id: each.digest for each in members}
+    digests = {member.part.ingest_id: member.digest for member in members}
     open_round = OpenRound(connection, committable, digests, on_refused)
 
     def revise(revisions: Sequence[RoundRevision], code: str) -> RevisedRound:
-        taken = frozenset(each.ingest_id for each in revisions if open_round.revise(each, code))
+        taken = frozenset(revision.ingest_id for revision in revisions if open_round.revise(revision, code))
         return RevisedRound(taken, open_round.ask(lambda: _given(connection, key, round_id, on_refused)))
 
-    parts = tuple(each.part for each in members)
+    parts = tuple(member.part for member in members)
     return PendingRound(
         committable,
         open_round.committed,
@@ -150,12 +150,12 @@ def _new_round(connection: Connection, key: TableKey, max_files: int, bounds: Ro
     statement = select(*columns).where(is_waiting(key))
     found = connection.execute(statement.order_by(row.arrival).limit(bounds.ingests))
     round_size = RoundSize(max_files, bounds.byte_count, bounds.joined_rows, bounds.joined_files)
-    members = next_round([WaitingCommit(*each) for each in found], round_size)
+    members = next_round([WaitingCommit(*row) for row in found], round_size)
     if not members:
         return None
     round_id = uuid4()
     chosen = and_(
-        is_waiting(key), row.round_id.is_(None), row.arrival.in_([each.arrival for each in members])
+        is_waiting(key), row.round_id.is_(None), row.arrival.in_([member.arrival for member in members])
     )
     connection.execute(update(row).where(chosen).values(round_id=round_id))
     return round_id

@@ -14,13 +14,13 @@ def evolution_values(evolutions: Iterable[TableEvolution]) -> list[dict[str, obj
     """Returns one object for each table."""
     return [
         {
-            "catalog": each.table.catalog,
-            "schema": each.table.schema,
-            "table": each.table.table,
-            "created": each.is_created,
-            "changes": [_change_value(change) for change in each.changes],
+            "catalog": evolution.table.catalog,
+            "schema": evolution.table.schema,
+            "table": evolution.table.table,
+            "created": evolution.is_created,
+            "changes": [_change_value(change) for change in evolution.changes],
         }
-        for each in evolutions
+        for evolution in evolutions
     ]
 
 
@@ -30,7 +30,7 @@ def evolutions_of(values: Iterable[object]) -> tuple[TableEvolution, ...]:
     Raises:
         ValueError: they do not describe evolutions.
     """
-    return tuple(_evolution(JsonFields(each)) for each in values)
+    return tuple(_evolution(JsonFields(value)) for value in values)
 
 
 def _change_value(change: ColumnChange) -> dict[str, object]:
@@ -44,7 +44,7 @@ def _change_value(change: ColumnChange) -> dict[str, object]:
 
 def _evolution(fields: JsonFields) -> TableEvolution:
     name = TableName(fields.text("catalog"), fields.text("schema"), fields.text("table"))
-    changes = tuple(_change(each) for each in fields.objects("changes"))
+    changes = tuple(_change(change) for change in fields.objects("changes"))
     return TableEvolution(name, fields.boolean("created"), changes)
 
 

@@ -62,7 +62,7 @@ class PostgresIngestHistory:
         """
         with transaction(self._engine) as session:
             asked = (accepted(since, table), failed(since, table), rounds(since, table))
-            return table_ingests(*(session.execute(each).all() for each in asked))
+            return table_ingests(*(session.execute(statement).all() for statement in asked))
 
     def forget_before(self, moment: datetime, limit: int) -> int:
         """Deletes at most `limit` ingests that ended before then, and returns how many it deleted.

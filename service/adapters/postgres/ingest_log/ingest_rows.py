@@ -34,7 +34,7 @@ def ingest_values(record: IngestRecord) -> dict[str, object]:
         "accepted_at": record.accepted_at,
         "stream_batch": record.stream_batch,
         "rejected_count": record.rejected.count,
-        "rejected_samples": [_sample_value(each) for each in record.rejected.samples],
+        "rejected_samples": [_sample_value(sample) for sample in record.rejected.samples],
         "write_ms": record.write_ms,
         "evolutions": evolution_values(record.evolutions),
         "judged_by": None
@@ -50,21 +50,21 @@ def commit_values(record: IngestRecord, results: Sequence[WriteResult]) -> list[
     Raises:
         ValueError: the record has a table and branch twice, or lacks that of a result.
     """
-    keys = [each.key for each in record.commits]
-    if len(set(keys)) < len(keys) or not {each.target.key for each in results} <= set(keys):
+    keys = [commit.key for commit in record.commits]
+    if len(set(keys)) < len(keys) or not {result.target.key for result in results} <= set(keys):
         raise ValueError("an ingest has each table and branch once, and results for no other")
     return [
         {
             "ingest_id": record.ingest_id,
             "ordinal": ordinal,
-            **key_values(each.key),
-            "targets": [_target_value(target) for target in each.targets],
-            **_result_values([result for result in results if result.target.key == each.key]),
-            "snapshot_id": each.snapshot_id,
-            "error_code": each.error_code,
-            "error_detail": each.error_detail and storable(each.error_detail),
+            **key_values(commit.key),
+            "targets": [_target_value(target) for target in commit.targets],
+            **_result_values([result for result in results if result.target.key == commit.key]),
+            "snapshot_id": commit.snapshot_id,
+            "error_code": commit.error_code,
+            "error_detail": commit.error_detail and storable(commit.error_detail),
         }
-        for ordinal, each in enumerate(record.commits)
+        for ordinal, commit in enumerate(record.commits)
     ]
 
 
@@ -80,7 +80,10 @@ def key_values(key: TableKey) -> dict[str, object]:
 
 def revised_values(results: Sequence[WriteResult]) -> dict[str, object]:
     """Returns the columns of a row in `ingest_commits` whose results are replaced by these."""
-    return {"targets": [_target_value(written_target(each)) for each in results], **_result_values(results)}
+    return {
+        "targets": [_target_value(written_target(result)) for result in results],
+        **_result_values(results),
+    }
 
 
 def ingest_record(row: IngestRow) -> IngestRecord:
@@ -91,9 +94,9 @@ def ingest_record(row: IngestRow) -> IngestRecord:
         request_id=row.request_id,
         fingerprint=row.fingerprint,
         accepted_at=row.accepted_at.astimezone(UTC),
-        commits=tuple(_commit(each) for each in row.commits),
+        commits=tuple(_commit(commit) for commit in row.commits),
         rejected=Rejected(
-            row.rejected_count, tuple(_sample(JsonFields(each)) for each in row.rejected_samples)
+            row.rejected_count, tuple(_sample(JsonFields(sample)) for sample in row.rejected_samples)
         ),
         stream_batch=row.stream_batch,
         write_ms=row.write_ms,
@@ -104,13 +107,15 @@ def ingest_record(row: IngestRow) -> IngestRecord:
 
 
 def _result_values(results: Sequence[WriteResult]) -> dict[str, object]:
-    layouts = {f"{each.target.table_uuid}/{each.target.schema_id}/{each.target.spec_id}" for each in results}
+    layouts = {
+        f"{result.target.table_uuid}/{result.target.schema_id}/{result.target.spec_id}" for result in results
+    }
     return {
         "layout": " ".join(sorted(layouts)),
-        "is_upsert": any(each.target.is_upsert for each in results),
-        "file_count": sum(len(each.data_files) + len(each.delete_files) for each in results),
-        "record_count": sum(each.record_count for each in results),
-        "byte_count": sum(each.byte_count for each in results),
+        "is_upsert": any(result.target.is_upsert for result in results),
+        "file_count": sum(len(result.data_files) + len(result.delete_files) for result in results),
+        "record_count": sum(result.record_count for result in results),
+        "byte_count": sum(result.byte_count for result in results),
         "results": write_results_to_bytes(results),
     }
 
@@ -126,7 +131,7 @@ def _sample_value(bad: BadRecord) -> dict[str, object]:
 
 
 def _sample(fields: JsonFields) -> BadRecord:
-    numbers = (fields.optional_integer(each) for each in ("line", "column", "row"))
+    numbers = (fields.optional_integer(name) for name in ("line", "column", "row"))
     return BadRecord(fields.text("place"), fields.text("reason"), *numbers)
 
 
@@ -143,7 +148,7 @@ def _target_value(target: WrittenTarget) -> dict[str, object]:
 
 def _commit(row: IngestCommitRow) -> IngestCommit:
     key = TableKey(TableName(row.catalog, row.schema, row.table_name), row.branch)
-    targets = tuple(_target(key, JsonFields(each)) for each in row.targets)
+    targets = tuple(_target(key, JsonFields(target)) for target in row.targets)
     return IngestCommit(key, targets, row.snapshot_id, row.error_code, row.error_detail)
 
 

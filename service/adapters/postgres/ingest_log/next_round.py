@@ -39,9 +39,9 @@ def next_round(waiting: Sequence[WaitingCommit], size: RoundSize) -> Sequence[Wa
     rejects only the ingests from before the change.
 
     >>> waiting = [WaitingCommit(n, "a", n == 3, 1, 100, 10) for n in range(1, 5)]
-    >>> [each.arrival for each in next_round(waiting, RoundSize(10, 1000, 100, 100))]
+    >>> [commit.arrival for commit in next_round(waiting, RoundSize(10, 1000, 100, 100))]
     [1, 2, 3, 4]
-    >>> [each.arrival for each in next_round(waiting, RoundSize(10, 1000, 20, 100))]
+    >>> [commit.arrival for commit in next_round(waiting, RoundSize(10, 1000, 20, 100))]
     [1, 2]
     """
     return list(_fitting(_in_order(waiting), size))
@@ -50,12 +50,12 @@ def next_round(waiting: Sequence[WaitingCommit], size: RoundSize) -> Sequence[Wa
 def _in_order(waiting: Sequence[WaitingCommit]) -> Iterator[WaitingCommit]:
     """Those with the first one's layout. Appends may change order; an upsert and another write may not."""
     is_passed = False
-    for each in waiting:
-        if each.layout == waiting[0].layout:
-            if each.is_upsert and is_passed:
+    for commit in waiting:
+        if commit.layout == waiting[0].layout:
+            if commit.is_upsert and is_passed:
                 return
-            yield each
-        elif each.is_upsert:
+            yield commit
+        elif commit.is_upsert:
             return
         else:
             is_passed = True
@@ -63,12 +63,12 @@ def _in_order(waiting: Sequence[WaitingCommit]) -> Iterator[WaitingCommit]:
 
 def _fitting(waiting: Iterable[WaitingCommit], size: RoundSize) -> Iterator[WaitingCommit]:
     files = byte_count = rows = 0
-    for place, each in enumerate(waiting):
-        files += each.file_count
-        byte_count += each.byte_count
-        rows += each.record_count
-        is_joined = each.is_upsert and place > 0
+    for place, commit in enumerate(waiting):
+        files += commit.file_count
+        byte_count += commit.byte_count
+        rows += commit.record_count
+        is_joined = commit.is_upsert and place > 0
         is_too_much = files > size.files or byte_count > size.byte_count
         if place and (is_too_much or (is_joined and (rows > size.joined_rows or files > size.joined_files))):
             return
-        yield each
+        yield commit

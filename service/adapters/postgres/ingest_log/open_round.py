@@ -162,9 +162,9 @@ class OpenRound:
             "commit_ms": round((time.monotonic() - self._began) * 1000),
             "ingest_count": len(committable.ingest_ids),
             "target_count": committable.target_count,
-            "file_count": sum(len(each.data_files) + len(each.delete_files) for each in results),
-            "record_count": sum(each.record_count for each in results),
-            "byte_count": sum(each.byte_count for each in results),
+            "file_count": sum(len(result.data_files) + len(result.delete_files) for result in results),
+            "record_count": sum(result.record_count for result in results),
+            "byte_count": sum(result.byte_count for result in results),
         }
 
 

@@ -86,14 +86,14 @@ class PostgresMaintenanceLog:
         """The table's records, the newest first."""
         newest = select(MaintenanceRow).where(_is_of(table)).order_by(MaintenanceRow.requested_at.desc())
         with transaction(self._engine) as session:
-            return [maintenance_record(each) for each in session.scalars(newest.limit(limit))]
+            return [maintenance_record(scalar) for scalar in session.scalars(newest.limit(limit))]
 
     def open(self) -> Sequence[MaintenanceRecord]:
         """The records that have not ended, the oldest first."""
         row = MaintenanceRow
         oldest = select(row).where(row.ended_at.is_(None)).order_by(row.requested_at).limit(OPEN_AT_ONCE)
         with transaction(self._engine) as session:
-            return [maintenance_record(each) for each in session.scalars(oldest)]
+            return [maintenance_record(scalar) for scalar in session.scalars(oldest)]
 
     @contextmanager
     def alone(self, table: TableName) -> Iterator[bool]:

@@ -28,7 +28,7 @@ def maintenance_values(record: MaintenanceRecord) -> dict[str, object]:
         "schema": key.table.schema,
         "table_name": key.table.table,
         "branch": key.branch,
-        "operations": [each.value for each in record.request.operations],
+        "operations": [operation.value for operation in record.request.operations],
         "snapshot_age_s": int(bounds.snapshot_age.total_seconds()),
         "snapshots_kept": bounds.snapshots_kept,
         "orphan_age_s": int(bounds.orphan_age.total_seconds()),
@@ -46,8 +46,8 @@ def progress_values(record: MaintenanceRecord) -> dict[str, object]:
         "started_at": record.started_at,
         "ended_at": record.ended_at,
         "results": [
-            {"operation": each.operation.value, "counts": dict(each.counts), "took_ms": each.took_ms}
-            for each in record.results
+            {"operation": result.operation.value, "counts": dict(result.counts), "took_ms": result.took_ms}
+            for result in record.results
         ],
         "error_code": record.error_code,
         "error_detail": record.error_detail and storable(record.error_detail),
@@ -65,7 +65,7 @@ def maintenance_record(row: MaintenanceRow) -> MaintenanceRecord:
         row.attempts,
         _utc(row.started_at),
         _utc(row.ended_at),
-        tuple(_result(JsonFields(each)) for each in row.results),
+        tuple(_result(JsonFields(result)) for result in row.results),
         row.error_code,
         row.error_detail,
     )
@@ -74,7 +74,7 @@ def maintenance_record(row: MaintenanceRow) -> MaintenanceRecord:
 def _request(row: MaintenanceRow) -> MaintenanceRequest:
     return MaintenanceRequest(
         TableKey(TableName(row.catalog, row.schema, row.table_name), row.branch),
-        tuple(MaintenanceOperation(each) for each in row.operations),
+        tuple(MaintenanceOperation(operation) for operation in row.operations),
         MaintenanceBounds(
             snapshot_age=timedelta(seconds=row.snapshot_age_s),
             snapshots_kept=row.snapshots_kept,

@@ -20,8 +20,8 @@ from service.model.tables.tables import TableName
 def filter_values(record: QueryRecord) -> list[dict[str, object]]:
     """Returns the record's rows in `filters`."""
     return [
-        {"query_id": record.query_id, "ordinal": ordinal, **_values(each)}
-        for ordinal, each in enumerate(record.filters)
+        {"query_id": record.query_id, "ordinal": ordinal, **_values(filter_record)}
+        for ordinal, filter_record in enumerate(record.filters)
     ]
 
 
@@ -67,7 +67,7 @@ def _values(record: FilterRecord) -> dict[str, object]:
 def _probe_values(probe: Probe) -> dict[str, object]:
     return {
         "probe_table": storable(str(probe.table)),
-        "probe_columns": [storable(each) for each in probe.columns],
+        "probe_columns": [storable(column) for column in probe.columns],
         "probe_types": list(probe.type_names),
         "probe_snapshot_id": probe.snapshot_id,
         "probe_alias": storable(probe.alias),
@@ -77,8 +77,8 @@ def _probe_values(probe: Probe) -> dict[str, object]:
 
 def _build_values(build: Build) -> dict[str, object]:
     return {
-        "build_tables": [storable(str(each)) for each in build.tables],
-        "build_columns": [storable(each) for each in build.columns],
+        "build_tables": [storable(str(table)) for table in build.tables],
+        "build_columns": [storable(column) for column in build.columns],
         "build_predicate": storable(build.predicate),
         "build_snapshot_ids": list(build.snapshot_ids),
         "build_is_union": build.is_union,
@@ -99,7 +99,7 @@ def _probe(row: FilterRow) -> Probe:
 
 def _build(row: FilterRow) -> Build:
     return Build(
-        tables=tuple(TableName.of(each) for each in row.build_tables),
+        tables=tuple(TableName.of(table) for table in row.build_tables),
         columns=tuple(row.build_columns),
         predicate=row.build_predicate,
         snapshot_ids=tuple(row.build_snapshot_ids),

@@ -16,17 +16,17 @@ from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.verification import Verification
 from service.tracing import TraceContext
 
-LEVELS = tuple(each.name for each in fields(PruningMetrics) if each.name != "planning_ms")
+LEVELS = tuple(field.name for field in fields(PruningMetrics) if field.name != "planning_ms")
 # Replicas of the version before read the same rows during an update, and know only these names.
 _STORED_REWRITES = {
     RewriteKind.JOIN_ELIMINATED: "JOIN_DROPPED",
     RewriteKind.VIEW_EXPANDED: "VIEW_OPENED",
 }
 _STORED_VERIFICATIONS = {Verification.NOT_PRUNED: "NOT_NARROWED"}
-_REWRITES = {each.value: each for each in RewriteKind} | {
+_REWRITES = {kind.value: kind for kind in RewriteKind} | {
     name: kind for kind, name in _STORED_REWRITES.items()
 }
-_VERIFICATIONS = {each.value: each for each in Verification} | {
+_VERIFICATIONS = {verification.value: verification for verification in Verification} | {
     name: outcome for outcome, name in _STORED_VERIFICATIONS.items()
 }
 
@@ -61,13 +61,13 @@ def query_values(record: QueryRecord) -> dict[str, object]:
         "traceparent": record.trace.traceparent if record.trace else None,
         "rewrites": [
             {
-                "kind": _STORED_REWRITES.get(each.kind, each.kind.value),
-                "table": storable(each.table),
-                "detail": storable(each.detail),
-                "mention": each.table_reference,
-                "filter_id": storable(each.filter_id),
+                "kind": _STORED_REWRITES.get(rewrite.kind, rewrite.kind.value),
+                "table": storable(rewrite.table),
+                "detail": storable(rewrite.detail),
+                "mention": rewrite.table_reference,
+                "filter_id": storable(rewrite.filter_id),
             }
-            for each in record.rewrites
+            for rewrite in record.rewrites
         ],
     }
     return {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
@@ -84,7 +84,7 @@ def scan_values(record: QueryRecord) -> list[dict[str, object]]:
             "planning_ms": scan.metrics.planning_ms,
             "has_run": scan.has_run,
             "is_native": scan.is_native,
-            "columns": [storable(each) for each in scan.columns],
+            "columns": [storable(column) for column in scan.columns],
             **_level_values(scan.metrics),
         }
         for ordinal, scan in enumerate(record.scans)
@@ -111,15 +111,15 @@ def record_of(row: QueryRow) -> QueryRecord:
         running_ms=row.running_ms,
         row_count=row.row_count,
         byte_count=row.byte_count,
-        scans=tuple(_scan_of(each) for each in row.scans),
+        scans=tuple(_scan_of(scan) for scan in row.scans),
         spark_plan=row.spark_plan,
-        filters=tuple(filter_of(each) for each in row.filters),
+        filters=tuple(filter_of(filter_record) for filter_record in row.filters),
         rewritten_sql=row.rewritten_sql,
         parse_ms=row.parse_ms,
         detect_ms=row.detect_ms,
         filters_ms=row.filters_ms,
         verification=_VERIFICATIONS.get(row.verification or ""),
-        rewrites=tuple(_rewrite_of(each) for each in row.rewrites if each["kind"] in _REWRITES),
+        rewrites=tuple(_rewrite_of(rewrite) for rewrite in row.rewrites if rewrite["kind"] in _REWRITES),
         trace=TraceContext.of(row.traceparent),
     )
 

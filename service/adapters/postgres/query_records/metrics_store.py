@@ -50,7 +50,7 @@ class PostgresQueryStore:
         if not records:
             return
         # reversed: if two records in a batch have the same id, the first counts.
-        by_id = {each.query_id: each for each in reversed(records)}
+        by_id = {record.query_id: record for record in reversed(records)}
         with transaction(self._engine) as session:
             # In one step with its record, so that a query is always in one of the tables. First, in the same
             # order as `take_lost`: they must not deadlock.
@@ -59,12 +59,12 @@ class PostgresQueryStore:
                 execution_options={"synchronize_session": False},
             )
             statement = insert(QueryRow).on_conflict_do_nothing().returning(QueryRow.query_id)
-            rows = [query_values(each) for each in reversed(by_id.values())]
+            rows = [query_values(record) for record in reversed(by_id.values())]
             written = session.scalars(statement, rows).all()
             scans = [scan for query_id in written for scan in scan_values(by_id[query_id])]
             if scans:
                 session.execute(insert(ScanRow), scans)
-            filters = [each for query_id in written for each in filter_values(by_id[query_id])]
+            filters = [value for query_id in written for value in filter_values(by_id[query_id])]
             if filters:
                 session.execute(insert(FilterRow), filters)
 

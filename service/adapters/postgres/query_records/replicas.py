@@ -58,11 +58,11 @@ class PostgresReplicas:
         self, opened: Sequence[OpenQuery], reported: Collection[UUID], closed: Collection[UUID]
     ) -> Decided:
         """Implements the port's `beat`. It waits while another process checks this replica."""
-        known = {*reported, *(each.record.query_id for each in opened)}
+        known = {*reported, *(query.record.query_id for query in opened)}
         with self._transaction() as connection:
             at_ms = connection.execute(_seen(self._replica)).scalar_one()
             lost = frozenset(connection.scalars(_lost_among(known))) if known else frozenset()
-            rows = [self._values(each) for each in opened if each.record.query_id not in lost]
+            rows = [self._values(query) for query in opened if query.record.query_id not in lost]
             if rows:
                 connection.execute(_opened(rows))
             if closed:
@@ -84,7 +84,7 @@ class PostgresReplicas:
         by_now_ms = row.elapsed_ms + milliseconds(NOW - row.told_at)
         statement = select(*row, by_now_ms.label("by_now_ms")).where(row.query_id.in_(query_ids))
         with self._transaction() as connection:
-            return {each.query_id: _open_query(each) for each in connection.execute(statement)}
+            return {row.query_id: _open_query(row) for row in connection.execute(statement)}
 
     def ask_to_cancel(self, query_id: UUID) -> None:
         """Implements the port's `ask_to_cancel`."""

@@ -17,7 +17,7 @@ def table_prunings(scans: Sequence[Row[Any]], filters: Sequence[Row[Any]]) -> Se
     """Returns one entry for each table in either of them, ordered by name."""
     scanned = {row.table_name: row for row in scans}
     tables = sorted({row.table_name for row in (*scans, *filters)})
-    return [_pruning(each, scanned.get(each), _of(each, filters)) for each in tables]
+    return [_pruning(table, scanned.get(table), _of(table, filters)) for table in tables]
 
 
 def _of(table: str, filters: Iterable[Row[Any]]) -> list[Row[Any]]:

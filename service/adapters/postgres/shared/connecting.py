@@ -72,7 +72,7 @@ def connection_options(url: str, session: Mapping[str, object]) -> dict[str, Any
     """Returns psycopg's connection options.
 
     >>> options = connection_options("postgresql://a:5432,b:5433/db?application_name=x", CONNECTION)
-    >>> [options[each] for each in ("host", "port", "application_name", "target_session_attrs")]
+    >>> [options[name] for name in ("host", "port", "application_name", "target_session_attrs")]
     ['a,b', '5432,5433', 'x', 'read-write']
     """
     given = conninfo_to_dict(_DRIVER.sub("postgresql:", url))

@@ -78,7 +78,7 @@ class PostgresStreamStore:
         if state is not None:
             statement = statement.where(StreamRow.state == state.value)
         with transaction(self._engine) as session:
-            return [_record(each) for each in session.scalars(statement)]
+            return [_record(scalar) for scalar in session.scalars(statement)]
 
     def move(
         self,

@@ -80,7 +80,7 @@ class ArrowMessages(io.RawIOBase):
         try:
             parts = (head, metadata, self._body(FlatTable.root(metadata)))
             # An empty part would be read as the end of the stream.
-            return [each for each in parts if each]
+            return [part for part in parts if part]
         except struct.error as error:
             raise OSError(f"a message cannot be read: {error}") from None
 

@@ -84,16 +84,16 @@ def _batches(
         yield from own
         return
     check_names(opened.schema_arrow.names)
-    fine, coarse = (_opened(file, opened.metadata, plan, each) for each in ("ns", "ms"))
+    fine, coarse = (_opened(file, opened.metadata, plan, unit) for unit in ("ns", "ms"))
     paths = int96_paths(opened.schema_arrow, fine.schema_arrow)
     names = list(paths)
     others = [
-        _Followed(_checked(each.iter_batches(plan.rows_at_once, groups, names, use_threads=False)), names)
-        for each in (fine, coarse)
+        _Followed(_checked(batches.iter_batches(plan.rows_at_once, groups, names, use_threads=False)), names)
+        for batches in (fine, coarse)
     ]
     for batch in own:
-        moments = int96_moments(Int96Batch(batch, *(each.rows(batch.num_rows) for each in others)))
-        yield from (marked_int96(each, paths) for each in moments)
+        moments = int96_moments(Int96Batch(batch, *(other.rows(batch.num_rows) for other in others)))
+        yield from (marked_int96(moment, paths) for moment in moments)
 
 
 def _checked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -138,7 +138,7 @@ def parquet_row_groups(stream: BinaryIO) -> list[RowGroupSize]:
     with reported("Parquet"):
         metadata = pq.read_metadata(stream)
         groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-        return [RowGroupSize(max(each.num_rows, 0), max(each.total_byte_size, 1)) for each in groups]
+        return [RowGroupSize(max(group.num_rows, 0), max(group.total_byte_size, 1)) for group in groups]
 
 
 def _no_rows(schema: pa.Schema) -> pa.RecordBatch:

@@ -123,10 +123,10 @@ def _without(rows: pa.RecordBatch, invalid_values: Mapping[int, str]) -> pa.Arra
 
 
 def _extra(rows: pa.RecordBatch, target: ReadTarget, route: Route | None) -> list[str]:
-    names = {each.name for each in target.fields}
+    names = {field.name for field in target.fields}
     if route is not None:
         names.add(route.field)
-    return [each for each in rows.schema.names if each not in names]
+    return [name for name in rows.schema.names if name not in names]
 
 
 def _check_extra(rows: pa.RecordBatch, extra: list[str]) -> None:
@@ -137,7 +137,7 @@ def _check_extra(rows: pa.RecordBatch, extra: list[str]) -> None:
 
 
 def _exact(rows: pa.RecordBatch, target: ReadTarget) -> pa.RecordBatch:
-    arrays = [exact_array(_given(rows, each), each) for each in target.fields]
+    arrays = [exact_array(_given(rows, field), field) for field in target.fields]
     return pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(target.fields))
 
 

@@ -38,7 +38,7 @@ class CsvRecord:
         except UnicodeDecodeError as error:
             raise NoCsv(f"byte {error.start + 1} is not UTF-8") from None
         if '"' not in text:
-            return [each or None for each in text.split(",")]
+            return [value or None for value in text.split(",")]
         return list(_quoted_values(text))
 
 
@@ -76,7 +76,7 @@ def csv_records(stream: BinaryIO, max_line_bytes: int, lines_before: int = 0) ->
 def is_open(line: bytes, is_inside: bool = False) -> bool:
     r"""Returns whether a quote is open at the end of a line; `is_inside`: one was open at its beginning.
 
-    >>> [is_open(each) for each in (b'a,"b', b'a,"b"', b'a,"b""', b'5" wide,b', b'"a"b,"c')]
+    >>> [is_open(line) for line in (b'a,"b', b'a,"b"', b'a,"b""', b'5" wide,b', b'"a"b,"c')]
     [True, False, True, False, True]
     >>> is_open(b'b",c', True), is_open(b'b""', True)
     (False, True)

@@ -75,7 +75,7 @@ def _header(records: Iterator[CsvRecord]) -> CsvRecord:
 
 def _names(header: CsvRecord) -> list[str]:
     try:
-        names = [each or "" for each in header.values()]
+        names = [name or "" for name in header.values()]
     except NoCsv as error:
         raise IngestInvalid(f"The header is not a line of CSV: {error}.") from None
     twice = [name for name, count in Counter(names).items() if count > 1]

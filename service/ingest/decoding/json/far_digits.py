@@ -27,7 +27,9 @@ def has_far_digits(lines: bytes) -> bool:
     """
     if _ZEROS in lines or (b"\\u00" in lines and _ESCAPED.search(lines)):
         return True
-    return any(_is_number(lines, found.start()) for each in _EXPONENTS for found in each.finditer(lines))
+    return any(
+        _is_number(lines, found.start()) for exponent in _EXPONENTS for found in exponent.finditer(lines)
+    )
 
 
 def _is_number(lines: bytes, exponent: int) -> bool:

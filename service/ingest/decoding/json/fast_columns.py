@@ -124,7 +124,7 @@ def check_floating(columns: Sequence[tuple[pa.DataType, pa.Array]]) -> Zeros:
 
 
 def _together(arrays: Sequence[pa.Array]) -> pa.Array:
-    return pa.concat_arrays([_cast(each, pa.float64()) for each in arrays])
+    return pa.concat_arrays([_cast(array, pa.float64()) for array in arrays])
 
 
 def _reaches(values: pa.Array, bound: float) -> bool:
@@ -178,6 +178,6 @@ def _within(values: pa.Array) -> pa.Array:
 
 def _one_by_one(array: pa.Array, convert: Convert, kind: pa.DataType) -> pa.Array:
     try:
-        return pa.array([None if each is None else convert(each) for each in array.to_pylist()], kind)
+        return pa.array([None if value is None else convert(value) for value in array.to_pylist()], kind)
     except ValueError:
         raise Doubt from None

@@ -24,19 +24,19 @@ class FastRows:
     """A reader of lines with these fields; they may also have the field `ignored`, as text."""
 
     def __init__(self, fields: tuple[Field, ...], ignored: str | None = None) -> None:
-        found = [fast_column(each) for each in fields]
-        self._columns = [each for each in found if each is not None]
+        found = [fast_column(field) for field in fields]
+        self._columns = [column for column in found if column is not None]
         self._schema = arrow_schema(fields)
-        names = [each.name for each in fields]
-        reads = [pa.field(name, each.read_as) for name, each in zip(names, self._columns, strict=False)]
+        names = [field.name for field in fields]
+        reads = [pa.field(name, column.read_as) for name, column in zip(names, self._columns, strict=False)]
         if ignored is not None and ignored not in names:
             reads.append(pa.field(ignored, pa.string()))
         self._options = arrow_json.ParseOptions(
             explicit_schema=pa.schema(reads), newlines_in_values=False, unexpected_field_behavior="error"
         )
         self._is_possible = bool(fields) and len(self._columns) == len(fields) == len(set(names))
-        self._has_decimals = any(pa.types.is_decimal(each.read_as) for each in self._columns)
-        self._floating = [index for index, each in enumerate(self._schema) if each.type in _FLOATING]
+        self._has_decimals = any(pa.types.is_decimal(column.read_as) for column in self._columns)
+        self._floating = [index for index, field in enumerate(self._schema) if field.type in _FLOATING]
 
     def read(self, lines: bytes, count: int) -> pa.RecordBatch | None:
         """Returns the rows of `count` lines, each of which is in braces; None where they are uncertain."""
@@ -63,8 +63,8 @@ def _check_zeros(zeros: Zeros, lines: bytes) -> None:
         raise Doubt
     may_be_none = zeros.has_negative or zeros.has_positive
     # A search for two characters is many times as fast as one for the pattern that begins with them.
-    patterns = (each for each in _NEARLY_ZERO if each.pattern[:2] in lines)
-    if may_be_none and (_VERY_LONG in lines or any(each.search(lines) for each in patterns)):
+    patterns = (pattern for pattern in _NEARLY_ZERO if pattern.pattern[:2] in lines)
+    if may_be_none and (_VERY_LONG in lines or any(pattern.search(lines) for pattern in patterns)):
         raise Doubt
 
 

@@ -16,7 +16,7 @@ def json_records(sent: Sequence[bytes | memoryview], parse: Callable[[], Records
     >>> found = json_records([b'{"a": 1}', b'{"a": 2}'], lambda: [{"a": 1}, {"a": 2}])
     >>> found.lines
     b'{"a": 1}\n{"a": 2}'
-    >>> [json_records(each, list) for each in ([], [b"1"], [b'{"a":\n1}'])]
+    >>> [json_records(sent, list) for sent in ([], [b"1"], [b'{"a":\n1}'])]
     [None, None, None]
     """
     lines = b"\n".join(sent)

@@ -43,8 +43,8 @@ class _Reader:
     def __init__(self, plan: ReadPlan) -> None:
         self._slow = RecordRows(plan)
         ignored = None if plan.route is None else plan.route.field
-        self._fast = [FastRows(each.fields, ignored) for each in plan.targets]
-        self._partitions = [each.partition for each in plan.targets]
+        self._fast = [FastRows(target.fields, ignored) for target in plan.targets]
+        self._partitions = [target.partition for target in plan.targets]
         self._router = None if plan.route is None else LineRouter(plan.route)
 
     def rows(self, block: bytes, numbers: range) -> Iterator[Rows]:
@@ -84,14 +84,14 @@ def is_plain(block: bytes, lines: int) -> bool:
     No JSON value continues across a closing and an opening brace without a comma between them. So if there
     are as many objects as lines, each line is one object.
 
-    >>> [is_plain(each, 2) for each in (b'{}\n{}\n', b'{}\r\n{}', b'{"a":\n1}', b'{}\n', b' {}\n{}')]
+    >>> [is_plain(block, 2) for block in (b'{}\n{}\n', b'{}\r\n{}', b'{"a":\n1}', b'{}\n', b' {}\n{}')]
     [True, True, False, False, False]
     """
     if not block.startswith(b"{") or not block.endswith((b"}", b"}\n", b"}\r\n")) or b"\0" in block:
         return False
     # Most lines begin alike, and longer patterns are found several times as fast.
     partings = (b"}\n" + block[:16], b"}\n{", b"}\r\n{")
-    if not any(block.count(each) == lines - 1 for each in partings):
+    if not any(block.count(parting) == lines - 1 for parting in partings):
         return False
     return block.isascii() or _is_utf8(block)
 

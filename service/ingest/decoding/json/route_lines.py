@@ -40,7 +40,7 @@ class LineRouter:
         if len(found) != len(lines):
             return None
         try:
-            return self._grouped(lines, [each.value for each in found], start)
+            return self._grouped(lines, [line.value for line in found], start)
         except TypeError:
             # A list or an object cannot be a key here, and matches no target.
             return None

@@ -28,8 +28,8 @@ def rows_at_once(records: JsonRecords, plan: ReadPlan) -> Sequence[TargetRows] |
 
 def _parts(groups: Iterable[LineGroup]) -> list[tuple[int | None, bytes, int]]:
     """Returns the parts in the order of targets that conversion one by one gives."""
-    ordered = sorted(groups, key=lambda each: -1 if each.target is None else each.target)
-    return [(each.target, b"\n".join(each.lines), len(each.lines)) for each in ordered]
+    ordered = sorted(groups, key=lambda group: -1 if group.target is None else group.target)
+    return [(group.target, b"\n".join(group.lines), len(group.lines)) for group in ordered]
 
 
 def _read(
@@ -47,7 +47,9 @@ def _read(
 
 def _reader(fields: tuple[Field, ...], ignored: str | None) -> FastRows | None:
     columns = tuple(
-        (each.name, each.type.name, each.is_required) for each in fields if isinstance(each.type, Primitive)
+        (field.name, field.type.name, field.is_required)
+        for field in fields
+        if isinstance(field.type, Primitive)
     )
     return _cached_reader(columns, ignored) if len(columns) == len(fields) else None
 

@@ -69,11 +69,12 @@ def _is_whole(batch: Int96Batch) -> bool:
 
 
 def _all_within(milliseconds: pa.RecordBatch, bounds: tuple[int, int]) -> bool:
-    first, last = (pa.scalar(each, pa.int64()) for each in bounds)
+    first, last = (pa.scalar(bound, pa.int64()) for bound in bounds)
     within = (
-        pc.and_(pc.greater_equal(each, first), pc.less_equal(each, last)) for each in _numbers(milliseconds)
+        pc.and_(pc.greater_equal(numbers, first), pc.less_equal(numbers, last))
+        for numbers in _numbers(milliseconds)
     )
-    return all(pc.all(each).as_py() is not False for each in within)
+    return all(pc.all(check).as_py() is not False for check in within)
 
 
 def _numbers(batch: pa.RecordBatch) -> Iterator[pa.Array]:
@@ -104,7 +105,7 @@ def _of(batch: pa.RecordBatch, other: pa.RecordBatch) -> pa.RecordBatch:
 def _with(batch: pa.RecordBatch, other: pa.RecordBatch) -> pa.RecordBatch:
     """Returns the batch with its columns replaced by those of the other one."""
     names = batch.schema.names
-    columns = [other.column(each) if each in other.schema.names else batch.column(each) for each in names]
+    columns = [other.column(name) if name in other.schema.names else batch.column(name) for name in names]
     return pa.RecordBatch.from_arrays(columns, names=names)
 
 

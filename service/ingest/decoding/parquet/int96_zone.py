@@ -28,18 +28,20 @@ def int96_paths(schema: pa.Schema, other: pa.Schema) -> dict[str, tuple[Path, ..
 
 def marked_int96(batch: pa.RecordBatch, paths: Mapping[str, Sequence[Path]]) -> pa.RecordBatch:
     """Returns the batch with these moments marked as INT96."""
-    fields = [_marked(each, paths[each.name]) if each.name in paths else each for each in batch.schema]
+    fields = [_marked(field, paths[field.name]) if field.name in paths else field for field in batch.schema]
     return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))
 
 
 def in_utc_where_wanted(batch: pa.RecordBatch, wanted: Sequence[Field]) -> pa.RecordBatch:
     """Returns the batch with INT96 moments in UTC where their field, at any depth, has a zone."""
-    fields = {each.name: each for each in wanted}
-    if not any(_paths(each) and each.name in fields for each in batch.schema):
+    fields = {field.name: field for field in wanted}
+    if not any(_paths(field) and field.name in fields for field in batch.schema):
         return batch
     columns = [
-        column.view(_zoned(column.type, fields[each.name], _paths(each))) if each.name in fields else column
-        for each, column in zip(batch.schema, batch.columns, strict=True)
+        column.view(_zoned(column.type, fields[field.name], _paths(field)))
+        if field.name in fields
+        else column
+        for field, column in zip(batch.schema, batch.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
@@ -69,7 +71,7 @@ def _zoned(kind: pa.DataType, wanted: Field, paths: Sequence[Sequence[int]]) -> 
         return pa.timestamp(kind.unit, "UTC") if wanted.type in _ZONED else kind
     children = [
         _zoned_child(
-            below, _wanted_child(kind, below, place, wanted), [each[1:] for each in paths if each[0] == place]
+            below, _wanted_child(kind, below, place, wanted), [path[1:] for path in paths if path[0] == place]
         )
         for place, below in enumerate(_children(kind))
     ]
@@ -83,7 +85,7 @@ def _zoned_child(below: pa.Field, wanted: Field | None, paths: Sequence[Sequence
 def _wanted_child(kind: pa.DataType, below: pa.Field, place: int, wanted: Field) -> Field | None:
     """Returns the matching field: in structs by name, in lists and maps by place."""
     if types.is_struct(kind):
-        return next((each for each in wanted.children if each.name == below.name), None)
+        return next((child for child in wanted.children if child.name == below.name), None)
     return wanted.children[place] if place < len(wanted.children) else None
 
 

@@ -69,7 +69,7 @@ def _chunks(group: Numbers, column_count: int) -> list[ColumnChunk]:
     columns = group.get(_COLUMNS)
     if not isinstance(columns, list) or len(columns) != column_count:
         raise OSError("a row group has other columns than the file")
-    return [_chunk(each) for each in columns]
+    return [_chunk(column) for column in columns]
 
 
 def _chunk(column: Numbers) -> ColumnChunk:

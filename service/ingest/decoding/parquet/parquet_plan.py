@@ -49,9 +49,9 @@ def parquet_plan(metadata: Any, row_groups: range, file: BinaryIO, room: Room) -
         OSError: it cannot be read.
     """
     groups = [metadata.row_group(index) for index in row_groups]
-    room.check(sum(max(each.num_rows, 0) for each in groups) * LEAST_ROW_BYTES)
-    room.check(sum(max(each.total_byte_size, 0) for each in groups))
-    claimed = max((each.total_byte_size // max(each.num_rows, 1) for each in groups), default=0)
+    room.check(sum(max(group.num_rows, 0) for group in groups) * LEAST_ROW_BYTES)
+    room.check(sum(max(group.total_byte_size, 0) for group in groups))
+    claimed = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
     widths = [_width(metadata.schema.column(index)) for index in range(metadata.num_columns)]
     room.check_batch(sum(widths), "A row")
     rows = _PART_BYTES // max(claimed, sum(widths), 1)
@@ -60,8 +60,8 @@ def parquet_plan(metadata: Any, row_groups: range, file: BinaryIO, room: Room) -
         return plan
     total = 0
     for columns in column_chunks(file, row_groups, metadata.num_columns):
-        chunks = [_chunk(pages(file, each)) for each in columns]
-        total += sum(each.byte_count for each in chunks)
+        chunks = [_chunk(pages(file, column)) for column in columns]
+        total += sum(chunk.byte_count for chunk in chunks)
         room.check(total)
         _check_group(metadata, chunks, widths, room)
         plan = _narrowed(plan, metadata, chunks, room)
@@ -89,7 +89,7 @@ def _chunk(found: Iterable[Page]) -> _Chunk:
 
 def _check_group(metadata: Any, chunks: list[_Chunk], widths: list[int], room: Room) -> None:
     # One page of each column is decompressed at a time.
-    room.check_batch(sum(each.largest_page for each in chunks), "A page of each column")
+    room.check_batch(sum(chunk.largest_page for chunk in chunks), "A page of each column")
     for index, (chunk, width) in enumerate(zip(chunks, widths, strict=True)):
         if metadata.schema.column(index).max_repetition_level:
             # The end of a row of lists is known only in memory: one row may have all values.
@@ -98,7 +98,7 @@ def _check_group(metadata: Any, chunks: list[_Chunk], widths: list[int], room: R
 
 
 def _narrowed(plan: ParquetPlan, metadata: Any, chunks: list[_Chunk], room: Room) -> ParquetPlan:
-    row_bytes = sum(each.densest + each.longest_prefix for each in chunks)
+    row_bytes = sum(chunk.densest + chunk.longest_prefix for chunk in chunks)
     rows = int(min(plan.rows_at_once, max(room.bounds.batch_bytes // max(row_bytes, 1), 1)))
     share = room.bounds.batch_bytes // max(len(chunks), 1)
     paths = dict.fromkeys(plan.dictionaries)

@@ -26,4 +26,4 @@ def note_names(found: set[str], names: Set[str], known: Set[str]) -> None:
         found |= names & known
     elif known.isdisjoint(found):
         room = max(0, FOREIGN_AT_MOST - len(found))
-        found.update(each[:_LONGEST] for each in sorted(names - found)[:room])
+        found.update(name[:_LONGEST] for name in sorted(names - found)[:room])

@@ -35,7 +35,7 @@ _SIMPLE: Mapping[str, pa.DataType] = {
 
 def arrow_schema(fields: tuple[Field, ...]) -> pa.Schema:
     """Returns the fields by name, without ids."""
-    return pa.schema([arrow_field(each) for each in fields])
+    return pa.schema([arrow_field(field) for field in fields])
 
 
 def arrow_field(field: Field) -> pa.Field:
@@ -52,7 +52,7 @@ def _arrow_type(type_: FieldType) -> pa.DataType:
         case Primitive(name):
             return _primitive(name)
         case Struct(fields):
-            return pa.struct([arrow_field(each) for each in fields])
+            return pa.struct([arrow_field(field) for field in fields])
         case ListOf(element):
             return pa.list_(arrow_field(element))
         case MapOf(key, value):

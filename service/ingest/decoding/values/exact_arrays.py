@@ -159,7 +159,7 @@ def _check_digits(array: pa.Array, kind: pa.DataType, name: str) -> None:
 
 def _check_years(array: pa.Array, name: str) -> None:
     """Checks for the years 1 to 9999, the only ones that Python readers and JSON support."""
-    first, last = (pa.scalar(each, array.type) for each in _years(array.type))
+    first, last = (pa.scalar(year, array.type) for year in _years(array.type))
     is_within = pc.and_(pc.greater_equal(array, first), pc.less_equal(array, last))
     if pc.all(is_within).as_py() is False:
         raise InvalidValue(f"{name}: a day or a moment lies outside of the years 1 to 9999")
@@ -183,14 +183,14 @@ def _struct(array: pa.Array, fields: tuple[Field, ...], kind: pa.DataType, name:
     given = {array.type.field(index).name: index for index in range(array.type.num_fields)}
     if len(given) < array.type.num_fields:
         raise IngestInvalid(f"Column {name} has two fields of one name.")
-    unknown = given.keys() - {each.name for each in fields}
+    unknown = given.keys() - {field.name for field in fields}
     if unknown:
         raise IngestInvalid(f"Column {name} has no field {min(unknown)}.")
     # Each child includes the nulls of the struct.
     children = array.flatten()
     found = [
-        _child(children[given[each.name]] if each.name in given else None, each, array, name)
-        for each in fields
+        _child(children[given[field.name]] if field.name in given else None, field, array, name)
+        for field in fields
     ]
     return pa.StructArray.from_arrays(
         found, fields=[kind.field(index) for index in range(kind.num_fields)], mask=array.is_null()

@@ -112,7 +112,7 @@ class _Text:
     def lengths(self) -> pa.Array:
         """Returns the length of the name of each row's folder."""
         folded = self._truncated().dictionary_encode(null_encoding="encode")
-        lengths = [self._start + len(_name(each)) for each in folded.dictionary.to_pylist()]
+        lengths = [self._start + len(_name(value)) for value in folded.dictionary.to_pylist()]
         return pa.array(lengths, pa.int64()).take(folded.indices)
 
     def _truncated(self) -> pa.Array:
@@ -136,10 +136,10 @@ def _name(value: str | bytes | None) -> str:
 
 
 def _without_folder(texts: list[_Text], bounds: FolderBounds) -> dict[int, str]:
-    longest = [each.longest() for each in texts]
+    longest = [text.longest() for text in texts]
     if sum(longest) <= bounds.together and (bounds.each is None or max(longest) <= bounds.each):
         return {}
-    lengths = [each.lengths() for each in texts]
+    lengths = [text.lengths() for text in texts]
     together = lengths[0]
     for further in lengths[1:]:
         together = pc.add(pc.add(together, further), len("/"))

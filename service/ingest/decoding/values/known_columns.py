@@ -32,8 +32,8 @@ def check_columns(names: Iterable[str], plan: ReadPlan) -> None:
     known.update(*(target.unwritten for target in plan.targets))
     if plan.route is not None:
         known.add(plan.route.field)
-    unknown = [each for each in names if each not in known]
+    unknown = [name for name in names if name not in known]
     if unknown:
         more = f" and {len(unknown) - _MAX_REPORTED} more" if len(unknown) > _MAX_REPORTED else ""
-        reported = ", ".join(f"{each!r:.100}" for each in unknown[:_MAX_REPORTED])
+        reported = ", ".join(f"{name!r:.100}" for name in unknown[:_MAX_REPORTED])
         raise IngestInvalid(f"There is no column {reported}{more} in what is to be written.")

@@ -37,20 +37,20 @@ def field_values(field: Field) -> Convert:
 
 def struct_values(fields: Sequence[Field]) -> Convert:
     """Returns a converter for objects with these fields; an object with any other field does not fit."""
-    converters = {each.name: field_values(each) for each in fields}
+    converters = {field.name: field_values(field) for field in fields}
 
     def convert(value: object) -> dict[str, object]:
         if not isinstance(value, Mapping):
             raise ValueError("an object is wanted")
         if len(value) > len(converters) or not value.keys() <= converters.keys():
             raise ValueError(f"there is no field {_shown(value.keys() - converters.keys())}")
-        return {name: each(value.get(name)) for name, each in converters.items()}
+        return {name: converter(value.get(name)) for name, converter in converters.items()}
 
     return convert
 
 
 def _shown(names: Set[str]) -> str:
-    shown = ", ".join(f"{each:.100}" for each in sorted(map(str, names))[:_SHOWN_AT_MOST])
+    shown = ", ".join(f"{name:.100}" for name in sorted(map(str, names))[:_SHOWN_AT_MOST])
     more = len(names) - _SHOWN_AT_MOST
     return f"{shown} and {more} more" if more > 0 else shown
 
@@ -74,7 +74,7 @@ def _list_values(element: Convert) -> Convert:
     def convert(value: object) -> list[object]:
         if not isinstance(value, list):
             raise ValueError("an array is wanted")
-        return [element(each) for each in value]
+        return [element(item) for item in value]
 
     return convert
 
@@ -85,9 +85,9 @@ def _map_values(key_field: Field, key: Convert, value_of: Convert) -> Convert:
 
     def convert(value: object) -> list[tuple[object, object]]:
         if isinstance(value, Mapping) and is_text:
-            return [(key(name), value_of(each)) for name, each in value.items()]
-        if isinstance(value, list) and all(isinstance(each, Mapping) for each in value):
-            entries = [_entry(each, key, value_of) for each in value]
+            return [(key(name), value_of(item)) for name, item in value.items()]
+        if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
+            entries = [_entry(item, key, value_of) for item in value]
             if len({_hashable(written(found)) for found, _ in entries}) < len(entries):
                 raise ValueError("a key stands there twice")
             return entries
@@ -113,9 +113,9 @@ def _single(value: object) -> object:
 def _hashable(value: object) -> Hashable:
     match value:
         case dict():
-            return tuple((name, _hashable(each)) for name, each in value.items())
+            return tuple((name, _hashable(item)) for name, item in value.items())
         case list() | tuple():
-            return tuple(_hashable(each) for each in value)
+            return tuple(_hashable(item) for item in value)
         case float() if math.isnan(value):
             # NaN does not equal itself, but is the same key.
             return "NaN"

@@ -34,10 +34,10 @@ class RecordRows:
     ) -> None:
         self._heading = heading
         self._route = plan.route
-        self._converts = [values(each.fields) for each in plan.targets]
-        self._names = [frozenset(field.name for field in each.fields) for each in plan.targets]
-        self._schemas = [arrow_schema(each.fields) for each in plan.targets]
-        self._partitions = [each.partition for each in plan.targets]
+        self._converts = [values(target.fields) for target in plan.targets]
+        self._names = [frozenset(field.name for field in target.fields) for target in plan.targets]
+        self._schemas = [arrow_schema(target.fields) for target in plan.targets]
+        self._partitions = [target.partition for target in plan.targets]
         self._rows: list[list[object]] = [[] for _ in plan.targets]
         # Records as they were sent, for targets whose rows may turn out to have no partition.
         self._sent: list[list[tuple[Position, bytes]]] = [[] for _ in plan.targets]

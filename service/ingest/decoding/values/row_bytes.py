@@ -93,7 +93,7 @@ def _constant_bytes(kind: pa.DataType) -> int | None:
         return None if child is None else child * kind.list_size
     if types.is_struct(kind):
         children = [_constant_bytes(kind.field(index).type) for index in range(kind.num_fields)]
-        return sum(each or 0 for each in children) if None not in children else None
+        return sum(child or 0 for child in children) if None not in children else None
     if types.is_primitive(kind) or types.is_fixed_size_binary(kind) or types.is_decimal(kind):
         return -(-int(kind.bit_width) // 8)
     return None

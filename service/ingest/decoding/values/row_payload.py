@@ -34,9 +34,9 @@ def _value(scalar: pa.Scalar) -> object:
     if types.is_struct(kind):
         return {kind.field(index).name: _value(scalar[index]) for index in range(kind.num_fields)}
     if types.is_map(kind):
-        return [{"key": _value(each[0]), "value": _value(each[1])} for each in scalar.values]
+        return [{"key": _value(value[0]), "value": _value(value[1])} for value in scalar.values]
     if isinstance(scalar, pa.ListScalar):
-        return [_value(each) for each in scalar.values]
+        return [_value(value) for value in scalar.values]
     if types.is_date(kind) or types.is_timestamp(kind) or _is_outside_of_a_day(scalar):
         return _day_or_moment(scalar)
     try:

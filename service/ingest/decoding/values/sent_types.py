@@ -31,8 +31,8 @@ def fields_as_sent(fields: tuple[Field, ...], requested: RequestedSchema | None)
 
 
 def _all_as_sent(fields: tuple[Field, ...], sent: tuple[Field, ...]) -> tuple[Field, ...]:
-    partners = {each.name: each for each in sent}
-    return tuple(_as_sent(each, partners.get(each.name)) for each in fields)
+    partners = {field.name: field for field in sent}
+    return tuple(_as_sent(field, partners.get(field.name)) for field in fields)
 
 
 def _as_sent(field: Field, sent: Field | None) -> Field:

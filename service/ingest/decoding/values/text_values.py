@@ -24,7 +24,7 @@ def text_values(fields: Sequence[Field]) -> Convert:
     >>> text_values([Field(1, "a", Primitive("long"))])({"a": "7"})
     {'a': 7}
     """
-    meant = {each.name: _meaning(each) for each in fields}
+    meant = {field.name: _meaning(field) for field in fields}
     convert = struct_values(fields)
 
     def converted(value: object) -> object:

@@ -29,16 +29,16 @@ def unfolded_parts(batch: pa.RecordBatch, room: Room) -> Iterator[pa.RecordBatch
     room.check(batch.num_rows * LEAST_ROW_BYTES)
     for start in range(0, batch.num_rows, _ROWS):
         rows = batch.slice(start, _ROWS)
-        folded = [each for each in rows.columns if unfolds(each.type)]
-        plain = sum(each.nbytes for each in rows.columns if not unfolds(each.type))
+        folded = [column for column in rows.columns if unfolds(column.type)]
+        plain = sum(column.nbytes for column in rows.columns if not unfolds(column.type))
         room.take(max(plain, rows.num_rows * LEAST_ROW_BYTES))
         yield from _cut(rows, folded, room) if folded else (rows,)
 
 
 def _cut(rows: pa.RecordBatch, folded: list[pa.Array], room: Room) -> Iterator[pa.RecordBatch]:
     sizes = row_bytes(folded[0])
-    for each in folded[1:]:
-        sizes = pc.add_checked(sizes, row_bytes(each))
+    for column in folded[1:]:
+        sizes = pc.add_checked(sizes, row_bytes(column))
     if isinstance(sizes, pa.Scalar):
         sizes = pa.repeat(sizes, rows.num_rows)
     room.check_batch(pc.max(sizes).as_py(), "A row")

@@ -18,7 +18,7 @@ def equality_fields(projection: Projection) -> Iterator[Violation]:
     """
     if not projection.equality_field_ids:
         return
-    names = [projection.dotted(each) for each in projection.equality_field_ids]
+    names = [projection.dotted(field_id) for field_id in projection.equality_field_ids]
     for name in names:
         if not projection.is_written(name):
             yield Violation(
@@ -26,7 +26,7 @@ def equality_fields(projection: Projection) -> Iterator[Violation]:
                 WriteRule.EQUALITY_FIELD_SKIPPED,
                 f"{name} identifies the rows: add it to the write schema.",
             )
-    sources = (each.source for each in projection.table.partition_fields if each.transform != VOID)
+    sources = (field.source for field in projection.table.partition_fields if field.transform != VOID)
     for name in dict.fromkeys(sources):
         if name not in names:
             yield Violation(

@@ -16,7 +16,7 @@ def partition_sources(projection: Projection) -> Iterator[Violation]:
     Source: Iceberg issue 15925, "All partition columns must be included".
     """
     fields = projection.table.partition_fields
-    for name in dict.fromkeys(each.source for each in fields if each.transform != VOID):
+    for name in dict.fromkeys(field.source for field in fields if field.transform != VOID):
         if not projection.is_written(name):
             yield Violation(
                 name,

@@ -12,7 +12,7 @@ from service.model.tables.schemas import path_of
 def sort_sources(projection: Projection) -> Iterator[Violation]:
     """Yields columns of the sort order that are not written: a file cannot be sorted by missing values."""
     columns = projection.table.schema.columns
-    for name in dict.fromkeys(each.source for each in projection.sort_fields):
+    for name in dict.fromkeys(field.source for field in projection.sort_fields):
         if path_of(columns, name) and not projection.is_written(name):
             yield Violation(
                 name,

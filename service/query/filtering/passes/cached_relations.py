@@ -29,7 +29,7 @@ def usable_relations(
 
     The engine must not lose a filter by them that it would have found itself.
     """
-    filtered = {each.end for each in applied}
+    filtered = {applied_filter.end for applied_filter in applied}
     usable = [
         (place, rows)
         for place, rows in cached

@@ -50,13 +50,13 @@ def eliminate_joins(
     pinned: Collection[int],
 ) -> EliminatedJoins:
     """Eliminates the joins that a filter on a pinned table replaces."""
-    candidates = [each for each in detected.detection.redundant_joins if each.probe_end in pinned]
+    candidates = [join for join in detected.detection.redundant_joins if join.probe_end in pinned]
     eliminated = eliminated_joins(candidates, applied, dict(relations))
     changes = Pass(
-        edits={span: text for each in eliminated for span, text in each.edits.items()},
-        records=[_record(each, detected) for each in eliminated],
+        edits={span: text for join in eliminated for span, text in join.edits.items()},
+        records=[_record(join, detected) for join in eliminated],
     )
-    return EliminatedJoins(changes, frozenset(each.end for each in eliminated))
+    return EliminatedJoins(changes, frozenset(join.end for join in eliminated))
 
 
 def eliminated_joins(
@@ -79,7 +79,9 @@ def eliminated_joins(
 def _standing_for(
     join: RedundantJoin, rows: CachedRelation, applied: Sequence[AppliedFilter]
 ) -> AppliedFilter | None:
-    return next((each for each in applied if _stands_for(each, join, rows)), None)
+    return next(
+        (applied_filter for applied_filter in applied if _stands_for(applied_filter, join, rows)), None
+    )
 
 
 def _stands_for(applied: AppliedFilter, join: RedundantJoin, rows: CachedRelation) -> bool:
@@ -101,7 +103,7 @@ def _stands_for(applied: AppliedFilter, join: RedundantJoin, rows: CachedRelatio
 
 def _is_by(found: DynamicFilter, join: RedundantJoin) -> bool:
     build, rows_of = found.build, join.relation.query.rows_of
-    columns = (found.probe.columns[0].lower(), tuple(each.lower() for each in build.columns))
+    columns = (found.probe.columns[0].lower(), tuple(column.lower() for column in build.columns))
     is_same = build.predicate == rows_of.predicate and build.snapshot_ids == rows_of.snapshot_ids
     return (
         found.span is KeySpan.VALUE
@@ -118,7 +120,7 @@ def _is_by(found: DynamicFilter, join: RedundantJoin) -> bool:
 
 
 def _overlap(one: Collection[TextSpan], other: Collection[TextSpan]) -> bool:
-    return any(each.start < far.end and far.start < each.end for each in one for far in other)
+    return any(span.start < far.end and far.start < span.end for span in one for far in other)
 
 
 def _record(eliminated: EliminatedJoin, detected: Detected) -> RewriteRecord:

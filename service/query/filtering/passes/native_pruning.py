@@ -25,16 +25,16 @@ def is_covered(
         (reference.end, facts) for reference, facts in read_references(detected) if reference.end not in local
     ]
     scans = [(end, facts) for end, facts in read if facts is not None]
-    are_all_known = all(each.has_known_version for each in detected.parsed.references)
+    are_all_known = all(reference.has_known_version for reference in detected.parsed.references)
     if len(scans) < len(read) or not are_all_known or detected.detection.has_joining_subqueries:
         return False
     filtered: dict[tuple[int, str], bool] = {}
-    for each in applied:
-        columns = each.assignment.filter.probe.columns
+    for applied_filter in applied:
+        columns = applied_filter.assignment.filter.probe.columns
         if len(columns) == 1:
-            place = each.end, columns[0]
-            filtered[place] = filtered.get(place, True) and _says_all(each)
-    unapplied = [each for each in filters if not each.is_applied]
+            place = applied_filter.end, columns[0]
+            filtered[place] = filtered.get(place, True) and _says_all(applied_filter)
+    unapplied = [filter_ for filter_ in filters if not filter_.is_applied]
     return covers_native_pruning(
         scans,
         filtered,

@@ -40,7 +40,7 @@ def _pinned_tables(
     pinned: set[tuple[TableName, int | None]] = set()
     for build in (place.query.rows_of for place in local):
         pinned |= set(zip(build.tables, build.snapshot_ids, strict=True))
-    for found in (each.assignment.filter for each in applied):
+    for found in (applied_filter.assignment.filter for applied_filter in applied):
         pinned.add((found.probe.table, found.probe.snapshot_id))
         pinned |= set(zip(found.build.tables, found.build.snapshot_ids, strict=True))
     return pinned
@@ -53,5 +53,5 @@ def _others_pinned(detected: Detected) -> set[tuple[TableName, int | None]]:
     expanded view keeps the columns that it had at the expansion.
     """
     ambiguous = detected.detection.ambiguous
-    sure = (each for each in detected.facts.values() if each.name.in_lower_case() not in ambiguous)
-    return {(each.name, each.snapshot_id) for each in sure}
+    sure = (fact for fact in detected.facts.values() if fact.name.in_lower_case() not in ambiguous)
+    return {(facts.name, facts.snapshot_id) for facts in sure}

@@ -39,9 +39,11 @@ def scan_options(
 def _shares(applied: Sequence[AppliedFilter]) -> Mapping[int, FileShare]:
     """Returns the share of files that filters leave for each reference, if known."""
     shares: dict[int, FileShare] = {}
-    for each in applied:
-        if each.formed.share is not None:
-            shares[each.end] = min(each.formed.share, shares.get(each.end, WHOLE))
+    for applied_filter in applied:
+        if applied_filter.formed.share is not None:
+            shares[applied_filter.end] = min(
+                applied_filter.formed.share, shares.get(applied_filter.end, WHOLE)
+            )
     return shares
 
 
@@ -52,7 +54,7 @@ def option_records(options: Mapping[int, Mapping[str, str]], detected: Detected)
         for reference, facts in read_references(detected)
         if reference.end in options
     )
-    said = {(facts.name, facts.snapshot_id): each for facts, each in read if facts is not None}
-    for (name, _), each in said.items():
-        detail = ", ".join(f"{key} = {value}" for key, value in sorted(each.items()))
+    said = {(facts.name, facts.snapshot_id): its_options for facts, its_options in read if facts is not None}
+    for (name, _), its_options in said.items():
+        detail = ", ".join(f"{key} = {value}" for key, value in sorted(its_options.items()))
         yield RewriteRecord(RewriteKind.READ_OPTIONS, str(name), detail)

@@ -22,15 +22,19 @@ def skipped_scans_of(
 
 
 def _skipped(applied: Sequence[AppliedFilter], detected: Detected) -> list[ScanRecord]:
-    empty = {each.end: each for each in applied if each.formed.form is FilterForm.EMPTY}
-    return [skipped_scan(_facts_of(each, detected)) for each in empty.values()]
+    empty = {
+        applied_filter.end: applied_filter
+        for applied_filter in applied
+        if applied_filter.formed.form is FilterForm.EMPTY
+    }
+    return [skipped_scan(_facts_of(applied_filter, detected)) for applied_filter in empty.values()]
 
 
 def referenced_scans(detected: Detected) -> tuple[ScanRecord, ...]:
     """Returns one record for each snapshot that the text reads; each may be skipped when it runs."""
     read = (facts for _, facts in read_references(detected) if facts is not None)
-    facts = {(each.name, each.snapshot_id): each for each in read}.values()
-    return tuple(skipped_scan(each) for each in facts if each.source is TableSource.ICEBERG)
+    facts = {(facts.name, facts.snapshot_id): facts for facts in read}.values()
+    return tuple(skipped_scan(fact) for fact in facts if fact.source is TableSource.ICEBERG)
 
 
 def _unread(place: RelationAssignment, detected: Detected) -> ScanRecord:

@@ -21,7 +21,7 @@ from service.model.tables.table_creation import TableCreation, TableLayout
 from service.model.tables.tables import TableName
 
 VERSIONS = ("branch_", "branch_audit", "tag_v1", "snapshot_id_1", "at_timestamp_1700000000000")
-RESERVED = (*METADATA_TABLES, *VERSIONS, *(each.upper() for each in (*METADATA_TABLES, *VERSIONS)))
+RESERVED = (*METADATA_TABLES, *VERSIONS, *(table.upper() for table in (*METADATA_TABLES, *VERSIONS)))
 FREE = (
     "file",
     "files_",

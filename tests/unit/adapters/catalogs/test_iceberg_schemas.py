@@ -33,13 +33,13 @@ NAMES = st.sampled_from([*PRIMITIVES, "uuid", "binary", "fixed[3]", "decimal(7, 
 def numbered(column: FieldType, ids: list[int]) -> FieldType:
     """Returns the type with a new id for each field."""
 
-    def field(each: Field) -> Field:
+    def field(child: Field) -> Field:
         ids.append(len(ids) + 1)
-        return Field(ids[-1], each.name, numbered(each.type, ids), each.is_required)
+        return Field(ids[-1], child.name, numbered(child.type, ids), child.is_required)
 
     match column:
         case Struct(fields):
-            return Struct(tuple(field(each) for each in fields))
+            return Struct(tuple(field(child) for child in fields))
         case ListOf(element):
             return ListOf(field(element))
         case MapOf(key, value):
@@ -134,8 +134,8 @@ def field(**changes: Any) -> dict[str, Any]:
 def test_every_mistake_is_named_with_its_place(json: object, place: str, message: str) -> None:
     with pytest.raises(IngestInvalid) as refused:
         schema_from_json(json)
-    reported = [each.fault.detail for each in refused.value.violations]
-    assert any(each.startswith(f"{place}: ") and message in each for each in reported)
+    reported = [violation.fault.detail for violation in refused.value.violations]
+    assert any(detail.startswith(f"{place}: ") and message in detail for detail in reported)
 
 
 def test_all_mistakes_are_reported_at_once() -> None:

@@ -67,9 +67,9 @@ def test_the_others_answer_while_the_engine_is_down(
 ) -> None:
     session_tables.is_down = True
     assert catalogs.facts_of([TableAt(ITEM.name), TableAt(EVENTS.name)]) == {TableAt(ITEM.name): ITEM}
-    assert [each.state for each in catalogs.health()] == [PartState.UP, PartState.DOWN]
+    assert [health.state for health in catalogs.health()] == [PartState.UP, PartState.DOWN]
     with pytest.raises(CatalogDown):
         catalogs.facts(EVENTS.name)
     session_tables.is_down = False
-    assert [each.name for each in catalogs.health()] == ["catalog:lake", "catalog:spark_catalog"]
-    assert {each.state for each in catalogs.health()} == {PartState.UP}
+    assert [health.name for health in catalogs.health()] == ["catalog:lake", "catalog:spark_catalog"]
+    assert {health.state for health in catalogs.health()} == {PartState.UP}

@@ -68,7 +68,7 @@ def spec_of(*fields: tuple[int, str, str]) -> PartitionSpec:
 
 def order_of(*fields: tuple[int, SortDirection, NullOrder]) -> SortOrder:
     return SortOrder(
-        *(SortField(each, IdentityTransform(), by, nulls) for each, by, nulls in fields), order_id=5
+        *(SortField(source, IdentityTransform(), by, nulls) for source, by, nulls in fields), order_id=5
     )
 
 
@@ -87,7 +87,7 @@ def write(
 
 
 def read(state: WriterState, result: WriteResult) -> list[DataFile]:
-    return [data_file(each, state.schema, state.spec) for each in result.data_files]
+    return [data_file(file, state.schema, state.spec) for file in result.data_files]
 
 
 def rows_of(result: WriteResult) -> list[list[dict[str, Any]]]:
@@ -96,8 +96,8 @@ def rows_of(result: WriteResult) -> list[list[dict[str, Any]]]:
 
 
 def paths_of(result: WriteResult) -> list[Path]:
-    return [Path(json.loads(each)["file-path"].removeprefix("file://")) for each in result.data_files]
+    return [Path(json.loads(file)["file-path"].removeprefix("file://")) for file in result.data_files]
 
 
 def files_below(location: Path) -> list[Path]:
-    return sorted(each for each in location.rglob("*") if each.is_file())
+    return sorted(path for path in location.rglob("*") if path.is_file())

@@ -147,13 +147,13 @@ def test_the_last_moment_of_a_day_before_1970_belongs_to_that_day() -> None:
 
 
 @pytest.mark.parametrize(
-    "transform", [parse_transform(each) for each in ("identity", "void", *TRANSFORMS)], ids=str
+    "transform", [parse_transform(transform) for transform in ("identity", "void", *TRANSFORMS)], ids=str
 )
 def test_what_tables_may_be_made_of_is_what_can_be_computed(transform: Transform[Any, Any]) -> None:
     found = [kind for kind in (*VALUES, *OTHERS) if is_made_of(str(transform), str(kind))]
     able = [kind for kind in (*VALUES, *OTHERS) if transform.can_transform(kind)]
     # Iceberg's libraries do not agree on an order of UUIDs.
-    assert found == [each for each in able if str(transform) != "identity" or each != UUIDType()]
+    assert found == [kind for kind in able if str(transform) != "identity" or kind != UUIDType()]
     for kind in found:
         assert transformed(transform, kind, pa.nulls(2, schema_to_pyarrow(kind))).null_count == 2
     assert not is_made_of(str(transform), "timestamp_ns")

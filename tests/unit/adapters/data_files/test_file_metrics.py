@@ -60,7 +60,7 @@ def test_columns_have_the_metrics_that_pyiceberg_finds(
     def check(values: list[Any]) -> None:
         # PyIceberg increments a byte and keeps the bytes behind it, which is also a bound, but a longer one.
         is_cut = isinstance(kind, BinaryType) and mode == "truncate(3)"
-        assume(not is_cut or not any(b"\xff" in each[:3] for each in values if each))
+        assume(not is_cut or not any(b"\xff" in value[:3] for value in values if value))
         column = array_of(kind, values)
         structs = pa.StructArray.from_arrays([column], ["b"])
         lists = pa.ListArray.from_arrays(pa.array([0] * len(values) + [len(values)], pa.int32()), column)

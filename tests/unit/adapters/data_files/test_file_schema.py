@@ -9,7 +9,7 @@ from tests.unit.adapters.data_files.states import EVENTS
 
 
 def ids(schema: Schema) -> list[int]:
-    return [each.field_id for each in schema.fields]
+    return [field.field_id for field in schema.fields]
 
 
 def test_without_ids_a_file_has_the_whole_schema() -> None:
@@ -25,7 +25,7 @@ def test_a_struct_in_part_stands_where_its_first_field_does_with_its_fields_in_t
     assert ids(schema) == [5, 1]
     place = schema.find_type(5)
     assert isinstance(place, StructType)
-    assert [each.name for each in place.fields] == ["zip", "city"]
+    assert [field.name for field in place.fields] == ["zip", "city"]
 
 
 def test_structs_in_lists_and_in_values_of_maps_are_written_in_part_too() -> None:

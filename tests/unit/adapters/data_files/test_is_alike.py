@@ -34,7 +34,7 @@ def test_only_types_of_one_kind_stand_for_each_other(
     structs = pa.struct({"a": found}), pa.struct({"a": wanted})
     maps = pa.map_(pa.string(), found), pa.map_(pa.large_string(), wanted)
     lists = pa.list_(found), pa.large_list(wanted)
-    assert [is_alike(*each) for each in (structs, maps, lists)] == [expected] * 3
+    assert [is_alike(*pair) for pair in (structs, maps, lists)] == [expected] * 3
 
 
 def test_a_struct_needs_its_fields_in_their_order_and_nothing_fits_everywhere() -> None:

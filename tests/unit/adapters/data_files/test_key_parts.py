@@ -17,12 +17,12 @@ from tests.unit.adapters.data_files.states import state_of, target_of
 def test_each_row_is_in_one_part_with_all_others_of_its_key(tmp_path: Path) -> None:
     state = state_of(tmp_path)
     target = replace(target_of(state, (3, 1, 2)), is_upsert=True, equality_field_ids=(1, 2, 3))
-    ids = [each % 40 for each in range(400)]
+    ids = [number % 40 for number in range(400)]
     rows = pa.record_batch(
         {
-            "name": pa.array([None if each % 7 == 0 else f"n{each % 3}" for each in ids]),
+            "name": pa.array([None if id_ % 7 == 0 else f"n{id_ % 3}" for id_ in ids]),
             "id": pa.array(ids, pa.int32()),
-            "day": pa.array([date(2026, 1, 1 + each % 5) if each % 2 else None for each in ids]),
+            "day": pa.array([date(2026, 1, 1 + id_ % 5) if id_ % 2 else None for id_ in ids]),
         }
     )
     seen: dict[tuple[object, ...], int] = {}

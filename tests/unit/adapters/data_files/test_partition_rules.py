@@ -55,7 +55,7 @@ NOT_PARTITIONED_PATHS = {
         (
             DecimalType(5, 2),
             "truncate[100]",
-            [Decimal(each) for each in ("-999.99", "-999.00", "999.99", "0.01")],
+            [Decimal(text) for text in ("-999.99", "-999.00", "999.99", "0.01")],
         ),
         (
             DecimalType(38, 0),
@@ -77,7 +77,7 @@ def test_each_value_is_refused_by_both_or_by_none(
     bounds = folder_bounds(state)
     table = WritableTable(KEY, UUID(int=1), 2, table_schema(schema), 4, (field,), (), b"", bounds)
     rows = pa.RecordBatch.from_pylist(
-        [{"v": each} for each in values], arrow_schema(table_schema(schema).columns)
+        [{"v": value} for value in values], arrow_schema(table_schema(schema).columns)
     )
     found = invalid_partition_values(rows, partition_rules(table))
     assert found.keys() == {row for row in range(len(values)) if is_refused(state, rows.slice(row, 1))}

@@ -38,7 +38,7 @@ def test_a_column_with_an_initial_default_reads_back_as_it(kind: str, default: o
     parsed = schema_of(kind, default)
     plain = Schema(NestedField(2, "b", pyiceberg_type(Primitive(kind)), initial_default=default))
     batch = pa.record_batch({"a": [1, 2, 3]})
-    one, other = (projected_columns(batch, FOUND, each).column(0) for each in (parsed, plain))
+    one, other = (projected_columns(batch, FOUND, schema).column(0) for schema in (parsed, plain))
     assert one.equals(other)
     assert one.null_count == 0
     assert one.to_pylist() == [one[0].as_py()] * 3

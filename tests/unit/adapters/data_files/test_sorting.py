@@ -70,7 +70,7 @@ def test_several_fields_transforms_and_fields_of_structs_decide_together() -> No
     rows = [(11, 2), (3, 1), (15, 1), (None, 0), (4, None)]
     table = pa.table({"a": [a for a, _ in rows], "s": [{"x": x} for _, x in rows]})
     found = sorted_rows(table, order, PLACES).to_pylist()
-    assert [(each["a"], each["s"]["x"]) for each in found] == [(15, 1), (11, 2), (3, 1), (4, None), (None, 0)]
+    assert [(row["a"], row["s"]["x"]) for row in found] == [(15, 1), (11, 2), (3, 1), (4, None), (None, 0)]
 
 
 def test_an_order_needs_all_its_columns_and_transforms_that_are_known() -> None:

@@ -28,8 +28,8 @@ def test_no_more_than_so_many_compute_at_once() -> None:
                 with lock:
                     counts["now"] -= 1
 
-    for each in [_started(compute) for _ in range(6)]:
-        each.join(LONG_S)
+    for thread in [_started(compute) for _ in range(6)]:
+        thread.join(LONG_S)
     assert (counts["now"], counts["most"] <= 2) == (0, True)
 
 
@@ -52,8 +52,8 @@ def test_who_waits_for_a_storage_lets_another_one_in_and_takes_its_turn_again() 
     threads = [_started(wait_for_storage), _started(compute)]
     assert other_was_in.wait(LONG_S)
     answered.set()
-    for each in threads:
-        each.join(LONG_S)
+    for thread in threads:
+        thread.join(LONG_S)
     assert seen == ["other", "again"]
 
 

@@ -52,11 +52,11 @@ def batch(**columns: Any) -> pa.RecordBatch:
 
 
 def deletes(result: WriteResult) -> list[dict[str, Any]]:
-    return [json.loads(each) for each in result.delete_files]
+    return [json.loads(file) for file in result.delete_files]
 
 
 def deleted_rows(result: WriteResult) -> list[dict[str, Any]]:
-    paths = [each["file-path"].removeprefix("file://") for each in deletes(result)]
+    paths = [delete["file-path"].removeprefix("file://") for delete in deletes(result)]
     return [row for path in paths for row in pq.read_table(path).to_pylist()]
 
 
@@ -81,8 +81,7 @@ def test_an_upsert_has_its_rows_and_a_file_of_their_keys(tmp_path: Path, upsert:
 def test_metrics_of_deletes_tell_of_their_keys_and_of_no_other_column(tmp_path: Path, upsert: Upsert) -> None:
     result = upsert(state_of(tmp_path), (1, 3), batch(id=[3, 7], name=["a", None]), columns=(1, 3))
     [delete] = deletes(result)
-    counts = {each: dict(zip(*delete[each].values(), strict=True)) for each in ("value-counts",)}
-    assert counts["value-counts"] == {1: 2, 3: 2}
+    assert dict(zip(*delete["value-counts"].values(), strict=True)) == {1: 2, 3: 2}
     assert dict(zip(*delete["null-value-counts"].values(), strict=True)) == {1: 0, 3: 1}
     bounds = dict(zip(*delete["lower-bounds"].values(), strict=True))
     assert bounds[1] == (3).to_bytes(8, "little").hex()
@@ -123,10 +122,10 @@ def test_deletes_lie_in_the_partitions_of_their_rows(tmp_path: Path, upsert: Ups
     state = state_of(tmp_path, spec=spec_of((2, "identity", "day"), (1, "bucket[4]", "part")))
     rows = batch(id=[1, 2, 3, 1], day=[*DAYS, None, DAYS[0]], name=["a", "b", "c", "d"])
     result = upsert(state, (1, 2), rows, columns=(1, 2, 3))
-    data = {json.dumps(json.loads(each)["partition"]) for each in result.data_files}
-    assert data == {json.dumps(each["partition"]) for each in deletes(result)}
+    data = {json.dumps(json.loads(file)["partition"]) for file in result.data_files}
+    assert data == {json.dumps(delete["partition"]) for delete in deletes(result)}
     assert len(data) == 3
-    assert {each["spec-id"] for each in deletes(result)} == {4}
+    assert {delete["spec-id"] for delete in deletes(result)} == {4}
     assert sorted(values(result, "name")) == ["b", "c", "d"]
 
 

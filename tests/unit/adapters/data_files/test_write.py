@@ -62,7 +62,7 @@ def primitive(field_id: int) -> PrimitiveType:
 
 def partitions(state: WriterState, result: WriteResult) -> list[tuple[Any, ...]]:
     records = [file.partition for file in read(state, result)]
-    return [tuple(each[index] for index in range(len(each))) for each in records]
+    return [tuple(record[index] for index in range(len(record))) for record in records]
 
 
 def test_a_file_has_the_columns_of_its_target_in_their_order_with_their_ids(
@@ -91,7 +91,7 @@ def test_the_result_counts_rows_and_bytes_and_names_its_target(tmp_path: Path, w
     state = state_of(tmp_path)
     result = write(state, (1,), [numbers(3), numbers(2)])
     assert (result.target, result.record_count) == (target_of(state, (1,)), 5)
-    assert result.byte_count == sum(each.stat().st_size for each in files_below(tmp_path))
+    assert result.byte_count == sum(file.stat().st_size for file in files_below(tmp_path))
     assert read(state, result)[0].file_size_in_bytes == result.byte_count
 
 
@@ -182,7 +182,7 @@ def test_partitions_have_files_and_folders_of_their_own(tmp_path: Path, write: W
     result = write(state, (1, 2, 3), [rows])
     assert sorted(partitions(state, result), key=str) == [(1, "a"), (None, None)]
     assert {(file.spec_id, file.record_count) for file in read(state, result)} == {(4, 2), (4, 1)}
-    assert {each.parent.relative_to(tmp_path).as_posix() for each in paths_of(result)} == {
+    assert {path.parent.relative_to(tmp_path).as_posix() for path in paths_of(result)} == {
         "data/day_month=1970-02/n%2Fx=a",
         "data/day_month=null/n%2Fx=null",
     }
@@ -268,7 +268,7 @@ def test_a_file_that_is_large_enough_gets_no_more_rows(tmp_path: Path, write: Wr
     result = write(state, (1,), [numbers(1000, start=1000 * index) for index in range(5)])
     assert len(result.data_files) > 1
     assert result.record_count == 5000
-    assert max(each.stat().st_size for each in files_below(tmp_path)) < 8_000
+    assert max(file.stat().st_size for file in files_below(tmp_path)) < 8_000
 
 
 def test_no_more_files_are_open_than_allowed_and_no_row_is_lost(tmp_path: Path, write: Write) -> None:
@@ -441,23 +441,23 @@ def test_bloom_filters_are_where_the_table_asks_for_them_and_find_what_is_there(
     tmp_path: Path, write: Write
 ) -> None:
     asked = ("id", "name", "amount", "place", "place.zip", "tags.element.tag", "nothing")
-    properties = {f"write.parquet.bloom-filter-enabled.column.{each}": "true" for each in asked}
+    properties = {f"write.parquet.bloom-filter-enabled.column.{column}": "true" for column in asked}
     # This is more than the number of rows, and more than Arrow's own counter can hold.
     properties |= {"write.parquet.bloom-filter-ndv.column.id": str(2**33)}
     state = state_of(tmp_path, properties=properties | {"write.parquet.row-group-limit": "60"})
     rows = batch(
         id=pa.array(range(0, 200, 2), pa.int64()),
-        name=[f"n{each}" for each in range(100)],
+        name=[f"n{number}" for number in range(100)],
         amount=[0.5] * 100,
-        place=[{"city": "Ulm", "zip": each} for each in range(100)],
+        place=[{"city": "Ulm", "zip": number} for number in range(100)],
         tags=[[{"tag": "a"}]] * 100,
     )
     [path] = paths_of(write(state, (1, 3, 4, 5, 8), [rows]))
     footer = pq.read_metadata(path)
     for index in range(footer.num_row_groups):
         group = footer.row_group(index)
-        columns = [group.column(each) for each in range(group.num_columns)]
-        with_filter = {each.path_in_schema for each in columns if each.bloom_filter_offset is not None}
+        columns = [group.column(number) for number in range(group.num_columns)]
+        with_filter = {column.path_in_schema for column in columns if column.bloom_filter_offset is not None}
         # Floating-point columns and columns in lists get no bloom filter, and a struct is not a column.
         assert with_filter == {"id", "name", "place.zip"}
 
@@ -470,11 +470,11 @@ def test_bloom_filters_are_where_the_table_asks_for_them_and_find_what_is_there(
         assert found is not None
         return bool(found[0])
 
-    assert not any(is_excluded("id", each) for each in range(0, 200, 2))
-    assert not any(is_excluded("name", f"n{each}") for each in range(100))
+    assert not any(is_excluded("id", number) for number in range(0, 200, 2))
+    assert not any(is_excluded("name", f"n{number}") for number in range(100))
     # A bloom filter has about one false positive in a hundred values.
-    assert sum(is_excluded("id", each) for each in range(1, 200, 2)) > 80
-    assert sum(is_excluded("name", f"x{each}") for each in range(100)) > 80
+    assert sum(is_excluded("id", number) for number in range(1, 200, 2)) > 80
+    assert sum(is_excluded("name", f"x{number}") for number in range(100)) > 80
 
 
 def test_pages_have_no_more_rows_than_the_table_wants(tmp_path: Path, write: Write) -> None:
@@ -482,7 +482,7 @@ def test_pages_have_no_more_rows_than_the_table_wants(tmp_path: Path, write: Wri
     [path] = paths_of(write(state_of(tmp_path, properties=properties), (1,), [numbers(25)]))
     with path.open("rb") as file:
         [[column]] = column_chunks(file, range(1), 1)
-        assert [each.value_count for each in pages(file, column)] == [10, 10, 5]
+        assert [page.value_count for page in pages(file, column)] == [10, 10, 5]
 
 
 @pytest.mark.parametrize("value", ["", "fast", "-1", "99999999999999999999"])
@@ -523,9 +523,9 @@ def test_texts_with_short_and_with_long_offsets_are_the_same_files(
     found = []
     for kind in (pa.string(), pa.large_string()):
         result = write(state, (3, 1), [batch(name=pa.array(names, kind), id=list(range(len(names))))])
-        said = [json.loads(each) for each in result.data_files]
-        paths = [each.pop("file-path") for each in said]
-        found.append((said, [Path(each.removeprefix("file://")).read_bytes() for each in paths]))
+        said = [json.loads(file) for file in result.data_files]
+        paths = [file.pop("file-path") for file in said]
+        found.append((said, [Path(path.removeprefix("file://")).read_bytes() for path in paths]))
     assert found[0] == found[1]
 
 
@@ -539,13 +539,13 @@ def test_a_file_goes_on_with_texts_that_have_other_offsets(
         batch(name=pa.array([f"{number}"] * 40, kinds[number % 2]), id=[number] * 40) for number in range(8)
     ]
     result = write(state_of(tmp_path), (3, 1), batches, TINY)
-    assert rows_of(result) == [[row for each in batches for row in each.to_pylist()]]
+    assert rows_of(result) == [[row for batch in batches for row in batch.to_pylist()]]
     assert pq.read_metadata(paths_of(result)[0]).num_row_groups > 1
 
 
 def test_an_executor_needs_nothing_of_the_gateway_to_write() -> None:
     write = "service.adapters.data_files.writer.write"
-    code = f"import sys, {write}; print(*{{each.split('.')[0] for each in sys.modules}})"
+    code = f"import sys, {write}; print(*{{module.split('.')[0] for module in sys.modules}})"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert not set(found.stdout.split()) & {
         "api",

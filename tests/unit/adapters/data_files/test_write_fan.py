@@ -35,7 +35,7 @@ def destination(folder: Path, *column_ids: int, is_partitioned: bool = False) ->
 
 
 def named(ids: list[int]) -> pa.RecordBatch:
-    return pa.record_batch({"id": pa.array(ids, pa.int64()), "name": [f"n{each % 5}" for each in ids]})
+    return pa.record_batch({"id": pa.array(ids, pa.int64()), "name": [f"n{id_ % 5}" for id_ in ids]})
 
 
 def only_ids(ids: list[int]) -> pa.RecordBatch:
@@ -50,13 +50,13 @@ def test_however_they_come_all_rows_of_each_target_are_in_its_files_in_their_ord
     numbers = iter(range(5000))
     rng = random.Random(7)
     rows = []
-    while ids := [each for each, _ in zip(numbers, range(rng.randint(1, 60)), strict=False)]:
+    while ids := [number for number, _ in zip(numbers, range(rng.randint(1, 60)), strict=False)]:
         rows.append(
             (plain, only_ids(ids)) if rng.random() < 0.5 else (reverse, named(ids).select(["name", "id"]))
         )
-    results = {each.target: each for each in write_fan(rows, bounds)}
+    results = {result.target: result for result in write_fan(rows, bounds)}
     for target in (plain, reverse):
-        expected = [row for each, batch in rows if each is target for row in batch.to_pylist()]
+        expected = [row for destination, batch in rows if destination is target for row in batch.to_pylist()]
         written = [row for file in rows_of(results[target.target]) for row in file]
         assert written == expected
         assert results[target.target].record_count == len(expected)
@@ -72,9 +72,9 @@ def test_each_table_has_its_files_in_its_own_place_and_as_its_own_properties_say
         key = TableKey(TableName("lake", "s", name))
         table = WritableTable(key, UUID(int=1), 2, TableSchema(3, ()), 0, (), (), state.encoded())
         target = replace(target_of(state, (1,)), key=key)
-        rows += [(Destination(table, target), only_ids([each])) for each in range(2)]
+        rows += [(Destination(table, target), only_ids([number])) for number in range(2)]
         wanted[target] = (tmp_path / name, codec.upper())
-    results = {each.target: each for each in write_fan(rows, bounds)}
+    results = {result.target: result for result in write_fan(rows, bounds)}
     assert results.keys() == wanted.keys()
     for target, (folder, codec) in wanted.items():
         [path] = paths_of(results[target])
@@ -95,13 +95,13 @@ def test_files_that_are_open_at_once_are_bounded_over_all_targets(
         for target in targets
     ]
     results = write_fan(rows, bounds)
-    assert sum(each.record_count for each in results) == 2000 * len(targets)
+    assert sum(result.record_count for result in results) == 2000 * len(targets)
     assert (CountedFileIO.open_at_most, CountedFileIO.open_now) == (bounds.open_files, 0)
 
 
 def _names(target: Destination) -> list[str]:
     names = {1: "id", 3: "name", 4: "amount"}
-    return [names[each] for each in target.target.write_schema_column_ids or ()]
+    return [names[column_id] for column_id in target.target.write_schema_column_ids or ()]
 
 
 def _column(name: str, start: int) -> pa.Array:
@@ -110,9 +110,9 @@ def _column(name: str, start: int) -> pa.Array:
         case "id":
             return pa.array(ids, pa.int64())
         case "name":
-            return pa.array([f"n{each % 5}" for each in ids])
+            return pa.array([f"n{id_ % 5}" for id_ in ids])
         case _:
-            return pa.array([float(each) for each in ids])
+            return pa.array([float(id_) for id_ in ids])
 
 
 @EITHER
@@ -129,7 +129,10 @@ def test_what_does_not_fit_leaves_no_file_of_any_target(bounds: WriteBounds, tmp
 
 def test_the_first_of_many_targets_that_fails_leaves_no_file_of_the_others(tmp_path: Path) -> None:
     where = [destination(tmp_path, *ids) for ids in ((1,), (3, 1), (1, 3), (1, 4), (4, 1))]
-    rows = [(each, pa.record_batch({n: _column(n, 0) for n in _names(each)})) for each in where]
+    rows = [
+        (destination, pa.record_batch({n: _column(n, 0) for n in _names(destination)}))
+        for destination in where
+    ]
     rows.insert(2, (destination(tmp_path, 4), pa.record_batch({"amount": ["no number"]})))
     with pytest.raises(RecordsInvalid):
         write_fan(rows, AT_ONCE)
@@ -164,8 +167,8 @@ def test_rows_around_an_upsert_are_results_of_their_own_in_the_order_in_which_th
         (other, {7}),
         (upsert, {8}),
     ]
-    assert [each.target for each in results] == [where.target for where, _ in expected]
-    found = [{row["id"] for file in rows_of(each) for row in file} for each in results]
+    assert [result.target for result in results] == [where.target for where, _ in expected]
+    found = [{row["id"] for file in rows_of(result) for row in file} for result in results]
     assert found == [ids for _, ids in expected]
 
 
@@ -179,7 +182,7 @@ def test_of_upserts_the_last_row_of_each_key_is_written_however_the_rows_come(
         rows.append((plain, only_ids(list(range(20)))))
         batch = pa.record_batch({"id": list(range(20)), "name": [f"{turn}-{n}" for n in range(20)]})
         rows.append((upsert, batch))
-    results = {each.target: each for each in write_fan(rows, bounds)}
+    results = {result.target: result for result in write_fan(rows, bounds)}
     assert results[plain.target].record_count == 800
     found = results[upsert.target]
     assert (found.record_count, len(found.delete_files)) == (20, 1)
@@ -195,12 +198,15 @@ def test_what_all_upserts_of_a_request_keep_is_bounded_together(tmp_path: Path) 
         columns = {"id": pa.array(ids, pa.int64()), "name": ["n"] * 300, "amount": [1.0] * 300}
         names = {1: "id", 3: "name", 4: "amount"}
         return pa.record_batch(
-            {names[each]: columns[names[each]] for each in where.target.write_schema_column_ids or ()}
+            {
+                names[column_id]: columns[names[column_id]]
+                for column_id in where.target.write_schema_column_ids or ()
+            }
         )
 
     assert len(write_fan([(targets[0], rows(targets[0]))], bounds)) == 1
-    for each in files_below(tmp_path):
-        each.unlink()
+    for file in files_below(tmp_path):
+        file.unlink()
     with pytest.raises(IngestInvalid, match="several requests"):
-        write_fan([(each, rows(each)) for each in targets], bounds)
+        write_fan([(target, rows(target)) for target in targets], bounds)
     assert files_below(tmp_path) == []

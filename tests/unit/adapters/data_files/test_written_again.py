@@ -89,11 +89,11 @@ def test_values_of_every_type_are_the_same_after_they_were_written_again(tmp_pat
     before = Schema(*(NestedField(n, f"c {n}", kind) for n, (kind, _, _) in enumerate(LEAVES, 1)))
     now = Schema(*(NestedField(n, f"c {n}!", kind) for n, (_, kind, _) in enumerate(LEAVES, 1)), schema_id=1)
     given = [[*values, None] for _, _, values in LEAVES]
-    names = [each.name for each in before.fields]
+    names = [field.name for field in before.fields]
     rows = rewritten(tmp_path, before, now, pa.RecordBatch.from_arrays(list(map(pa.array, given)), names))
     columns = zip(*(row.values() for row in rows), strict=True)
-    assert [[exactly(each) for each in column] for column in columns] == [
-        [exactly(each) for each in values] for values in given
+    assert [[exactly(value) for value in column] for column in columns] == [
+        [exactly(value) for value in values] for values in given
     ]
 
 
@@ -155,10 +155,10 @@ def with_required(schema_id: int, *names: str) -> Schema:
     """Returns optional structs of required fields: at the top, in a struct, in a list and in a map."""
 
     def struct(field_id: int) -> StructType:
-        further = (NestedField(field_id + 10, each, StringType()) for each in names[1:])
+        further = (NestedField(field_id + 10, name, StringType()) for name in names[1:])
         return StructType(NestedField(field_id, names[0], IntegerType(), required=True), *further)
 
-    inner = [struct(each) for each in range(20, 24)]
+    inner = [struct(number) for number in range(20, 24)]
     return Schema(
         NestedField(1, "i", IntegerType()),
         NestedField(2, "st", inner[0]),

@@ -62,7 +62,7 @@ def test_files_and_the_new_folders_that_lead_to_them_are_synced_once(tmp_path: P
     results = data_files(synced).write_all([(to, ROWS)])
     [written] = results
     files = paths_of(written)
-    folders = {each.parent for each in files} | {tmp_path / "table" / "data", tmp_path / "table"}
+    folders = {file.parent for file in files} | {tmp_path / "table" / "data", tmp_path / "table"}
     assert len(files) == 3
     assert sorted(synced.paths) == sorted([*files, *folders])
     # Files are synced first: a name without its content would be no better than no name.

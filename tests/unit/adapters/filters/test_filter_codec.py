@@ -44,11 +44,11 @@ def restored(type_names: tuple[str, ...], *keys: Key) -> tuple[Key, ...]:
     ],
 )
 def test_every_type_comes_back_as_it_went_in(type_name: str, values: list[object]) -> None:
-    keys: list[Key] = [(each,) for each in values]  # type: ignore[misc]
+    keys: list[Key] = [(value,) for value in values]  # type: ignore[misc]
     found = restored((type_name,), *keys)
     assert found == tuple(keys)
-    assert [type(each) for (each,) in found] == [type(each) for each in values]
-    assert [str(each) for (each,) in found] == [str(each) for each in values]
+    assert [type(value) for (value,) in found] == [type(value) for value in values]
+    assert [str(value) for (value,) in found] == [str(value) for value in values]
 
 
 def test_a_time_with_a_zone_comes_back_in_utc() -> None:
@@ -63,7 +63,7 @@ def test_composite_keys_stay_together(keys: list[Key]) -> None:
     try:
         assert restored(("boolean", "long", "string"), *keys) == tuple(keys)
     except Uncacheable:
-        assert any(0xD800 <= ord(each) <= 0xDFFF for _, _, text in keys for each in str(text))
+        assert any(0xD800 <= ord(character) <= 0xDFFF for _, _, text in keys for character in str(text))
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_a_cut_or_longer_value_is_seen() -> None:
 
 @given(st.binary(max_size=200))
 def test_anything_else_is_rubbish(value: bytes) -> None:
-    for each in (value, b"SLFK" + value):
+    for rubbish in (value, b"SLFK" + value):
         with pytest.raises(Rubbish):
-            decode(each, WANTED)
+            decode(rubbish, WANTED)
 
 
 def test_another_filters_value_is_rubbish() -> None:
@@ -202,10 +202,10 @@ def test_a_head_of_a_former_version_has_a_form_and_no_sample(
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=2000), max_size=30, unique=True))
 def test_the_sample_is_bounded_whatever_the_keys_are(texts: list[str]) -> None:
     wanted = date_filter("f1", ("string", "string"))
-    value, stored = encode(wanted, keys_of(*((each, each) for each in sorted(texts))), NOON, DAY)
+    value, stored = encode(wanted, keys_of(*((text, text) for text in sorted(texts))), NOON, DAY)
     sample = decode_head(value[:HEAD_BYTES]).shown.sample
     assert len(sample.keys) == min(len(texts), 10)
-    assert all(len(each or "") <= 64 for key in (*sample.keys, sample.lowest) for each in key)
+    assert all(len(text or "") <= 64 for key in (*sample.keys, sample.lowest) for text in key)
     assert decode(value, wanted) == stored
 
 

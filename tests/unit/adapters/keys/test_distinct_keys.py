@@ -11,7 +11,7 @@ from service.adapters.keys.distinct_keys import KEY_BYTES, DistinctKeys
 
 def _keys(*columns: Sequence[int | None]) -> pa.Table:
     names = [f"k{index}" for index in range(len(columns))]
-    return pa.table([pa.array(each, pa.int64()) for each in columns], names)
+    return pa.table([pa.array(column, pa.int64()) for column in columns], names)
 
 
 @given(st.lists(st.lists(st.none() | st.integers(-5, 5))))
@@ -19,8 +19,8 @@ def test_each_value_is_there_once_and_in_order(pieces: list[list[int | None]]) -
     keys = DistinctKeys(max_bytes=10**6)
     for piece in pieces:
         assert keys.add(_keys(piece))
-    distinct = {each for piece in pieces for each in piece if each is not None}
-    assert keys.sorted_keys() == tuple((each,) for each in sorted(distinct))
+    distinct = {value for piece in pieces for value in piece if value is not None}
+    assert keys.sorted_keys() == tuple((value,) for value in sorted(distinct))
     assert keys.has_null is any(None in piece for piece in pieces)
 
 
@@ -29,7 +29,7 @@ def test_keys_of_two_columns_are_there_once_and_none_has_a_null(rows: list[tuple
     keys = DistinctKeys(max_bytes=10**6)
     for a, b in rows:
         assert keys.add(_keys([a], [b]))
-    assert keys.sorted_keys() == tuple(sorted({each for each in rows if None not in each}))
+    assert keys.sorted_keys() == tuple(sorted({row for row in rows if None not in row}))
 
 
 def test_as_many_as_fit_are_collected_and_one_more_is_too_many() -> None:

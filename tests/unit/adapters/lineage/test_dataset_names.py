@@ -82,7 +82,7 @@ def test_files_and_topics_are_named_as_the_conventions_say(address: str, namespa
 def test_a_table_has_the_names_too_that_other_producers_give_it() -> None:
     name = DatasetNames(CATALOGS, "sluice").of(TableName("lake", "shop", "sales"))
     symlinks = table_facets(name, KnownTable((), "s3a://bucket/shop/sales"), 7)["symlinks"]
-    found = [(each.namespace, each.name, each.type) for each in symlinks.identifiers]  # type: ignore[attr-defined]
+    found = [(identifier.namespace, identifier.name, identifier.type) for identifier in symlinks.identifiers]  # type: ignore[attr-defined]
     assert found == [
         ("s3://bucket", "shop/sales", "LOCATION"),
         ("https://catalog.example", "shop.sales", "TABLE"),

@@ -60,7 +60,7 @@ def test_events_leave_in_their_order_and_the_stop_waits_for_them() -> None:
     with emitting(transport, metrics, EmitterBounds(close_within_s=30)) as emitter:
         for _ in range(20):
             run(emitter)
-    assert [each["eventType"] for each in transport.events] == ["START", "COMPLETE"] * 20
+    assert [event["eventType"] for event in transport.events] == ["START", "COMPLETE"] * 20
     assert (metrics.sent_count, metrics.dropped_count, metrics.undelivered_count) == (40, 0, 0)
     assert transport.is_closed
 
@@ -132,7 +132,7 @@ def test_a_stop_has_a_bound_whatever_hangs() -> None:
         run(emitter)
         assert metrics.dropped_count == 2
     transport.may_go_on.set()
-    until(lambda: not [each for each in threading.enumerate() if each.name == "lineage"])
+    until(lambda: not [thread for thread in threading.enumerate() if thread.name == "lineage"])
 
 
 def test_a_fault_in_one_event_is_not_the_end_of_the_others() -> None:

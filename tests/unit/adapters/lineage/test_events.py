@@ -109,7 +109,7 @@ def test_a_table_that_was_read_is_reported_with_schema_version_and_what_was_read
     event = reported(query_events().ended(succeeded(), NOW))
     [table] = event["inputs"]
     assert (table["namespace"], table["name"]) == ("https://catalog.example", "lake.shop.sales")
-    assert [(each["name"], each["type"]) for each in table["facets"]["schema"]["fields"]] == [
+    assert [(field["name"], field["type"]) for field in table["facets"]["schema"]["fields"]] == [
         ("id", "int"),
         ("price", "decimal(9, 2)"),
     ]
@@ -146,11 +146,11 @@ def test_a_result_is_reported_with_what_its_columns_come_from() -> None:
     assert (result["namespace"], result["name"]) == ("inmemory://", f"sluice/{event['job']['name']}")
     assert result["outputFacets"]["outputStatistics"]["rowCount"] == 3
     facet = result["facets"]["columnLineage"]
-    by_field = {each["field"]: each["transformations"][0] for each in facet["fields"]["n"]["inputFields"]}
+    by_field = {field["field"]: field["transformations"][0] for field in facet["fields"]["n"]["inputFields"]}
     assert (by_field["price"]["type"], by_field["price"]["subtype"]) == ("DIRECT", "AGGREGATION")
     assert (by_field["id"]["type"], by_field["id"]["subtype"]) == ("INDIRECT", "CONDITIONAL")
     # A source that is not a table, here `v`, is not a dataset.
-    assert [each["name"] for each in facet["dataset"]] == ["lake.shop.sales"]
+    assert [column["name"] for column in facet["dataset"]] == ["lake.shop.sales"]
 
 
 def test_rows_that_were_in_memory_are_reported_as_those_of_their_table() -> None:
@@ -167,8 +167,8 @@ def test_an_eliminated_join_is_reported_all_the_same() -> None:
     record = replace(full_record(), state=QueryState.SUCCEEDED, error=None, lineage=lineage())
     [result] = reported(query_events().ended(record, NOW))["outputs"]
     joined = {
-        (each["name"], each["field"], each["transformations"][0]["subtype"])
-        for each in result["facets"]["columnLineage"]["dataset"]
+        (column["name"], column["field"], column["transformations"][0]["subtype"])
+        for column in result["facets"]["columnLineage"]["dataset"]
     }
     assert joined == {
         ("lake.tpcds.store_returns", "sr_returned_date_sk", "JOIN"),
@@ -192,12 +192,12 @@ def test_the_event_that_the_documentation_shows_is_one() -> None:
 
 def test_callers_and_their_tags_are_reported_and_no_tag_passes_for_a_caller() -> None:
     event = reported(query_events().ended(succeeded(tags={"dashboard": "x", "caller": "somebody else"}), NOW))
-    tags = {each["key"]: each["value"] for each in event["run"]["facets"]["tags"]["tags"]}
+    tags = {tag["key"]: tag["value"] for tag in event["run"]["facets"]["tags"]["tags"]}
     assert tags == {"caller": "ann", "dashboard": "x"}
 
 
 def test_an_event_that_is_too_large_goes_without_schemas() -> None:
-    wide = tuple(TableColumn(each, f"{'c' * 400}{each}", "string", False) for each in range(4_000))
+    wide = tuple(TableColumn(number, f"{'c' * 400}{number}", "string", False) for number in range(4_000))
     events = query_events(of=FakeCatalogs(tables=[facts_of_empty_table(SALES, wide)]))
     content = as_json(events.ended(succeeded(), NOW))
     assert len(content) < LARGEST_EVENT
@@ -211,8 +211,8 @@ def target(columns: tuple[int, ...] | None, rows: int, table: TableName = SALES)
 
 def ingest(*targets: WrittenTarget) -> IngestRecord:
     commits = tuple(
-        IngestCommit(key, tuple(each for each in targets if each.key == key))
-        for key in dict.fromkeys(each.key for each in targets)
+        IngestCommit(key, tuple(target for target in targets if target.key == key))
+        for key in dict.fromkeys(target.key for target in targets)
     )
     return IngestRecord(uuid4(), "ann", None, "", NOW, commits, write_ms=250)
 
@@ -223,19 +223,21 @@ def test_an_ingest_is_reported_with_what_it_wrote_under_which_write_schemas() ->
     assert (start["eventType"], end["eventType"]) == ("START", "COMPLETE")
     assert start["eventTime"] == "2026-01-01T12:59:59.750000+00:00"
     assert end["job"]["name"] == "ingest.lake.shop.sales"
-    assert [(each["namespace"], each["name"]) for each in end["inputs"]] == [("s3://inbox", "a.ndjson")]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in end["inputs"]] == [
+        ("s3://inbox", "a.ndjson")
+    ]
     [table] = end["outputs"]
     assert table["outputFacets"]["outputStatistics"]["rowCount"] == 8
     schemas = table["outputFacets"]["sluice_writeSchemas"]["writeSchemas"]
-    assert [each.get("columns") for each in schemas] == [["id"], ["price", "id"], None]
-    assert [each["rowCount"] for each in schemas] == [3, 4, 1]
+    assert [schema.get("columns") for schema in schemas] == [["id"], ["price", "id"], None]
+    assert [schema["rowCount"] for schema in schemas] == [3, 4, 1]
     assert "version" not in table["facets"]
 
 
 def test_an_ingest_of_two_tables_has_two_outputs_and_one_without_rows_is_not_reported() -> None:
     other = TableName("lake", "shop", "other")
     [_, end] = write_events().accepted(ingest(target(None, 1), target(None, 2, other)), "")
-    assert [each["name"] for each in reported(end)["outputs"]] == ["lake.shop.sales", "lake.shop.other"]
+    assert [dataset["name"] for dataset in reported(end)["outputs"]] == ["lake.shop.sales", "lake.shop.other"]
     assert write_events().accepted(ingest(), "") == []
 
 
@@ -258,7 +260,7 @@ def test_a_commit_round_is_reported_with_the_snapshot_that_it_made() -> None:
         "fileCount": 1,
     }
     facet = end["run"]["facets"]["sluice_committedIngests"]
-    assert facet["ingestIds"] == [str(each) for each in ended.ingest_ids]
+    assert facet["ingestIds"] == [str(ingest_id) for ingest_id in ended.ingest_ids]
 
 
 def test_a_round_that_was_refused_has_written_nothing() -> None:
@@ -279,7 +281,7 @@ def maintenance(*operations: MaintenanceOperation, **changes: Any) -> Maintenanc
 def test_a_compaction_reads_and_writes_its_table_and_other_maintenance_is_not_reported() -> None:
     _, end = map(reported, write_events().maintained(maintenance(MaintenanceOperation.COMPACT), NOW))
     assert end["job"]["name"] == "compact.lake.shop.sales"
-    assert [each["name"] for each in end["inputs"] + end["outputs"]] == ["lake.shop.sales"] * 2
+    assert [dataset["name"] for dataset in end["inputs"] + end["outputs"]] == ["lake.shop.sales"] * 2
     failed = maintenance(
         MaintenanceOperation.COMPACT, state=MaintenanceState.FAILED, error_code="MAINTENANCE_FAILED"
     )
@@ -324,11 +326,11 @@ def test_whatever_a_query_was_its_events_are_as_the_specification_has_them(
         scans=tuple(scan(name, 3, 1) for name in names),
         row_count=numbers,
         lineage=ResultLineage(
-            tuple(Column(each, "STRING", True) for each in columns),
-            ColumnLineage(tuple(ColumnSources(each, sources) for each in columns), sources),
+            tuple(Column(column, "STRING", True) for column in columns),
+            ColumnLineage(tuple(ColumnSources(column, sources) for column in columns), sources),
         ),
     )
     events = query_events(is_sql_reported=bool(numbers % 2))
     reported(events.taken(record))
     event = reported(events.ended(record, NOW))
-    assert {each["name"] for each in event["inputs"]} == set(names)
+    assert {dataset["name"] for dataset in event["inputs"]} == set(names)

@@ -65,9 +65,9 @@ def test_verifications_of_other_versions_are_read_or_left_out(
 
 
 def test_the_version_before_knows_every_name_that_is_written() -> None:
-    rewrites = tuple(RewriteRecord(each) for each in RewriteKind)
+    rewrites = tuple(RewriteRecord(kind) for kind in RewriteKind)
     values: Any = query_values(replace(full_record(), rewrites=rewrites))
-    assert {each["kind"] for each in values["rewrites"]} == {
+    assert {rewrite["kind"] for rewrite in values["rewrites"]} == {
         "READ_OPTIONS",
         "LOCAL_RELATION",
         "ONE_READING",

@@ -19,7 +19,7 @@ TYPES = ("int", "long", "date", "string", "boolean", "decimal(7, 2)", "timestamp
 
 
 def events(table: str = "events") -> TableFacts:
-    columns = tuple(TableColumn(at, f"c{at}", each, False) for at, each in enumerate(TYPES))
+    columns = tuple(TableColumn(at, f"c{at}", type_name, False) for at, type_name in enumerate(TYPES))
     facts = facts_of_empty_table(TableName("spark_catalog", "logs", table), columns)
     return replace(facts, source=TableSource.FILES)
 
@@ -93,8 +93,8 @@ def test_of_tables_with_snapshots_others_tell() -> None:
 def test_memory_is_bounded() -> None:
     listed = ListedValues(FakeProbeValues(), max_cached_bytes=1_000)
     for table in ("first", "second"):
-        listed.listed(events(table), {"c0": [str(each) for each in range(10)]})
+        listed.listed(events(table), {"c0": [str(number) for number in range(10)]})
     assert listed.of(events("first").name, None, "c0") is NotKnown.UNAVAILABLE
     assert listed.of(events("second").name, None, "c0") is not NotKnown.UNAVAILABLE
-    listed.listed(events("large"), {"c0": [str(each) for each in range(100)]})
+    listed.listed(events("large"), {"c0": [str(number) for number in range(100)]})
     assert listed.of(events("large").name, None, "c0") is NotKnown.UNAVAILABLE

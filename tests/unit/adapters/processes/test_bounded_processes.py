@@ -31,7 +31,7 @@ def patient() -> Iterator[BoundedProcesses]:
 
 
 def test_a_call_gives_what_its_function_gives(patient: BoundedProcesses) -> None:
-    assert [patient.call(long_calls.doubled, each) for each in range(3)] == [0, 2, 4]
+    assert [patient.call(long_calls.doubled, number) for number in range(3)] == [0, 2, 4]
 
 
 def test_a_function_may_ask_while_it_runs(patient: BoundedProcesses) -> None:
@@ -80,9 +80,9 @@ def test_a_call_that_takes_too_long_is_ended_and_so_is_who_waits_behind_it() -> 
         first = next(found for found in iter(lambda: _ready(made), None) if found)
         assert first
         given_up = [threads.submit(made.call, long_calls.endless) for _ in range(2)]
-        for each in given_up:
+        for future in given_up:
             with pytest.raises(CallGivenUp, match=r"more than 1 s|no process was free"):
-                each.result(PATIENCE_S)
+                future.result(PATIENCE_S)
 
 
 def _ready(made: BoundedProcesses) -> bool:

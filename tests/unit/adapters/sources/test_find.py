@@ -35,7 +35,7 @@ def sources(inbox: Path, **bounds: int) -> FoundSources:
 
 def names(inbox: Path, pattern: str) -> list[str]:
     found = sources(inbox).files(f"{inbox.as_uri()}/{pattern}")
-    return [each.uri.removeprefix(f"{inbox.as_uri()}/") for each in found]
+    return [file.uri.removeprefix(f"{inbox.as_uri()}/") for file in found]
 
 
 @pytest.mark.parametrize(

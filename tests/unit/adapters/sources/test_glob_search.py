@@ -28,7 +28,7 @@ def never() -> bool:
 
 def is_name_meant(name: str, glob: str) -> bool:
     """Matches one segment, character by character; hidden names must be spelled out."""
-    is_glob = any(each in glob for each in "*?[")
+    is_glob = any(character in glob for character in "*?[")
     if is_glob and name[0] in "._" and glob[0] != name[0]:
         return False
     return _is_rest_meant(name, glob)
@@ -72,7 +72,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def paths(tree: Path) -> list[tuple[str, ...]]:
-    return [each.relative_to(tree).parts for each in tree.rglob("*") if each.is_file()]
+    return [path.relative_to(tree).parts for path in tree.rglob("*") if path.is_file()]
 
 
 @given(globs=st.lists(st.sampled_from(GLOBS), min_size=1, max_size=5).map(tuple))
@@ -80,14 +80,14 @@ def paths(tree: Path) -> list[tuple[str, ...]]:
 def test_a_glob_means_what_the_simple_matcher_says(
     tree: Path, paths: list[tuple[str, ...]], globs: tuple[str, ...]
 ) -> None:
-    expected = sorted("/".join(each) for each in paths if is_path_meant(each, globs))
+    expected = sorted("/".join(path) for path in paths if is_path_meant(path, globs))
     sources = FoundSources(SourceAccess((tree.as_uri(),)), SourceBounds())
     try:
         found = sources.files(f"{tree.as_uri()}/{'/'.join(globs)}")
     except SourceInvalid:
         # The bounds are not reached, so the glob matches no file, or is the name of a folder.
         found = ()
-    assert sorted(each.uri.removeprefix(f"{tree.as_uri()}/") for each in found) == expected
+    assert sorted(file.uri.removeprefix(f"{tree.as_uri()}/") for file in found) == expected
 
 
 @given(name=st.text("ab.", min_size=1, max_size=8), glob=st.text("ab*?[]!.", min_size=1, max_size=8))

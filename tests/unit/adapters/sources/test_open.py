@@ -43,18 +43,18 @@ def test_each_line_is_in_one_split_whatever_their_size(lines: list[bytes], size:
     text = b"\n".join(lines) + (b"\n" if is_ended else b"")
     splits = source_splits([SourceFile("a", len(text), 0)], size, is_splittable=True)
     parts = [
-        LinesOfRange(io.BytesIO(text), each.start, len(text) if each.end is None else each.end).read()
-        for each in splits
+        LinesOfRange(io.BytesIO(text), split.start, len(text) if split.end is None else split.end).read()
+        for split in splits
     ]
     assert b"".join(parts) == text
-    found = [each for each in parts if each]
-    assert all(each.endswith(b"\n") for each in found[:-1])
+    found = [part for part in parts if part]
+    assert all(part.endswith(b"\n") for part in found[:-1])
 
 
 def test_a_file_is_read_whole_or_in_splits(folder: Path) -> None:
     file = listed(folder)
     assert read(folder, SourceSplit(file)) == b"one\ntwo\nthree\n"
-    parts = [read(folder, each) for each in source_splits([file], 5, is_splittable=True)]
+    parts = [read(folder, split) for split in source_splits([file], 5, is_splittable=True)]
     assert parts == [b"one\ntwo\n", b"three\n", b""]
 
 

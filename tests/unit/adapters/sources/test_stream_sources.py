@@ -85,26 +85,26 @@ def test_files_are_found_by_the_very_names_that_they_have(
     for name in names:
         (tmp_path / "in" / name).write_bytes(b"1234")
     (tmp_path / "in" / "a.json").write_bytes(b"1")
-    found = sources.files([as_spark_says(tmp_path / "in" / each) for each in names]).all()
-    assert [each.uri for each in found] == [f"file://{tmp_path}/in/{each}" for each in names]
-    assert {each.byte_count for each in found} == {4}
+    found = sources.files([as_spark_says(tmp_path / "in" / name) for name in names]).all()
+    assert [file.uri for file in found] == [f"file://{tmp_path}/in/{name}" for name in names]
+    assert {file.byte_count for file in found} == {4}
 
 
 def test_files_that_are_elsewhere_are_refused(sources: AllowedStreamSources, tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"1")
     (tmp_path / "in" / "link").symlink_to(tmp_path / "secret")
-    for each in (tmp_path / "in" / "link", tmp_path / "secret"):
+    for path in (tmp_path / "in" / "link", tmp_path / "secret"):
         with pytest.raises(SourceNotAllowed):
-            sources.files([as_spark_says(each)])
+            sources.files([as_spark_says(path)])
 
 
 def test_files_that_are_gone_are_reported_beside_those_that_are_there(
     sources: AllowedStreamSources, tmp_path: Path
 ) -> None:
     (tmp_path / "in" / "here").write_bytes(b"1")
-    found = sources.files([as_spark_says(tmp_path / "in" / each) for each in ("gone", "here")])
-    assert [each.uri for each in found.files] == [(tmp_path / "in" / "here").as_uri()]
-    assert [each.file.uri for each in found.unfound] == [(tmp_path / "in" / "gone").as_uri()]
+    found = sources.files([as_spark_says(tmp_path / "in" / name) for name in ("gone", "here")])
+    assert [file.uri for file in found.files] == [(tmp_path / "in" / "here").as_uri()]
+    assert [file.file.uri for file in found.unfound] == [(tmp_path / "in" / "gone").as_uri()]
     with pytest.raises(SourceChanged, match="gone no longer exists"):
         found.all()
 
@@ -113,10 +113,10 @@ def test_files_that_are_gone_are_reported_beside_those_that_are_there(
 def test_files_whose_names_no_address_has_are_reported_beside_the_others(
     sources: AllowedStreamSources, tmp_path: Path, name: str
 ) -> None:
-    for each in (name, "here"):
-        (tmp_path / "in" / each).write_bytes(b"1")
-    found = sources.files([as_spark_says(tmp_path / "in" / each) for each in (name, "here")])
-    assert [each.uri for each in found.files] == [(tmp_path / "in" / "here").as_uri()]
+    for file_name in (name, "here"):
+        (tmp_path / "in" / file_name).write_bytes(b"1")
+    found = sources.files([as_spark_says(tmp_path / "in" / file_name) for file_name in (name, "here")])
+    assert [file.uri for file in found.files] == [(tmp_path / "in" / "here").as_uri()]
     [unfound] = found.unfound
     assert unfound.file.uri == f"file://{tmp_path}/in/{name}"
     with pytest.raises(SourceInvalid, match="cannot be read"):

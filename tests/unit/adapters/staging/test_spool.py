@@ -16,7 +16,7 @@ ROOM = 4 * IN_MEMORY_BYTES
 
 
 def bodies(parent: Path) -> list[Path]:
-    return [each for each in parent.rglob("*") if each.is_file() and each.name not in (LOCK_NAME, ".lock")]
+    return [path for path in parent.rglob("*") if path.is_file() and path.name not in (LOCK_NAME, ".lock")]
 
 
 def test_a_small_body_stays_in_memory_and_a_large_one_is_a_file_until_it_is_closed(tmp_path: Path) -> None:
@@ -63,9 +63,9 @@ def test_all_together_take_no_more_of_the_disk_than_they_may(tmp_path: Path) -> 
         second.write(b"y" * 2 * IN_MEMORY_BYTES)
         # A body in memory takes no room on the disk.
         small.write(b"z" * IN_MEMORY_BYTES)
-        for each in (second, small):
+        for spool in (second, small):
             with pytest.raises(TooManyIngests):
-                each.write(b"y")
+                spool.write(b"y")
         for _ in range(2):
             first.close()
         second.write(b"y" * 2 * IN_MEMORY_BYTES)

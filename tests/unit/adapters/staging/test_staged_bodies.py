@@ -39,7 +39,7 @@ def read(staged: StagedBody) -> bytes:
 def test_executors_find_the_body_as_it_was_sent(tmp_path: Path, data: bytes, sees_disk: bool) -> None:
     with StagedBodies(sees_disk).staged(body_of(data), DiskStorage(tmp_path).table) as staged:
         assert read(staged) == data
-    assert not [each for each in tmp_path.rglob("*") if each.is_file()]
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_what_lies_on_the_disk_that_they_see_is_not_copied(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_what_lies_on_the_disk_that_they_see_is_not_copied(tmp_path: Path) -> No
     body = StreamedRecords(lambda: (tmp_path / "spool").open("rb"), RecordFormat.NDJSON)
     with StagedBodies(sees_disk=True).staged(body, DiskStorage(tmp_path).table) as staged:
         assert read(staged) == LARGE
-        assert [each.name for each in tmp_path.rglob("*")] == ["spool"]
+        assert [path.name for path in tmp_path.rglob("*")] == ["spool"]
     assert (tmp_path / "spool").read_bytes() == LARGE
 
 
@@ -56,7 +56,7 @@ def test_a_storage_that_fails_is_not_taken_for_a_body_that_is_damaged(tmp_path: 
         with staged.open() as opened:
             assert opened.seek(2 * len(LARGE)) == 2 * len(LARGE)
             assert opened.read(1) == b""
-            [file] = [each for each in tmp_path.rglob("*") if each.is_file()]
+            [file] = [path for path in tmp_path.rglob("*") if path.is_file()]
             file.write_bytes(b"")
             opened.seek(0)
             assert opened.read(1) == b""
@@ -68,12 +68,12 @@ def test_a_storage_that_fails_is_not_taken_for_a_body_that_is_damaged(tmp_path: 
 def test_nothing_is_left_of_it_when_reading_it_fails(tmp_path: Path) -> None:
     def failing() -> None:
         with StagedBodies(sees_disk=False).staged(body_of(LARGE), DiskStorage(tmp_path).table):
-            assert [each for each in tmp_path.rglob("*") if each.is_file()]
+            assert [path for path in tmp_path.rglob("*") if path.is_file()]
             raise LookupError
 
     with pytest.raises(LookupError):
         failing()
-    assert not [each for each in tmp_path.rglob("*") if each.is_file()]
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_a_storage_that_has_no_place_for_it_is_reported(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def small_disk() -> Iterator[None]:
 
 
 def open_files(folder: Path) -> list[str]:
-    return [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if _is_in(each, folder)]
+    return [str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if _is_in(path, folder)]
 
 
 def _is_in(handle: Path, folder: Path) -> bool:

@@ -39,7 +39,7 @@ def test_caches_report_hits_where_they_are_counted() -> None:
     found = shown(caches)
     assert found["sluice_cache_requests_total tables HIT"] == 9
     assert found["sluice_cache_requests_total tables MISS"] == 4
-    assert not [each for each in found if each.startswith("sluice_cache_requests_total results")]
+    assert not [series for series in found if series.startswith("sluice_cache_requests_total results")]
     assert (found["sluice_cache_entries results"], found["sluice_cache_bytes results"]) == (1, 50)
     assert (found["sluice_cache_max_bytes tables"], found["sluice_cache_max_bytes results"]) == (1_000, 100)
 

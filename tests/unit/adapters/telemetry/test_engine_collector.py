@@ -35,7 +35,7 @@ def test_the_jvm_is_shown_as_it_was_reported_last() -> None:
 
 def test_an_area_without_a_bound_shows_none() -> None:
     found = shown(EngineCollector(lambda: EngineSigns(LOSSES, jvm=SAMPLE)))
-    assert [each for each in found if each.startswith("sluice_jvm_memory_max_bytes")] == [
+    assert [series for series in found if series.startswith("sluice_jvm_memory_max_bytes")] == [
         "sluice_jvm_memory_max_bytes heap"
     ]
 
@@ -53,4 +53,4 @@ def test_every_reason_is_counted_from_the_start() -> None:
 
 def test_without_an_engine_nothing_of_a_jvm_is_shown() -> None:
     found = shown(EngineCollector(lambda: EngineSigns(LOSSES)))
-    assert not [each for each in found if each.startswith("sluice_jvm")]
+    assert not [series for series in found if series.startswith("sluice_jvm")]

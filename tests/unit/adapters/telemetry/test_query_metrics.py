@@ -33,8 +33,8 @@ def numbers(metrics: QueryMetrics) -> Mapping[str, float]:
 
 def counted(*records: QueryRecord) -> Mapping[str, float]:
     metrics = QueryMetrics()
-    for each in records:
-        metrics.count(each)
+    for record in records:
+        metrics.count(record)
     return numbers(metrics)
 
 
@@ -107,7 +107,7 @@ def test_a_collector_that_fails_costs_no_other_number_and_is_reported_once() -> 
     with capture_logs() as logs:
         assert "sluice_filter_cache_hits_total" in numbers(metrics)
         assert numbers(metrics)
-    assert [each["event"] for each in logs] == ["metrics_not_collected"]
+    assert [log["event"] for log in logs] == ["metrics_not_collected"]
 
 
 def test_filters_are_counted_by_source_and_reason_and_only_collections_by_time() -> None:

@@ -55,14 +55,14 @@ def test_a_start_goes_on_once_the_last_store_is_there(logged: list[dict[str, obj
     last = AwaitedStore("filterCache", comes_after(waiting.clock, 11_000))
     assert waiting.wait(first, last) == ()
     assert waiting.clock.elapsed_ms() == 11_000
-    said = [(each["event"], each["store"], each["waited_s"]) for each in logged]
+    said = [(entry["event"], entry["store"], entry["waited_s"]) for entry in logged]
     assert said == [
         ("waiting_for_store", "metricsStore", 0),
         ("waiting_for_store", "filterCache", 0),
         ("waiting_for_store", "filterCache", 5),
         ("waiting_for_store", "filterCache", 10),
     ]
-    assert {each["detail"] for each in logged} == {"It does not answer."}
+    assert {entry["detail"] for entry in logged} == {"It does not answer."}
 
 
 def test_a_store_that_was_there_is_not_asked_again() -> None:

@@ -30,7 +30,7 @@ async def test_every_request_is_one_line_with_its_ids(
         "/query", json={"sql": "select 'private'"}, headers={"X-Request-Id": "mine-1"}
     )
     assert response.headers["x-request-id"] == "mine-1"
-    own = [each for each in lines(capsys) if each["logger"] == "api.request"]
+    own = [line for line in lines(capsys) if line["logger"] == "api.request"]
     assert len(own) == 1
     assert own[0]["request_id"] == "mine-1"
     assert own[0]["query_id"] == response.json()["queryId"]
@@ -52,7 +52,7 @@ async def test_a_defect_is_logged_with_its_stack_and_the_request_id(
     configure_logging(LogLevel.INFO, LogFormat.JSON)
     gateway.queries.refusal = RuntimeError("a defect")
     response = await client.post("/query", json={"sql": "select 1"})
-    [defect] = [each for each in lines(capsys) if each["level"] == "error"]
+    [defect] = [line for line in lines(capsys) if line["level"] == "error"]
     assert "RuntimeError: a defect" in defect["exception"]
     assert defect["request_id"] == response.headers["x-request-id"]
 

@@ -43,8 +43,8 @@ def test_a_property_with_a_secrets_name_is_masked(name: str) -> None:
     )
     shown = masked(settings)
     assert shown["catalogs"]["lake"][name] == MASK
-    for each in ("spark_conf", "stream_kafka_options", "ingest_source_properties"):
-        assert shown[each][name] == MASK
+    for setting in ("spark_conf", "stream_kafka_options", "ingest_source_properties"):
+        assert shown[setting][name] == MASK
 
 
 @pytest.mark.parametrize(

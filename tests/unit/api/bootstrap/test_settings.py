@@ -241,10 +241,10 @@ def test_a_value_that_does_not_fit_is_named_with_one_that_would(
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("SPARK_MASTER", each) for each in ("local", "local[*]", "local[2]", "local[2,3]", "yarn")),
-        *(("SPARK_MASTER", each) for each in ("spark://host:7077", "k8s://https://host:443")),
+        *(("SPARK_MASTER", master) for master in ("local", "local[*]", "local[2]", "local[2,3]", "yarn")),
+        *(("SPARK_MASTER", master) for master in ("spark://host:7077", "k8s://https://host:443")),
         ("SPARK_MASTER", "local-cluster[2,1,1024]"),
-        *(("SESSION_TIME_ZONE", each) for each in ("UTC", "+02:00", "GMT-3", "Europe/Rome", "America/Lima")),
+        *(("SESSION_TIME_ZONE", zone) for zone in ("UTC", "+02:00", "GMT-3", "Europe/Rome", "America/Lima")),
     ],
 )
 def test_masters_and_time_zones_as_spark_knows_them_are_taken(

@@ -25,8 +25,8 @@ NOT_FOR_PEOPLE = re.compile(
 )
 TEXTS = ("", "\x00", "a b!", "a\nb", "ü" * 5000, "\ud800", "0", "[", "{", "2026-13-01", "1 fortnight", ":x")
 SCALARS: tuple[Any, ...] = (*TEXTS, -1, 10**30, 1.5, float("nan"), True, None, b"\xff", object())
-NESTED = ([], {}, [[]], [{}], *([each] for each in SCALARS), *({each: each} for each in TEXTS))
-DEEPER = ({"a": {"a": each}} for each in (*TEXTS, 1, None))
+NESTED = ([], {}, [[]], [{}], *([scalar] for scalar in SCALARS), *({text: text} for text in TEXTS))
+DEEPER = ({"a": {"a": text}} for text in (*TEXTS, 1, None))
 WRONG: tuple[Any, ...] = (
     *SCALARS,
     *NESTED,
@@ -37,8 +37,8 @@ WRONG: tuple[Any, ...] = (
 
 
 def models() -> Iterator[type[BaseModel]]:
-    for each in pkgutil.iter_modules(api.http.schemas.__path__):
-        importlib.import_module(f"api.http.schemas.{each.name}")
+    for module in pkgutil.iter_modules(api.http.schemas.__path__):
+        importlib.import_module(f"api.http.schemas.{module.name}")
     waiting: list[type[BaseModel]] = [StrictModel, Settings, ParquetFolder]
     while waiting:
         model = waiting.pop()
@@ -56,9 +56,9 @@ def findings(kind: Any, value: object) -> list[Any]:
 
 @pytest.mark.parametrize("model", [*models()])
 def test_no_message_is_a_pattern_or_a_word_of_the_program(model: type[BaseModel]) -> None:
-    everywhere = [dict.fromkeys(_names(model), each) for each in WRONG]
-    reported = {words_of(each) for value in (*WRONG, *everywhere) for each in findings(model, value)}
-    assert [each for each in reported if NOT_FOR_PEOPLE.search(each) or not each] == []
+    everywhere = [dict.fromkeys(_names(model), value) for value in WRONG]
+    reported = {words_of(finding) for value in (*WRONG, *everywhere) for finding in findings(model, value)}
+    assert [message for message in reported if NOT_FOR_PEOPLE.search(message) or not message] == []
 
 
 def _names(model: type[BaseModel]) -> list[str]:

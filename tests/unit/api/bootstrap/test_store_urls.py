@@ -97,7 +97,7 @@ def test_what_is_an_address_of_a_filter_cache_is_taken(url: str) -> None:
         ("redis://:s3cret@a?ssl_ca_certs=/ca.pem", "begin it with rediss"),
         ("rediss://:s3cret@a?ssl_cert_reqs=maybe", "ssl_cert_reqs has no value"),
         ("redis://:s3cret@a?sockettimeout=3", "no option sockettimeout"),
-        ("redis+sentinel://:s3cret@" + ",".join(f"h{each}" for each in range(17)) + "/m", "more than 16"),
+        ("redis+sentinel://:s3cret@" + ",".join(f"h{number}" for number in range(17)) + "/m", "more than 16"),
     ],
 )
 def test_what_is_none_is_refused_without_a_secret(url: str, reported: str) -> None:

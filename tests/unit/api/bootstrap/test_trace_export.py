@@ -42,7 +42,7 @@ def test_steps_are_in_one_another_and_in_the_callers_trace(collecting: Collector
         with step("inner") as inner, ThreadPoolExecutor(1) as threads:
             inner.note({"sluice.rows": 3, "sluice.tables": ["a", "b"], "left out": None})
             threads.submit(carried(lambda: step("apart").__enter__().__exit__(None, None, None))).result()
-    assert {each.trace_id for each in collecting.spans} == {SENT.trace_id}
+    assert {span.trace_id for span in collecting.spans} == {SENT.trace_id}
     [apart], [root] = collecting.named("apart"), collecting.named("GET /query")
     assert within(apart, collecting.spans) == ["GET /query", "inner", "apart"]
     assert root.parent_id == SENT.span_id
@@ -56,8 +56,8 @@ def test_steps_are_in_one_another_and_in_the_callers_trace(collecting: Collector
 def test_a_failure_is_reported_by_its_code_alone(collecting: Collector) -> None:
     with traced(settings(collecting)), pytest.raises(QueryTimedOut), request("GET", None), step("inner"):
         raise QueryTimedOut("a literal of the caller's")
-    assert [each.error for each in collecting.named("inner")] == ["QUERY_TIMED_OUT"]
-    assert all("literal" not in each.text for each in collecting.spans)
+    assert [span.error for span in collecting.named("inner")] == ["QUERY_TIMED_OUT"]
+    assert all("literal" not in span.text for span in collecting.spans)
 
 
 def test_what_is_over_has_its_own_times(collecting: Collector) -> None:
@@ -78,11 +78,11 @@ def test_work_for_several_is_linked_to_all_of_them_and_in_the_first_ones_trace(c
             pass
         with together("sluice.commit", contexts[:2]) as unsampled:
             assert not unsampled.is_recorded
-    sampled = [each for each in contexts if each is not None and each.is_sampled]
+    sampled = [context for context in contexts if context is not None and context.is_sampled]
     [round_] = collecting.named("sluice.commit")
-    assert round_.links == tuple((each.trace_id, each.span_id) for each in sampled[:128])
+    assert round_.links == tuple((context.trace_id, context.span_id) for context in sampled[:128])
     assert (round_.trace_id, round_.parent_id) == (sampled[0].trace_id, sampled[0].span_id)
-    assert [each.parent_id for each in collecting.named("inner")] == [round_.span_id]
+    assert [span.parent_id for span in collecting.named("inner")] == [round_.span_id]
 
 
 def test_a_trace_that_is_not_sampled_has_its_ids_and_no_spans(collecting: Collector) -> None:
@@ -95,7 +95,7 @@ def test_a_trace_that_is_not_sampled_has_its_ids_and_no_spans(collecting: Collec
         with request("GET", SENT):
             # The caller's sampling decision counts.
             assert current().is_recorded
-    assert [each.trace_id for each in collecting.spans] == [SENT.trace_id]
+    assert [span.trace_id for span in collecting.spans] == [SENT.trace_id]
 
 
 def test_the_collector_gets_the_headers_that_it_asks_for(collecting: Collector) -> None:
@@ -155,7 +155,7 @@ def test_a_collector_that_is_down_is_reported_once_and_holds_nobody_up(collectin
         with request("GET", None):
             pass
         waited_for(lambda: collecting.spans)
-    events = [(each["event"], each["log_level"]) for each in logs]
+    events = [(log["event"], log["log_level"]) for log in logs]
     assert events == [("traces_not_exported", "warning"), ("traces_exported_again", "info")]
 
 
@@ -167,7 +167,7 @@ def test_a_collector_that_hangs_stops_nobody(collecting: Collector) -> None:
         pass
     # The SDK alone would wait for half a minute.
     assert time.monotonic() - began < 15
-    assert [each["event"] for each in logs] == ["last_traces_not_exported"]
+    assert [log["event"] for log in logs] == ["last_traces_not_exported"]
 
 
 def test_more_spans_than_may_wait_take_no_more_memory(collecting: Collector) -> None:

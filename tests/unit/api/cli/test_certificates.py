@@ -26,7 +26,7 @@ def authority(tmp_path: Path) -> Authority:
 def of_tls(**given: object) -> list[Finding]:
     """Returns what the checks of this machine find of TLS."""
     settings = Settings.model_validate({"port": 0} | given)
-    return list(tried(each for each in machine_checks(settings) if each.part == "TLS"))
+    return list(tried(check for check in machine_checks(settings) if check.part == "TLS"))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ HEAVY = ("opentelemetry", "pyspark", "pyiceberg", "pyarrow", "fastapi", "sqlalch
 @pytest.mark.parametrize("asked", ["--help", "--version"])
 def test_it_answers_without_importing_what_only_its_commands_need(asked: str) -> None:
     program = f"import sys; sys.argv = ['sluice', {asked!r}]; from api.cli import main\n"
-    program += f"try: main()\nexcept SystemExit: print([each for each in {HEAVY!r} if each in sys.modules])"
+    program += (
+        f"try: main()\nexcept SystemExit: print([module for module in {HEAVY!r} if module in sys.modules])"
+    )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert ended.stdout.splitlines()[-1] == "[]"
     assert "sluice" in ended.stdout
@@ -80,7 +82,7 @@ def test_a_check_that_fails_in_a_new_way_stops_no_other_and_shows_no_address() -
         raise RuntimeError("nobody at postgresql://user:s3cret@host/db")
 
     found = list(tried([Check("one", breaks), Check("two", lambda: "answers")]))
-    assert [each.state for each in found] == [State.FAILED, State.OK]
+    assert [finding.state for finding in found] == [State.FAILED, State.OK]
     assert found[0].text == "RuntimeError: nobody at postgresql:…"
 
 
@@ -107,7 +109,7 @@ def test_a_part_that_is_down_says_why_without_its_address() -> None:
 def test_a_part_that_may_take_longer_has_a_bound_of_its_own() -> None:
     hangs = threading.Event()
     check = Check("one", lambda: str(hangs.wait(60)), within_s=0.1)
-    assert [each.state for each in tried([check], within_s=60)] == [State.FAILED]
+    assert [finding.state for finding in tried([check], within_s=60)] == [State.FAILED]
     hangs.set()
 
 

@@ -55,7 +55,7 @@ def settings_of(**given: object) -> Settings:
 
 
 def of_part(findings: list[Finding], part: str) -> Finding:
-    return next(each for each in findings if each.part == part)
+    return next(finding for finding in findings if finding.part == part)
 
 
 def nowhere_to_write(folder: Path) -> Path:
@@ -75,7 +75,7 @@ def test_the_document_has_each_check_and_how_many_came_to_what() -> None:
     assert document["version"] == 1
     assert document["state"] == "FAILED"
     assert document["counts"] == {"OK": 1, "WARNING": 1, "FAILED": 1, "SKIPPED": 1}
-    assert [each["part"] for each in document["checks"]] == ["java", "jars", "metrics store", "clock"]
+    assert [check["part"] for check in document["checks"]] == ["java", "jars", "metrics store", "clock"]
     first, second, *_ = document["checks"]
     assert first == {
         "part": "java",
@@ -198,7 +198,7 @@ def test_a_folder_is_written_to_and_left_as_it_was(tmp_path: Path) -> None:
     assert found.state is State.OK, found
     assert "renamed" in found.text
     assert "free" in found.text
-    assert [each.name for each in tmp_path.iterdir()] == ["kept"]
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 
 def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
@@ -323,7 +323,8 @@ def test_a_cache_that_is_far_or_takes_no_more_keys_warns(
 
 def test_the_smallest_table_with_rows_is_counted_where_the_engine_can_read_it() -> None:
     names = [
-        TableName(*each.split(".")) for each in ("lake.s.big", "lake.s.empty", "lake.s.sm`all", "half.s.x")
+        TableName(*dotted.split("."))
+        for dotted in ("lake.s.big", "lake.s.empty", "lake.s.sm`all", "half.s.x")
     ]
     catalogs = FakeCatalogs(("half", "lake"), map(facts_of_empty_table, names))
     for name, record_count in zip(names, (500, 0, 50, 5), strict=True):
@@ -349,7 +350,7 @@ def test_an_engine_that_is_lost_is_reported_as_such() -> None:
 
 def test_the_last_errors_of_sparks_log_are_reported_once_and_without_addresses(tmp_path: Path) -> None:
     assert list(last_faults(tmp_path)) == []
-    lines = [f"2026-01-01T00:00:00.000Z ERROR Master: number {each}" for each in range(9)]
+    lines = [f"2026-01-01T00:00:00.000Z ERROR Master: number {number}" for number in range(9)]
     lines += ["\tat org.apache.spark.Some.where(Some.scala:1)", lines[-1]]
     lines += ["2026-01-01T00:00:00.000Z ERROR Worker: spark://user:s3cret@host is gone", "and no more"]
     (tmp_path / "spark.log").write_text("\n".join(lines))
@@ -432,8 +433,8 @@ def test_what_would_be_fetched_is_what_is_fetched(
     before = missing()
     assert not (tmp_path / "jars").exists()
     assert runtime in before
-    assert any("iceberg-aws-bundle" in each for each in before) is warehouse.startswith("s3:")
-    assert any("kafka-clients" in each for each in before) is is_reading_kafka
+    assert any("iceberg-aws-bundle" in package for package in before) is warehouse.startswith("s3:")
+    assert any("kafka-clients" in package for package in before) is is_reading_kafka
     # Pinned jars are stored before they are refused, as this Java fetches different ones.
     with suppress(CannotStart):
         engine_jars(settings, catalogs, tmp_path / "jars", is_reading_kafka=is_reading_kafka)
@@ -441,7 +442,7 @@ def test_what_would_be_fetched_is_what_is_fetched(
 
 
 def test_jars_that_are_not_there_warn_where_they_can_be_fetched(tmp_path: Path) -> None:
-    jars = next(each for each in machine_checks(settings_of(jars_dir=tmp_path)) if each.part == "jars")
+    jars = next(check for check in machine_checks(settings_of(jars_dir=tmp_path)) if check.part == "jars")
     found = jars.attempt()
     assert not isinstance(found, str)
     assert found.state is State.WARNING
@@ -451,7 +452,7 @@ def test_jars_that_are_not_there_warn_where_they_can_be_fetched(tmp_path: Path) 
 
 def test_jars_that_cannot_be_stored_fail(tmp_path: Path) -> None:
     settings = settings_of(jars_dir=nowhere_to_write(tmp_path / "closed"))
-    jars = next(each for each in machine_checks(settings) if each.part == "jars")
+    jars = next(check for check in machine_checks(settings) if check.part == "jars")
     found = jars.attempt()
     assert not isinstance(found, str)
     assert found.state is State.FAILED
@@ -470,7 +471,7 @@ def test_only_data_of_the_gateway_are_used_where_they_are(tmp_path: Path) -> Non
         assert parts.folder("postgres") == data / "postgres"
         assert parts.folder("logs") == scratch / "logs"
         assert parts.jars_folder == data / "jars"
-    assert sorted(each.name for each in data.iterdir()) == ["postgres"]
+    assert sorted(path.name for path in data.iterdir()) == ["postgres"]
 
 
 def test_stores_that_do_not_answer_fail_and_hide_their_passwords(
@@ -494,7 +495,7 @@ def test_stores_that_do_not_answer_fail_and_hide_their_passwords(
     described = (
         (Path(__file__).parents[4] / "docs" / "operations" / "doctor.md").read_text().replace("…", "lake")
     )
-    for each in findings:
-        assert f"`{each.part.replace('/tmp', 'lake')}`" in described
+    for finding in findings:
+        assert f"`{finding.part.replace('/tmp', 'lake')}`" in described
     assert "s3cret" not in json.dumps(as_document(findings))
     assert list(tmp_path.iterdir()) == []

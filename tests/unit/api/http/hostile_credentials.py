@@ -15,7 +15,7 @@ Headers = list[tuple[bytes, bytes]]
 def hostile_headers(issuer: OidcIssuer, key: MadeKey) -> list[Headers]:
     """Returns more than a hundred headers without valid credentials."""
     values = [*_schemes(), *_keys(key), *_tokens(issuer), *_texts()]
-    headers = [[(b"Authorization", each)] for each in values]
+    headers = [[(b"Authorization", value)] for value in values]
     good = b"Bearer " + key.text.encode()
     headers += [
         [(b"Authorization", good), (b"Authorization", good)],

@@ -63,7 +63,7 @@ class House:
             yield client
 
     def callers(self) -> list[str]:
-        return [each.record.caller for each in self.gateway.queries.by_id.values()]
+        return [query.record.caller for query in self.gateway.queries.by_id.values()]
 
 
 @pytest.fixture
@@ -152,13 +152,13 @@ async def test_known_keys_go_on_while_the_store_is_down_and_others_are_rejected(
 async def test_many_who_ask_at_once_make_few_questions(house: House) -> None:
     keys = [house.key(f"kim{number}") for number in range(100)]
     async with house.client() as client:
-        answers = await asyncio.gather(*(ask(client, bearer(each.text)) for each in keys))
-        assert {each.status_code for each in answers} == {200}
+        answers = await asyncio.gather(*(ask(client, bearer(key.text)) for key in keys))
+        assert {answer.status_code for answer in answers} == {200}
         assert sorted(house.callers()) == sorted(f"kim{number}" for number in range(100))
         assert len(house.store.asked) < 20
         before = len(house.store.asked)
-        for each in keys[:20]:
-            assert await code(client, each.text) == (200, "")
+        for key in keys[:20]:
+            assert await code(client, key.text) == (200, "")
         assert len(house.store.asked) == before
 
 
@@ -178,11 +178,11 @@ async def test_a_hundred_unknown_keys_of_an_issuer_cause_one_fetch(house: House)
         assert house.issuer.fetches() == 1
         house.clock.advance(timedelta(seconds=5))
         texts = [house.issuer.token(headers={"kid": f"made up {number}"}) for number in range(100)]
-        answers = await asyncio.gather(*(ask(client, bearer(each)) for each in texts))
-        assert {each.json()["code"] for each in answers} == {"ACCESS_TOKEN_INVALID"}
+        answers = await asyncio.gather(*(ask(client, bearer(text)) for text in texts))
+        assert {answer.json()["code"] for answer in answers} == {"ACCESS_TOKEN_INVALID"}
         assert house.issuer.fetches() == 2
-        for each in texts:
-            assert (await ask(client, bearer(each))).status_code == 401
+        for text in texts:
+            assert (await ask(client, bearer(text))).status_code == 401
         assert house.issuer.fetches() == 2
 
 
@@ -293,7 +293,7 @@ async def test_keys_are_made_listed_and_revoked_by_administrators_alone(house: H
             text = made.json()["key"]
             assert await code(client, text) == (200, "")
             listed = await client.get("/keys", headers=by)
-            assert made.json()["keyId"] in {each["keyId"] for each in listed.json()["keys"]}
+            assert made.json()["keyId"] in {key["keyId"] for key in listed.json()["keys"]}
             assert text.split("_", 2)[2] not in listed.text
             gone = await client.delete(f"/keys/{made.json()['keyId']}", headers=by)
             assert gone.json()["revokedAt"] is not None
@@ -306,7 +306,9 @@ async def test_keys_are_made_listed_and_revoked_by_administrators_alone(house: H
                 await client.get("/keys", headers=by),
                 await client.delete(f"/keys/{plain.key.key_id}", headers=by),
             ]
-            assert {(each.status_code, each.json()["code"]) for each in answers} == {(403, "ADMIN_REQUIRED")}
+            assert {(answer.status_code, answer.json()["code"]) for answer in answers} == {
+                (403, "ADMIN_REQUIRED")
+            }
 
 
 @pytest.mark.parametrize(
@@ -349,16 +351,16 @@ async def test_hostile_credentials_are_refused_and_never_shown(
         capsys.readouterr()
         answers = [await client.get("/tables", headers=each) for each in sent]
         log = capsys.readouterr().err
-        shown = [each.text + str(each.headers) for each in answers] + [
+        shown = [answer.text + str(answer.headers) for answer in answers] + [
             (await client.get("/metrics", headers=bearer("tess's"))).text
         ]
-    assert {each.status_code for each in answers} <= {401, 429}
-    assert all(each.headers["content-type"] == "application/problem+json" for each in answers)
+    assert {answer.status_code for answer in answers} <= {401, 429}
+    assert all(answer.headers["content-type"] == "application/problem+json" for answer in answers)
     assert house.callers() == ["tess"]
     events = [
-        each
-        for each in map(json.loads, filter(None, log.split("\n")))
-        if each["event"] == "authentication_failed"
+        part
+        for part in map(json.loads, filter(None, log.split("\n")))
+        if part["event"] == "authentication_failed"
     ]
     assert len(events) == len(sent)
     assert {"peer", "kind", "code", "reason", "key_id", "is_throttled"} <= set(events[0])

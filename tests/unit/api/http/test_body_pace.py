@@ -38,8 +38,8 @@ def client_of(app: Any) -> httpx.AsyncClient:
 
 
 async def stopped(*parts: bytes) -> AsyncIterator[bytes]:
-    for each in parts:
-        yield each
+    for part in parts:
+        yield part
     await anyio.Event().wait()
 
 

@@ -40,12 +40,12 @@ async def send_beside(
     """Sends a small query while bodies of another caller hold `byte_count` bytes, and returns its answer."""
     bodies = [Body(b" " * 4000) for _ in range(byte_count // 4000)]
     async with anyio.create_task_group() as group:
-        for each in bodies:
-            group.start_soon(lambda body: client.post(path, content=body, headers=JSON | headers), each)
-            await each.is_sent.wait()
+        for body in bodies:
+            group.start_soon(lambda content: client.post(path, content=content, headers=JSON | headers), body)
+            await body.is_sent.wait()
         response = await client.post("/query", content=QUERY + b" " * 1000, headers=JSON | other)
-        for each in bodies:
-            each.may_end.set()
+        for body in bodies:
+            body.may_end.set()
     return response
 
 

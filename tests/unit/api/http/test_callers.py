@@ -38,7 +38,7 @@ async def test_a_token_names_its_caller_and_hides_the_queries_of_others(
         link = sent.json()["links"]["self"]
         own = await client.get(link, headers=bearer("bob's"))
         foreign = await client.get(link, headers=bearer("ada's"))
-    assert [each.record.caller for each in gateway.queries.by_id.values()] == ["bob"]
+    assert [query.record.caller for query in gateway.queries.by_id.values()] == ["bob"]
     assert (own.status_code, foreign.status_code) == (200, 404)
 
 
@@ -50,4 +50,4 @@ async def test_probes_and_the_documentation_need_no_token(running: Running, path
 
 async def test_without_tokens_everyone_is_anonymous(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     await client.post("/query", json={"sql": "select 1"}, headers=bearer("whatever"))
-    assert [each.record.caller for each in gateway.queries.by_id.values()] == ["anonymous"]
+    assert [query.record.caller for query in gateway.queries.by_id.values()] == ["anonymous"]

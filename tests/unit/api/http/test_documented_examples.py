@@ -25,7 +25,7 @@ def examples() -> Iterator[tuple[str, dict[str, str], str]]:
             words = shlex.split(block.replace("\\\n", " "), comments=True)
             headers = dict(after.split(": ", 1) for word, after in pairwise(words) if word == "-H")
             if "-d" in words:
-                url = next(each for each in words if each.startswith("http"))
+                url = next(word for word in words if word.startswith("http"))
                 yield url.removeprefix("http://127.0.0.1:8080"), headers, words[words.index("-d") + 1]
 
 
@@ -36,7 +36,7 @@ def test_the_examples_are_found() -> None:
     assert {"/query", "/explain", "/ingest", "/streams"} <= {path for path, _, _ in EXAMPLES}
 
 
-@pytest.mark.parametrize(("path", "headers", "body"), EXAMPLES, ids=[each[0] for each in EXAMPLES])
+@pytest.mark.parametrize(("path", "headers", "body"), EXAMPLES, ids=[example[0] for example in EXAMPLES])
 async def test_an_example_is_understood(
     client: httpx.AsyncClient, path: str, headers: dict[str, str], body: str
 ) -> None:

@@ -104,7 +104,7 @@ async def test_a_scan_says_whether_it_ran_and_who_pruned_it(
     for accept in ("text/plain", "text/html"):
         shown = (await explained(client, accept=accept)).text
         assert f"planned in 12 ms{f', {word}' if word else ''}" in shown
-        assert all(each == word or each not in shown for each in ("pruned by Spark too", "not run"))
+        assert all(phrase == word or phrase not in shown for phrase in ("pruned by Spark too", "not run"))
 
 
 async def test_times_follow_one_another(client: httpx.AsyncClient) -> None:
@@ -158,7 +158,7 @@ async def test_the_page_shows_plan_bars_filters_and_text(client: httpx.AsyncClie
     assert page.is_whole
     assert page.count("svg") == 1
     titles = ["Pruned scan", "Filter collector", "Scan"]
-    assert all(f">{each}</text>" in response.text for each in titles)
+    assert all(f">{title}</text>" in response.text for title in titles)
     assert 'style="width:18.27%"' in response.text
     assert "366 of 2,003" in response.text
     assert "4.9 MB of 25.6 MB" in response.text
@@ -207,8 +207,8 @@ def test_every_reason_has_its_sentence() -> None:
 def test_the_page_has_every_verification_with_its_sentence() -> None:
     page = Path(__file__).parents[4].joinpath("docs/how-to/query.md").read_text("utf-8")
     assert set(VERIFICATIONS) == set(Verification)
-    for each, sentence in VERIFICATIONS.items():
-        assert f"| `{each.value}` | {sentence} |\n" in page
+    for verification, sentence in VERIFICATIONS.items():
+        assert f"| `{verification.value}` | {sentence} |\n" in page
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/plain", "text/html"])
@@ -297,7 +297,7 @@ async def test_the_page_of_a_query_that_has_not_ended_says_so_and_asks_again(
 def test_a_line_may_end_behind_dots_and_underscores_alone(name: str) -> None:
     parts = breakable(name).split("<wbr>")
     assert unescape("".join(parts)) == name
-    assert all(each[-1:] in {".", "_"} for each in parts[:-1])
+    assert all(part[-1:] in {".", "_"} for part in parts[:-1])
 
 
 SCANNED = PlanNode("TableSourceScan", (("table", ("lake", "tpcds", "store_sales")),))

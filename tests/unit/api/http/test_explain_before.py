@@ -25,7 +25,7 @@ async def test_it_has_the_shape_of_an_explanation_without_an_id(
     assert (found["queryId"], found["state"]) == (None, "PLANNED")
     assert found["scans"][0]["dataFiles"] == {"total": 2003, "selected": 366}
     assert found["scans"][0]["rows"] == {"total": 287_867, "read": None}
-    assert [each["reason"] for each in found["filters"]] == ["APPLIED", "THRESHOLD_EXCEEDED"]
+    assert [filter_["reason"] for filter_ in found["filters"]] == ["APPLIED", "THRESHOLD_EXCEEDED"]
     assert found["plans"]["spark"] == "* Scan"
     assert gateway.queries.by_id == {}
 

@@ -10,8 +10,8 @@ pytestmark = pytest.mark.anyio
 
 
 def fill(gateway: FakeGateway, *fingerprints: str) -> None:
-    for each in fingerprints:
-        gateway.filter_cache.obtain(date_filter(each), Collecting(), 1)
+    for fingerprint in fingerprints:
+        gateway.filter_cache.obtain(date_filter(fingerprint), Collecting(), 1)
 
 
 async def test_the_filter_cache_is_listed(client: httpx.AsyncClient, gateway: FakeGateway) -> None:

@@ -51,14 +51,14 @@ async def test_a_callers_queries_are_listed(client: httpx.AsyncClient, gateway: 
 
 
 async def test_pages_are_followed_by_their_token_to_the_last(client: httpx.AsyncClient) -> None:
-    sent = {await send(client, f"select {each}") for each in range(5)}
+    sent = {await send(client, f"select {number}") for number in range(5)}
     listed: list[str] = []
     asked: dict[str, Any] = {"limit": 2}
     sizes = []
     while True:
         found = await page(client, **asked)
         sizes.append(len(found["queries"]))
-        listed += [each["queryId"] for each in found["queries"]]
+        listed += [query["queryId"] for query in found["queries"]]
         if found["nextPageToken"] is None:
             break
         asked["pageToken"] = found["nextPageToken"]
@@ -71,7 +71,7 @@ async def test_only_those_of_a_state_and_of_the_caller_are_listed(
     gateway.queries.unfinished.add("select slow")
     running = await send(client, "select slow")
     await send(client, "select 1")
-    assert [each["queryId"] for each in (await page(client, state="RUNNING"))["queries"]] == [running]
+    assert [query["queryId"] for query in (await page(client, state="RUNNING"))["queries"]] == [running]
     assert len((await page(client, principal="anonymous"))["queries"]) == 2
     assert (await page(client, principal="somebody"))["queries"] == []
 
@@ -114,7 +114,7 @@ async def test_pruning_is_summed_by_table(client: httpx.AsyncClient) -> None:
 async def test_pruning_of_one_table_and_of_late(client: httpx.AsyncClient) -> None:
     await send(client, "select 1")
     one = (await client.get("/pruning/summary", params={"table": "lake.tpcds.store_sales"})).json()
-    assert [each["table"] for each in one["tables"]] == ["lake.tpcds.store_sales"]
+    assert [table["table"] for table in one["tables"]] == ["lake.tpcds.store_sales"]
     late = (await client.get("/pruning/summary", params={"since": "2026-01-01T12:00:00.5Z"})).json()
     assert late["tables"] == []
 

@@ -54,7 +54,7 @@ async def test_threads_for_requests_are_shown(client: httpx.AsyncClient) -> None
 
 
 async def test_the_versions_are_labels(client: httpx.AsyncClient) -> None:
-    [line] = [each for each in await shown(client) if each.startswith("sluice_build_info")]
+    [line] = [sample for sample in await shown(client) if sample.startswith("sluice_build_info")]
     assert 'spark="4' in line
     assert 'python="3.' in line
     assert line.endswith(" 1.0")

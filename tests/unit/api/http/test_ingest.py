@@ -110,7 +110,7 @@ async def test_a_table_that_took_its_part_is_reported_where_another_did_not(
     assert len(problem["errors"]) == 1
     found = await client.get(f"/ingest/{problem['ingestId']}")
     assert problem["commits"] == found.json()["commits"]
-    assert [(each["snapshotId"], each["error"]) for each in problem["commits"]] == [
+    assert [(commit["snapshotId"], commit["error"]) for commit in problem["commits"]] == [
         (77, None),
         (None, {"code": "TABLE_CHANGED", "detail": "column kind is gone."}),
     ]
@@ -175,7 +175,7 @@ async def test_a_write_schema_may_be_icebergs_json(client: httpx.AsyncClient, ga
     assert (await send(client, **EVENTS, writeSchema=schema)).status_code == 200
     [write] = gateway.ingests.requests[0].writes
     assert isinstance(write.write_schema, ColumnFields)
-    assert [each.name for each in write.write_schema.columns] == ["id"]
+    assert [column.name for column in write.write_schema.columns] == ["id"]
     refused = await send(client, **EVENTS, writeSchema={"nothing": 1})
     assert (refused.status_code, refused.json()["code"]) == (422, "INGEST_INVALID")
 
@@ -194,7 +194,7 @@ async def test_all_that_are_no_schemas_are_reported_with_their_places(client: ht
     for body, first, second in bodies:
         refused = await send(client, **body)
         assert (refused.status_code, refused.json()["code"]) == (422, "INGEST_INVALID"), refused.text
-        pointers = list(dict.fromkeys(each["pointer"] for each in refused.json()["errors"]))
+        pointers = list(dict.fromkeys(error["pointer"] for error in refused.json()["errors"]))
         assert pointers == [
             f"{place}/{name}" for place in (first, second) for name in ("schema", "writeSchema")
         ]
@@ -205,9 +205,12 @@ async def test_several_tables_are_written_with_one_request(
 ) -> None:
     other = {"table": "lake.logs.errors", "branch": "audit", "records": [{"id": 3}]}
     response = await send(client, writes=[EVENTS, other])
-    assert [each["table"] for each in response.json()["commits"]] == ["lake.logs.events", "lake.logs.errors"]
+    assert [commit["table"] for commit in response.json()["commits"]] == [
+        "lake.logs.events",
+        "lake.logs.errors",
+    ]
     assert "committed on its own" in response.json()["note"]
-    assert [each.place for each in gateway.ingests.requests[0].writes] == ["/writes/0", "/writes/1"]
+    assert [write.place for write in gateway.ingests.requests[0].writes] == ["/writes/0", "/writes/1"]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +238,7 @@ async def test_a_request_that_is_not_understood_is_rejected_with_the_place(
 ) -> None:
     response = await send(client, **body)
     assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
-    assert pointer in [each["pointer"] for each in response.json()["errors"]]
+    assert pointer in [error["pointer"] for error in response.json()["errors"]]
     assert not gateway.ingests.requests
 
 
@@ -289,7 +292,7 @@ async def test_the_same_body_has_the_same_fingerprint(
     bodies = (EVENTS, {**EVENTS, "wait": "ACCEPTED"}, {**EVENTS, "branch": "b"})
     for body in bodies:
         await send(client, **body, requestId=str(uuid4()))
-    first, second, third = (each.fingerprint for each in gateway.ingests.requests)
+    first, second, third = (request.fingerprint for request in gateway.ingests.requests)
     assert first == second != third
 
 
@@ -306,7 +309,10 @@ async def test_a_schema_to_match_against_comes_with_its_layout(
     [write] = gateway.ingests.requests[0].writes
     assert write.schema is not None
     assert write.schema.schema is not None
-    assert [(each.name, each.field_id) for each in write.schema.schema.columns] == [("id", 1), ("day", 2)]
+    assert [(column.name, column.field_id) for column in write.schema.schema.columns] == [
+        ("id", 1),
+        ("day", 2),
+    ]
     assert write.schema.evolves
     assert write.schema.create == TableLayout(
         (PartitionField("", "day", "identity"), PartitionField("b", "id", "bucket[8]")),
@@ -328,7 +334,7 @@ async def test_required_columns_become_optional_only_where_a_request_evolves_and
         assert gateway.ingests.requests[-1].writes[0].schema.drops_required is drops_required
     refused = await send(client, **EVENTS, schema=schema, dropRequired=True)
     assert refused.status_code == 422
-    assert [each["pointer"] for each in refused.json()["errors"]] == ["/dropRequired"]
+    assert [error["pointer"] for error in refused.json()["errors"]] == ["/dropRequired"]
 
 
 async def test_a_write_may_have_a_sort_order_of_its_own(
@@ -349,9 +355,9 @@ async def test_a_write_may_have_a_sort_order_of_its_own(
         assert gateway.ingests.requests[-1].writes[0].sort_order == asked
     await send(client, **EVENTS, sortOrder=[])
     await send(client, **EVENTS)
-    assert [each.writes[0].sort_order for each in gateway.ingests.requests[-2:]] == [(), None]
+    assert [request.writes[0].sort_order for request in gateway.ingests.requests[-2:]] == [(), None]
     refused = await send(client, **EVENTS, sortOrder=[{"source": "id", "direction": "up"}])
-    assert [each["pointer"] for each in refused.json()["errors"]] == ["/sortOrder/0/direction"]
+    assert [error["pointer"] for error in refused.json()["errors"]] == ["/sortOrder/0/direction"]
 
 
 async def test_without_a_schema_nothing_is_matched(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
@@ -390,7 +396,7 @@ async def test_a_table_does_not_evolve_to_no_schema(client: httpx.AsyncClient, m
     # The hint is absent if nothing would have to change, or if the schema is invalid.
     assert (await send(client, **EVENTS, evolve=False, **more)).status_code == 200
     refused = await send(client, **EVENTS, evolve=True, schema=1)
-    assert [each["pointer"] for each in refused.json()["errors"]] == ["/schema"]
+    assert [error["pointer"] for error in refused.json()["errors"]] == ["/schema"]
 
 
 @pytest.mark.parametrize(
@@ -415,7 +421,7 @@ async def test_a_layout_that_is_not_understood_is_rejected_with_the_place(
     body = EVENTS | {"schema": {"fields": [{"name": "id"}]}, "create": create}
     response = await client.post("/ingest", content=json.dumps(body), headers=JSON)
     assert response.json()["code"] == "INVALID_REQUEST"
-    assert pointer in [each["pointer"] for each in response.json()["errors"]]
+    assert pointer in [error["pointer"] for error in response.json()["errors"]]
 
 
 async def test_every_difference_and_every_reason_is_reported_with_its_place(
@@ -451,7 +457,7 @@ FORMS: dict[str, dict[str, Any]] = {
 async def faults_of(client: httpx.AsyncClient, path: str, body: object) -> list[tuple[str, str]]:
     response = await client.post(path, json=body)
     assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
-    return [(each["pointer"], each["detail"]) for each in response.json()["errors"]]
+    return [(error["pointer"], error["detail"]) for error in response.json()["errors"]]
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)

@@ -148,7 +148,7 @@ async def test_a_schema_and_what_comes_with_it_are_json(
     requested = streamed(gateway)[0].writes[0].schema
     assert requested is not None
     assert requested.schema is not None
-    assert [each.name for each in requested.schema.columns] == ["id"]
+    assert [column.name for column in requested.schema.columns] == ["id"]
     assert (requested.evolves, requested.create) == (True, TableLayout(properties={"comment": "a"}))
 
 
@@ -161,7 +161,7 @@ async def test_a_route_is_json(client: httpx.AsyncClient, gateway: FakeGateway) 
     assert response.status_code == 200
     request, _ = streamed(gateway)
     assert request.route == Route("kind", {"http": 0}, 1)
-    assert [str(each.key.table) for each in request.writes] == ["lake.logs.http", TABLE]
+    assert [str(write.key.table) for write in request.writes] == ["lake.logs.http", TABLE]
     assert request.writes[0].place == "/query/route/to/http"
 
 
@@ -197,7 +197,7 @@ async def test_a_query_string_that_is_not_understood_is_rejected_with_the_place(
 ) -> None:
     response = await send(client, **query)
     assert (response.status_code, response.json()["code"]) == (422, "INVALID_REQUEST")
-    assert pointer in [each["pointer"] for each in response.json()["errors"]]
+    assert pointer in [error["pointer"] for error in response.json()["errors"]]
     assert not gateway.ingests.requests
 
 
@@ -234,14 +234,14 @@ async def test_the_same_body_has_the_same_fingerprint(
     ]
     for body, asked in sent:
         await send(client, body, requestId=str(uuid4()), **asked)
-    first, second, *others = (each.fingerprint for each in gateway.ingests.requests)
+    first, second, *others = (request.fingerprint for request in gateway.ingests.requests)
     assert first == second
     assert len({first, *others}) == 4
 
 
 async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
-    for each in parts:
-        yield each
+    for part in parts:
+        yield part
 
 
 async def test_a_body_without_a_length_is_taken_in_parts(

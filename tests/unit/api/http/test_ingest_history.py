@@ -42,11 +42,11 @@ async def test_ingests_are_listed_by_state_and_page(client: httpx.AsyncClient, g
     gateway.ingests.delays_commits = True
     accepted = await send(client)
     found = (await client.get("/ingest", params={"state": "ACCEPTED"})).json()
-    assert [each["ingestId"] for each in found["ingests"]] == [accepted]
+    assert [ingest["ingestId"] for ingest in found["ingests"]] == [accepted]
     asked: dict[str, Any] = {"state": "COMMITTED", "limit": 1}
     first = (await client.get("/ingest", params=asked)).json()
     second = (await client.get("/ingest", params=asked | {"pageToken": first["nextPageToken"]})).json()
-    assert {each["ingestId"] for each in (*first["ingests"], *second["ingests"])} == committed
+    assert {ingest["ingestId"] for ingest in (*first["ingests"], *second["ingests"])} == committed
     assert second["nextPageToken"] is None
 
 

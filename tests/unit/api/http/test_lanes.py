@@ -83,7 +83,7 @@ async def test_callers_take_turns_for_the_places() -> None:
     first = asyncio.create_task(lane.run(lambda: may_end.wait(20), caller="many"))
     await asyncio.sleep(0)
     callers = ["many", "many", "many", "other", "another"]
-    rest = [asyncio.create_task(lane.run(partial(order.append, each), caller=each)) for each in callers]
+    rest = [asyncio.create_task(lane.run(partial(order.append, caller), caller=caller)) for caller in callers]
     await asyncio.sleep(0)
     may_end.set()
     await asyncio.gather(first, *rest)
@@ -97,8 +97,8 @@ async def test_who_left_the_line_takes_no_turn() -> None:
     gone = [asyncio.create_task(lane.run(lambda: 7)) for _ in range(50)]
     last = asyncio.create_task(lane.run(lambda: 8))
     await asyncio.sleep(0)
-    for each in gone:
-        each.cancel()
+    for task in gone:
+        task.cancel()
     may_end.set()
     assert (await first, await last) == (True, 8)
 

@@ -37,7 +37,7 @@ async def test_it_is_taken_in_and_can_be_looked_at(client: httpx.AsyncClient, ga
     gateway.maintenances.run_open()
     done = await client.get(link)
     assert (done.status_code, done.json()["state"]) == (200, "SUCCEEDED")
-    assert [(each["operation"], each["counts"]) for each in done.json()["results"]] == [
+    assert [(result["operation"], result["counts"]) for result in done.json()["results"]] == [
         ("compact", {"files": 1}),
         ("removeOrphans", {"files": 1}),
     ]

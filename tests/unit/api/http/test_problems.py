@@ -19,9 +19,9 @@ DOCUMENT = Path(__file__).parents[4] / "docs" / "reference" / "errors.md"
 
 def classes(base: type[GatewayError] = GatewayError) -> Iterator[type[GatewayError]]:
     yield base
-    for each in base.__subclasses__():
-        if each.__module__ in ("service.errors", "api.http.problems.http_errors"):
-            yield from classes(each)
+    for subclass in base.__subclasses__():
+        if subclass.__module__ in ("service.errors", "api.http.problems.http_errors"):
+            yield from classes(subclass)
 
 
 def test_every_error_has_a_status() -> None:
@@ -30,15 +30,17 @@ def test_every_error_has_a_status() -> None:
 
 def test_classes_of_one_code_have_one_status() -> None:
     by_code: dict[str, set[int]] = {}
-    for each, status in STATUS.items():
-        by_code.setdefault(each.code, set()).add(status)
+    for error_type, status in STATUS.items():
+        by_code.setdefault(error_type.code, set()).add(status)
     assert {code for code, statuses in by_code.items() if len(statuses) > 1} == set()
 
 
 def test_the_documentation_lists_every_code_with_its_status() -> None:
     rows = re.findall(r"^\| `([A-Z_]+)` \| (\d{3}) \|", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
     # A caller that cancels a query gets its status, and not a problem.
-    answered = {each.code: str(int(status)) for each, status in STATUS.items()} | {"QUERY_CANCELED": "200"}
+    answered = {error_type.code: str(int(status)) for error_type, status in STATUS.items()} | {
+        "QUERY_CANCELED": "200"
+    }
     assert dict(rows) == answered
     assert len(rows) == len(dict(rows))
 
@@ -74,7 +76,7 @@ def filtering(**said: Any) -> dict[str, Any]:
         ),
         ({"sql": "select 1", "parameters": [1] * 1001}, "/parameters", "1000 parameters at most"),
         ({"sql": "select 1", "tags": {"a": 1}}, "/tags/a", "Input should be a valid string"),
-        ({"sql": "select 1", "tags": {str(each): "" for each in range(33)}}, "/tags", "at most 32"),
+        ({"sql": "select 1", "tags": {str(number): "" for number in range(33)}}, "/tags", "at most 32"),
         (filtering(maxInList=201), "/dynamicFiltering/maxInList", "200 keys at most"),
         (filtering(maxRanges=33), "/dynamicFiltering/maxRanges", "32 ranges at most"),
         (filtering(maxRanges=0), "/dynamicFiltering/maxRanges", "greater than or equal to 1"),
@@ -91,7 +93,7 @@ async def test_a_wrong_field_is_named_by_a_pointer(
     problem = response.json()
     assert (response.status_code, problem["code"]) == (422, "INVALID_REQUEST")
     assert response.headers["content-type"] == "application/problem+json"
-    found = [each["detail"] for each in problem["errors"] if each["pointer"] == pointer]
+    found = [error["detail"] for error in problem["errors"] if error["pointer"] == pointer]
     assert len(found) == 1
     assert detail in found[0]
     assert not gateway.queries.by_id

@@ -190,8 +190,8 @@ async def test_canceling_twice_is_fine(client: httpx.AsyncClient, gateway: FakeG
     gateway.queries.unfinished.add("select slow")
     sent = (await send(client, "select slow", waitTimeout="0s")).json()
     answers = [await client.delete(sent["links"]["cancel"]) for _ in range(2)]
-    assert [each.status_code for each in answers] == [200, 200]
-    assert {each.json()["status"]["state"] for each in answers} == {"CANCELED"}
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert {answer.json()["status"]["state"] for answer in answers} == {"CANCELED"}
 
 
 async def test_an_unknown_query_is_a_404(client: httpx.AsyncClient) -> None:
@@ -306,7 +306,7 @@ async def test_a_failed_query_has_no_chunk(client: httpx.AsyncClient, gateway: F
 
 async def test_tables_are_listed_and_described(client: httpx.AsyncClient) -> None:
     listed = (await client.get("/tables", params={"schema": "tpcds"})).json()
-    assert [each["name"] for each in listed["tables"]] == ["lake.tpcds.store_returns"]
+    assert [table["name"] for table in listed["tables"]] == ["lake.tpcds.store_returns"]
     table = (await client.get("/tables/lake.tpcds.store_returns")).json()
     assert table["schema"] == "tpcds"
     assert table["partitionSpec"][0]["transform"] == "identity"

@@ -41,7 +41,7 @@ def usually(data: bytes) -> IngestRequest:
 
 def plain(request: IngestRequest) -> IngestRequest:
     """Returns the request with all records decoded."""
-    writes = tuple(replace(each, records=list(each.records)) for each in request.writes)
+    writes = tuple(replace(write, records=list(write.records)) for write in request.writes)
     shared = list(request.shared) if isinstance(request.shared, JsonRecords | list) else None
     return replace(request, writes=writes, shared=shared)
 
@@ -160,7 +160,7 @@ def same(quick: QuickBody, body: bytes) -> None:
     except NotJson:
         # The fast parser does not decode records, so their faults appear when they are read.
         with pytest.raises(NotJson):
-            [list(each) for each in quick.records]
+            [list(record) for record in quick.records]
         return
     model = BODIES.validate_python(parsed)
     try:

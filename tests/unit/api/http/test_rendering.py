@@ -115,15 +115,15 @@ def test_ten_thousand_rows_are_rendered_within_bounds() -> None:
     table = pa.table(
         {
             "int": pa.array(rows),
-            "float": pa.array([each / 7 for each in rows]),
-            "text": [f"row {each}" for each in rows],
-            "decimal": pa.array([decimal.Decimal(each) for each in rows], pa.decimal128(9, 2)),
+            "float": pa.array([row / 7 for row in rows]),
+            "text": [f"row {row}" for row in rows],
+            "decimal": pa.array([decimal.Decimal(row) for row in rows], pa.decimal128(9, 2)),
             "date": pa.array([DAY] * 10_000),
             "zoned": pa.array([NIGHT] * 10_000, pa.timestamp("us", "UTC")),
             "naive": pa.array([NIGHT] * 10_000, pa.timestamp("us")),
-            "flag": pa.array([each % 2 == 0 for each in rows]),
-            "some": pa.array([each if each % 3 else None for each in rows]),
-            "list": pa.array([[each] for each in rows]),
+            "flag": pa.array([row % 2 == 0 for row in rows]),
+            "some": pa.array([row if row % 3 else None for row in rows]),
+            "list": pa.array([[row] for row in rows]),
         }
     )
     started = time.process_time()
@@ -140,7 +140,7 @@ FAR_TICKS = st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)), max
 @given(FAR_DAYS)
 def test_days_of_every_year_are_written(days: list[int | None]) -> None:
     array = pa.array(days, pa.int32()).view(pa.date32())
-    assert json_values(array) == [None if each is None else date_text(each) for each in days]
+    assert json_values(array) == [None if day is None else date_text(day) for day in days]
 
 
 @given(FAR_TICKS, st.sampled_from(["s", "ms", "us", "ns"]), st.sampled_from([None, "UTC"]))

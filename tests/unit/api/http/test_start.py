@@ -136,14 +136,14 @@ def test_a_signal_stops_the_server_and_those_who_wait_get_an_answer() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     def on_listening(url: str) -> None:
-        clients.extend(threading.Thread(target=each) for each in (lambda: wait_at(url), stop_when_asked))
-        for each in clients:
-            each.start()
+        clients.extend(threading.Thread(target=target) for target in (lambda: wait_at(url), stop_when_asked))
+        for client in clients:
+            client.start()
 
     before = signal.getsignal(signal.SIGTERM)
     serve(Settings(port=0, shutdown_delay_s=0, shutdown_timeout_s=1), lambda: gateway, on_listening)
-    for each in clients:
-        each.join()
+    for client in clients:
+        client.join()
     assert gateway.is_closed
     assert signal.getsignal(signal.SIGTERM) is before
     assert answers[0].status_code == 200

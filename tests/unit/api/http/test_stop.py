@@ -66,9 +66,9 @@ def started(settings: Settings, gateway: FakeGateway) -> Iterator[Serving]:
             yield serving
         finally:
             serving.send(signal.SIGINT)
-            for each in gateway.queries.by_id:
-                if not gateway.queries.by_id[each].record.state.is_final:
-                    gateway.queries.finish(each)
+            for id_ in gateway.queries.by_id:
+                if not gateway.queries.by_id[id_].record.state.is_final:
+                    gateway.queries.finish(id_)
             serving.thread.join()
 
 
@@ -134,9 +134,12 @@ def test_who_has_connected_before_the_address_is_closed_is_met() -> None:
         address = listening.getsockname()
         with socket.create_connection(address) as first, socket.create_connection(address) as second:
             met = list(met_last(listening))
-            assert {each.getpeername() for each in met} == {first.getsockname(), second.getsockname()}
-            for each in met:
-                each.close()
+            assert {connection.getpeername() for connection in met} == {
+                first.getsockname(),
+                second.getsockname(),
+            }
+            for connection in met:
+                connection.close()
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(address)
 

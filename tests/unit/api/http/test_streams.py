@@ -121,7 +121,7 @@ async def test_texts_that_no_store_could_keep_are_reported_with_their_places(
 ) -> None:
     answer = await client.post("/streams", content=json.dumps(STREAM | more(text)), headers=JSON)
     assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_REQUEST")
-    assert place in [each["pointer"] for each in answer.json()["errors"]]
+    assert place in [error["pointer"] for error in answer.json()["errors"]]
 
 
 BY_ROUTE = {"route": {"field": "k", "to": {"*": {"table": "lake.logs.events"}}}, "source": FOLDER}
@@ -141,7 +141,7 @@ async def test_a_mistake_in_one_form_of_a_stream_is_not_reported_as_those_of_all
     client: httpx.AsyncClient, form: dict[str, Any], wrong: dict[str, Any], places: list[str]
 ) -> None:
     answer = await client.post("/streams", json=form | wrong)
-    assert [each["pointer"] for each in answer.json()["errors"]] == places
+    assert [error["pointer"] for error in answer.json()["errors"]] == places
     assert "Value error" not in answer.text
 
 

@@ -49,7 +49,7 @@ class Served:
     thread: threading.Thread
 
     def callers(self) -> list[str]:
-        return [each.record.caller for each in self.gateway.queries.by_id.values()]
+        return [query.record.caller for query in self.gateway.queries.by_id.values()]
 
 
 @contextmanager
@@ -321,9 +321,9 @@ def test_silent_clients_make_room_for_those_who_shake_hands(tmp_path: Path) -> N
     )
     with served(**given) as running, ExitStack() as stack:
         silent = [stack.enter_context(socket.create_connection((HOST, running.port))) for _ in range(100)]
-        for each in silent[:84]:
-            each.settimeout(60)
-            assert each.recv(1) == b""
+        for connection in silent[:84]:
+            connection.settimeout(60)
+            assert connection.recv(1) == b""
         silent[-1].settimeout(0.1)
         with pytest.raises(TimeoutError):
             silent[-1].recv(1)
@@ -352,7 +352,7 @@ def test_numbers_of_tls_are_shown(tmp_path: Path) -> None:
     with served(**files(authority.certificate(HOST))) as running:
         text = httpx.get(f"{running.url}/metrics", verify=trusting(authority), trust_env=False).text
     begins_s, expires_s = (
-        float(each.split()[1]) for each in text.splitlines() if each.startswith("sluice_tls_certificate_")
+        float(line.split()[1]) for line in text.splitlines() if line.startswith("sluice_tls_certificate_")
     )
     assert begins_s < time.time() < expires_s
     assert "sluice_tls_reload_failures_total 0.0" in text

@@ -25,7 +25,7 @@ SENT = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
 
 
 def request_line(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    [line] = [each for each in lines(capsys) if each["event"] == "request_ended"]
+    [line] = [line for line in lines(capsys) if line["event"] == "request_ended"]
     return line
 
 
@@ -55,8 +55,8 @@ async def test_an_explanation_has_the_trace_that_sent_the_query(
 ) -> None:
     sent = await client.post("/query", json={"sql": "select 1"}, headers=SENT)
     untraced = await client.post("/query", json={"sql": "select 1"})
-    links = [each.json()["links"]["explain"] for each in (sent, untraced)]
-    reported, silent = [await client.get(each, headers={"Accept": accept}) for each in links]
+    links = [response.json()["links"]["explain"] for response in (sent, untraced)]
+    reported, silent = [await client.get(link, headers={"Accept": accept}) for link in links]
     assert TRACE in reported.text
     assert "race <code>" not in silent.text
     assert "trace:" not in silent.text
@@ -78,14 +78,14 @@ async def test_on_each_request_has_a_trace_and_a_span(
                 await client.get("/healthz")
                 await client.get(f"/explain/{answered.json()['queryId']}")
     posts = found.named("POST /query")
-    assert [each.trace_id for each in posts] == [TRACE, failed.json()["traceId"]]
+    assert [post.trace_id for post in posts] == [TRACE, failed.json()["traceId"]]
     assert posts[0].attributes["sluice.query_id"] == answered.json()["queryId"]
     assert posts[0].attributes["http.response.status_code"] == 200
     assert posts[1].error == "503"
     # Probes have no spans.
-    assert {each.name for each in found.spans} == {"POST /query", "GET /explain/{query_id}"}
-    logged = [each["trace_id"] for each in lines(capsys) if each["event"] == "request_ended"]
-    assert logged[:2] == [each.trace_id for each in posts]
+    assert {span.name for span in found.spans} == {"POST /query", "GET /explain/{query_id}"}
+    logged = [line["trace_id"] for line in lines(capsys) if line["event"] == "request_ended"]
+    assert logged[:2] == [post.trace_id for post in posts]
 
 
 async def test_the_line_of_a_request_says_who_asked_what_of_which_tables(
@@ -132,7 +132,7 @@ async def test_probes_are_shown_to_those_who_look_closely(
 ) -> None:
     configure_logging(LogLevel.INFO, LogFormat.JSON)
     await client.get(path)
-    assert [each for each in lines(capsys) if each["event"] == "request_ended"] == []
+    assert [line for line in lines(capsys) if line["event"] == "request_ended"] == []
     configure_logging(LogLevel.DEBUG, LogFormat.JSON)
     await client.get(path)
     assert request_line(capsys)["path"] == path
@@ -146,6 +146,6 @@ def test_off_means_that_nothing_that_traces_is_imported() -> None:
     program = "import sys, api.cli.commands.serve, api.bootstrap.wiring, api.http.app\n"
     program += "from api.bootstrap.settings import Settings\n"
     program += "from api.bootstrap.tracing import traced\nwith traced(Settings()): pass\n"
-    program += f"print([each for each in sys.modules if each.startswith({OF_TRACES!r})])"
+    program += f"print([module for module in sys.modules if module.startswith({OF_TRACES!r})])"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert ended.stdout.strip() == "[]", ended.stderr

@@ -24,9 +24,11 @@ MANY: list[Callable[[int], str]] = [
     lambda number: "[" + "[]," * number + "1]",
     lambda number: "[" + "{}," * number + "1]",
     lambda number: "[" * number,
-    lambda number: json.dumps({f"p{each}": each for each in range(number)}),
-    lambda number: json.dumps({"sql": "SELECT 1", "tags": {f"t{each}": "x" for each in range(number)}}),
-    lambda number: json.dumps({"sql": "SELECT 1", "parameters": {f"-{each}": [] for each in range(number)}}),
+    lambda number: json.dumps({f"p{index}": index for index in range(number)}),
+    lambda number: json.dumps({"sql": "SELECT 1", "tags": {f"t{index}": "x" for index in range(number)}}),
+    lambda number: json.dumps(
+        {"sql": "SELECT 1", "parameters": {f"-{index}": [] for index in range(number)}}
+    ),
 ]
 LONG = ['\\"' * 500_000, "\\" * 500_001, '"' * 500_001, "[,{" * 100_000 + '\\"', "\\u00e9" * 200_000]
 
@@ -74,11 +76,11 @@ def test_values_that_were_parsed_are_counted_the_same(value: object) -> None:
 
 
 FIELDS: list[dict[str, object]] = [
-    {f"p{each}": each for each in range(MAX_FIELDS)},
+    {f"p{number}": number for number in range(MAX_FIELDS)},
     {"writeSchema": ["a"] * MAX_FIELDS},
-    {"writes": [{"x": each} for each in range(MAX_FIELDS // 2 + 1)]},
+    {"writes": [{"x": number} for number in range(MAX_FIELDS // 2 + 1)]},
     {"writes": [{"schema": {"fields": [{"name": "a"}] * (MAX_FIELDS // 2)}}]},
-    {"route": {"field": "a", "to": {f"p{each}": {} for each in range(MAX_FIELDS)}}},
+    {"route": {"field": "a", "to": {f"p{number}": {} for number in range(MAX_FIELDS)}}},
 ]
 
 
@@ -95,5 +97,5 @@ async def test_of_many_records_that_are_none_the_first_are_named(client: httpx.A
     records = [{"a": 1}, *[[]] * 100_000]
     answer = await client.post("/ingest", json={"table": "lake.a.b", "records": records})
     assert answer.status_code == 422
-    pointers = [each["pointer"] for each in answer.json()["errors"]]
-    assert pointers == [f"/records/{each}" for each in range(1, MAX_FAULTS + 1)]
+    pointers = [error["pointer"] for error in answer.json()["errors"]]
+    assert pointers == [f"/records/{number}" for number in range(1, MAX_FAULTS + 1)]

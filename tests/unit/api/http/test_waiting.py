@@ -131,4 +131,4 @@ async def test_healthz_answers_while_every_thread_is_busy(
     assert (await client.get("/healthz")).json() == {"status": "UP"}
     assert (await client.get("/readyz")).status_code == 200
     gateway.queries.may_answer.set()
-    assert {(await each).status_code for each in asked} == {200}
+    assert {(await task).status_code for task in asked} == {200}

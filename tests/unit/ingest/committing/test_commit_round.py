@@ -26,10 +26,10 @@ def test_all_that_waits_becomes_one_snapshot_whatever_the_write_schemas() -> Non
         records.append(log.accept(ingest_of(results), results))
     ended = commit_round(LOGS, log, commits, 100)
     assert ended is not None
-    assert ended.committable.ingest_ids == tuple(each.ingest_id for each in records)
+    assert ended.committable.ingest_ids == tuple(record.ingest_id for record in records)
     assert len(commits.rounds) == 1
-    found = [log.find(each.ingest_id) for each in records]
-    assert [each and (each.state, each.commits[0].snapshot_id) for each in found] == [
+    found = [log.find(record.ingest_id) for record in records]
+    assert [record and (record.state, record.commits[0].snapshot_id) for record in found] == [
         (IngestState.COMMITTED, 1)
     ] * 5
 
@@ -66,10 +66,10 @@ def test_an_ingest_whose_files_cannot_be_described_does_not_keep_the_others_of_i
     ended = commit_round(LOGS, log, commits, 100)
     assert ended is not None
     assert (ended.refusal, ended.is_alike) == (None, False)
-    assert set(ended.ingest_ids) == {each.ingest_id for each in records}
-    found = [log.find(each.ingest_id) for each in records]
-    assert [each and each.commits[0].error_code for each in found] == [None, poison.code, None]
-    assert [each and each.state for each in found] == [
+    assert set(ended.ingest_ids) == {record.ingest_id for record in records}
+    found = [log.find(record.ingest_id) for record in records]
+    assert [record and record.commits[0].error_code for record in found] == [None, poison.code, None]
+    assert [record and record.state for record in found] == [
         IngestState.COMMITTED,
         IngestState.FAILED,
         IngestState.COMMITTED,

@@ -84,8 +84,8 @@ def accept(log: IngestLog, results: Sequence[WriteResult]) -> IngestRecord:
 
 
 def wait(*futures: Future[None]) -> None:
-    for each in futures:
-        each.result(WITHIN_S)
+    for future in futures:
+        future.result(WITHIN_S)
 
 
 def state(log: IngestLog, record: IngestRecord) -> IngestState:
@@ -110,7 +110,7 @@ def test_an_ingest_of_several_tables_is_waited_for_until_the_last_is_committed(
     record = accept(log, [write_result(LOGS), write_result(ORDERS)])
     wait(committer.follow(record))
     assert state(log, record) is IngestState.COMMITTED
-    assert {each.key for each in commits.rounds} == {LOGS, ORDERS}
+    assert {round_.key for round_ in commits.rounds} == {LOGS, ORDERS}
 
 
 def test_what_arrives_while_a_round_is_committed_is_the_next_round(
@@ -123,7 +123,7 @@ def test_what_arrives_while_a_round_is_committed_is_the_next_round(
     futures += [committer.follow(accept(log, [write_result()])) for _ in range(20)]
     gate.let_go.release(2)
     wait(*futures)
-    assert [len(each.ingest_ids) for each in commits.rounds] == [1, 20]
+    assert [len(round_.ingest_ids) for round_ in commits.rounds] == [1, 20]
 
 
 def test_a_round_waits_for_ingests_that_are_being_written(
@@ -135,7 +135,7 @@ def test_a_round_waits_for_ingests_that_are_being_written(
             futures = [committer.follow(accept(log, [write_result()]))]
         futures.append(committer.follow(accept(log, [write_result()])))
     wait(*futures)
-    assert [len(each.ingest_ids) for each in commits.rounds] == [2]
+    assert [len(round_.ingest_ids) for round_ in commits.rounds] == [2]
 
 
 def test_tables_are_committed_side_by_side(
@@ -184,7 +184,7 @@ def test_what_is_committed_here_waits_no_more_before_the_log_is_looked_at_again(
     committer = start(log, commits)
     until(lambda: committer.waiting_count == 3)
     log.taken_elsewhere.clear()
-    wait(*(committer.follow(each) for each in records))
+    wait(*(committer.follow(record) for record in records))
     assert committer.waiting_count == 0
 
 
@@ -220,9 +220,9 @@ def test_two_committers_on_one_log_commit_everything_once(
 ) -> None:
     committers = [start(log, commits) for _ in range(2)]
     results = [write_result(key) for key in [LOGS, ORDERS] * 50]
-    wait(*(committers[n % 2].follow(accept(log, [each])) for n, each in enumerate(results)))
+    wait(*(committers[n % 2].follow(accept(log, [result])) for n, result in enumerate(results)))
     for key in (LOGS, ORDERS):
-        files = [file for each in results if each.target.key == key for file in each.data_files]
+        files = [file for result in results if result.target.key == key for file in result.data_files]
         assert sorted(commits.files(key)) == sorted(files)
 
 
@@ -232,8 +232,8 @@ def test_a_catalog_that_is_down_for_a_while_loses_nothing_and_changes_no_order(
     commits.failures = [CatalogDown() for _ in range(5)]
     committer = start(log, commits)
     results = [write_result(is_upsert=True) for _ in range(4)]
-    wait(*(committer.follow(accept(log, [each])) for each in results))
-    assert commits.files(LOGS) == [file for each in results for file in each.data_files]
+    wait(*(committer.follow(accept(log, [result])) for result in results))
+    assert commits.files(LOGS) == [file for result in results for file in result.data_files]
 
 
 def test_a_log_that_is_down_for_a_while_loses_nothing(
@@ -295,7 +295,7 @@ def test_an_ingest_that_is_refused_out_of_a_round_is_reported_while_the_rest_is_
     assert state(log, record) is IngestState.FAILED
     # The failed ingest does not count against others, which may have to wait for room.
     assert committer.backlog().ingest_count == others
-    assert not any(each.done() for each in postponed)
+    assert not any(future.done() for future in postponed)
     is_down.clear()
     wait(*postponed)
 
@@ -310,10 +310,10 @@ def test_an_ingest_that_is_refused_out_of_a_round_is_counted_also_where_the_roun
     commits.failures += [CatalogDown() for _ in range(failures)]
     metrics = FakeIngestMetrics()
     committer = start(log, commits, PACE, metrics)
-    wait(*(committer.follow(each) for each in records))
+    wait(*(committer.follow(record) for record in records))
     committer.close(WITHIN_S)
     assert metrics.failed_count == 1
-    assert [(len(each.ingest_ids), code) for each, code in metrics.rounds] == [(2, None)]
+    assert [(len(committable.ingest_ids), code) for committable, code in metrics.rounds] == [(2, None)]
 
 
 @pytest.mark.parametrize("kind", [CommittableUnreadable, WrittenFileMissing, UpsertNotPossible])
@@ -330,8 +330,8 @@ def test_what_is_said_of_files_refuses_the_ingest_that_has_them_and_else_all(
     ended = commit_round(LOGS, log, commits, 100)
     assert ended is not None
     expected = [None, kind.code, None] if is_named else [kind.code] * 3
-    found = [log.find(each.ingest_id) for each in records]
-    assert [each and each.commits[0].error_code for each in found] == expected
+    found = [log.find(record.ingest_id) for record in records]
+    assert [record and record.commits[0].error_code for record in found] == expected
     assert len(commits.rounds) == int(is_named)
 
 
@@ -342,7 +342,7 @@ def test_all_ingests_of_a_refused_round_are_counted(
     commits.failures = [TableChanged("other spec")]
     metrics = FakeIngestMetrics()
     committer = start(log, commits, PACE, metrics)
-    wait(*(committer.follow(each) for each in records))
+    wait(*(committer.follow(record) for record in records))
     committer.close(WITHIN_S)
     assert (metrics.failed_count, [code for _, code in metrics.rounds]) == (3, ["TABLE_CHANGED"])
 

@@ -62,15 +62,15 @@ def test_renamed_moved_and_widened_columns_fit() -> None:
 )
 def test_what_cannot_fit_is_reported(now: WritableTable, written: tuple[Field, ...], reason: str) -> None:
     with pytest.raises(TableChanged, match=reason):
-        rewrite_target(now, target(*(each.field_id for each in written)), written)
+        rewrite_target(now, target(*(field.field_id for field in written)), written)
 
 
 def test_a_field_inside_of_others_that_became_required_does_not_fit() -> None:
     element = Field(41, "element", Struct((Field(42, "name", STRING),)))
     required = replace(element, type=Struct((Field(42, "name", STRING, is_required=True),)))
     added = replace(element, type=Struct((Field(42, "name", STRING), Field(43, "new", STRING, True))))
-    for each in (required, added):
-        now, before = table(Field(4, "tags", ListOf(each))), Field(4, "tags", ListOf(element))
+    for field in (required, added):
+        now, before = table(Field(4, "tags", ListOf(field))), Field(4, "tags", ListOf(element))
         with pytest.raises(TableChanged, match="is required now"):
             rewrite_target(now, target(4), (before,))
 

@@ -41,7 +41,7 @@ class Lake:
         self.commits.before_commit = self._check
 
     def accept(self, *rows: dict[str, object], equality_field_ids: tuple[int, ...] = ()) -> IngestRecord:
-        ids = tuple(each.field_id for each in (ID, NOTE) if each.name in rows[0])
+        ids = tuple(field.field_id for field in (ID, NOTE) if field.name in rows[0])
         is_upsert = bool(equality_field_ids)
         target = WriteTarget(BEFORE.key, 0, 0, is_upsert, equality_field_ids, ids, BEFORE.table_uuid)
         result = self.files.write(BEFORE, target, [pa.RecordBatch.from_pylist(list(rows))])
@@ -59,12 +59,12 @@ class Lake:
 
     def rows(self) -> list[dict[str, object]]:
         files = self.commits.files(BEFORE.key)
-        return [row for each in files for row in self.files.files[json.loads(each)["file-path"]]]
+        return [row for file in files for row in self.files.files[json.loads(file)["file-path"]]]
 
     def _check(self, committable: Committable) -> None:
         table = self.tables.writable(BEFORE.key.table, BEFORE.key.branch)
-        for each in committable.write_results:
-            if (each.target.schema_id, each.target.spec_id) != (table.schema.schema_id, table.spec_id):
+        for result in committable.write_results:
+            if (result.target.schema_id, result.target.spec_id) != (table.schema.schema_id, table.spec_id):
                 raise TableChanged("other spec")
 
 
@@ -78,11 +78,11 @@ def test_files_for_another_spec_are_written_again_and_the_old_ones_are_orphans(l
     lake.tables.put(WITH_ANOTHER_SPEC)
     ended = lake.round()
     assert ended.result is not None
-    assert (ended.is_alike, ended.ingest_ids) == (False, tuple(each.ingest_id for each in records))
-    assert {each.target.spec_id for each in ended.committable.write_results} == {1}
+    assert (ended.is_alike, ended.ingest_ids) == (False, tuple(record.ingest_id for record in records))
+    assert {result.target.spec_id for result in ended.committable.write_results} == {1}
     assert [row["id"] for row in lake.rows()] == [0, 1]
     assert len(lake.files.files) == 4
-    assert {lake.commit(each).snapshot_id for each in records} == {1}
+    assert {lake.commit(record).snapshot_id for record in records} == {1}
 
 
 def test_neighbours_of_an_ingest_that_cannot_fit_are_committed(lake: Lake) -> None:
@@ -124,7 +124,7 @@ def test_an_upsert_is_written_again_as_one(lake: Lake) -> None:
 def test_an_upsert_whose_rows_are_too_many_at_once_is_written_file_by_file(lake: Lake) -> None:
     target = WriteTarget(BEFORE.key, 0, 0, True, (1,), (1,), BEFORE.table_uuid)
     batches = [pa.RecordBatch.from_pylist([{"id": 2 * n}, {"id": 2 * n + 1}]) for n in range(3)]
-    result = WriteResult.merged(target, [lake.files.write(BEFORE, target, [each]) for each in batches])
+    result = WriteResult.merged(target, [lake.files.write(BEFORE, target, [batch]) for batch in batches])
     record = lake.log.accept(ingest_of([result]), [result])
     lake.tables.put(WITH_ANOTHER_SPEC)
     lake.files.upsert_rows = 2
@@ -152,7 +152,7 @@ def test_an_upsert_of_which_one_file_is_too_large_by_now_is_written_part_by_part
 def test_an_upsert_of_which_a_part_is_too_large_leaves_no_other(lake: Lake) -> None:
     target = WriteTarget(BEFORE.key, 0, 0, True, (1,), (1,), BEFORE.table_uuid)
     batches = [pa.RecordBatch.from_pylist([{"id": 1}]), pa.RecordBatch.from_pylist([{"id": 2}, {"id": 3}])]
-    result = WriteResult.merged(target, [lake.files.write(BEFORE, target, [each]) for each in batches])
+    result = WriteResult.merged(target, [lake.files.write(BEFORE, target, [batch]) for batch in batches])
     record = lake.log.accept(ingest_of([result]), [result])
     before = dict(lake.files.files)
     lake.tables.put(WITH_ANOTHER_SPEC)
@@ -242,7 +242,7 @@ def test_a_file_that_is_missed_once_is_looked_for_again(lake: Lake) -> None:
     assert "gone. It is looked for again" in (lake.commit(record).error_detail or "")
     lake.files.files = hidden
     assert commit_round(BEFORE.key, lake.log, lake.commits, 100, lake.rewriting, missing_tables) is not None
-    assert [lake.commit(each).error_code for each in (record, other)] == [None, None]
+    assert [lake.commit(record_).error_code for record_ in (record, other)] == [None, None]
     assert lake.rows() == [{"id": 1}, {"id": 2}]
 
 

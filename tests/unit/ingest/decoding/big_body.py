@@ -32,7 +32,9 @@ MIB = 1024**2
 
 
 def make(path: Path, size: int) -> int:
-    block = b"".join(b'{"id":%d,"name":"%s","amount":0.5}\n' % (each, b"x" * 80) for each in range(10_000))
+    block = b"".join(
+        b'{"id":%d,"name":"%s","amount":0.5}\n' % (number, b"x" * 80) for number in range(10_000)
+    )
     with gzip.open(path, "wb", compresslevel=1) as file:
         count = size // len(block) + 1
         for _ in range(count):
@@ -52,12 +54,12 @@ def write(folder: Path, body: Path) -> int:
     def rows() -> Iterator[tuple[Destination, pa.RecordBatch]]:
         with body.open("rb") as raw:
             stream = decompressed(raw, Compression.GZIP, 2**40)
-            for each in read_rows(stream, RecordFormat.NDJSON, plan):
-                assert isinstance(each, TargetRows)
-                yield destination, each.rows
+            for row in read_rows(stream, RecordFormat.NDJSON, plan):
+                assert isinstance(row, TargetRows)
+                yield destination, row.rows
 
     return sum(
-        each.record_count for each in write_fan(rows(), WriteBounds(buffered_bytes=8 * MIB, open_files=4))
+        result.record_count for result in write_fan(rows(), WriteBounds(buffered_bytes=8 * MIB, open_files=4))
     )
 
 

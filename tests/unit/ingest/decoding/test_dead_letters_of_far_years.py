@@ -77,11 +77,11 @@ def read(body: bytes, record_format: RecordFormat) -> tuple[dict[int, tuple[int,
     """Returns the numbers of good rows by id, as in `ROWS`, and the bad rows."""
     good: dict[int, tuple[int, ...]] = {}
     bad: list[BadRow] = []
-    for each in read_rows(io.BytesIO(body), record_format, PLAN):
-        if isinstance(each, BadRow):
-            bad.append(each)
+    for row in read_rows(io.BytesIO(body), record_format, PLAN):
+        if isinstance(row, BadRow):
+            bad.append(row)
         else:
-            good |= numbers_of(each.rows)
+            good |= numbers_of(row.rows)
     return good, bad
 
 
@@ -94,7 +94,7 @@ def numbers_of(rows: pa.RecordBatch) -> dict[int, tuple[int, ...]]:
         rows["s"].field("z").view(pa.int64()),
         rows["m"].items.view(pa.int64()),
     ]
-    values = zip(*(each.to_pylist() for each in columns), strict=True)
+    values = zip(*(column.to_pylist() for column in columns), strict=True)
     return dict(zip(rows["id"].to_pylist(), values, strict=True))
 
 
@@ -123,12 +123,12 @@ def test_dead_letters_of_far_years_are_sent_again(rows: list[tuple[int, ...]]) -
     assert good == {number: row for number, row in enumerate(rows) if row == within(row)}
     far = {number: row for number, row in enumerate(rows) if row != within(row)}
     expected = [payload_of(number, row, text_of) for number, row in far.items()]
-    assert [json.loads(each.payload) for each in dead_letters] == expected
+    assert [json.loads(letter.payload) for letter in dead_letters] == expected
 
-    sent_again = b"".join(each.payload + b"\n" for each in dead_letters)
+    sent_again = b"".join(letter.payload + b"\n" for letter in dead_letters)
     none, again = read(sent_again, RecordFormat.NDJSON)
-    assert (none, [each.payload for each in again]) == ({}, [each.payload for each in dead_letters])
-    assert all("years 1 to 9999" in each.reason or "out of range" in each.reason for each in again)
+    assert (none, [bad_row.payload for bad_row in again]) == ({}, [letter.payload for letter in dead_letters])
+    assert all("years 1 to 9999" in bad_row.reason or "out of range" in bad_row.reason for bad_row in again)
 
     corrected = [json.dumps(payload_of(number, within(row), text_of)) for number, row in far.items()]
     found, still_bad = read("\n".join(corrected).encode(), RecordFormat.NDJSON)

@@ -60,7 +60,7 @@ BODIES = [
 def record_count(body: bytes, record_format: RecordFormat, plan: ReadPlan, line_bytes: int) -> int:
     bounds = ReadBounds(line_bytes=line_bytes)
     read = read_rows(io.BytesIO(body), record_format, plan, bounds=bounds)
-    return sum(each.rows.num_rows for each in read if isinstance(each, TargetRows))
+    return sum(target_rows.rows.num_rows for target_rows in read if isinstance(target_rows, TargetRows))
 
 
 @pytest.mark.parametrize("length", LENGTHS)
@@ -99,8 +99,8 @@ def test_it_is_so_in_the_parts_of_a_large_body(
         bounds = ReadBounds(line_bytes=line_bytes)
         splits, _ = body_splits(body, lambda _: 2, 1024, bounds)
         reader = SplitsOfBody(PLAN, BodyInMessage(data), record_format, Compression.NONE, bounds)
-        rows = [row for each in splits for row in reader.rows(each)]
-        return sum(each.rows.num_rows for each in rows if isinstance(each, TargetRows))
+        rows = [row for split in splits for row in reader.rows(split)]
+        return sum(row.rows.num_rows for row in rows if isinstance(row, TargetRows))
 
     assert read(length) == 3
     with pytest.raises(IngestInvalid, match=TOO_LONG.format(length - 1)):
@@ -116,7 +116,7 @@ def test_a_header_is_a_line_too(block_bytes: int) -> None:
 
 
 @given(
-    some.lists(some.binary(max_size=9).map(lambda each: each.replace(b"\n", b" ")), min_size=1, max_size=9),
+    some.lists(some.binary(max_size=9).map(lambda line: line.replace(b"\n", b" ")), min_size=1, max_size=9),
     some.integers(1, 9),
     some.integers(1, 30),
 )
@@ -128,4 +128,4 @@ def test_blocks_are_the_whole_or_a_line_is_too_long(lines: list[bytes], most: in
         return
     blocks = list(line_blocks(io.BytesIO(text), most, block_bytes))
     assert b"".join(blocks) == text
-    assert all(each.endswith(b"\n") for each in blocks[:-1])
+    assert all(block.endswith(b"\n") for block in blocks[:-1])

@@ -42,22 +42,22 @@ NOTES = [
 
 
 def csv(count: int, end: str = "\n", start: str = "") -> bytes:
-    ids = [RANDOM.choice([str(each), "x"]) if each % 20 == 0 else str(each) for each in range(count)]
-    lines = [f"{each},{RANDOM.choice(NOTES)}" for each in ids]
+    ids = [RANDOM.choice([str(number), "x"]) if number % 20 == 0 else str(number) for number in range(count)]
+    lines = [f"{id_},{RANDOM.choice(NOTES)}" for id_ in ids]
     lines[3:3] = ["", "1,2,3"]
     return (start + end.join(['"id",note', *lines])).encode()
 
 
 def ndjson(count: int) -> bytes:
-    good = [f'{{"id": {each}, "note": "n{each}"}}' for each in range(count)]
+    good = [f'{{"id": {number}, "note": "n{number}"}}' for number in range(count)]
     return "\n".join([*good[:50], "", "no record", *good[50:]]).encode()
 
 
 def parquet(count: int) -> bytes:
     sink = io.BytesIO()
-    ids = pa.array([2**63 if each % 50 == 0 else each for each in range(count)], pa.uint64())
+    ids = pa.array([2**63 if number % 50 == 0 else number for number in range(count)], pa.uint64())
     pq.write_table(
-        pa.table({"note": [str(each) for each in range(count)], "id": ids}), sink, row_group_size=17
+        pa.table({"note": [str(number) for number in range(count)], "id": ids}), sink, row_group_size=17
     )
     return sink.getvalue()
 
@@ -76,8 +76,13 @@ BODIES: Sequence[tuple[RecordFormat, Callable[[], bytes]]] = [
 
 def reported(rows: Sequence[Rows]) -> list[object]:
     """Returns the good records, and the bad ones with all their details."""
-    good = [row for each in rows if isinstance(each, TargetRows) for row in each.rows.to_pylist()]
-    return [good, [each for each in rows if isinstance(each, BadRow)]]
+    good = [
+        row
+        for target_rows in rows
+        if isinstance(target_rows, TargetRows)
+        for row in target_rows.rows.to_pylist()
+    ]
+    return [good, [row for row in rows if isinstance(row, BadRow)]]
 
 
 @pytest.mark.parametrize(("record_format", "make"), BODIES)
@@ -96,9 +101,9 @@ def test_all_parts_together_are_the_whole(
         whole = reported(list(read_rows(io.BytesIO(data), record_format, PLAN)))
     except IngestInvalid:
         with pytest.raises(IngestInvalid):
-            [list(reader.rows(each)) for each in splits]
+            [list(reader.rows(split)) for split in splits]
         return
-    assert reported([row for each in splits for row in reader.rows(each)]) == whole
+    assert reported([row for split in splits for row in reader.rows(split)]) == whole
 
 
 def test_every_byte_of_a_text_is_in_one_part(tmp_path: object) -> None:  # noqa: ARG001
@@ -106,10 +111,10 @@ def test_every_byte_of_a_text_is_in_one_part(tmp_path: object) -> None:  # noqa:
     body = StreamedRecords(lambda: io.BytesIO(data), RecordFormat.CSV)
     splits, byte_count = body_splits(body, lambda _: 6, 400, BOUNDS)
     assert len(splits) == 6
-    parts = [each for each in splits if isinstance(each, BodySplit)]
-    assert [each.start for each in parts] == [0, *(each.end for each in parts[:-1])]
+    parts = [split for split in splits if isinstance(split, BodySplit)]
+    assert [part.start for part in parts] == [0, *(part.end for part in parts[:-1])]
     assert parts[-1].end == byte_count == len(data)
-    sizes = [each.end - each.start for each in parts]
+    sizes = [part.end - part.start for part in parts]
     assert max(sizes) < 2 * min(sizes)
 
 
@@ -122,7 +127,7 @@ def test_what_is_compressed_is_cut_where_it_would_be_without() -> None:
     splits, _ = body_splits(body, lambda _: 4, 400, BOUNDS)
     reader = SplitsOfBody(PLAN, BodyInMessage(packed), RecordFormat.NDJSON, Compression.GZIP, DEFAULT_BOUNDS)
     whole = reported(list(read_rows(io.BytesIO(data), RecordFormat.NDJSON, PLAN)))
-    assert reported([row for each in splits for row in reader.rows(each)]) == whole
+    assert reported([row for split in splits for row in reader.rows(split)]) == whole
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ SCHEMA = Schema(
     NestedField(6, "is_open", BooleanType()),
     NestedField(7, "turn", LongType()),
 )
-NAMES = [each.name for each in SCHEMA.fields]
+NAMES = [field.name for field in SCHEMA.fields]
 Record = dict[str, Any]
 
 
@@ -119,16 +119,16 @@ class Executed:
 
 
 def text(records: Iterable[Record]) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in records)
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
 def rows(files: Sequence[str]) -> list[Record]:
-    paths = [json.loads(each)["file-path"].removeprefix("file://") for each in files]
+    paths = [json.loads(file)["file-path"].removeprefix("file://") for file in files]
     return [row for path in paths for row in pq.read_table(path).to_pylist()]
 
 
 def last_turns(records: Iterable[Record], *names: str) -> set[int]:
-    by_key = {tuple(str(each.get(name)) for name in names): each["turn"] for each in records}
+    by_key = {tuple(str(record.get(name)) for name in names): record["turn"] for record in records}
     return set(by_key.values())
 
 
@@ -163,7 +163,7 @@ def test_of_the_rows_of_a_key_in_all_parts_of_a_body_the_last_is_written(
 ) -> None:
     records = list(made(600, random.Random(seed)))
     executed = Executed(tmp_path, keys)
-    check(executed.body(records), records, *(NAMES[each - 1] for each in keys))
+    check(executed.body(records), records, *(NAMES[key - 1] for key in keys))
     [read, parts] = executed.executors.jobs
     assert read > 1
     assert parts > 1
@@ -182,7 +182,7 @@ def test_of_the_rows_of_a_key_in_several_files_that_of_the_last_file_is_written(
 
 def test_rows_too_many_for_one_task_are_divided_again(tmp_path: Path) -> None:
     # Each key has one row, whose text is as short as possible but takes more in memory.
-    records = [{"id": each, "turn": each} for each in range(3000)]
+    records = [{"id": number, "turn": number} for number in range(3000)]
     executed = Executed(tmp_path, (1,), LargeBounds(split_bytes=2**20, upsert_bytes=80_000))
     written = executed.body(records)
     check(written, records, "id")
@@ -194,7 +194,7 @@ def test_rows_too_many_for_one_task_are_divided_again(tmp_path: Path) -> None:
 
 def test_rows_too_many_however_they_are_divided_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     # All rows have one of three keys, and no division splits a key.
-    records = [{"id": each, "is_open": each % 2 == 0, "kind": "x" * 50_000} for each in range(4)]
+    records = [{"id": number, "is_open": number % 2 == 0, "kind": "x" * 50_000} for number in range(4)]
     executed = Executed(tmp_path, (6,), LargeBounds(split_bytes=512, upsert_bytes=60_000))
     with pytest.raises(UpsertTooLarge, match="several requests"):
         executed.body(records)
@@ -202,14 +202,14 @@ def test_rows_too_many_however_they_are_divided_are_refused_and_leave_nothing(tm
 
 
 def test_one_bad_record_anywhere_leaves_neither_rows_nor_deletes(tmp_path: Path) -> None:
-    records: list[Record] = [{"id": each, "turn": each} for each in range(300)]
+    records: list[Record] = [{"id": number, "turn": number} for number in range(300)]
     with pytest.raises(RecordsInvalid, match="1 of 301"):
         Executed(tmp_path, (1,)).body([*records[:200], {"id": "x"}, *records[200:]])
     assert files_below(tmp_path) == []
 
 
 def test_bad_records_become_dead_letters_of_their_lines(tmp_path: Path) -> None:
-    records: list[Record] = [{"id": each, "turn": each} for each in range(300)]
+    records: list[Record] = [{"id": number, "turn": number} for number in range(300)]
     sent = [*records[:200], {"id": "x"}, *records[200:]]
     upserted, dead_letters = Executed(tmp_path, (1,)).body(sent, on_error=OnError.DEAD_LETTER).results
     assert len(rows(upserted.data_files)) == 300
@@ -225,10 +225,10 @@ def test_what_is_appended_beside_an_upsert_is_there_as_often_as_it_was_sent(tmp_
     route = Route("kind", {"a": 1}, otherwise=0)
     written = executed.body(records, executed.appended, writes=writes, route=route)
     upserted, appended = written.results
-    remaining = [each for each in records if each["kind"] != "a"]
+    remaining = [record for record in records if record["kind"] != "a"]
     assert {row["turn"] for row in rows(upserted.data_files)} == last_turns(remaining, "id")
     turns = [row["turn"] for row in rows(appended.data_files)]
-    assert sorted(turns) == [each["turn"] for each in records if each["kind"] == "a"]
+    assert sorted(turns) == [record["turn"] for record in records if record["kind"] == "a"]
     assert appended.delete_files == ()
 
 
@@ -251,7 +251,7 @@ def test_of_the_messages_of_a_key_in_a_micro_batch_the_last_is_written(
     batch = FakeMicroBatch(uuid4(), 0, *text(records).splitlines())
     executed = Executed(tmp_path, keys)
     written = executed.write(replace(executed._request(), executed=MicroBatchRecords(batch)))
-    check(written, records, *(NAMES[each - 1] for each in keys))
+    check(written, records, *(NAMES[key - 1] for key in keys))
 
 
 def test_a_table_that_has_its_part_of_a_micro_batch_is_left_out(tmp_path: Path) -> None:
@@ -267,12 +267,12 @@ def test_a_table_that_has_its_part_of_a_micro_batch_is_left_out(tmp_path: Path) 
 
 
 def folder_batch(folder: Path, *names: str) -> MicroBatchFiles:
-    files = [(folder / each).as_uri() for each in names]
+    files = [(folder / name).as_uri() for name in names]
 
     def found(uris: Sequence[str]) -> FoundFiles:
         paths = [Path(each.removeprefix("file://")) for each in uris]
         return FoundFiles(
-            [SourceFile(each.as_uri(), each.stat().st_size, each.stat().st_mtime_ns) for each in paths]
+            [SourceFile(path.as_uri(), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
         )
 
     records = SourceRecords(folder.as_uri(), RecordFormat.NDJSON)
@@ -304,10 +304,10 @@ def test_a_file_of_a_micro_batch_that_cannot_be_read_is_no_part_of_its_upsert(tm
     assert written.rejected.count == 2
     revalidated = written.validated_schemas
     assert revalidated is not None
-    assert [each.uri for each in revalidated.unreadable] == [(tmp_path / "b.json.gz").as_uri()]
+    assert [file.uri for file in revalidated.unreadable] == [(tmp_path / "b.json.gz").as_uri()]
     # The files of the first attempt were removed.
     [result] = written.results
-    below = [each for each in files_below(tmp_path) if str(each).endswith(".parquet")]
+    below = [file for file in files_below(tmp_path) if str(file).endswith(".parquet")]
     assert len(below) == len(result.data_files) + len(result.delete_files)
     # The dead letters of an upsert are appended.
     validation_schema = ValidationSchema(revalidated.reads, frozenset({0}), revalidated.unreadable)

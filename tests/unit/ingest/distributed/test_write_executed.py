@@ -78,7 +78,7 @@ def ended(ingests: FakeIngests, request: IngestRequest) -> IngestRecord:
 
 
 def lines(*ids: object) -> bytes:
-    return b"".join(json.dumps({"id": each}).encode() + b"\n" for each in ids)
+    return b"".join(json.dumps({"id": id_}).encode() + b"\n" for id_ in ids)
 
 
 def ids(ingests: FakeIngests) -> list[int]:
@@ -102,7 +102,7 @@ def test_all_files_of_a_source_become_one_commit(ingests: FakeIngests, tmp_path:
     assert record.state is IngestState.COMMITTED
     assert ids(ingests) == [1, 2, 3]
     [commit] = record.commits
-    assert [(each.column_ids, each.record_count) for each in commit.targets] == [((1, 6), 3)]
+    assert [(target.column_ids, target.record_count) for target in commit.targets] == [((1, 6), 3)]
     assert len(ingests.commits.rounds) == 1
 
 
@@ -121,7 +121,7 @@ def test_every_part_of_a_large_file_counts_for_its_columns(ingests: FakeIngests,
     ingests.tables.put(with_columns(ID, NOTE, AT))
     (tmp_path / "a.json").write_bytes(lines(*range(1000)) + b'{"id":1000,"note":"last"}\n')
     [commit] = ended(ingests, of_source(tmp_path, "a.json", INFERRED)).commits
-    assert {each.column_ids for each in commit.targets} == {(ID.field_id, NOTE.field_id)}
+    assert {target.column_ids for target in commit.targets} == {(ID.field_id, NOTE.field_id)}
     assert ids(ingests) == list(range(1001))
     assert len(ingests.executors.jobs) == 2
 
@@ -181,7 +181,7 @@ def test_bad_records_become_dead_letters(ingests: FakeIngests, tmp_path: Path) -
     (tmp_path / "a.json").write_bytes(lines(1, "x"))
     record = ended(ingests, of_source(tmp_path, "a.json", on_error=OnError.DEAD_LETTER))
     assert record.rejected.count == 1
-    names = {str(each.key.table): sum(t.record_count for t in each.targets) for each in record.commits}
+    names = {str(commit.key.table): sum(t.record_count for t in commit.targets) for commit in record.commits}
     assert names == {"lake.logs.events": 1, "lake.logs.events__dead_letter": 1}
     [dead_letter] = [row for rows in ingests.files.files.values() for row in rows if "payload" in row]
     assert dead_letter["position"] == f"{tmp_path.as_uri()}/a.json, line 2"
@@ -241,7 +241,7 @@ def test_lines_of_a_large_body_are_reported_by_their_number(ingests: FakeIngests
     body = StreamedRecords(lambda: io.BytesIO(data), RecordFormat.NDJSON)
     with pytest.raises(RecordsInvalid) as refused:
         ended(ingests, IngestRequest((WRITE,), "f", shared=body))
-    assert [getattr(each, "line") for each in refused.value.violations] == [998]  # noqa: B009
+    assert [getattr(violation, "line") for violation in refused.value.violations] == [998]  # noqa: B009
 
 
 def test_a_micro_batch_is_written_once_and_not_where_it_is_already(ingests: FakeIngests) -> None:
@@ -250,7 +250,7 @@ def test_a_micro_batch_is_written_once_and_not_where_it_is_already(ingests: Fake
     batch = FakeMicroBatch(uuid4(), 0, b'{"id":1,"note":"a"}', b'{"id":2,"note":"b"}', b'{"id":3,"note":"a"}')
     shared = MicroBatchRecords(batch, frozenset({TABLE.key}))
     record = ended(ingests, IngestRequest(writes, "f", route=route, executed=shared))
-    assert [each.key for each in record.commits] == [OTHER.key]
+    assert [commit.key for commit in record.commits] == [OTHER.key]
     assert ids(ingests) == [2]
 
 
@@ -259,18 +259,18 @@ def test_files_of_a_micro_batch_are_read_as_those_of_a_source(ingests: FakeInges
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"note,id\na,3\n"))
     (tmp_path / "not-of-this-batch.csv").write_bytes(b"id\n4\n")
     batch = FakeMicroBatch(
-        uuid4(), 0, files=[f"{tmp_path.as_uri()}/{each}" for each in ("a.csv", "b.csv.gz")]
+        uuid4(), 0, files=[f"{tmp_path.as_uri()}/{name}" for name in ("a.csv", "b.csv.gz")]
     )
     records = SourceRecords(tmp_path.as_uri(), RecordFormat.CSV)
 
     def found(names: Sequence[str]) -> FoundFiles:
-        return FoundFiles([file for each in names for file in ingests.sources.files(each)])
+        return FoundFiles([file for name in names for file in ingests.sources.files(name)])
 
     route = Route("note", {"a": 0}, otherwise=1)
     writes = (WRITE, Write(OTHER.key, (), ColumnNames(("id", "note"))))
     executed = MicroBatchFiles(batch, records, found, frozenset({OTHER.key}))
     record = ended(ingests, IngestRequest(writes, "f", route=route, executed=executed))
-    assert [each.key for each in record.commits] == [TABLE.key]
+    assert [commit.key for commit in record.commits] == [TABLE.key]
     assert ids(ingests) == [1, 3]
 
 

@@ -233,14 +233,16 @@ def test_what_no_table_takes_over_is_reported_with_its_field(
 ) -> None:
     comparison = compare_schemas((given,), (table,))
     assert comparison.match is UPDATE
-    assert [(each.column, each.kind) for each in comparison.differences] == [(column, DifferenceKind(kind))]
+    assert [(difference.column, difference.kind) for difference in comparison.differences] == [
+        (column, DifferenceKind(kind))
+    ]
 
 
 def test_all_that_differs_is_reported_at_once() -> None:
     given = (optional(1, "a", "int"), optional(2, "b", "int"), optional(3, "c", "long"))
     table = (optional(1, "a", "string"), optional(2, "b", "boolean"), optional(3, "c", "int"))
     comparison = compare_schemas(given, table)
-    assert [each.detail for each in comparison.differences] == [
+    assert [difference.detail for difference in comparison.differences] == [
         "a is string in the table, which cannot become int.",
         "b is boolean in the table, which cannot become int.",
     ]

@@ -149,8 +149,8 @@ def test_what_is_said_to_need_conversion_is_converted_alone_and_inside_of_others
     in_lists = pa.ListArray.from_arrays(list(range(len(array) + 1)), array)
     columns: list[tuple[Callable[[FieldType], FieldType], pa.Array, list[object]]] = [
         (lambda kind: kind, array, values),
-        (struct_of, in_structs, [{"inner": each} for each in values]),
-        (list_of, in_lists, [[each] for each in values]),
+        (struct_of, in_structs, [{"inner": value} for value in values]),
+        (list_of, in_lists, [[value] for value in values]),
     ]
     for around, column, expected in columns:
         sent, table = optional("v", around(Primitive(given))), optional("v", around(Primitive(wider)))
@@ -165,13 +165,13 @@ def read(column: pa.Array, field: Field) -> list[object]:
         writer.write_table(rows)
     plan = ReadPlan((ReadTarget((field,)),))
     found: list[object] = []
-    for each in read_rows(io.BytesIO(sink.getvalue()), RecordFormat.ARROW_STREAM, plan):
-        assert isinstance(each, TargetRows), each
-        found += [row["v"] for row in each.rows.to_pylist()]
+    for part in read_rows(io.BytesIO(sink.getvalue()), RecordFormat.ARROW_STREAM, plan):
+        assert isinstance(part, TargetRows), part
+        found += [row["v"] for row in part.rows.to_pylist()]
     return found
 
 
 def with_ids(field: Field) -> Field:
     """Returns the field with ids, as a table has it."""
-    inner = tuple(replace(each, field_id=2) for each in field.children)
+    inner = tuple(replace(child, field_id=2) for child in field.children)
     return replace(field, field_id=1, type=with_children(field.type, inner) if inner else field.type)

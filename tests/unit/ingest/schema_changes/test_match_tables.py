@@ -82,13 +82,13 @@ def send(ingests: FakeIngests, *writes: Write) -> tuple[TableEvolution, ...]:
 
 
 def columns_of(ingests: FakeIngests, name: TableName = EVENTS.key.table) -> list[tuple[int, str]]:
-    return [(each.field_id, each.name) for each in ingests.tables.writable(name, "main").schema.columns]
+    return [(column.field_id, column.name) for column in ingests.tables.writable(name, "main").schema.columns]
 
 
 def test_files_are_written_with_the_ids_of_the_evolved_table(ingests: FakeIngests) -> None:
     send(ingests, write({"id": 1, "new": "a"}, ID, NOTE, NEW, write_schema=("new", "id")))
     assert columns_of(ingests) == [(1, "id"), (2, "note"), (3, "new")]
-    [result] = [each for one in ingests.commits.rounds for each in one.write_results]
+    [result] = [result for one in ingests.commits.rounds for result in one.write_results]
     assert (result.target.schema_id, result.target.write_schema_column_ids) == (1, (3, 1))
 
 
@@ -116,7 +116,7 @@ def test_what_another_process_has_added_meanwhile_is_not_added_again(ingests: Fa
     send(ingests, write({"new": "a", "more": 1}, ID, NEW, Field(4, "more", LONG)))
     assert columns_of(ingests) == [(1, "id"), (2, "note"), (3, "new"), (4, "more")]
     added = [change for _, changes in ingests.changes.evolved for change in changes]
-    assert [each.field.name for each in added if isinstance(each, AddField)] == ["new", "more"]
+    assert [change.field.name for change in added if isinstance(change, AddField)] == ["new", "more"]
 
 
 def test_what_was_made_and_changed_is_reported_by_table(ingests: FakeIngests) -> None:
@@ -223,8 +223,13 @@ def test_nothing_is_changed_when_any_table_of_the_request_refuses(ingests: FakeI
     unasked = write({}, ID, NEW, table=OTHERS.key.table, evolves=False, place="/writes/3")
     with pytest.raises(SchemaMismatch, match=r"from that of lake.logs.others in 2 place\(s\)") as refused:
         send(ingests, write({"new": "a"}, ID, NEW), bad, made, unasked)
-    reported = [each for each in refused.value.violations if isinstance(each, SchemaDifference)]
-    assert [(each.place, each.column) for each in reported] == [("/writes/1", "id"), ("/writes/3", "new")]
+    reported = [
+        violation for violation in refused.value.violations if isinstance(violation, SchemaDifference)
+    ]
+    assert [(difference.place, difference.column) for difference in reported] == [
+        ("/writes/1", "id"),
+        ("/writes/3", "new"),
+    ]
     assert (ingests.changes.evolved, ingests.changes.created) == ([], [])
 
 
@@ -252,8 +257,8 @@ def test_a_write_schema_that_breaks_rules_leaves_no_table_and_no_column_behind(i
     bad = write({}, table=OTHERS.key.table, write_schema=("nope",), place="/writes/2")
     with pytest.raises(WriteSchemaInvalid) as refused:
         send(ingests, made, evolved, bad)
-    reported = [each for each in refused.value.violations if isinstance(each, Violation)]
-    assert [(each.place, each.column, each.rule) for each in reported] == [
+    reported = [violation for violation in refused.value.violations if isinstance(violation, Violation)]
+    assert [(violation.place, violation.column, violation.rule) for violation in reported] == [
         ("", "id", WriteRule.REQUIRED_SKIPPED),
         ("/writes/1", "nope", WriteRule.UNKNOWN_COLUMN),
         ("/writes/2", "nope", WriteRule.UNKNOWN_COLUMN),
@@ -274,7 +279,11 @@ def test_what_is_wrong_with_any_write_is_reported_with_all_the_rest(ingests: Fak
         send(ingests, differs, made, bad, no_upsert, of_newer)
     assert refused.value.code == "INGEST_INVALID"
     # Demands on the columns of a table that is not known yet are not reported, as they may be right.
-    assert [(type(each), each.place) for each in refused.value.violations if hasattr(each, "place")] == [
+    assert [
+        (type(violation), violation.place)
+        for violation in refused.value.violations
+        if hasattr(violation, "place")
+    ] == [
         (SchemaDifference, "/writes/0"),
         (CreationFault, "/writes/1/schema"),
         (Violation, "/writes/2"),
@@ -297,14 +306,14 @@ def test_fields_that_are_new_go_by_their_names_until_they_have_ids(ingests: Fake
         send(ingests, replace(asked, write_schema=ColumnFields((replace(NOTE, field_id=9),))))
     assert ingests.changes.evolved == []
     send(ingests, replace(asked, write_schema=ColumnFields((part, ID))))
-    [result] = [each for one in ingests.commits.rounds for each in one.write_results]
+    [result] = [result for one in ingests.commits.rounds for result in one.write_results]
     assert result.target.write_schema_column_ids == (7, 1)
 
 
 def test_columns_that_are_inferred_may_be_new(ingests: FakeIngests) -> None:
     asked = replace(write({"new": "a"}, ID, NEW), write_schema=InferredColumns.INFER)
     send(ingests, asked)
-    [result] = [each for one in ingests.commits.rounds for each in one.write_results]
+    [result] = [result for one in ingests.commits.rounds for result in one.write_results]
     assert result.target.write_schema_column_ids == (3,)
 
 
@@ -318,7 +327,7 @@ def test_a_missing_table_is_made_and_written_to(ingests: FakeIngests) -> None:
     record = {"id": 1, "day": "2026-01-01", "place": {"city": "Rome"}}
     send(ingests, write(record, *columns, table=MISSING, create=layout, evolves=False))
     table = ingests.tables.writable(MISSING, "main")
-    assert [each.name for each in table.partition_fields] == ["day", "place.city_bucket"]
+    assert [field.name for field in table.partition_fields] == ["day", "place.city_bucket"]
     assert ingests.changes.created == [MISSING]
     send(ingests, write(record, *columns, table=MISSING, create=TableLayout(), evolves=False))
     assert ingests.changes.created == [MISSING]
@@ -372,8 +381,8 @@ def test_a_missing_table_is_reported_together_with_what_else_is_wrong(ingests: F
 def test_all_missing_tables_are_reported(ingests: FakeIngests) -> None:
     names = [TableName("lake", "new", name) for name in ("a", "b")]
     with pytest.raises(TableNotFound) as refused:
-        send(ingests, write({"id": 1}), *(write({"id": 1}, table=each) for each in names))
-    assert [each.table for each in (refused.value, *refused.value.others)] == list(map(str, names))
+        send(ingests, write({"id": 1}), *(write({"id": 1}, table=name) for name in names))
+    assert [other.table for other in (refused.value, *refused.value.others)] == list(map(str, names))
 
 
 def test_a_table_is_made_from_a_schema_only(ingests: FakeIngests) -> None:
@@ -408,7 +417,9 @@ def test_every_reason_why_a_table_cannot_be_made_is_reported(ingests: FakeIngest
     columns = (ID, NOTE, Field(3, "Note", STRING))
     with pytest.raises(CreationInvalid) as refused:
         send(ingests, write({"id": 1}, *columns, table=name, create=layout, place="/writes/0"))
-    reported = [each.place for each in refused.value.violations if isinstance(each, CreationFault)]
+    reported = [
+        violation.place for violation in refused.value.violations if isinstance(violation, CreationFault)
+    ]
     assert reported == [
         "/writes/0/table",
         "/writes/0/schema",
@@ -445,7 +456,7 @@ def test_the_operator_says_which_tables_are_made_and_changed() -> None:
 
 
 def test_a_schema_of_too_many_fields_is_not_even_compared() -> None:
-    many = [Field(0, f"c{each}", LONG) for each in range(100_000)]
+    many = [Field(0, f"c{number}", LONG) for number in range(100_000)]
     with pytest.raises(IngestInvalid, match="would have 100001 fields; at most 10000"):
         _refused_by(ChangeRules(), write({"id": 1}, ID, *many))
     with pytest.raises(IngestInvalid, match="would have 100000 fields; at most 10000"):
@@ -458,7 +469,7 @@ def test_a_required_column_may_be_left_out_when_the_request_lets_it_become_optio
     table = with_columns(replace(ID, is_required=True), NOTE)
     ingests = FakeIngests(table)
     send(ingests, write({"note": "a"}, NOTE, write_schema=("note",), drops_required=True))
-    [change] = [each for _, changes in ingests.changes.evolved for each in changes]
+    [change] = [change for _, changes in ingests.changes.evolved for change in changes]
     assert change == MakeOptional(("id",))
     ingests.close(WITHIN_S)
 
@@ -467,7 +478,7 @@ def test_adding_a_column_takes_the_column_alone_and_leaves_required_ones_as_they
     many = tuple(Field(number, f"c{number}", STRING, is_required=number < 4) for number in range(2, 500))
     ingests = FakeIngests(with_columns(replace(ID, is_required=True), *many))
     send(ingests, write({"id": 1, "c2": "a", "c3": "b", "new": "x"}, NEW))
-    [change] = [each for _, changes in ingests.changes.evolved for each in changes]
+    [change] = [change for _, changes in ingests.changes.evolved for change in changes]
     assert isinstance(change, AddField)
     ingests.close(WITHIN_S)
 
@@ -476,9 +487,9 @@ def test_a_record_that_lacks_what_is_required_says_how_a_column_becomes_optional
     ingests = FakeIngests(with_columns(replace(ID, is_required=True), NOTE))
     with pytest.raises(RecordsInvalid, match="dropRequired") as refused:
         send(ingests, write({"note": "a", "new": "b"}, NEW))
-    assert [each.reason for each in refused.value.violations if isinstance(each, BadRecord)] == [
-        "id is required"
-    ]
+    assert [
+        violation.reason for violation in refused.value.violations if isinstance(violation, BadRecord)
+    ] == ["id is required"]
     with pytest.raises(WriteSchemaInvalid, match="dropRequired"):
         send(ingests, write({"note": "a"}, NOTE, write_schema=("note",)))
     with pytest.raises(RecordsInvalid) as without_schema:
@@ -505,12 +516,12 @@ def sorted_by(asked: Write, *fields: SortField) -> Write:
 
 
 def orders_of(ingests: FakeIngests, name: TableName = EVENTS.key.table) -> dict[int, tuple[SortField, ...]]:
-    return {each.order_id: each.fields for each in ingests.tables.writable(name, "main").sort_orders}
+    return {order.order_id: order.fields for order in ingests.tables.writable(name, "main").sort_orders}
 
 
 def targets_of(ingests: FakeIngests) -> list[tuple[tuple[int, ...] | None, int | None]]:
-    targets = [each.target for one in ingests.commits.rounds for each in one.write_results]
-    return [(each.write_schema_column_ids, each.sort_order_id) for each in targets]
+    targets = [result.target for one in ingests.commits.rounds for result in one.write_results]
+    return [(target.write_schema_column_ids, target.sort_order_id) for target in targets]
 
 
 def test_sort_orders_that_writes_ask_for_are_made_known_once(ingests: FakeIngests) -> None:
@@ -531,7 +542,7 @@ def test_sort_orders_that_writes_ask_for_are_made_known_once(ingests: FakeIngest
 def test_rows_may_be_sorted_by_a_column_that_comes_with_them(ingests: FakeIngests) -> None:
     asked = write({"id": 1, "new": "a"}, ID, NEW, write_schema=("id", "new"))
     [evolution] = send(ingests, sorted_by(asked, BY_NEW))
-    assert [each.column for each in evolution.changes] == ["new"]
+    assert [change.column for change in evolution.changes] == ["new"]
     assert orders_of(ingests) == {1: (BY_NEW,)}
     assert targets_of(ingests) == [((1, 3), 1)]
 
@@ -565,9 +576,9 @@ def test_an_order_that_rows_cannot_be_in_is_reported_with_what_else_is_wrong(
     asked = sorted_by(write({"id": 1}, write_schema=("id", "unheard"), place="/writes/0"), BY_ID, field)
     with pytest.raises(IngestInvalid) as refused:
         send(ingests, asked)
-    faults = [each.place for each in refused.value.violations if isinstance(each, WriteFault)]
+    faults = [violation.place for violation in refused.value.violations if isinstance(violation, WriteFault)]
     assert faults == [f"/writes/0/sortOrder/1/{place}"]
-    rules = [each.rule for each in refused.value.violations if isinstance(each, Violation)]
+    rules = [violation.rule for violation in refused.value.violations if isinstance(violation, Violation)]
     assert WriteRule.UNKNOWN_COLUMN in rules
     assert orders_of(ingests) == {}
 
@@ -581,7 +592,7 @@ def test_an_order_of_columns_that_are_not_written_is_refused_before_it_is_made_k
 
 
 def test_callers_bring_a_table_to_so_many_sort_orders_as_the_operator_allows() -> None:
-    both = [sorted_by(write({"id": 1}), each) for each in (BY_ID, BY_NOTE)]
+    both = [sorted_by(write({"id": 1}), sort_field) for sort_field in (BY_ID, BY_NOTE)]
     with pytest.raises(IngestInvalid, match="would have 2 sort orders; callers may add up to 1"):
         _refused_by(ChangeRules(max_sort_orders=1), *both)
     one = _refused_by(ChangeRules(max_sort_orders=1), both[0], sorted_by(write({"id": 2})))

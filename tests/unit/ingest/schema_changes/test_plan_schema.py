@@ -28,7 +28,10 @@ def write(*columns: Field, evolves: bool = True, drops_required: bool = False, p
 
 
 def kinds(writes: Sequence[Write], schema: TableSchema = SCHEMA, *names: str) -> list[tuple[str, str]]:
-    return [(each.column, each.kind.value) for each in plan_schema(writes, schema, names).differences]
+    return [
+        (difference.column, difference.kind.value)
+        for difference in plan_schema(writes, schema, names).differences
+    ]
 
 
 def test_writes_are_matched_one_after_the_other() -> None:
@@ -58,7 +61,7 @@ def test_nothing_is_planned_for_writes_that_send_no_schema() -> None:
 
 def test_without_evolve_all_that_would_have_to_change_is_reported() -> None:
     sent = write(Field(1, "id", LONG), Field(2, "new", STRING), evolves=False)
-    assert [each.detail for each in plan_schema([sent], SCHEMA).differences] == [
+    assert [difference.detail for difference in plan_schema([sent], SCHEMA).differences] == [
         'id is required in the table: it would become optional with "evolve": true and "dropRequired": true.',
         'id is int in the table: it would become long with "evolve": true.',
         'The table has no field new: it would be added with "evolve": true.',
@@ -73,7 +76,7 @@ def test_what_would_be_refused_anyway_is_not_promised() -> None:
 
 def test_all_changes_of_one_write_or_none() -> None:
     plan = plan_schema([write(ID, Field(9, "note", INT), Field(10, "new", INT))], SCHEMA)
-    assert [each.column for each in plan.differences] == ["note"]
+    assert [difference.column for difference in plan.differences] == ["note"]
     assert plan.changes == ()
 
 
@@ -167,9 +170,9 @@ def test_whatever_is_sent_what_is_required_stays_so_unless_the_request_says_othe
     table: tuple[Field, ...], sent: tuple[Field, ...]
 ) -> None:
     unchanged = plan_schema([write(*sent)], TableSchema(0, table))
-    assert not [each for each in unchanged.changes if isinstance(each, MakeOptional)]
+    assert not [change for change in unchanged.changes if isinstance(change, MakeOptional)]
     dropped = plan_schema([write(*sent, drops_required=True)], TableSchema(0, table))
     if not unchanged.differences and not dropped.differences:
         assert set(unchanged.changes) <= set(dropped.changes)
         others = set(dropped.changes) - set(unchanged.changes)
-        assert all(isinstance(each, MakeOptional) for each in others)
+        assert all(isinstance(other, MakeOptional) for other in others)

@@ -47,13 +47,13 @@ def test_transforms_are_those_whose_partitions_can_be_written_and_read(
         layout = TableLayout((PartitionField("p", "x", transform),))
         return [place for place, _ in layout_faults((Field(1, "x", Primitive(kind)),), layout)]
 
-    assert [each for each in types if faults(each)] == []
-    assert [faults(each) for each in others] == [["partitionSpec/0/transform"]] * len(others)
+    assert [kind for kind in types if faults(kind)] == []
+    assert [faults(other) for other in others] == [["partitionSpec/0/transform"]] * len(others)
 
 
 def test_what_has_no_one_order_is_not_sorted_by() -> None:
     columns = (Field(1, "u", Primitive("uuid")), Field(2, "f", Primitive("fixed[3]")))
-    fields = [SortField(each.name, "identity", "asc", "nulls-first") for each in columns]
+    fields = [SortField(column.name, "identity", "asc", "nulls-first") for column in columns]
     faults = list(layout_faults(columns, TableLayout((), tuple(fields))))
     assert faults == [("sortOrder/0/transform", "identity cannot be made of uuid")]
 
@@ -182,10 +182,10 @@ def test_properties_are_taken_that_only_say_how_files_look() -> None:
 def test_a_property_has_a_value_that_every_library_can_read(
     name: str, taken: list[str], refused: list[str], words: str
 ) -> None:
-    assert [each for each in taken if list(refused_properties({name: each}))] == []
-    reasons = {each: [reason for _, reason in refused_properties({name: each})] for each in refused}
+    assert [value for value in taken if list(refused_properties({name: value}))] == []
+    reasons = {value: [reason for _, reason in refused_properties({name: value})] for value in refused}
     assert [
-        each for each, reported in reasons.items() if len(reported) != 1 or words not in reported[0]
+        value for value, reported in reasons.items() if len(reported) != 1 or words not in reported[0]
     ] == []
 
 
@@ -213,7 +213,7 @@ def test_ids_are_given_to_every_field_and_identifiers_follow() -> None:
         ],
     }
     made = with_provisional_ids(schema)
-    assert [each["id"] for each in made["fields"]] == [1, 4, 7, 8, 9]
+    assert [field["id"] for field in made["fields"]] == [1, 4, 7, 8, 9]
     assert made["fields"][0]["type"]["element-id"] == 2
     assert made["fields"][0]["type"]["element"]["fields"] == [{"name": "x", "id": 3}]
     assert (made["fields"][1]["type"]["key-id"], made["fields"][1]["type"]["value-id"]) == (5, 6)

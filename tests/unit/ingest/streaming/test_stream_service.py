@@ -181,7 +181,7 @@ def running(ingests: FakeIngests, store: FakeStreamStore, tmp_path: Path) -> Ite
 
 
 def batch(number: int, *ids: int, checkpoint: UUID) -> FakeMicroBatch:
-    return FakeMicroBatch(checkpoint, number, *(f'{{"id": {each}}}'.encode() for each in ids))
+    return FakeMicroBatch(checkpoint, number, *(f'{{"id": {id_}}}'.encode() for id_ in ids))
 
 
 CHECKPOINT = uuid4()
@@ -239,7 +239,7 @@ def test_each_micro_batch_is_reported_with_its_topic_and_each_round_with_its_sna
     assert read_from == "kafka://kafka:9092/clicks"
     [ended] = until(lambda: lineage.rounds, WITHIN_S)
     assert (ended.key, ended.ingest_ids) == (TABLE.key, (record.ingest_id,))
-    assert [each.record_count for each in ended.targets] == [2]
+    assert [target.record_count for target in ended.targets] == [2]
     assert ended.snapshot_id is not None
 
 
@@ -274,7 +274,10 @@ def test_each_micro_batch_of_upserts_is_a_round_of_its_own(running: Running) -> 
         running.give(stream_id, batch(number, 1, 2, checkpoint=CHECKPOINT))
     assert running.record(stream_id).record_count == 4
     rounds = running.ingests.commits.rounds
-    assert [{result.target.is_upsert for result in each.write_results} for each in rounds] == [{True}, {True}]
+    assert [{result.target.is_upsert for result in round_.write_results} for round_ in rounds] == [
+        {True},
+        {True},
+    ]
 
 
 def test_a_batch_that_is_given_again_is_not_read_again(running: Running) -> None:
@@ -380,7 +383,7 @@ def test_the_next_attempt_waits_until_every_table_is_settled(unannounced: Runnin
     stream_id = unannounced.create(others="2")
     with ThreadPoolExecutor() as spark:
         given = spark.submit(unannounced.give, stream_id, batch(0, 1, 2, checkpoint=CHECKPOINT))
-        until(lambda: any(each.state is IngestState.FAILED for each in ingests.log.records()))
+        until(lambda: any(record.state is IngestState.FAILED for record in ingests.log.records()))
         looked = ingests.find_count
         until(lambda: ingests.find_count > looked + 1)
         # Rows left out of a second attempt would be in no table.
@@ -424,8 +427,8 @@ def test_what_earlier_attempts_have_brought_is_left_out_after_a_resume(running: 
     running.resume(stream_id)
     running.give(stream_id, batch(0, 1, 2, checkpoint=CHECKPOINT))
     rounds = running.ingests.commits.rounds
-    assert [each.key for each in rounds] == [TABLE.key, OTHERS.key]
-    assert [result.record_count for each in rounds for result in each.write_results] == [1, 1]
+    assert [round_.key for round_ in rounds] == [TABLE.key, OTHERS.key]
+    assert [result.record_count for round_ in rounds for result in round_.write_results] == [1, 1]
     assert running.record(stream_id).record_count == 2
 
 
@@ -535,7 +538,7 @@ def test_each_record_is_a_row_or_a_dead_letter_once_though_its_table_changes_bet
     refusing_once(running, refused, after)
     stream_id = running.create(onError="DEAD_LETTER", columns=None)
     running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, *MIXED))
-    expected = [("letter", f"partition 0, offset {each}") for each in dead_letters]
+    expected = [("letter", f"partition 0, offset {letter}") for letter in dead_letters]
     expected_rows = [("row", row) for offset, row in {40: 1, 42: 2}.items() if offset not in dead_letters]
     assert delivered(running) == [*expected, *expected_rows]
     record = running.record(stream_id)
@@ -553,9 +556,9 @@ def test_dead_letters_are_by_the_attempt_that_settled_their_table(running: Runni
     stream_id = running.create(onError="DEAD_LETTER", columns=None, others="2")
     lines = (*MIXED, b'{"id": 3, "note": 1}', b'{"id": 2, "note": 1}', b"no record")
     running.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, *lines))
-    names = {each.key.table.table for each in running.ingests.commits.rounds}
+    names = {round_.key.table.table for round_ in running.ingests.commits.rounds}
     assert names == {"events", "others", "events__dead_letter", "others__dead_letter"}
-    rows = [row for each in running.ingests.files.files.values() for row in each]
+    rows = [row for file in running.ingests.files.files.values() for row in file]
     positions = sorted(row["position"] for row in rows if "payload" in row)
     assert positions == [f"partition 0, offset {each}" for each in (41, 43, 44, 45)]
 
@@ -572,7 +575,7 @@ def folder(store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
 
 
 def put(folder: Path, name: str, *lines: bytes) -> str:
-    content = b"".join(each + b"\n" for each in lines)
+    content = b"".join(line + b"\n" for line in lines)
     (folder / name).write_bytes(gzip.compress(content)[:-9] if name.endswith(".gz") else content)
     return (folder / name).as_uri()
 
@@ -593,12 +596,12 @@ def test_a_file_that_cannot_be_read_is_one_dead_letter_and_nothing_of_it_is_writ
     stream_id = folder.create(**asked)
     folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
     positions = [files[0], f"{files[1]}, line 2", files[2]]
-    expected: list[tuple[str, object]] = [("letter", each) for each in positions]
+    expected: list[tuple[str, object]] = [("letter", position) for position in positions]
     assert delivered(folder) == sorted([*expected, ("row", 1), ("row", 2)])
     record = folder.record(stream_id)
     reported = (record.state, record.record_count, record.rejected_count)
     assert reported == (StreamState.RUNNING, 2, 3)
-    rows = [row for each in folder.ingests.files.files.values() for row in each]
+    rows = [row for file in folder.ingests.files.files.values() for row in file]
     reasons = {row["position"]: row["reason"] for row in rows if "payload" in row}
     assert reasons[files[0]].startswith(f"{files[0]}: The body cannot be read as gzip")
     assert reasons[files[2]].startswith(f"{files[2]}: A line")
@@ -702,7 +705,7 @@ def test_a_file_that_is_a_dead_letter_need_not_be_there_any_more(folder: Running
     folder.ingests.commits.before_commit = tidied_up
     stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER")
     # Spark names files on a disk this way.
-    named = [each.replace("file:///", "file:/") for each in files]
+    named = [file.replace("file:///", "file:/") for file in files]
     folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=named))
     assert ("letter", files[2]) in delivered(folder)
     assert folder.record(stream_id).rejected_count == 3
@@ -714,7 +717,7 @@ def test_files_of_subfolders_are_not_read_but_belong_to_what_a_batch_was_taken_i
     for name in ("sub", "day=1"):
         (folder.folder / name).mkdir()
     names = ("a.json", "sub/b.json", "day=1/c.json")
-    files = [put(folder.folder, each, b'{"id": 1}').replace("file:///", "file:/") for each in names]
+    files = [put(folder.folder, name, b'{"id": 1}').replace("file:///", "file:/") for name in names]
     stream_id = folder.create(uri=f"{folder.folder.as_uri()}/")
     folder.give(stream_id, Planned(CHECKPOINT, 0, files=files))
     assert delivered(folder) == [("row", 1)]
@@ -762,12 +765,12 @@ def test_a_file_that_was_taken_away_is_one_dead_letter_and_stays_it(folder: Runn
     asked = {"uri": folder.folder.as_uri(), "onError": "DEAD_LETTER", "others": "2"}
     put(folder.folder, "b.json", b'{"id": 1}', b'{"id": 2}', b'{"id": "x"}')
     stream_id, again = folder.create(**asked), folder.create(**asked)
-    for each in (stream_id, again):
-        folder.give(each, FakeMicroBatch(CHECKPOINT, 0, files=files))
+    for id_ in (stream_id, again):
+        folder.give(id_, FakeMicroBatch(CHECKPOINT, 0, files=files))
     dead_letters: list[tuple[str, object]] = [("letter", files[0]), ("letter", f"{files[1]}, line 3")]
     assert delivered(folder) == [*dead_letters, ("row", 1), ("row", 2)]
-    assert [folder.record(each).rejected_count for each in (stream_id, again)] == [2, 2]
-    rows = [row for each in folder.ingests.files.files.values() for row in each]
+    assert [folder.record(id_).rejected_count for id_ in (stream_id, again)] == [2, 2]
+    rows = [row for file in folder.ingests.files.files.values() for row in file]
     [reason] = [row["reason"] for row in rows if row.get("position") == files[0]]
     assert reason == f"{files[0]}: It no longer exists."
 
@@ -776,7 +779,7 @@ def test_a_batch_of_which_all_files_were_taken_away_has_dead_letters_alone(folde
     files = [(folder.folder / name).as_uri() for name in ("a.json", "b.json")]
     stream_id = folder.create(uri=folder.folder.as_uri(), onError="DEAD_LETTER")
     folder.give(stream_id, FakeMicroBatch(CHECKPOINT, 0, files=files))
-    assert delivered(folder) == [("letter", each) for each in files]
+    assert delivered(folder) == [("letter", file) for file in files]
 
 
 def test_a_file_whose_name_no_address_has_is_one_dead_letter_or_ends_the_stream(folder: Running) -> None:
@@ -907,7 +910,7 @@ def test_one_replica_runs_a_stream_and_another_takes_over(
 
 
 def levels(entries: list[MutableMapping[str, Any]]) -> set[str]:
-    return {str(each["log_level"]) for each in entries}
+    return {str(entry["log_level"]) for entry in entries}
 
 
 def test_a_stop_while_a_batch_is_taken_in_is_no_warning_and_no_error_of_the_stream(running: Running) -> None:

@@ -51,8 +51,8 @@ def upsert(
 def targets(
     writes: Sequence[Write], tables: Mapping[TableKey, WritableTable], *, are_routed: bool = False
 ) -> list[WriteTarget]:
-    present = [{name for record in each.records for name in record} for each in writes]
-    return [each.target for each in resolve_targets(writes, tables, present, are_routed=are_routed)]
+    present = [{name for record in write.records for name in record} for write in writes]
+    return [target.target for target in resolve_targets(writes, tables, present, are_routed=are_routed)]
 
 
 def target(write: Write, table: WritableTable = TABLE) -> WriteTarget:
@@ -63,14 +63,18 @@ def target(write: Write, table: WritableTable = TABLE) -> WriteTarget:
 def reported(write: Write, table: WritableTable) -> list[tuple[str, str]]:
     with pytest.raises(IngestInvalid) as refused:
         targets([write], {write.key: table})
-    return [(each.place, each.reason) for each in refused.value.violations if isinstance(each, WriteFault)]
+    return [
+        (violation.place, violation.reason)
+        for violation in refused.value.violations
+        if isinstance(violation, WriteFault)
+    ]
 
 
 def violations(write: Write, table: WritableTable = TABLE) -> list[tuple[str, WriteRule]]:
     with pytest.raises(WriteSchemaInvalid) as refused:
         targets([write], {write.key: table})
-    found = [each for each in refused.value.violations if isinstance(each, Violation)]
-    return [(each.column, each.rule) for each in found]
+    found = [violation for violation in refused.value.violations if isinstance(violation, Violation)]
+    return [(violation.column, violation.rule) for violation in found]
 
 
 def test_equality_fields_are_part_of_the_target_in_the_order_of_their_ids() -> None:
@@ -153,8 +157,8 @@ def test_what_is_wrong_with_them_is_distinguished_from_the_write_schema() -> Non
     def parts(write: Write) -> list[tuple[str, bool]]:
         with pytest.raises(WriteSchemaInvalid) as refused:
             targets([write], {write.key: TABLE})
-        found = [each for each in refused.value.violations if isinstance(each, Violation)]
-        return [(each.column, each.is_of_equality_fields) for each in found]
+        found = [violation for violation in refused.value.violations if isinstance(violation, Violation)]
+        return [(violation.column, violation.is_of_equality_fields) for violation in found]
 
     assert parts(upsert()) == [("", True)]
     assert parts(upsert("ids", "place", "place")) == [
@@ -211,11 +215,11 @@ def test_writes_of_a_request_may_be_upserts_of_several_kinds_but_routes_may_not(
         branch: replace(TABLE, key=branch),
         elsewhere.key: elsewhere,
     }
-    assert [each.is_upsert for each in targets(fine, tables, are_routed=True)] == [True, True, False]
+    assert [target.is_upsert for target in targets(fine, tables, are_routed=True)] == [True, True, False]
 
 
 def test_the_record_of_an_ingest_says_by_which_fields_rows_were_replaced(ingests: FakeIngests) -> None:
     accepted = ingests.accept(IngestRequest((upsert("id", "day"),), "f"), "ann")
     accepted.settled.result(WITHIN_S)
     [commit] = ingests.find(accepted.record.ingest_id, "ann").commits
-    assert [each.equality_field_ids for each in commit.targets] == [(1, 2)]
+    assert [target.equality_field_ids for target in commit.targets] == [(1, 2)]

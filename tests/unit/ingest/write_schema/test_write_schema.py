@@ -36,9 +36,9 @@ def ids(*names: str, table: WritableTable = TABLE) -> tuple[int, ...]:
 def broken(*names: str, table: WritableTable = TABLE, **asked: object) -> list[tuple[str, str]]:
     with pytest.raises(WriteSchemaInvalid) as raised:
         resolve_write_schema(ColumnNames(names), table, **asked)  # type: ignore[arg-type]
-    violations = [each for each in raised.value.violations if isinstance(each, Violation)]
-    assert all(each.detail.endswith((".", "?")) for each in violations)
-    return [(each.column, each.rule.value) for each in violations]
+    violations = [violation for violation in raised.value.violations if isinstance(violation, Violation)]
+    assert all(violation.detail.endswith((".", "?")) for violation in violations)
+    return [(violation.column, violation.rule.value) for violation in violations]
 
 
 def test_without_a_write_schema_the_whole_table_is_written() -> None:
@@ -162,7 +162,7 @@ def given(*columns: Field) -> tuple[int, ...]:
 
 def test_fields_with_ids_are_taken_in_their_order() -> None:
     assert given(NOTE, ID, DAY) == (6, 1, 2)
-    assert given(*COLUMNS) == tuple(each.field_id for each in COLUMNS)
+    assert given(*COLUMNS) == tuple(column.field_id for column in COLUMNS)
 
 
 def test_a_struct_that_is_given_in_part_is_written_in_part() -> None:
@@ -200,7 +200,9 @@ def test_what_a_field_is_described_as_does_not_matter_wherever_it_lies() -> None
 def test_a_field_that_is_not_the_tables_is_refused(field: Field, rule: WriteRule) -> None:
     with pytest.raises(WriteSchemaInvalid) as raised:
         given(ID, DAY, field)
-    assert [each.rule for each in raised.value.violations if isinstance(each, Violation)] == [rule]
+    assert [violation.rule for violation in raised.value.violations if isinstance(violation, Violation)] == [
+        rule
+    ]
 
 
 def test_inferred_columns_are_those_of_the_records_and_of_the_partition_in_the_tables_order() -> None:

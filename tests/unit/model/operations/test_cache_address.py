@@ -41,4 +41,4 @@ def test_nodes_of_a_cluster() -> None:
 def test_no_secret_is_in_its_text() -> None:
     url = "redis+sentinel://ann:s3cret@a/cache?sentinel_username=bob&sentinel_password=t0psecret"
     text = repr(cache_address(url))
-    assert not [each for each in ("ann", "s3cret", "bob", "t0psecret") if each in text]
+    assert not [secret for secret in ("ann", "s3cret", "bob", "t0psecret") if secret in text]

@@ -9,7 +9,7 @@ from sqlglot import exp, parse_one
 
 from service.pruning.conditions.bounded_clock import bounded_clock
 
-DAYS = [date(2023, 1, 1) + timedelta(days=each) for each in range(2 * 366)]
+DAYS = [date(2023, 1, 1) + timedelta(days=number) for number in range(2 * 366)]
 
 
 @pytest.mark.parametrize("months", [-13, -12, -3, -2, -1, 1, 2, 3, 11, 12, 13])
@@ -18,8 +18,8 @@ def test_midnights_some_months_away_bound_every_moment_of_the_days(months: int) 
     condition = parse_one(f"now() + INTERVAL '{months}' MONTH BETWEEN d.since AND d.until", read="spark")
     for today, tomorrow in pairwise(DAYS):
         bounded = bounded_clock(condition, (today, tomorrow))
-        latest, earliest = (date.fromisoformat(each.this.name) for each in bounded.find_all(exp.Cast))
-        moved = [_moved(each, months) for each in (today, tomorrow)]
+        latest, earliest = (date.fromisoformat(cast.this.name) for cast in bounded.find_all(exp.Cast))
+        moved = [_moved(day, months) for day in (today, tomorrow)]
         assert _moved(earliest, months) <= moved[0]
         assert moved[1] + timedelta(days=1) <= _moved(latest, months)
 

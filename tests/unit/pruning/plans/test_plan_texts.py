@@ -331,7 +331,7 @@ def test_rows_in_memory_are_no_scan() -> None:
 
 def test_rows_in_memory_say_which_keys_were_collected_with_them() -> None:
     kinds = (RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING)
-    records = [RewriteRecord(each, "lake.tpcds.date_dim", "366 rows", 2, "df1") for each in kinds]
+    records = [RewriteRecord(kind, "lake.tpcds.date_dim", "366 rows", 2, "df1") for kind in kinds]
     ran = FLIP.replace("store_returns,", f"{filtered('store_returns', 'k < 2')},").replace(
         "date_dim", "`date_dim_rows_1` AS `date_dim`"
     )

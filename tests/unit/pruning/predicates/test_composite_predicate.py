@@ -55,7 +55,7 @@ def test_what_the_probe_cannot_hold_is_left_out(
     )
     assert not isinstance(formed, Reason)
     found = {each for each in product(VALUES, repeat=width) if is_true(formed.condition, each)}
-    assert found == {each for each in keys if each[0] in first}
+    assert found == {key for key in keys if key[0] in first}
 
 
 @given(tuples(), st.data(), BOUNDS)
@@ -98,7 +98,7 @@ def is_true(node: exp.Expr, row: Key) -> bool:
     assert isinstance(value, int)
     match node:
         case exp.In():
-            return value in [int(each.this) for each in node.expressions]
+            return value in [int(expression.this) for expression in node.expressions]
         case exp.Between():
             return int(node.args["low"].this) <= value <= int(node.args["high"].this)
         case exp.EQ():

@@ -43,7 +43,7 @@ def formed(
     has_null: bool = False,
 ) -> FormedPredicate | Reason:
     found = replace(date_filter(), probe=Probe(SALES, ("k",), (type_name,), 1), span=span)
-    data = DynamicFilteringData(tuple((each,) for each in values), True, bool(ranges), ranges, has_null)
+    data = DynamicFilteringData(tuple((value,) for value in values), True, bool(ranges), ranges, has_null)
     return form(found, data, column_values, takes_lists, BOUNDS)
 
 
@@ -55,7 +55,7 @@ def filter_on(type_name: str, key_type: str = "", span: KeySpan = KeySpan.VALUE)
 def data_of(
     *values: KeyValue, ranges: tuple[KeyRange, ...] = (), has_null: bool = False
 ) -> DynamicFilteringData:
-    return DynamicFilteringData(tuple((each,) for each in values), True, bool(ranges), ranges, has_null)
+    return DynamicFilteringData(tuple((value,) for value in values), True, bool(ranges), ranges, has_null)
 
 
 def text(predicate: FormedPredicate | Reason) -> str:
@@ -335,7 +335,7 @@ def test_a_predicate_by_a_listing_is_true_of_every_key() -> None:
         if isinstance(found, Reason):
             assert set(listed) <= set(keys)
             continue
-        assert set(keys) <= {each for each in range(60) if _is_true(found, each)}
+        assert set(keys) <= {number for number in range(60) if _is_true(found, number)}
 
 
 def _is_true(found: FormedPredicate, value: int) -> bool:
@@ -346,7 +346,7 @@ def _is_true(found: FormedPredicate, value: int) -> bool:
             case exp.Or():
                 return is_true(node.left) or is_true(node.right)
             case exp.In():
-                return value in [int(each.this) for each in node.expressions]
+                return value in [int(expression.this) for expression in node.expressions]
             case exp.Between():
                 return int(node.args["low"].this) <= value <= int(node.args["high"].this)
             case exp.EQ():

@@ -20,7 +20,7 @@ from service.pruning.sql_text.parse import parse
 from tests.unit.pruning.tables import TABLES
 
 SALES = replace(
-    next(each for each in TABLES.values() if each.name.table == "sales"),
+    next(table for table in TABLES.values() if table.name.table == "sales"),
     partition_fields=(PartitionField("day_key", "day_key", "identity"),),
 )
 
@@ -96,7 +96,7 @@ def test_what_gives_no_keys_leaves_the_engine_to_prune(join: str) -> None:
     sql = f"SELECT f.note FROM sales AS f JOIN calendar AS d ON f.day_key = d.day_key JOIN {join}"
     sql += " WHERE d.year = 2000"
     found = detected(sql)
-    assert next(each.filter.probe.columns for each in found.assignments) == ("day_key",)
+    assert next(assignment.filter.probe.columns for assignment in found.assignments) == ("day_key",)
     assert not covers_native_pruning([(10, SALES)], {(10, "day_key"): True}, found.rejected)
 
 

@@ -9,7 +9,7 @@ from service.model.tables.tables import PartitionField, TableFacts
 from service.pruning.scan_layout.reaches_lowest_bucket import reaches_lowest_bucket
 from tests.unit.pruning.tables import TABLES
 
-SALES = next(each for each in TABLES.values() if each.name.table == "sales")
+SALES = next(table for table in TABLES.values() if table.name.table == "sales")
 BY_TENS = replace(SALES, partition_fields=(PartitionField("k_trunc", "k", "truncate[10]"),))
 
 

@@ -6,7 +6,7 @@ from service.model.filters.file_sizes import WHOLE, FileShare
 from service.pruning.scan_layout.read_options import LOCAL_OPEN_COST, MIB, OPEN_COST, read_options
 from tests.unit.pruning.tables import TABLES
 
-SALES = next(each for each in TABLES.values() if each.name.table == "sales")
+SALES = next(table for table in TABLES.values() if table.name.table == "sales")
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from service.pruning.name_resolution.qualify import qualify
 from service.pruning.sql_text.fold_lists import LONG, fold_lists
 from tests.unit.pruning.tables import TABLES
 
-NUMBERS = ", ".join(str(each - 5) for each in range(LONG + 1))
-TEXTS = ", ".join(f"'day {each}'" for each in range(LONG + 1))
+NUMBERS = ", ".join(str(number - 5) for number in range(LONG + 1))
+TEXTS = ", ".join(f"'day {number}'" for number in range(LONG + 1))
 
 
 def query(condition: str) -> exp.Query:
@@ -26,8 +26,14 @@ def keys_queries(tree: exp.Query) -> list[tuple[str, str, str]]:
     """Returns each filter's build query, fingerprint and description."""
     qualified = qualify(tree, TABLES, "lake", "shop")
     assert qualified is not None
-    found = [each.filter for each in detect(qualified, DetectionContext(TABLES, {}, {}, 1_000)).assignments]
-    return [(each.filtering_query, each.fingerprint, each.build.predicate) for each in found]
+    found = [
+        assignment.filter
+        for assignment in detect(qualified, DetectionContext(TABLES, {}, {}, 1_000)).assignments
+    ]
+    return [
+        (dynamic_filter.filtering_query, dynamic_filter.fingerprint, dynamic_filter.build.predicate)
+        for dynamic_filter in found
+    ]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_a_plan_tells_what_a_run_would_do_and_nothing_has_run(bench: Bench) -> N
     assert (explanation.scans, explanation.spark_plan) == ((SCAN,), PLAN)
     assert explanation.plans is not None
     assert not explanation.has_run
-    assert [each.sql for each in bench.engine.plans] == ["SELECT n FROM t"]
+    assert [plan.sql for plan in bench.engine.plans] == ["SELECT n FROM t"]
     assert bench.engine.runs == []
     assert bench.journal.records == []
 
@@ -69,8 +69,8 @@ def test_a_text_that_the_engine_refuses_is_planned_as_it_was_written(bench: Benc
     query.prune(PrunedQuery("narrowed", rewritten_sql="narrowed", pinned_sql="pinned", filters=(applied(),)))
     engine = FakeEngine(TableNotFound("t"))
     bench.run_pruned(query, PlansOnly(engine))
-    assert [each.sql for each in engine.plans] == ["narrowed", "written"]
-    assert [each.reason for each in query.record.filters] == ["REWRITE_REJECTED"]
+    assert [plan.sql for plan in engine.plans] == ["narrowed", "written"]
+    assert [filter_record.reason for filter_record in query.record.filters] == ["REWRITE_REJECTED"]
 
 
 def test_there_is_nothing_to_verify() -> None:

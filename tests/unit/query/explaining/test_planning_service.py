@@ -52,8 +52,8 @@ def test_more_than_may_wait_are_refused_and_places_become_free_again(
         waiting = [plannings.begin(bench.query()) for _ in range(2)]
         with pytest.raises(TooManyQueries):
             plannings.begin(bench.query())
-    for each in waiting:
-        each.finished.result(PATIENCE_S)
+    for planning in waiting:
+        planning.finished.result(PATIENCE_S)
     plannings.close()
     with pytest.raises(ShuttingDown):
         plannings.begin(bench.query())
@@ -65,10 +65,10 @@ def test_one_that_nobody_waits_for_is_ended(bench: Bench, plannings: PlanningSer
         bench.engine.wait_for_plans(1)
         plannings.give_up(behind)
         plannings.give_up(begun)
-        for each in (begun, behind):
-            each.finished.result(PATIENCE_S)
+        for planning in (begun, behind):
+            planning.finished.result(PATIENCE_S)
             with pytest.raises(QueryCanceled):
-                each.explanation()
+                planning.explanation()
     assert len(bench.engine.plans) == 1
 
 

@@ -89,7 +89,7 @@ def test_what_the_engine_cannot_take_either_is_refused(sql: str) -> None:
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT " + ", ".join(f"CAST(a{each} AS ARRAY<MAP<INT, ARRAY<INT>>>)" for each in range(200)),
+        "SELECT " + ", ".join(f"CAST(a{number} AS ARRAY<MAP<INT, ARRAY<INT>>>)" for number in range(200)),
         "SELECT 1 FROM t WHERE " + " AND ".join("t.map < 1" for _ in range(500)),
         "SELECT " + ", ".join("'/*'" for _ in range(500)),
         "SELECT 1 " + "/* a */ " * 2_000,
@@ -139,7 +139,8 @@ SLOW = [
     "SELECT a FROM (" * 90 + "SELECT a FROM t" + ") x JOIN d ON x.a = d.k AND d.x = 1" * 90,
     "WITH c0 AS (SELECT a FROM t), "
     + ", ".join(
-        f"c{each + 1} AS (SELECT a FROM c{each} UNION ALL SELECT a FROM c{each})" for each in range(60)
+        f"c{number + 1} AS (SELECT a FROM c{number} UNION ALL SELECT a FROM c{number})"
+        for number in range(60)
     )
     + " SELECT * FROM c60 JOIN d ON a = k WHERE d.x = 1",
     "SELECT 1 FROM t WHERE " + "a IN (SELECT a FROM t WHERE " * 150 + "a = 1" + ")" * 150,

@@ -65,7 +65,7 @@ def test_the_hour_that_comes_twice_is_two_keys() -> None:
     twice = [datetime(2024, 10, 27, hour, 30, tzinfo=UTC) for hour in (0, 1)]
     rows = pa.table({"0": pa.array(twice, pa.timestamp("us", tz="Europe/Zurich"))})
     found = outcome(FakeEngine(replace(answer((1,)), rows=rows)), date_filter())
-    assert {each[0].isoformat() for each in found.data.values} == {  # type: ignore[union-attr]
+    assert {value[0].isoformat() for value in found.data.values} == {  # type: ignore[union-attr]
         "2024-10-27T00:30:00+00:00",
         "2024-10-27T01:30:00+00:00",
     }
@@ -161,8 +161,8 @@ def test_keys_of_a_table_without_snapshots_are_collected_again_each_time() -> No
     wanted = replace(wanted, build=replace(wanted.build, snapshot_ids=(None,)))
     engine, cache = FakeEngine(answer((1,)), answer((1,), (2,))), FakeFilterCache()
     found = [outcome(engine, wanted, cache) for _ in range(2)]
-    assert [each.data for each in found] == [keys_of((1,)), keys_of((1,), (2,))]
-    assert {each.source for each in found} == {FilterSource.COLLECTED}
+    assert [outcome.data for outcome in found] == [keys_of((1,)), keys_of((1,), (2,))]
+    assert {outcome.source for outcome in found} == {FilterSource.COLLECTED}
     assert cache.entries(10) == []
 
 
@@ -199,15 +199,15 @@ def test_keys_that_the_query_has_no_filter_for_are_not_collected_to_feed_another
     engine = FakeEngine(answer((7,)))
     wanted = chained_filter(date_filter())
     assert collected(engine, [wanted])["fed"].data == keys_of((7,))
-    assert [each.sql for each in engine.runs] == [wanted.filtering_query]
+    assert [run.sql for run in engine.runs] == [wanted.filtering_query]
 
 
 def test_no_key_is_taken_from_the_statistics_of_files() -> None:
-    many = answer(*((each,) for each in range(101)))
+    many = answer(*((number,) for number in range(101)))
     engine = FakeEngine(replace(many, is_truncated=True), answer((1, 9)), answer((1, 9)))
     found = collected(engine, [date_filter()])
-    assert [each.data.ranges for each in found.values()] == [((1, 9),)]
-    assert {each.properties[AGGREGATES_OF_STATISTICS] for each in engine.runs} == {"false"}
+    assert [outcome.data.ranges for outcome in found.values()] == [((1, 9),)]
+    assert {run.properties[AGGREGATES_OF_STATISTICS] for run in engine.runs} == {"false"}
 
 
 def test_a_filter_that_fails_feeds_no_other() -> None:
@@ -226,8 +226,8 @@ def test_filters_that_feed_one_another_do_not_wait_for_one_another() -> None:
     found = collected(
         engine, [replace(first, key_dependencies=(KeyDependency("second", "t0", "k", "int"),)), second]
     )
-    assert {each.reason for each in found.values()} == {Reason.APPLIED}
-    assert [each.sql for each in engine.runs] == [first.filtering_query] * 2
+    assert {outcome.reason for outcome in found.values()} == {Reason.APPLIED}
+    assert [run.sql for run in engine.runs] == [first.filtering_query] * 2
 
 
 def test_keys_that_cost_too_much_to_collect_are_used_where_they_are_cached() -> None:
@@ -244,7 +244,7 @@ def test_keys_that_cost_too_much_to_collect_are_used_where_they_are_cached() -> 
         assert collector.collect([], [wanted], asked)[0] == {
             wanted.filter_id: FilterOutcome.none(Reason.DISABLED)
         }
-    assert {name: each.source for name, each in found.items()} == {"df2": FilterSource.CACHED}
+    assert {name: outcome.source for name, outcome in found.items()} == {"df2": FilterSource.CACHED}
     assert engine.runs == []
 
 
@@ -259,7 +259,7 @@ def test_keys_that_are_late_keep_none_from_those_that_are_not() -> None:
     assert (found["soon"].reason, found["soon"].data) == (Reason.APPLIED, keys_of((1,)))
     executor.catch_up()
     again, _ = collector.collect([late, soon], [], asked)
-    assert {each.source for each in again.values()} == {FilterSource.CACHED}
+    assert {outcome.source for outcome in again.values()} == {FilterSource.CACHED}
     assert again[late.filter_id].data == keys_of((2,))
 
 
@@ -268,7 +268,7 @@ def test_a_collection_that_has_not_begun_is_not_made_for_a_query_that_has_gone_o
     keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
     collector = Collector(FakeKeyCollector(), keys, FakeFilterCache(), executor, FakeClock(), AT_ONCE)
     found, _ = collector.collect([date_filter()], [], Collecting((), is_canceled=lambda: False))
-    assert [each.reason for each in found.values()] == [Reason.COLLECT_TIMED_OUT]
+    assert [outcome.reason for outcome in found.values()] == [Reason.COLLECT_TIMED_OUT]
     executor.catch_up()
     assert engine.runs == []
 
@@ -304,7 +304,7 @@ def test_keys_that_are_here_do_not_queue_behind_those_that_are_collected() -> No
     collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), AT_ONCE)
     asked = Collecting((), is_canceled=lambda: False)
     found, _ = collector.collect([other], [replace(known, filter_id="known")], asked)
-    assert {name: each.reason for name, each in found.items()} == {
+    assert {name: outcome.reason for name, outcome in found.items()} == {
         "other": Reason.COLLECT_TIMED_OUT,
         "known": Reason.APPLIED,
     }
@@ -349,8 +349,8 @@ def test_a_collection_that_nobody_waits_for_is_given_up() -> None:
             found, _ = collector.collect([date_filter()], [], Collecting((), is_canceled=lambda: False))
             clock.advance(timedelta(seconds=121))
             executor.shutdown(wait=True)
-    assert [each.reason for each in found.values()] == [Reason.COLLECT_TIMED_OUT]
-    assert set(engine.cancels) == {each.query_id for each in engine.runs}
+    assert [outcome.reason for outcome in found.values()] == [Reason.COLLECT_TIMED_OUT]
+    assert set(engine.cancels) == {run.query_id for run in engine.runs}
 
 
 def without_a_cache(engine: FakeEngine, worth: list[DynamicFilter], others: list[DynamicFilter]) -> set[str]:
@@ -360,7 +360,7 @@ def without_a_cache(engine: FakeEngine, worth: list[DynamicFilter], others: list
     keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
     collector = Collector(FakeKeyCollector(), keys, cache, LateExecutor(()), FakeClock(), AT_ONCE)
     found, _ = collector.collect(worth, others, Collecting((), is_canceled=lambda: False))
-    return {f"{each.reason}: {each.note}" for each in found.values()}
+    return {f"{outcome.reason}: {outcome.note}" for outcome in found.values()}
 
 
 def test_keys_that_are_not_worth_collecting_say_why_they_could_not_be_found() -> None:

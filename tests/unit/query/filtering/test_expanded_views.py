@@ -187,7 +187,7 @@ def test_a_replaced_view_below_is_asked_about_again(
     assert opened(opening, catalogs, "SELECT * FROM w") is not None
     views.put(view("v", "SELECT k FROM item"))
     assert opened(opening, catalogs, "SELECT * FROM w") is not None
-    assert [each.view.name.table for each in views.readings] == ["v", "w", "v", "w"]
+    assert [reading.view.name.table for reading in views.readings] == ["v", "w", "v", "w"]
 
 
 def test_what_changes_while_the_engine_looks_at_it_is_not_believed(catalogs: FakeCatalogs) -> None:

@@ -150,7 +150,7 @@ def test_only_the_parameters_that_the_rows_depend_on_are_handed_on() -> None:
     for _ in range(2):
         relations.cached([query("a", "year")], parameters)
     later.work()
-    assert [each for _, each in engine.fetches] == [{"year": Parameter(2000)}]
+    assert [given for _, given in engine.fetches] == [{"year": Parameter(2000)}]
 
 
 class _Losing(FakeRelations):

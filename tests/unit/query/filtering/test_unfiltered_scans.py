@@ -60,7 +60,7 @@ def test_a_table_of_which_nothing_was_scanned_is_reported_too() -> None:
         "", unfiltered=(left(ITEM, Reason.NO_EQUI_JOIN),), referenced=(sales,), otherwise=Reason.DISABLED
     )
     found = [
-        (str(each.probe.table), each.probe.snapshot_id, each.reason) for each in unfiltered_scans(pruned, ())
+        (str(scan.probe.table), scan.probe.snapshot_id, scan.reason) for scan in unfiltered_scans(pruned, ())
     ]
     assert found == [
         ("lake.tpcds.item", 1, Reason.NO_EQUI_JOIN),

@@ -35,7 +35,7 @@ def ran(bench: Bench, is_verified: bool = False) -> QueryHandle:
     """Runs a query over both tables, filtered by keys of the second."""
     request = QueryRequest(WRITTEN, timeout_ms=5000, pruning=PruningRequest(is_verified=is_verified))
     query = bench.of(request)
-    filters = tuple(each for each in full_record().filters if each.is_applied)
+    filters = tuple(filter_record for filter_record in full_record().filters if filter_record.is_applied)
     assert filters
     query.prune(
         PrunedQuery(
@@ -45,7 +45,7 @@ def ran(bench: Bench, is_verified: bool = False) -> QueryHandle:
             filters=filters,
             unpinned=UnpinnedTables(
                 (Unpinned(EVENTS, is_build=False), Unpinned(KINDS, is_build=True)),
-                references=tuple(UnpinnedReference(TableAt(each.name), each) for each in (EVENTS, KINDS)),
+                references=tuple(UnpinnedReference(TableAt(facts.name), facts) for facts in (EVENTS, KINDS)),
             ),
         )
     )
@@ -62,20 +62,20 @@ def bench() -> Bench:
 
 
 def texts(bench: Bench) -> list[str]:
-    return [each.sql for each in bench.engine.runs]
+    return [run.sql for run in bench.engine.runs]
 
 
 def test_the_pruned_rows_count_while_nothing_moves(bench: Bench) -> None:
     query = ran(bench)
     assert texts(bench) == ["narrowed"]
-    assert {each.reason for each in query.pruned.filters} == {Reason.APPLIED}
+    assert {filter_record.reason for filter_record in query.pruned.filters} == {Reason.APPLIED}
 
 
 def test_after_a_change_of_a_build_sides_files_the_query_runs_as_it_was_written(bench: Bench) -> None:
     bench.catalogs.put(replace(KINDS, table_uuid=uuid4()))
     query = ran(bench)
     assert texts(bench) == ["narrowed", WRITTEN]
-    assert {each.reason for each in query.pruned.filters} == {Reason.SNAPSHOT_MOVED}
+    assert {filter_record.reason for filter_record in query.pruned.filters} == {Reason.SNAPSHOT_MOVED}
     assert query.pruned.rewritten_sql is None
 
 
@@ -111,7 +111,7 @@ def test_rows_of_a_table_that_has_not_do(bench: Bench) -> None:
 
 
 def test_only_a_query_with_a_filter_depends_on_its_tables() -> None:
-    facts = {TableAt(each.name): each for each in (EVENTS, KINDS)}
+    facts = {TableAt(facts.name): facts for facts in (EVENTS, KINDS)}
     wanted = date_filter()
     by_kinds = replace(wanted, build=replace(wanted.build, tables=(KINDS.name,), snapshot_ids=(None,)))
     assert unpinned([], facts) == ()

@@ -29,7 +29,7 @@ def referenced(sql: str) -> tuple[UnpinnedReference, ...]:
     assert parsed is not None
     parsed = metadata_names(parsed, LAKE, "lake")
     names = table_names(parsed, LAKE, "lake", "shop")
-    pins = {end: TableSubstitution(1) for end, each in names.items() if each.name.table == "sales"}
+    pins = {end: TableSubstitution(1) for end, name in names.items() if name.name.table == "sales"}
     return unpinned_references(parsed, names, TABLES, pins)
 
 
@@ -66,7 +66,7 @@ def test_what_is_not_pinned_is_reported_once(sql: str, expected: tuple[UnpinnedR
 
 def changed(table: str, now: TableFacts | None) -> bool:
     before = TABLES[at(table)]
-    catalogs = FakeCatalogs(tables=[each for asked, each in TABLES.items() if asked.version == NOW])
+    catalogs = FakeCatalogs(tables=[facts for asked, facts in TABLES.items() if asked.version == NOW])
     if now is None:
         catalogs.down.add("lake")
     else:

@@ -90,7 +90,7 @@ class Workers(RuleBasedStateMachine):
     @rule()
     def take(self) -> None:
         turn = self.turns.take()
-        running = Counter(each.caller for each in self.running)
+        running = Counter(turn.caller for turn in self.running)
         may_go = [caller for caller, items in self.waiting.items() if items and running[caller] < PER_CALLER]
         if turn is None:
             assert not may_go
@@ -107,7 +107,7 @@ class Workers(RuleBasedStateMachine):
 
     @invariant()
     def nobody_runs_more_than_allowed(self) -> None:
-        assert max(Counter(each.caller for each in self.running).values(), default=0) <= PER_CALLER
+        assert max(Counter(turn.caller for turn in self.running).values(), default=0) <= PER_CALLER
 
 
 TestWorkers = Workers.TestCase

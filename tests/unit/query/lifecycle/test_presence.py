@@ -68,8 +68,8 @@ class Both:
             step = min(left, BOUNDS.interval_s)
             left -= step
             self.place.clock.advance(timedelta(seconds=step))
-            for each in beating:
-                each.presence.beat()
+            for replica in beating:
+                replica.presence.beat()
 
     def record_code(self, query_id: UUID) -> str | None:
         found = self.place.store.find(query_id)
@@ -119,8 +119,8 @@ def test_a_replica_that_is_gone_loses_its_queries_within_the_bound(both: Both) -
 def test_one_that_was_paused_gives_up_what_others_hold_for_lost(both: Both) -> None:
     both.pass_time(30, both.here, both.there)
     waiting, ended, unheard = (both.here.bench.query() for _ in range(3))
-    for each in (waiting, ended):
-        both.here.presence.announce(each)
+    for handle in (waiting, ended):
+        both.here.presence.announce(handle)
     both.pass_time(30, both.there)
     # The replica wakes, and one query ends before anything else happens.
     run_query(ended, both.here.bench.ports)

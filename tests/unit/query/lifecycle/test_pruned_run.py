@@ -59,7 +59,9 @@ class PrunedRun:
         self.reader.put(KEYS, ((3,), (9,)))
         self.executor = LateExecutor(self.late)
         self.bench = Bench(engine=self.engine)
-        self.catalogs = FakeCatalogs(tables=(each for at, each in TABLES.items() if at.version.kind == "NOW"))
+        self.catalogs = FakeCatalogs(
+            tables=(table for at, table in TABLES.items() if at.version.kind == "NOW")
+        )
         self.pruner = pruner(
             self.catalogs,
             self.engine,
@@ -81,10 +83,10 @@ class PrunedRun:
         return query
 
     def reasons(self, query: QueryHandle) -> list[Reason]:
-        return [each.reason for each in query.record.filters if each.is_candidate]
+        return [filter_.reason for filter_ in query.record.filters if filter_.is_candidate]
 
     def sources(self, query: QueryHandle) -> list[FilterSource]:
-        return [each.source for each in query.record.filters if each.is_candidate]
+        return [filter_.source for filter_ in query.record.filters if filter_.is_candidate]
 
 
 def test_keys_are_collected_and_then_cached() -> None:
@@ -92,19 +94,22 @@ def test_keys_are_collected_and_then_cached() -> None:
     first, second = pruned_run.ran(), pruned_run.ran()
     assert pruned_run.sources(first) == [FilterSource.COLLECTED]
     assert pruned_run.sources(second) == [FilterSource.CACHED]
-    assert [each.sql.count("IN (3, 9)") for each in pruned_run.engine.runs] == [1, 1]
+    assert [run.sql.count("IN (3, 9)") for run in pruned_run.engine.runs] == [1, 1]
 
 
 def test_rows_that_come_with_the_keys_are_read_by_the_query_that_has_them_collected() -> None:
     pruned_run = PrunedRun(rewrites=TOGETHER)
     pruned_run.reader.put_rows(ROWS, pa.table({"day_key": [3, 9, 9]}))
     first, second = pruned_run.ran().record, pruned_run.ran().record
-    assert [each.kind for each in first.rewrites] == [RewriteKind.LOCAL_RELATION, RewriteKind.ONE_READING]
+    assert [rewrite.kind for rewrite in first.rewrites] == [
+        RewriteKind.LOCAL_RELATION,
+        RewriteKind.ONE_READING,
+    ]
     [rows, together] = first.rewrites
     assert (rows.table_reference, together.table_reference, together.filter_id) == (2, 2, "df1")
-    assert [each.kind for each in second.rewrites] == [RewriteKind.LOCAL_RELATION]
+    assert [rewrite.kind for rewrite in second.rewrites] == [RewriteKind.LOCAL_RELATION]
     assert pruned_run.reader.collected == [KEYS]
-    assert [len(each.relations) for each in pruned_run.engine.runs] == [1, 1]
+    assert [len(run.relations) for run in pruned_run.engine.runs] == [1, 1]
 
 
 def test_keys_that_only_the_engine_collects_come_from_the_rows_that_it_reads_for_the_join() -> None:
@@ -117,7 +122,7 @@ def test_keys_that_only_the_engine_collects_come_from_the_rows_that_it_reads_for
         " WHERE `t0`.`year` = 2000 AND NOT `t0`.`day_key` IS NULL"
     )
     assert list(of_keys.relations.values()) == list(of_query.relations.values())
-    assert [each.kind for each in query.record.rewrites] == [
+    assert [rewrite.kind for rewrite in query.record.rewrites] == [
         RewriteKind.LOCAL_RELATION,
         RewriteKind.ONE_READING,
     ]
@@ -128,7 +133,7 @@ def test_keys_that_cannot_be_had_from_rows_are_collected_from_the_files() -> Non
     pruned_run.reader.forget(KEYS)
     query = pruned_run.ran()
     assert pruned_run.reasons(query) == [Reason.APPLIED]
-    assert [each.sql for each in pruned_run.engine.runs[1:2]] == [KEYS]
+    assert [run.sql for run in pruned_run.engine.runs[1:2]] == [KEYS]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +155,7 @@ def test_a_table_that_is_read_unpinned_in_another_place_gives_no_keys(sql: str) 
     pruned_run = PrunedRun()
     query = pruned_run.ran(sql=sql)
     assert Reason.APPLIED not in pruned_run.reasons(query)
-    assert [each.sql for each in pruned_run.engine.runs] == [sql]
+    assert [run.sql for run in pruned_run.engine.runs] == [sql]
 
 
 def test_a_query_does_not_wait_for_keys_that_are_late_and_the_next_one_finds_them() -> None:
@@ -160,7 +165,7 @@ def test_a_query_does_not_wait_for_keys_that_are_late_and_the_next_one_finds_the
         QueryState.SUCCEEDED,
         [Reason.COLLECT_TIMED_OUT],
     )
-    assert [each.sql for each in pruned_run.engine.runs] == [SQL]
+    assert [run.sql for run in pruned_run.engine.runs] == [SQL]
     assert pruned_run.cache.entries(10) == []
 
     pruned_run.executor.catch_up()
@@ -190,7 +195,7 @@ def test_a_difference_is_an_error_a_line_in_the_log_and_part_of_the_record(poiso
     assert (record.state, record.verification) == (QueryState.FAILED, Verification.DIFFERENT)
     assert record.error is not None
     assert record.error.code == "VERIFICATION_FAILED"
-    [line] = [each for each in logs if each["log_level"] == "error"]
+    [line] = [log for log in logs if log["log_level"] == "error"]
     assert (line["event"], line["sql"]) == ("verification_failed", SQL)
 
 
@@ -206,7 +211,7 @@ def test_keys_that_were_found_wrong_are_used_no_more(poisoned: PrunedRun) -> Non
 def test_other_processes_collect_again_what_was_found_wrong(poisoned: PrunedRun) -> None:
     poisoned.ran(is_verified=True)
     another = PrunedRun(cache=poisoned.cache)
-    [found] = [each for each in another.ran().record.filters if each.is_candidate]
+    [found] = [filter_ for filter_ in another.ran().record.filters if filter_.is_candidate]
     assert (found.reason, found.source, found.value_count) == (Reason.APPLIED, FilterSource.COLLECTED, 2)
 
 
@@ -242,7 +247,7 @@ def test_two_runs_that_are_compared_read_all_tables_at_the_same_snapshots() -> N
     pruned_run = PrunedRun()
     query = pruned_run.ran(is_verified=True, sql=WITH_MAKERS)
     assert query.record.verification is Verification.SAME
-    filtered, plain = (each.sql for each in pruned_run.engine.runs)
+    filtered, plain = (run.sql for run in pruned_run.engine.runs)
     assert plain == (
         "SELECT f.note FROM lake.shop.sales VERSION AS OF 1 AS f JOIN lake.shop.calendar VERSION AS OF 3 AS d"
         " ON f.day_key = d.day_key CROSS JOIN lake.shop.maker VERSION AS OF 5 WHERE d.year = 2000"

@@ -61,7 +61,7 @@ def test_the_time_before_the_plan_holds_that_of_the_filters() -> None:
     queries[0].succeed(engine_result(), MANIFEST, 100)
     queries[1].fail(failure, 100)
     queries[2].fail(EngineLost(), 100)
-    times = [(each.record.planning_ms, each.record.running_ms) for each in queries]
+    times = [(query.record.planning_ms, query.record.running_ms) for query in queries]
     assert times == [(10, 90), (10, 90), (6, 94)]
 
 

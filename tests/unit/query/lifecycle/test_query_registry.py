@@ -100,7 +100,7 @@ def test_the_oldest_of_too_many_without_a_result_are_forgotten_before_their_time
     for query in queries:
         query.start(0)
         query.fail(QueryFailed(), 0)
-    assert bench.book.forget_ended(0) == [each.query_id for each in queries[:2]]
+    assert bench.book.forget_ended(0) == [query.query_id for query in queries[:2]]
     assert bench.book.open() == [open_query]
 
 
@@ -110,7 +110,7 @@ def test_what_has_a_result_is_retained_for_its_whole_time_however_many_there_are
     for query in queries:
         run_query(query, bench.ports)
     assert bench.book.forget_ended(60_000) == []
-    assert bench.book.forget_ended(60_001) == [each.query_id for each in queries]
+    assert bench.book.forget_ended(60_001) == [query.query_id for query in queries]
 
 
 def test_a_result_that_made_room_for_others_does_not_hold_its_query(bench: Bench) -> None:
@@ -152,7 +152,7 @@ def test_those_that_have_ended_cost_nothing_but_their_place(bench: Bench) -> Non
     bench.query()
     bench.book.open()
     bench.book.forget_ended(0)
-    assert sum(each.looks for each in ended) <= 2
+    assert sum(query.looks for query in ended) <= 2
 
 
 def test_a_query_that_was_sent_before_is_found_without_taking_another_in(bench: Bench) -> None:

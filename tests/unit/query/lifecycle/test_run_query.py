@@ -184,7 +184,7 @@ def test_a_result_that_cannot_be_stored_fails_the_query(bench: Bench) -> None:
 def test_an_engine_lost_once_runs_the_query_once_more(bench: Bench) -> None:
     bench.engine = FakeEngine(EngineLost())
     run_query(bench.query(), bench.ports)
-    assert [each.state for each in bench.journal.records] == [QueryState.SUCCEEDED]
+    assert [record.state for record in bench.journal.records] == [QueryState.SUCCEEDED]
     assert len(bench.engine.runs) == 2
 
 
@@ -302,7 +302,7 @@ def test_a_plan_that_cannot_be_had_leaves_the_answer_as_it_is(bench: Bench) -> N
     query = bench.query()
     run_query(query, bench.ports)
     assert query.record.state is QueryState.SUCCEEDED
-    assert [each.error for each in bench.journal.records] == [None]
+    assert [record.error for record in bench.journal.records] == [None]
 
 
 def test_an_explanation_holds_all_that_the_record_knows() -> None:

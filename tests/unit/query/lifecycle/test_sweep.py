@@ -69,7 +69,7 @@ def test_what_hangs_after_it_was_canceled_is_ended_without_its_worker(
         with capture_logs() as logs:
             end_late_queries(bench.book, bench.ports)
         assert (query.finished.done(), query.recorded.done()) == (True, True)
-        assert [each["query_id"] for each in logs] == [str(query.query_id)]
+        assert [log["query_id"] for log in logs] == [str(query.query_id)]
         end_late_queries(bench.book, bench.ports)
         bench.engine.release()
         running.result()

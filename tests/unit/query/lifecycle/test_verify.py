@@ -33,7 +33,7 @@ def test_rows_that_only_the_filter_changes_fail_the_verification(bench: Bench) -
 def test_a_query_that_answers_again_each_time_cannot_be_verified(bench: Bench) -> None:
     bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(4))
     assert bench.run_pruned(verified(bench)).rows.num_rows == 2
-    assert [each.sql for each in bench.engine.runs] == ["narrowed", "pinned", "pinned"]
+    assert [run.sql for run in bench.engine.runs] == ["narrowed", "pinned", "pinned"]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_query_that_answers_again_each_time_cannot_be_verified(bench: Bench) -
 def test_what_came_of_it_is_noted_in_the_record(
     bench: Bench, results: tuple[int, ...], sql: str, expected: Verification, runs: int
 ) -> None:
-    bench.engine = FakeEngine(*(engine_result(each) for each in results))
+    bench.engine = FakeEngine(*(engine_result(result) for result in results))
     query = verified(bench, sql)
     bench.run_pruned(query)
     assert query.record.verification is expected
@@ -102,4 +102,4 @@ def test_a_difference_is_in_the_record_of_the_query_that_failed(bench: Bench) ->
 
 def test_equal_rows_need_no_third_run(bench: Bench) -> None:
     bench.run_pruned(verified(bench))
-    assert [each.sql for each in bench.engine.runs] == ["narrowed", "pinned"]
+    assert [run.sql for run in bench.engine.runs] == ["narrowed", "pinned"]

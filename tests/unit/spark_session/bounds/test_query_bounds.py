@@ -22,7 +22,7 @@ Node = dict[str, Any]
 
 
 def call(name: str, *arguments: object) -> Node:
-    return {"f": name, "a": [node(each) for each in arguments]}
+    return {"f": name, "a": [node(argument) for argument in arguments]}
 
 
 def node(value: object) -> Node:

@@ -88,7 +88,7 @@ def test_two_at_once_fetch_the_set_once(tmp_path: Path, install_java: InstallJav
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: resolve(COORDINATES, tmp_path / "jars"), range(4)))
     assert len(set(answers)) == 1
-    assert len([each for each in starts(tmp_path) if "org.apache.ivy.Main" in each]) == 1
+    assert len([start for start in starts(tmp_path) if "org.apache.ivy.Main" in start]) == 1
 
 
 def test_another_set_is_resolved_beside_it(tmp_path: Path, install_java: InstallJava) -> None:
@@ -112,7 +112,7 @@ def test_a_failed_resolution_leaves_nothing_that_looks_resolved(
     install_java(ivy=FETCH_TWO_JARS + "exit 1")
     with pytest.raises(CannotStart):
         resolve(COORDINATES, tmp_path / "jars")
-    assert [each.name for each in (tmp_path / "jars").iterdir()] == [".lock"]
+    assert [path.name for path in (tmp_path / "jars").iterdir()] == [".lock"]
 
 
 def test_what_an_interrupted_process_left_is_removed(tmp_path: Path, install_java: InstallJava) -> None:

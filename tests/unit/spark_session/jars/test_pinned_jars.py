@@ -49,4 +49,4 @@ def test_the_connector_is_of_the_spark_that_is_locked() -> None:
     lock = Path(spark_session.__file__).parents[1] / "requirements.lock"
     [spark] = [line.split()[0] for line in lock.read_text().splitlines() if line.startswith("pyspark==")]
     minor = ".".join(spark.removeprefix("pyspark==").split(".")[:2])
-    assert any(each.startswith(f"{CONNECTOR}:{minor}.") for each in KAFKA_JARS)
+    assert any(jar.startswith(f"{CONNECTOR}:{minor}.") for jar in KAFKA_JARS)

@@ -110,7 +110,7 @@ def test_an_integer_that_needs_more_than_64_bits_needs_a_type() -> None:
 
 def test_values_without_a_type_go_as_they_are() -> None:
     values: tuple[JsonScalar, ...] = ("a'b", 1, 1.5, True, None)
-    assert spark_arguments(tuple(Parameter(each) for each in values)) == list(values)
+    assert spark_arguments(tuple(Parameter(value) for value in values)) == list(values)
     assert spark_arguments({"a": Parameter("x"), "b": Parameter(None)}) == {"a": "x", "b": None}
     assert spark_arguments({"a": Parameter("x", " string "), "b": Parameter(True, "Boolean")}) == {
         "a": "x",

@@ -79,7 +79,7 @@ def test_the_operators_own_properties_win_over_our_defaults() -> None:
 
 def test_only_local_masters_get_the_settings_of_one_machine() -> None:
     local, cluster = (
-        spark_properties(settings_with(master=each)) for each in ("local[*]", "spark://master:7077")
+        spark_properties(settings_with(master=master)) for master in ("local[*]", "spark://master:7077")
     )
     for name in ("spark.driver.bindAddress", "spark.driver.host", "spark.sql.shuffle.partitions"):
         assert name in local

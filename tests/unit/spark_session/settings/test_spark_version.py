@@ -31,5 +31,5 @@ def test_the_package_asks_for_what_the_start_accepts() -> None:
 
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
 def test_what_is_locked_may_start(lock: str) -> None:
-    line = next(each for each in (ROOT / lock).read_text().splitlines() if each.startswith("pyspark=="))
+    line = next(line for line in (ROOT / lock).read_text().splitlines() if line.startswith("pyspark=="))
     check_spark_version(line.removeprefix("pyspark==").split()[0])

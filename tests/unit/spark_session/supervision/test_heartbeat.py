@@ -26,8 +26,8 @@ def start() -> Iterator[Start]:
         return heartbeat
 
     yield begin
-    for each in begun:
-        each.stop()
+    for heartbeat in begun:
+        heartbeat.stop()
 
 
 def until(condition: Callable[[], bool]) -> None:

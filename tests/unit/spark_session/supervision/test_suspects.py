@@ -121,7 +121,7 @@ def test_innocents_beside_two_killers_are_answered(suspects: Suspects) -> None:
     suspects.note_loss(texts)
     answered, losses = _engine_of(suspects, texts[::2], lambda: texts)
     assert (answered, losses) == (texts[1::2], 2)
-    assert [each for each in texts if is_quarantined(suspects, each)] == texts[::2]
+    assert [text for text in texts if is_quarantined(suspects, text)] == texts[::2]
 
 
 def test_suspects_run_one_at_a_time_and_all_others_at_once(suspects: Suspects, clock: Clock) -> None:

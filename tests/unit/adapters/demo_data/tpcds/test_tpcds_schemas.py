@@ -29,9 +29,9 @@ def test_a_fact_is_partitioned_by_its_date_key(table: str) -> None:
 
 def test_every_identifier_is_an_int() -> None:
     keys = [
-        each for schema in table_schemas().values() for each in schema.fields if each.name.endswith("_sk")
+        field for schema in table_schemas().values() for field in schema.fields if field.name.endswith("_sk")
     ]
-    assert {str(each.field_type) for each in keys} == {"int"}
+    assert {str(key.field_type) for key in keys} == {"int"}
 
 
 def test_an_empty_field_is_null_and_quotes_are_text(tmp_path: Path) -> None:

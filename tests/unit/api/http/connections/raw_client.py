@@ -66,7 +66,7 @@ class RawClient:
             self._receive()
         head, _, self._received = self._received.partition(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
-        headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in lines)}
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         length = int(headers.get("content-length", "0"))
         while len(self._received) < length:
             self._receive()

@@ -50,7 +50,7 @@ def test_callers_behind_one_address_are_answered_while_another_one_waits_for_all
     serving: Serving, gateway: FakeGateway
 ) -> None:
     gateway.queries.unfinished.add("select slow")
-    tokens = {each: hashlib.sha256(each.encode()).hexdigest() for each in TOKENS}
+    tokens = {token: hashlib.sha256(token.encode()).hexdigest() for token in TOKENS}
     clients = serving(max_connections=40, max_connections_per_peer=16, api_tokens=tokens)
     waiting = [clients().send(with_token(SLOW, "one")) for _ in range(12)]
     while gateway.queries.waits_asked_for < len(waiting):

@@ -26,7 +26,7 @@ def test_a_newcomer_takes_the_place_of_the_one_that_has_waited_longest_for_a_hea
     census.waits(second)
     newcomer = Open(census, "b")
     assert newcomer.admission is Admission.WHOLLY
-    assert [each.is_dropped for each in (asking, first, second)] == [False, True, False]
+    assert [connection.is_dropped for connection in (asking, first, second)] == [False, True, False]
     assert len(census) == 3
 
 
@@ -45,7 +45,7 @@ def test_where_all_have_requests_a_newcomer_is_there_for_probes() -> None:
     next_probe = Open(census)
     assert probe.admission is next_probe.admission is Admission.FOR_PROBES
     assert probe.is_dropped
-    assert not any(each.is_dropped for each in asking)
+    assert not any(connection.is_dropped for connection in asking)
     census.leave(asking[0])
     assert Open(census).admission is Admission.WHOLLY
 

@@ -34,8 +34,8 @@ def test_half_sent_heads_keep_nobody_out(serving: Serving) -> None:
 def test_idle_connections_keep_nobody_out(serving: Serving) -> None:
     clients = serving(max_connections=16, keep_alive_timeout_s=600)
     idle = [clients() for _ in range(40)]
-    for each in idle[-10:]:
-        assert each.ask(b"/healthz").status == 200
+    for client in idle[-10:]:
+        assert client.ask(b"/healthz").status == 200
     assert clients().post(b"/query", {"sql": "select 1"}).status == 200
     assert idle[0].is_closed()
 

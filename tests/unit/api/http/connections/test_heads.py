@@ -17,7 +17,7 @@ QUERY = json.dumps({"sql": "select 1"}).encode()
 
 
 def lines(number: int, size: int = 8) -> bytes:
-    return b"".join(b"X-%d: %s\r\n" % (each, b"v" * size) for each in range(number))
+    return b"".join(b"X-%d: %s\r\n" % (index, b"v" * size) for index in range(number))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_request_is_the_same_however_it_is_cut_into_packets(clients: Clients) 
     @settings(max_examples=100, deadline=None)
     @given(some.lists(some.integers(1, 400), max_size=12), some.sampled_from([whole, in_chunks]))
     def check(cuts: list[int], sent: bytes) -> None:
-        places = sorted({0, len(sent), *(each for each in cuts if each < len(sent))})
+        places = sorted({0, len(sent), *(cut for cut in cuts if cut < len(sent))})
         with clients() as client:
             for begin, end in itertools.pairwise(places):
                 client.send(sent[begin:end])

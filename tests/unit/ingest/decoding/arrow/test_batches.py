@@ -30,7 +30,7 @@ def test_a_large_row_group_is_read_in_small_parts() -> None:
     pq.write_table(
         rows, sink, row_group_size=400_000, data_page_size=50_000, use_dictionary=False, compression="none"
     )
-    assert [each.row_count for each in parquet_row_groups(sink)] == [400_000]
+    assert [group.row_count for group in parquet_row_groups(sink)] == [400_000]
     sink.most = 0
     sink.seek(0)
     numbers = [
@@ -46,8 +46,8 @@ def test_some_row_groups_are_read_by_themselves() -> None:
     assert len(parquet_row_groups(sink)) == 10
     read = [
         number
-        for each in parquet_batches(sink, DEFAULT_BOUNDS, range(3, 5))
-        for number in each["id"].to_pylist()
+        for batch in parquet_batches(sink, DEFAULT_BOUNDS, range(3, 5))
+        for number in batch["id"].to_pylist()
     ]
     assert read == list(range(30, 50))
 

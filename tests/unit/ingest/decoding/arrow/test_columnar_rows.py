@@ -39,8 +39,8 @@ def read(
     body: bytes, plan: ReadPlan, record_format: RecordFormat = RecordFormat.ARROW_STREAM
 ) -> tuple[list[Any], list[BadRow]]:
     found = list(read_rows(io.BytesIO(body), record_format, plan))
-    rows = [row for each in found if not isinstance(each, BadRow) for row in each.rows.to_pylist()]
-    return rows, [each for each in found if isinstance(each, BadRow)]
+    rows = [row for routed in found if not isinstance(routed, BadRow) for row in routed.rows.to_pylist()]
+    return rows, [bad_row for bad_row in found if isinstance(bad_row, BadRow)]
 
 
 def plan_of(*fields: Field) -> ReadPlan:
@@ -51,7 +51,7 @@ def written(array: pa.Array, kind: Any, required: bool = False) -> tuple[list[An
     """Returns the written values of a column, and the rows and reasons of those that do not fit."""
     field = Field(1, "v", Primitive(kind) if isinstance(kind, str) else kind, required)
     rows, bad = read(stream(pa.table({"v": array})), plan_of(field))
-    return [each["v"] for each in rows], [(each.position.number, each.reason) for each in bad]
+    return [row["v"] for row in rows], [(bad_row.position.number, bad_row.reason) for bad_row in bad]
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_a_time_outside_of_a_day_is_reported_wherever_it_lies_and_the_record_is_
     column = pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 2, 3], times)], names=["all"])
     rows, bad = read(stream(pa.table({"v": column})), plan_of(field))
     assert rows == [{"v": {"all": [time(0)]}}]
-    assert {each.reason for each in bad} == {"v.all.element: a time lies outside of a day"}
-    assert [json.loads(each.payload)["v"]["all"] for each in bad] == [["86400000000 us"], ["-1 us"]]
+    assert {bad_row.reason for bad_row in bad} == {"v.all.element: a time lies outside of a day"}
+    assert [json.loads(bad_row.payload)["v"]["all"] for bad_row in bad] == [["86400000000 us"], ["-1 us"]]
 
 
 def test_what_is_wrong_inside_is_reported_for_its_row_alone() -> None:
@@ -216,11 +216,13 @@ def test_what_is_wrong_inside_is_reported_for_its_row_alone() -> None:
 
 
 def test_many_rows_in_parts_keep_their_order_and_their_numbers() -> None:
-    ids = [None if each % 997 == 0 else each for each in range(1, 25_001)]
+    ids = [None if number % 997 == 0 else number for number in range(1, 25_001)]
     body = stream(pa.table({"id": ids}), 12_345)
     rows, bad = read(body, plan_of(Field(1, "id", Primitive("long"), True)))
-    assert [each["id"] for each in rows] == [each for each in ids if each is not None]
-    assert [each.position.number for each in bad] == [each for each in range(1, 25_001) if each % 997 == 0]
+    assert [row["id"] for row in rows] == [id_ for id_ in ids if id_ is not None]
+    assert [bad_row.position.number for bad_row in bad] == [
+        number for number in range(1, 25_001) if number % 997 == 0
+    ]
 
 
 def test_a_bad_row_can_be_sent_again_as_json() -> None:
@@ -280,7 +282,7 @@ def int96(*moments: tuple[int, int]) -> bytes:
 
     PyArrow writes only values in the range of nanoseconds, so the values are replaced in the written bytes.
     """
-    placed = [datetime(2026, 1, 1, 0, 0, each) for each in range(len(moments))]
+    placed = [datetime(2026, 1, 1, 0, 0, number) for number in range(len(moments))]
     sink = io.BytesIO()
     options = {"use_deprecated_int96_timestamps": True, "compression": "none", "use_dictionary": False}
     table = pa.table({"id": list(range(len(moments))), "at": pa.array(placed, pa.timestamp("us"))})
@@ -329,7 +331,7 @@ def test_moments_of_int96_are_utc_where_the_column_has_a_zone(at: datetime) -> N
 
 def test_a_bad_moment_of_int96_is_a_dead_letter_that_can_be_corrected_and_sent_again() -> None:
     rows, [bad] = read(int96((0, 0), (-800_000, 0)), IDS_AND_UTC, RecordFormat.PARQUET)
-    assert [each["id"] for each in rows] == [0]
+    assert [row["id"] for row in rows] == [0]
     assert json.loads(bad.payload) == {"id": 1, "at": "-0221-09-04T00:00:00+00:00"}
 
 
@@ -350,7 +352,7 @@ def test_moments_of_int96_that_a_column_cannot_hold_are_bad(moment: tuple[int, i
     far = ((datetime(2500, 1, 1) - datetime(1970, 1, 1)).days, 0)
     body = int96(far, moment, (1, 0), far)
     rows, [bad] = read(body, IDS_AND_MOMENTS, RecordFormat.PARQUET)
-    assert [each["id"] for each in rows] == [0, 2, 3]
+    assert [row["id"] for row in rows] == [0, 2, 3]
     assert (rows[0]["at"], bad.position.number) == (datetime(2500, 1, 1), 2)
     if moment == (0, 1):
         assert json.loads(bad.payload)["at"] == "1970-01-01 00:00:00.000000001"
@@ -383,8 +385,8 @@ def test_moments_of_int96_lie_in_structs_lists_and_maps_too() -> None:
         Field(3, "m", MapOf(Field(7, "key", Primitive("string"), True), Field(8, "value", nested))),
     )
     rows, bad = read(sink.getvalue(), plan_of(*fields), RecordFormat.PARQUET)
-    assert [each.position.number for each in bad] == [2]
-    assert [each["s"]["t"] for each in rows] == [
+    assert [bad_row.position.number for bad_row in bad] == [2]
+    assert [row["s"]["t"] for row in rows] == [
         datetime(1970, 1, 1, 0, 0, 0, 1),
         None,
         datetime(1970, 1, 1, 0, 0, 0, 4),
@@ -397,7 +399,7 @@ def test_rows_go_where_their_column_says_and_other_columns_must_be_empty() -> No
     table = pa.table({"id": [1, 2, 3, 4], "kind": ["a", "7", "a", "b"], "name": [None, "x", "y", None]})
     rows, bad = read(stream(table), plan)
     assert rows == [{"id": 1}, {"name": "x", "id": 2}]
-    assert [(each.position.number, each.target) for each in bad] == [(3, 0), (4, None)]
+    assert [(bad_row.position.number, bad_row.target) for bad_row in bad] == [(3, 0), (4, None)]
 
 
 @pytest.mark.parametrize(
@@ -414,7 +416,7 @@ def test_columns_that_are_unknown_or_there_twice_are_refused(table: pa.Table) ->
 
 @pytest.mark.parametrize("record_format", [RecordFormat.ARROW_STREAM, RecordFormat.PARQUET])
 def test_too_many_columns_are_refused_by_their_names_alone(record_format: RecordFormat) -> None:
-    schema = pa.schema([pa.field(f"c{each}", pa.int64()) for each in range(100_000)])
+    schema = pa.schema([pa.field(f"c{number}", pa.int64()) for number in range(100_000)])
     sink = io.BytesIO()
     # Without rows, as row groups of this many columns take seconds to write.
     if record_format is RecordFormat.PARQUET:

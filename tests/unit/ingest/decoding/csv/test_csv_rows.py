@@ -21,7 +21,7 @@ from service.model.tables.schemas import Field, ListOf, Primitive
 
 
 def records(body: bytes) -> list[tuple[int, list[str | None]]]:
-    return [(each.number, each.values()) for each in csv_records(io.BytesIO(body), 1024)]
+    return [(record.number, record.values()) for record in csv_records(io.BytesIO(body), 1024)]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_breaks_off_within_quotes_is_reported_by_the_line_on_which_they_ope
 
 
 def test_a_stray_quote_spoils_its_own_line_alone() -> None:
-    numbers = [each.number for each in csv_records(io.BytesIO(b'a,b\n5" pipe,1\nx,2\n'), 1024)]
+    numbers = [record.number for record in csv_records(io.BytesIO(b'a,b\n5" pipe,1\nx,2\n'), 1024)]
     assert numbers == [1, 2, 3]
 
 
@@ -80,7 +80,7 @@ def test_a_stray_quote_spoils_its_own_line_alone() -> None:
 def test_what_others_write_comes_back(rows: list[list[str]]) -> None:
     sink = io.StringIO(newline="")
     csv.writer(sink, quoting=csv.QUOTE_ALL).writerows(rows)
-    assert [each for _, each in records(sink.getvalue().encode())] == rows
+    assert [row for _, row in records(sink.getvalue().encode())] == rows
 
 
 COLUMNS = (
@@ -96,8 +96,8 @@ PLAN = ReadPlan((ReadTarget(COLUMNS),))
 
 def read(body: str, plan: ReadPlan = PLAN) -> tuple[list[dict[str, object]], list[BadRow]]:
     found = list(csv_rows(io.BytesIO(body.encode()), plan, FIRST, DEFAULT_BOUNDS))
-    rows = [row for each in found if not isinstance(each, BadRow) for row in each.rows.to_pylist()]
-    return rows, [each for each in found if isinstance(each, BadRow)]
+    rows = [row for routed in found if not isinstance(routed, BadRow) for row in routed.rows.to_pylist()]
+    return rows, [bad_row for bad_row in found if isinstance(bad_row, BadRow)]
 
 
 def test_values_are_read_as_their_columns_want() -> None:
@@ -143,7 +143,7 @@ def test_values_that_do_not_fit_are_reported_with_their_line_and_a_body_of_their
 ) -> None:
     body = f"id,name\n1,a\n{value},b" if header == "id" else f"id,{header}\n1,\n2,{value}"
     rows, [bad] = read(body)
-    assert [each["id"] for each in rows] == [1]
+    assert [row["id"] for row in rows] == [1]
     assert bad.position == Position(3)
     assert bad.reason.startswith(f"{header}: ")
     lines = body.split("\n")
@@ -152,7 +152,7 @@ def test_values_that_do_not_fit_are_reported_with_their_line_and_a_body_of_their
 
 def test_records_of_another_length_are_bad_and_empty_lines_are_none() -> None:
     rows, bad = read("id,name\n1\n\n2,a,b\n3,c\n")
-    assert ([each["id"] for each in rows], [each.position.number for each in bad]) == ([3], [2, 4])
+    assert ([row["id"] for row in rows], [bad_row.position.number for bad_row in bad]) == ([3], [2, 4])
     # With one column, an empty line is a record like any other.
     rows, bad = read("name\na\n\n", ReadPlan((ReadTarget(COLUMNS[1:2]),)))
     assert rows == [{"name": "a"}, {"name": None}]
@@ -170,7 +170,7 @@ def test_columns_that_a_record_leaves_empty_need_not_be_its_targets() -> None:
     plan = ReadPlan((ReadTarget(COLUMNS[:1]), ReadTarget(COLUMNS[:2])), Route("kind", {"a": 0, "b": 1}))
     rows, bad = read("kind,id,name\na,1,\nb,2,x\na,3,y", plan)
     assert rows == [{"id": 1}, {"id": 2, "name": "x"}]
-    assert [(each.position.number, each.reason, each.target) for each in bad] == [
+    assert [(bad_row.position.number, bad_row.reason, bad_row.target) for bad_row in bad] == [
         (4, "there is no field name", 0)
     ]
     body = io.BytesIO(b"kind,id,name\na,1,\nb,2,x")

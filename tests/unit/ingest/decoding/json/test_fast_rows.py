@@ -52,12 +52,12 @@ def outcome(rows: Iterable[Rows]) -> Outcome:
     """Returns rows by target, in order and compared bit by bit, and bad rows by line."""
     good: dict[int, list[str]] = {}
     bad: dict[int, tuple[str, bytes, int | None, int | None]] = {}
-    for each in rows:
-        if isinstance(each, BadRow):
-            bad[each.position.number] = (each.reason, each.payload, each.target, each.position.column)
+    for row in rows:
+        if isinstance(row, BadRow):
+            bad[row.position.number] = (row.reason, row.payload, row.target, row.position.column)
         else:
-            each.rows.validate(full=True)
-            good.setdefault(each.target, []).extend(map(exactly, each.rows.to_pylist()))
+            row.rows.validate(full=True)
+            good.setdefault(row.target, []).extend(map(exactly, row.rows.to_pylist()))
     return good, bad
 
 
@@ -103,9 +103,9 @@ VALUES = some.one_of(LITERALS, LITERALS, NUMBERS, TEXTS)
 @pytest.mark.parametrize("name", TYPES)
 def test_known_values_of_every_type_are_those_that_come_one_by_one(name: str) -> None:
     plan = ReadPlan((ReadTarget(fields(name)),))
-    for each in KNOWN:
-        block = f'{{"c0":{each}}}\n{{"c0":null}}\n'.encode()
-        assert at_once(block, plan) == one_by_one(block, plan), each
+    for value in KNOWN:
+        block = f'{{"c0":{value}}}\n{{"c0":null}}\n'.encode()
+        assert at_once(block, plan) == one_by_one(block, plan), value
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -115,7 +115,7 @@ def test_values_of_every_type_are_those_that_come_one_by_one(name: str, data: so
     values = data.draw(some.lists(VALUES, min_size=1, max_size=4))
     required = data.draw(some.booleans())
     plan = ReadPlan((ReadTarget(fields(name, required=required)),))
-    block = "".join(f'{{"c0":{each}}}\n' for each in values).encode("utf-8", "surrogatepass")
+    block = "".join(f'{{"c0":{value}}}\n' for value in values).encode("utf-8", "surrogatepass")
     assert at_once(block, plan) == one_by_one(block, plan)
 
 
@@ -221,5 +221,5 @@ def test_usual_records_take_the_fast_way() -> None:
     block = (json.dumps(record, ensure_ascii=False) + "\n").encode() * 3
     assert is_plain(block, 3)
     found = list(ndjson_rows(BytesIO(block), ReadPlan((ReadTarget(fields(*TYPES)),)), FIRST, DEFAULT_BOUNDS))
-    assert [type(each).__name__ for each in found] == ["TargetRows"]
+    assert [type(routed).__name__ for routed in found] == ["TargetRows"]
     assert outcome(found) == one_by_one(block, ReadPlan((ReadTarget(fields(*TYPES)),)))

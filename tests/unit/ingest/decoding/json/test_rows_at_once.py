@@ -45,17 +45,17 @@ def exact_records(body: str | bytes) -> Any:
 
 
 def reported(rows: list[TargetRows]) -> list[tuple[int, list[str]]]:
-    for each in rows:
-        each.rows.validate(full=True)
-    return [(each.target, list(map(exactly, each.rows.to_pylist()))) for each in rows]
+    for row in rows:
+        row.rows.validate(full=True)
+    return [(row.target, list(map(exactly, row.rows.to_pylist()))) for row in rows]
 
 
 def one_by_one(body: str | bytes, plan: ReadPlan) -> list[tuple[int, list[str]]] | None:
     """Returns None if a record does not fit."""
     rows = RecordRows(plan)
-    if any(rows.take(each, FIRST, b"") for each in exact_records(body)):
+    if any(rows.take(record, FIRST, b"") for record in exact_records(body)):
         return None
-    return reported([each for each in rows.batches() if isinstance(each, TargetRows)])
+    return reported([batch for batch in rows.batches() if isinstance(batch, TargetRows)])
 
 
 def agrees(body: str | bytes, plan: ReadPlan) -> None:
@@ -68,8 +68,8 @@ def agrees(body: str | bytes, plan: ReadPlan) -> None:
 @pytest.mark.parametrize("name", TYPES)
 def test_known_values_of_every_type_are_those_that_come_one_by_one(name: str) -> None:
     plan = ReadPlan((ReadTarget(fields(name)),))
-    for each in KNOWN:
-        agrees(f'[{{"c0":{each}}},{{"c0":null}}]', plan)
+    for value in KNOWN:
+        agrees(f'[{{"c0":{value}}},{{"c0":null}}]', plan)
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -79,7 +79,7 @@ def test_values_of_every_type_are_those_that_come_one_by_one(name: str, data: so
     values = data.draw(some.lists(VALUES, min_size=1, max_size=4))
     plan = ReadPlan((ReadTarget(fields(name, required=data.draw(some.booleans()))),))
     spaces = data.draw(some.sampled_from(["", " ", "\n", "\r\n\t"]))
-    body = "[" + f"{spaces},{spaces}".join(f'{{"c0":{each}}}' for each in values) + "]"
+    body = "[" + f"{spaces},{spaces}".join(f'{{"c0":{value}}}' for value in values) + "]"
     agrees(body.encode("utf-8", "surrogatepass"), plan)
 
 
@@ -102,7 +102,7 @@ def test_a_record_that_does_not_fit_is_stored_as_it_was_sent(is_quick: bool) -> 
     assert found is not None
     write = Write(TableKey(TableName("lake", "logs", "events")), found, place="")
     rows = request_rows(IngestRequest((write,), ""), [LONGS], DEFAULT_BOUNDS, FakeSpools())
-    first, second = (each.payload.decode() for each in rows if isinstance(each, Unfit))
+    first, second = (row.payload.decode() for row in rows if isinstance(row, Unfit))
     assert exact_json(first) == exact_json(records[0])
     assert first.startswith('{"c0": 123456789012345678.12, ')
     assert exact_json(second) == exact_json(records[2])
@@ -113,7 +113,9 @@ def test_usual_records_are_read_at_once() -> None:
     assert records is not None
     found = rows_at_once(records, ReadPlan((ReadTarget(fields("long", "string")),)))
     assert found is not None
-    assert [each.rows.to_pylist() for each in found] == [[{"c0": 1, "c1": "a"}, {"c0": None, "c1": "b"}]]
+    assert [target_rows.rows.to_pylist() for target_rows in found] == [
+        [{"c0": 1, "c1": "a"}, {"c0": None, "c1": "b"}]
+    ]
 
 
 def test_with_a_route_targets_come_in_their_order() -> None:
@@ -122,7 +124,7 @@ def test_with_a_route_targets_come_in_their_order() -> None:
     plan = ReadPlan((ReadTarget(fields("long")), ReadTarget(fields("double"))), ROUTE)
     found = rows_at_once(records, plan)
     assert found is not None
-    assert [(each.target, each.rows.to_pylist()) for each in found] == [
+    assert [(target_rows.target, target_rows.rows.to_pylist()) for target_rows in found] == [
         (0, [{"c0": 2}]),
         (1, [{"c0": 1.0}, {"c0": 3.0}]),
     ]
@@ -158,8 +160,8 @@ def test_a_bad_record_is_reported_with_its_place_and_as_it_was_sent() -> None:
     assert lines is not None
     quick = Write(key, lines, place="/writes/0")
     expected, found = (
-        list(request_rows(IngestRequest((each,), ""), [LONGS], DEFAULT_BOUNDS, FakeSpools()))
-        for each in (plain, quick)
+        list(request_rows(IngestRequest((write,), ""), [LONGS], DEFAULT_BOUNDS, FakeSpools()))
+        for write in (plain, quick)
     )
     assert found[0] == expected[0]
     assert [rows.rows.to_pylist() for rows in found[1:] if isinstance(rows, TargetRows)] == [

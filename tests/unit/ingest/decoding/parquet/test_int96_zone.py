@@ -30,7 +30,7 @@ def inside(name: str, kind: FieldType, is_required: bool = False) -> Field:
 
 def structs(kinds: some.SearchStrategy[FieldType]) -> some.SearchStrategy[FieldType]:
     return some.lists(kinds, min_size=1, max_size=3).map(
-        lambda found: Struct(tuple(inside(f"f{place}", each) for place, each in enumerate(found)))
+        lambda found: Struct(tuple(inside(f"f{place}", kind) for place, kind in enumerate(found)))
     )
 
 
@@ -53,7 +53,7 @@ def arrow_type(kind: FieldType) -> pa.DataType:
         case Primitive():
             return pa.timestamp("us")
         case Struct(fields):
-            return pa.struct([(each.name, arrow_type(each.type)) for each in fields])
+            return pa.struct([(field.name, arrow_type(field.type)) for field in fields])
         case ListOf(element):
             return pa.list_(pa.field("element", arrow_type(element.type)))
         case MapOf(_, value):
@@ -71,7 +71,7 @@ def filled(kind: FieldType) -> some.SearchStrategy[Any]:
         case Primitive():
             return MOMENTS
         case Struct(fields):
-            return some.fixed_dictionaries({each.name: values(each.type) for each in fields})
+            return some.fixed_dictionaries({field.name: values(field.type) for field in fields})
         case ListOf(element):
             return some.lists(values(element.type), max_size=3)
         case MapOf(_, value):
@@ -88,11 +88,11 @@ def expected(value: Any, kind: FieldType) -> Any:
         case Primitive("timestamptz"):
             return value.replace(tzinfo=UTC)
         case Struct(fields):
-            return {each.name: expected(value[each.name], each.type) for each in fields}
+            return {field.name: expected(value[field.name], field.type) for field in fields}
         case ListOf(element):
-            return [expected(each, element.type) for each in value]
+            return [expected(item, element.type) for item in value]
         case MapOf(_, of_values):
-            return [(key, expected(each, of_values.type)) for key, each in value]
+            return [(key, expected(item, of_values.type)) for key, item in value]
         case _:
             return value
 
@@ -107,8 +107,8 @@ def parquet(kind: FieldType, rows: list[Any], *, has_int96: bool = True) -> byte
 def read(body: bytes, kind: FieldType) -> list[Any]:
     plan = ReadPlan((ReadTarget((Field(1, "id", Primitive("long")), Field(2, "v", kind))),))
     found = list(read_rows(io.BytesIO(body), RecordFormat.PARQUET, plan))
-    assert not any(isinstance(each, BadRow) for each in found)
-    return [row["v"] for each in found if not isinstance(each, BadRow) for row in each.rows.to_pylist()]
+    assert not any(isinstance(routed, BadRow) for routed in found)
+    return [row["v"] for routed in found if not isinstance(routed, BadRow) for row in routed.rows.to_pylist()]
 
 
 @given(some.data())
@@ -116,7 +116,7 @@ def read(body: bytes, kind: FieldType) -> list[Any]:
 def test_moments_of_int96_are_utc_at_every_depth(data: some.DataObject) -> None:
     kind = data.draw(TYPES)
     rows = data.draw(some.lists(values(kind), min_size=1, max_size=5))
-    assert read(parquet(kind, rows), kind) == [expected(each, kind) for each in rows]
+    assert read(parquet(kind, rows), kind) == [expected(row, kind) for row in rows]
 
 
 @pytest.mark.parametrize(

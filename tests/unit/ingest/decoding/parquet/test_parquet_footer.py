@@ -37,11 +37,11 @@ def read_by_pyarrow(data: bytes) -> Iterator[list[ColumnChunk]]:
         columns = map(group.column, range(group.num_columns))
         yield [
             ColumnChunk(
-                each.num_values,
-                each.dictionary_page_offset if each.has_dictionary_page else each.data_page_offset,
-                each.total_compressed_size,
+                column.num_values,
+                column.dictionary_page_offset if column.has_dictionary_page else column.data_page_offset,
+                column.total_compressed_size,
             )
-            for each in columns
+            for column in columns
         ]
 
 

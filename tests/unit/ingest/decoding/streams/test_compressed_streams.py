@@ -89,7 +89,7 @@ def test_frames_of_zstd_are_one_stream_whatever_is_skipped(data: bytes) -> None:
     ),
 )
 def test_what_follows_the_last_frame_of_zstd_is_reported(contents: list[bytes], behind: bytes) -> None:
-    data = b"".join(pa.compress(each, "zstd", asbytes=True) for each in contents)
+    data = b"".join(pa.compress(content, "zstd", asbytes=True) for content in contents)
     assert read(data, Compression.ZSTD) == b"".join(contents)
     # Fewer than four bytes may be the start of a frame.
     reason = "behind its last frame" if len(behind) >= 4 else "Truncated|behind its last frame"

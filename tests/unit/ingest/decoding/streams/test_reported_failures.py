@@ -20,7 +20,7 @@ from service.ingest.decoding.streams.sought import sought
 from service.model.ingest.record_formats import Compression, RecordFormat
 from tests.fakes.spools import FakeSpools
 
-ROWS = pa.table({"id": pa.array(range(50_000)), "note": [str(each) for each in range(50_000)]})
+ROWS = pa.table({"id": pa.array(range(50_000)), "note": [str(number) for number in range(50_000)]})
 Reading = Callable[[BinaryIO], object]
 
 

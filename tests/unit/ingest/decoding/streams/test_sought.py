@@ -42,11 +42,11 @@ def body(data: bytes, packed: Compression = Compression.GZIP) -> StreamedRecords
 
 def row_count(streamed: StreamedRecords, spools: Spools) -> int:
     with opened_records(streamed, 2**30, spools) as stream:
-        return sum(each.num_rows for each in parquet_batches(stream, DEFAULT_BOUNDS))
+        return sum(batch.num_rows for batch in parquet_batches(stream, DEFAULT_BOUNDS))
 
 
 def files(folder: Path) -> list[Path]:
-    return [each for each in folder.rglob("*") if each.is_file() and each.name not in (LOCK_NAME, ".lock")]
+    return [path for path in folder.rglob("*") if path.is_file() and path.name not in (LOCK_NAME, ".lock")]
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_what_is_unpacked_lies_beside_the_bodies_and_counts_as_they_do(
         assert file.stat().st_size == len(WHOLE)
         with closing(directory.new()) as other, pytest.raises(TooManyIngests):
             other.write(b"x" * (ROOM - len(WHOLE) + 1))
-        assert sum(each.num_rows for each in parquet_batches(stream, DEFAULT_BOUNDS)) == ROWS
+        assert sum(batch.num_rows for batch in parquet_batches(stream, DEFAULT_BOUNDS)) == ROWS
     assert files(tmp_path) == []
     assert has_all_its_room(directory)
 

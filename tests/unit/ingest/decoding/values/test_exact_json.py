@@ -33,8 +33,8 @@ def read(body: str, kind: Any, record_format: RecordFormat) -> tuple[list[Any], 
     """Returns the good values of a column `v`, and the reasons why others are bad."""
     plan = ReadPlan((ReadTarget((Field(1, "v", Primitive(kind) if isinstance(kind, str) else kind),)),))
     found = list(read_rows(io.BytesIO(body.encode()), record_format, plan))
-    rows = [row["v"] for each in found if not isinstance(each, BadRow) for row in each.rows.to_pylist()]
-    return rows, [each.reason for each in found if isinstance(each, BadRow)]
+    rows = [row["v"] for routed in found if not isinstance(routed, BadRow) for row in routed.rows.to_pylist()]
+    return rows, [bad_row.reason for bad_row in found if isinstance(bad_row, BadRow)]
 
 
 @pytest.mark.parametrize(

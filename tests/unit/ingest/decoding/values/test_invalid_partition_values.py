@@ -73,7 +73,7 @@ def test_a_value_without_a_partition_is_found(
 ) -> None:
     found = invalid_partition_values(pa.record_batch({"v": array}), rules(kind, transform, ON_DISK))
     assert found.keys() == bad
-    assert all(each.startswith("v: ") for each in found.values())
+    assert all(reason.startswith("v: ") for reason in found.values())
 
 
 def test_null_is_none_where_the_source_in_a_struct_is_required() -> None:
@@ -89,7 +89,7 @@ def test_a_bucket_has_a_short_name_however_long_its_values_are() -> None:
 
 
 def test_in_an_object_store_all_folders_together_are_bounded() -> None:
-    both = tuple(PartitionRule(each, (each,), "string", "identity") for each in ("a", "b"))
+    both = tuple(PartitionRule(name, (name,), "string", "identity") for name in ("a", "b"))
     batch = pa.record_batch({"a": ["x" * 500, "x" * 895, None], "b": ["y" * 500, None, "y" * 891]})
     assert invalid_partition_values(
         batch, PartitionRules(both, FolderBounds(each=None, together=900))
@@ -101,9 +101,9 @@ def body(record_format: RecordFormat) -> bytes:
     sink = io.BytesIO()
     match record_format:
         case RecordFormat.NDJSON:
-            return "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in RECORDS).encode()
+            return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in RECORDS).encode()
         case RecordFormat.CSV:
-            lines = (f"{each['id']},{each['name'] or ''}\n" for each in RECORDS)
+            lines = (f"{record['id']},{record['name'] or ''}\n" for record in RECORDS)
             return ("id,name\n" + "".join(lines)).encode()
         case RecordFormat.ARROW_STREAM:
             table = pa.Table.from_pylist(RECORDS)
@@ -115,7 +115,7 @@ def body(record_format: RecordFormat) -> bytes:
 
 
 def ids(found: Iterable[Rows | Unfit]) -> list[int]:
-    batches = [each.rows for each in found if isinstance(each, TargetRows)]
+    batches = [target_rows.rows for target_rows in found if isinstance(target_rows, TargetRows)]
     return [row["id"] for batch in batches for row in batch.to_pylist()]
 
 
@@ -124,7 +124,7 @@ def test_a_record_without_a_partition_is_bad_where_it_stands_and_the_others_are_
     record_format: RecordFormat,
 ) -> None:
     found = list(read_rows(io.BytesIO(body(record_format)), record_format, ReadPlan((TARGET,))))
-    [bad] = [each for each in found if isinstance(each, BadRow)]
+    [bad] = [bad_row for bad_row in found if isinstance(bad_row, BadRow)]
     assert ids(found) == [1, 3, 4]
     # The first line of CSV is its header.
     number = 3 if record_format is RecordFormat.CSV else 2
@@ -138,7 +138,7 @@ def test_of_columns_that_do_not_fit_and_partitions_that_are_none_all_rows_are_re
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     found = list(read_rows(io.BytesIO(sink.getvalue()), RecordFormat.ARROW_STREAM, ReadPlan((TARGET,))))
-    assert [each.position.number for each in found if isinstance(each, BadRow)] == [2, 3]
+    assert [bad_row.position.number for bad_row in found if isinstance(bad_row, BadRow)] == [2, 3]
     assert ids(found) == [1]
 
 
@@ -150,7 +150,7 @@ def test_records_of_a_json_body_are_reported_by_their_place(route: Route | None,
     write = Write(TableKey(TableName("lake", "s", "t")), ())
     request = IngestRequest((write,), "f", shared=records, route=route)
     found = list(request_rows(request, [TARGET], DEFAULT_BOUNDS, FakeSpools()))
-    [unfit] = [each for each in found if isinstance(each, Unfit)]
+    [unfit] = [part for part in found if isinstance(part, Unfit)]
     assert (unfit.record.place, unfit.record.reason, unfit.write) == ("/records/1", REASON, 0)
     assert json.loads(unfit.payload) == RECORDS[1]
     assert ids(found) == [1, 3, 4]

@@ -30,9 +30,9 @@ def converted(
 ) -> tuple[list[pa.RecordBatch], list[tuple[int, str]]]:
     """Returns the rows, and the index and reason of each bad one."""
     rows = RecordRows(ReadPlan((ReadTarget(tuple(fields)),)))
-    taken = [rows.take(each, Position(index), b"") for index, each in enumerate(records)]
-    bad = [(each.position.number, each.reason) for each in taken if each is not None]
-    return [each.rows for each in rows.batches() if isinstance(each, TargetRows)], bad
+    taken = [rows.take(record, Position(index), b"") for index, record in enumerate(records)]
+    bad = [(bad_row.position.number, bad_row.reason) for bad_row in taken if bad_row is not None]
+    return [batch.rows for batch in rows.batches() if isinstance(batch, TargetRows)], bad
 
 
 def value(type_name: str, given: object) -> object:
@@ -221,7 +221,7 @@ def test_an_entry_of_a_map_is_a_key_and_a_value(entries: list[object], reason: s
 )
 def test_keys_are_the_same_when_their_values_are(type_: FieldType, keys: list[object]) -> None:
     kind = MapOf(Field(5, "key", type_, True), Field(6, "value", Primitive("long")))
-    entries = [{"key": each} for each in keys]
+    entries = [{"key": key} for key in keys]
     assert converted([{"v": entries}], [Field(1, "v", kind)])[1] == [(0, "v: a key stands there twice")]
     assert converted([{"v": entries[:1]}], [Field(1, "v", kind)])[1] == []
 
@@ -244,7 +244,7 @@ def test_a_reason_names_the_place_inside_of_a_column() -> None:
 def test_a_field_outside_the_write_schema_is_refused() -> None:
     batches, bad = converted([{"id": 1, "extra": 1}, {"id": 2}], [ID])
     assert bad == [(0, "there is no field extra")]
-    assert [each["id"] for batch in batches for each in batch.to_pylist()] == [2]
+    assert [row["id"] for batch in batches for row in batch.to_pylist()] == [2]
 
 
 def routed(otherwise: int | None = None) -> RecordRows:
@@ -256,8 +256,8 @@ def test_records_go_where_their_field_says() -> None:
     rows = routed()
     for record in ({"id": 1, "kind": "http"}, {"id": 2, "kind": 7, "note": "a"}, {"id": 3, "kind": "http"}):
         assert rows.take(record, FIRST, b"") is None
-    batches = [each for each in rows.batches() if isinstance(each, TargetRows)]
-    found = [(each.target, each.rows.to_pylist()) for each in batches]
+    batches = [batch for batch in rows.batches() if isinstance(batch, TargetRows)]
+    found = [(batch.target, batch.rows.to_pylist()) for batch in batches]
     assert found == [(0, [{"id": 1}, {"id": 3}]), (1, [{"id": 2, "note": "a"}])]
     assert list(rows.batches()) == []
 

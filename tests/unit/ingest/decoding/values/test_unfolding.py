@@ -127,8 +127,8 @@ def test_values_that_stand_in_many_rows_count_as_often(kind: str) -> None:
     with pytest.raises(IngestInvalid, match="more than 67108864 bytes"):
         list(unfolded_parts(batch, Room(SMALL)))
     parts = list(unfolded_parts(batch, Room(ReadBounds(body_bytes=1024 * MIB, batch_bytes=8 * MIB))))
-    assert sum(each.num_rows for each in parts) == 1000
-    assert max(each.num_rows for each in parts) <= 8
+    assert sum(part.num_rows for part in parts) == 1000
+    assert max(part.num_rows for part in parts) <= 8
     assert pa.Table.from_batches(parts).to_pylist()[-1] == batch.slice(999).to_pylist()[0]
 
 
@@ -180,8 +180,8 @@ def test_rows_that_take_a_page_each_are_read_few_at_once() -> None:
     body = parquet(rows, compression="zstd", use_dictionary=False, data_page_size=1, write_batch_size=1)
     assert len(body) < MIB
     batches = list(parquet_batches(io.BytesIO(body), ReadBounds(body_bytes=64 * MIB, batch_bytes=4 * MIB)))
-    assert sum(each.num_rows for each in batches) == 20
-    assert max(each.num_rows for each in batches) <= 4
+    assert sum(batch.num_rows for batch in batches) == 20
+    assert max(batch.num_rows for batch in batches) <= 4
 
 
 def test_words_of_a_dictionary_are_not_written_out_before_they_are_measured() -> None:
@@ -189,8 +189,8 @@ def test_words_of_a_dictionary_are_not_written_out_before_they_are_measured() ->
     body = parquet(rows, compression="zstd")
     bounds = ReadBounds(body_bytes=1024 * MIB, batch_bytes=8 * MIB)
     batches = list(parquet_batches(io.BytesIO(body), bounds))
-    assert sum(each.num_rows for each in batches) == 100
-    assert max(each.num_rows for each in batches) <= 8
+    assert sum(batch.num_rows for batch in batches) == 100
+    assert max(batch.num_rows for batch in batches) <= 8
     with pytest.raises(IngestInvalid, match="more than"):
         rows_of(body, ReadBounds(body_bytes=16 * MIB, batch_bytes=8 * MIB))
 
@@ -200,7 +200,7 @@ def test_words_with_a_common_beginning_are_read_few_at_once(encoding: str) -> No
     words = [LONG + f"{number:06}" for number in range(100)]
     body = parquet(pa.table({"a": words}), use_dictionary=False, column_encoding={"a": encoding})
     batches = list(parquet_batches(io.BytesIO(body), ReadBounds(body_bytes=1024 * MIB, batch_bytes=64 * MIB)))
-    assert [each for batch in batches for each in batch["a"].to_pylist()] == words
+    assert [value for batch in batches for value in batch["a"].to_pylist()] == words
     with pytest.raises(IngestInvalid, match="more than"):
         rows_of(body, ReadBounds(body_bytes=16 * MIB, batch_bytes=64 * MIB))
 
@@ -225,7 +225,7 @@ def test_a_file_of_ordinary_rows_is_read_many_at_once() -> None:
     )
     for options in ({}, {"data_page_version": "2.0", "compression": "zstd"}, {"row_group_size": 7_000}):
         batches = list(parquet_batches(io.BytesIO(parquet(rows, **options)), ReadBounds()))
-        read = [row for each in batches for row in each.to_pylist()]
+        read = [row for batch in batches for row in batch.to_pylist()]
         assert read == rows.to_pylist()
         assert len(batches) < 40
 
