@@ -92,8 +92,10 @@ def _rows(samples: dict[str, dict[str, list[float]]]) -> list[Row]:
 
 
 def _ratio(kind: str, peer: list[float], ours: list[float], target: float | None) -> Row:
-    each = [one / other for one, other in zip(peer, ours, strict=True)]
+    ratios = [one / other for one, other in zip(peer, ours, strict=True)]
     value = statistics.median(peer) / statistics.median(ours)
     text = None if target is None else f"≥ {target:g}"
     is_met = None if target is None else value >= target
-    return Row(f"{kind}: Spark's own to cached filter", value, "times", min(each), max(each), text, is_met)
+    return Row(
+        f"{kind}: Spark's own to cached filter", value, "times", min(ratios), max(ratios), text, is_met
+    )

@@ -22,8 +22,8 @@ TOGETHER = {
 }
 """The scope of each folder. Tests of all other folders need nothing that is slow to start."""
 OF_THEIR_OWN = frozenset(
-    f"test_{each}.py"
-    for each in (
+    f"test_{name}.py"
+    for name in (
         "authentication",
         "data_files",
         "demo",

@@ -34,8 +34,8 @@ def secret_of(variable: str) -> str:
 
 @pytest.fixture(autouse=True)
 def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for each in [name for name in os.environ if name.upper().startswith("SLUICE_")]:
-        monkeypatch.delenv(each)
+    for variable in [name for name in os.environ if name.upper().startswith("SLUICE_")]:
+        monkeypatch.delenv(variable)
 
 
 def settings_of(container: Manifest, monkeypatch: pytest.MonkeyPatch) -> Settings:
@@ -66,7 +66,7 @@ def test_the_migration_takes_its_environment(made: Rendered, monkeypatch: pytest
 
 
 def test_what_is_not_given_is_left_to_the_image() -> None:
-    names = {each["name"] for each in rendered("smallest").gateway["env"]}
+    names = {variable["name"] for variable in rendered("smallest").gateway["env"]}
     assert names == {"POD_NAME", "SLUICE_ALLOW_UNAUTHENTICATED", "SLUICE_QUERY_WORKERS"}
 
 
@@ -118,7 +118,7 @@ def test_every_setting_can_be_given(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     values = tmp_path / "values.json"
     values.write_text(json.dumps({"settings": given}))
     container = render("--values", str(values)).gateway
-    names = {each["name"] for each in container["env"]} - {"POD_NAME"}
+    names = {variable["name"] for variable in container["env"]} - {"POD_NAME"}
     assert names == {f"SLUICE_{name.upper()}" for name in given}
     settings = settings_of(container, monkeypatch).model_dump(mode="json")
     assert {name: settings[name] for name in given} == given

@@ -477,8 +477,8 @@ def test_a_round_has_no_more_ingests_and_bytes_than_the_operator_lets_it(
         assert len(pending.committable.ingest_ids) == 1
         committed_as(pending, 7)
     assert [len(round_) for round_ in rounds(of_two)] == [2, 2]
-    for each in (of_two, small):
-        each.close()
+    for log in (of_two, small):
+        log.close()
 
 
 def test_appends_and_upserts_share_a_round_in_order_of_arrival(log: IngestLog) -> None:
@@ -507,7 +507,7 @@ def test_an_upsert_and_what_comes_before_it_are_a_round_as_far_as_they_may_be_jo
         for bounds in (RoundBounds(joined_rows=limit), RoundBounds(joined_files=limit // 10)):
             log = PostgresIngestLog(metrics_url, round_bounds=bounds)
             ids = [accept(log, [write_result(key, is_upsert=kind)]).ingest_id for kind in kinds]
-            assert rounds(log, key) == [tuple(ids[each] for each in group) for group in groups]
+            assert rounds(log, key) == [tuple(ids[index] for index in group) for group in groups]
             log.close()
 
 
@@ -525,7 +525,7 @@ def test_an_upsert_passes_nothing_and_nothing_passes_it(log: IngestLog) -> None:
     results = [write_result(schema_id=schema_id, is_upsert=upsert) for schema_id, upsert in sent]
     ids = [accept(log, [result]).ingest_id for result in results]
     expected = [(0, 2), (1,), (3,), (4, 5), (6,)]
-    assert rounds(log) == [tuple(ids[each] for each in group) for group in expected]
+    assert rounds(log) == [tuple(ids[index] for index in group) for group in expected]
 
 
 def test_what_was_written_for_another_spec_or_schema_has_a_round_of_its_own(log: IngestLog) -> None:

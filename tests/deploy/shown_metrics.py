@@ -64,7 +64,7 @@ def fullest_text() -> str:
     for refusal in get_args(Refusal):
         metrics.ingests.round_ended(Committable(LOGS, uuid4(), (uuid4(),), ()), refusal.code, 1)
     metrics.ingests.committed_after([1])
-    is_open = {each: 1 for each in QueryState if not each.is_final}
+    is_open = {state: 1 for state in QueryState if not state.is_final}
     vitals = Vitals(PartHealth("engine", PartState.UP), 0)
     return (fullest_process().exposition(is_ready=True) + metrics.exposition(is_open, vitals)).decode()
 

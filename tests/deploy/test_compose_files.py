@@ -114,7 +114,7 @@ def test_gateways_can_write_nothing_but_their_data_and_gain_nothing() -> None:
 def test_ports_are_published_to_this_machine_alone_by_default() -> None:
     published = [port for service in COMPOSE["services"].values() for port in service.get("ports", ())]
     assert len(published) == 2
-    assert all(":-127.0.0.1:" in each for each in published)
+    assert all(":-127.0.0.1:" in port for port in published)
 
 
 @pytest.fixture

@@ -37,11 +37,11 @@ def copied() -> list[str]:
 
 def test_everything_that_is_copied_is_there_and_sent_to_the_builder() -> None:
     ignore = (REPOSITORY / ".dockerignore").read_text().splitlines()
-    sent = [each[1:] for each in ignore if each.startswith("!")]
+    sent = [line[1:] for line in ignore if line.startswith("!")]
     assert len(copied()) > 5
     for source in copied():
         assert (REPOSITORY / source).exists(), source
-        assert any(source == each or source.startswith(f"{each}/") for each in sent), source
+        assert any(source == path or source.startswith(f"{path}/") for path in sent), source
 
 
 def test_every_package_of_the_project_is_copied() -> None:
@@ -65,10 +65,10 @@ def test_no_token_and_no_secret_is_in_it() -> None:
 def test_it_runs_as_an_ordinary_user_and_reaps_processes_and_has_one_volume() -> None:
     runtime = STEPS[max(number for number, step in enumerate(STEPS) if step.startswith("FROM ")) :]
     assert "USER 65532:65532" in runtime
-    assert [each for each in runtime if each.startswith("VOLUME")] == ["VOLUME /data"]
-    [entry] = [each for each in runtime if each.startswith("ENTRYPOINT")]
+    assert [step for step in runtime if step.startswith("VOLUME")] == ["VOLUME /data"]
+    [entry] = [step for step in runtime if step.startswith("ENTRYPOINT")]
     assert entry == 'ENTRYPOINT ["tini", "--", "sluice"]'
-    assert any(each.startswith("HEALTHCHECK") for each in runtime)
+    assert any(step.startswith("HEALTHCHECK") for step in runtime)
 
 
 def test_what_is_installed_has_hashes() -> None:
@@ -81,7 +81,7 @@ def test_what_is_installed_has_hashes() -> None:
 def test_each_thing_that_is_removed_is_there_to_be_removed(slim: ModuleType) -> None:
     packages = Path(pyspark.__file__).parents[1]
     assert [name for name in slim.DROPPED if not list(packages.glob(name))] == []
-    assert [each for each in slim.STRIPPED if not list(packages.glob(each))] == []
+    assert [pattern for pattern in slim.STRIPPED if not list(packages.glob(pattern))] == []
     assert all(reason for reason in slim.DROPPED.values())
 
 

@@ -110,7 +110,7 @@ def test_two_dimensions_leave_the_files_of_their_common_keys(
     names = {"column": star.column, "key": star.key or star.column, "other": other}
     checked = harness.check(text.format(table=star.table, asked=star.asked, **names))
     common = set(star.keys(harness)) & set(replace(star, asked=other).keys(harness))
-    literals = ", ".join(_literal(each) for each in common)
+    literals = ", ".join(_literal(key) for key in common)
     condition = f"{star.column} IN ({literals})" if common else "FALSE"
     literal = harness.run(f"SELECT id FROM {star.table} WHERE {condition}")
     expected = sum(scan.metrics.data_files.selected for scan in literal.scans)
@@ -128,7 +128,7 @@ def test_files_that_must_be_pruned_are_not_opened(star: Star, harness: Harness, 
     query = star.said(JOINED, name)
     # In a semi-join, Spark's own pruning has no part.
     semi = star.said(SEMI, name)
-    before = [rows_of(harness.run(each).rows) for each in (query, semi)]
+    before = [rows_of(harness.run(sql).rows) for sql in (query, semi)]
     # PyIceberg's own planning says which files may hold a key.
     wanted = In(star.column, {_for_pyiceberg(key) for key in star.keys(harness)})  # type: ignore[call-arg]
     planned = {file.file.file_path for file in table.scan(row_filter=wanted).plan_files()}

@@ -35,7 +35,7 @@ COLUMNS = ["note", "amount", "id"]
 BAD = (2, 5)
 NOTES = {1: "plain", 2: 'a,"b"\nc', 3: "🙂", 4: None, 5: "", 6: "\\"}
 RECORDS: list[dict[str, Any]] = [
-    {"id": each, "note": note, "amount": TOO_LARGE if each in BAD else each} for each, note in NOTES.items()
+    {"id": id_, "note": note, "amount": TOO_LARGE if id_ in BAD else id_} for id_, note in NOTES.items()
 ]
 
 
@@ -145,8 +145,8 @@ def days_table(lake: SqlCatalog, new_name: str) -> Iterator[str]:
     ]
     lake.create_table(new_name, Schema(*fields))
     yield new_name
-    for each in (new_name, f"{new_name}__dead_letter"):
-        lake.drop_table(each)
+    for identifier in (new_name, f"{new_name}__dead_letter"):
+        lake.drop_table(identifier)
 
 
 def test_dead_letters_with_days_and_moments_of_far_years_are_sent_again(
@@ -172,7 +172,7 @@ def test_dead_letters_with_days_and_moments_of_far_years_are_sent_again(
         return count
 
     def payloads() -> list[str]:
-        return [each for [each] in rows(gateway, f"SELECT payload FROM lake.{days_table}__dead_letter")]
+        return [payload for [payload] in rows(gateway, f"SELECT payload FROM lake.{days_table}__dead_letter")]
 
     assert send("PARQUET", sink.getvalue()) == 2
     stored = sorted(payloads(), key=lambda payload: str(json.loads(payload)["id"]))

@@ -61,7 +61,7 @@ def rewritten(client: httpx.Client, sql: str, kind: str) -> JsonObject:
 
 def is_nothing_of(scan: JsonObject) -> bool:
     """Returns whether the scan selects nothing of a total above zero, at every level."""
-    levels = [scan[each] for each in ("partitions", "manifests", "dataFiles", "bytes")]
+    levels = [scan[name] for name in ("partitions", "manifests", "dataFiles", "bytes")]
     is_nothing = all(level["selected"] == 0 < level["total"] for level in levels)
     return is_nothing and not scan["rows"]["read"] and not scan["hasRun"]
 

@@ -73,7 +73,7 @@ EXPECTED = [
 
 def as_json(record: dict[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {
-        name: str(each) if isinstance(each, (date, Decimal)) else each for name, each in record.items()
+        name: str(value) if isinstance(value, (date, Decimal)) else value for name, value in record.items()
     }
     if isinstance(plain.get("counts"), list):
         plain["counts"] = dict(plain["counts"])
@@ -265,8 +265,8 @@ def test_dead_letters_are_stored_read_and_sent_again(gateway: httpx.Client, even
     assert [commit["table"] for commit in answer["commits"]] == [named(events), dead_letters]
     sql = f"SELECT payload, position, ingest_id, table_name FROM {dead_letters} ORDER BY position"
     found = rows(gateway, sql)
-    assert [each[0] for each in found] == lines[1:4]
-    assert {tuple(each[2:]) for each in found} == {(answer["ingestId"], named(events))}
+    assert [row[0] for row in found] == lines[1:4]
+    assert {tuple(row[2:]) for row in found} == {(answer["ingestId"], named(events))}
     corrected = "\n".join(str(each[0]).replace('"2"', "2").replace("02-30", "02-28") for each in found)
     again = send(gateway, events, corrected.encode(), onError="DEAD_LETTER").json()
     assert (again["commits"][0]["addedRecords"], again["rejected"]["count"]) == (2, 1)

@@ -107,7 +107,7 @@ def test_branches_of_one_request_are_read_apart(gateway: httpx.Client, new_table
     assert_read_alike(gateway, table, reported(1, 2))
     sql = f"SELECT id FROM {named(table)} VERSION AS OF 'audit' ORDER BY id"
     # A new branch starts with what `main` has then, before or after the request's other commit.
-    ids = [each["id"] for each in by_spark(gateway, sql)]
+    ids = [row["id"] for row in by_spark(gateway, sql)]
     assert [id_ for id_ in ids if id_ != 2] == [1, 3, 4]
     scanned = table.refresh().scan().use_ref("audit").to_arrow()["id"].to_pylist()
     assert sorted(scanned) == ids
@@ -136,7 +136,7 @@ def test_files_are_of_the_spec_that_the_table_has_by_then(
     assert len(specs) == 4
     for number in range(1, 7):
         sql = f"SELECT id FROM {named(table)} WHERE id = {number}"
-        assert [each["id"] for each in by_spark(gateway, sql)] == [number]
+        assert [row["id"] for row in by_spark(gateway, sql)] == [number]
         assert table.scan(row_filter=f"id = {number}").to_arrow()["id"].to_pylist() == [number]
     assert sorted(table.scan(row_filter=f"day = '{DAY}'").to_arrow()["id"].to_pylist()) == [1, 2, 3, 4, 5]
 
@@ -168,13 +168,13 @@ def test_bloom_filters_that_a_table_asks_for_are_in_the_files_that_have_its_colu
         {"name": "note", "type": "string"},
         {"name": "at", "type": inner},
     ]
-    asked = {f"write.parquet.bloom-filter-enabled.column.{each}": "true" for each in ("note", "at.zip")}
+    asked = {f"write.parquet.bloom-filter-enabled.column.{column}": "true" for column in ("note", "at.zip")}
     first = {"table": f"lake.{name}", "schema": {"type": "struct", "fields": fields}}
     first |= {"create": {"properties": asked}}
     record: dict[str, Any] = {"id": 1, "note": "a", "at": {"city": "Ulm", "zip": 89073}}
     schemas = {("id", "note"): {"note"}, ("at.zip", "id"): {"at, zip"}, ("at.city", "id"): set[str]()}
     for columns in schemas:
-        given = {each: record[each] for each in ("id", "note") if each in columns}
+        given = {column: record[column] for column in ("id", "note") if column in columns}
         part = {column[3:]: record["at"][column[3:]] for column in columns if column.startswith("at.")}
         sent(gateway, first | {"writeSchema": columns, "records": [given | ({"at": part} if part else {})]})
     found = {with_filters(path_of(file)) for file in data_files(lake.load_table(name))}
@@ -187,4 +187,4 @@ def with_filters(path: str) -> frozenset[str]:
         found = connection.execute(
             "SELECT path_in_schema FROM parquet_metadata(?) WHERE bloom_filter_offset IS NOT NULL", [path]
         ).fetchall()
-    return frozenset(str(each[0]) for each in found)
+    return frozenset(str(row[0]) for row in found)

@@ -76,14 +76,14 @@ def columns_of(table: Table) -> list[Columns]:
 
 def rows(gateway: httpx.Client, table: Table) -> Counter[str]:
     """Returns the count of each row, as some rows have no id."""
-    return Counter(repr(sorted(each.items())) for each in by_spark(gateway, f"SELECT * FROM {named(table)}"))
+    return Counter(repr(sorted(row.items())) for row in by_spark(gateway, f"SELECT * FROM {named(table)}"))
 
 
 def assert_nothing_but_fewer_files(
     gateway: httpx.Client, table: Table, before: Counter[str], had: set[Columns]
 ) -> None:
     assert rows(gateway, table) == before
-    assert Counter(repr(sorted(each.items())) for each in by_pyiceberg(table)) == before
+    assert Counter(repr(sorted(row.items())) for row in by_pyiceberg(table)) == before
     assert set(columns_of(table)) <= had
 
 
@@ -130,7 +130,7 @@ def test_what_upserts_replaced_goes_with_their_deletes_whatever_columns_the_file
     send(gateway, table, NO_KEY, {"kind": "click", "url": "keyless"})
     send(gateway, table, CLICK, {"id": None, "kind": "click", "url": "no id"}, **keys)
     before, had = rows(gateway, table), set(columns_of_all(table))
-    assert not [each for each in before if "keyless" in each]
+    assert not [row for row in before if "keyless" in row]
     counts = compact(gateway, table)
     assert counts["removedDeleteFiles"] > 0
     assert_nothing_but_fewer_files(gateway, table, before, had)
@@ -143,7 +143,7 @@ def test_what_upserts_replaced_goes_with_their_deletes_whatever_columns_the_file
 def columns_of_all(table: Table) -> list[Columns]:
     """Returns the columns of all files, also of tables with deletes, which PyIceberg cannot scan."""
     found = table.refresh().inspect.data_files().to_pylist()
-    return [tuple(pq.read_schema(each["file_path"].removeprefix("file://")).names) for each in found]
+    return [tuple(pq.read_schema(file["file_path"].removeprefix("file://")).names) for file in found]
 
 
 def test_columns_that_came_and_went_are_not_written_again(gateway: httpx.Client, table: Table) -> None:

@@ -33,7 +33,7 @@ def names(lake: SqlCatalog, new_name: str) -> tuple[str, str]:
 def rewrites(explanation: JsonObject) -> dict[str, str]:
     """Returns the expanded views with their details."""
     found = (rewrite for rewrite in explanation["rewrites"] if rewrite["rewrite"] == "VIEW_EXPANDED")
-    return {each["table"]: each["detail"] for each in found}
+    return {rewrite["table"]: rewrite["detail"] for rewrite in found}
 
 
 def test_files_behind_a_view_are_not_read_and_the_explanation_says_why(
@@ -90,6 +90,6 @@ def test_an_error_is_reported_for_the_text_that_was_sent(
     plain = post(gateway, query, **NEVER)
     assert response.status_code == plain.status_code == 422
     reported, expected = response.json(), plain.json()
-    assert {each: reported[each] for each in ("code", "detail")} == {
-        each: expected[each] for each in ("code", "detail")
+    assert {key: reported[key] for key in ("code", "detail")} == {
+        key: expected[key] for key in ("code", "detail")
     }

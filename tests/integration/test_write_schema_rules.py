@@ -54,7 +54,7 @@ STRICT = Schema(
 LENIENT = Schema(NestedField(1, "id", LongType()), NestedField(2, "note", StringType()))
 BY_DAY = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "day"))
 BY_NOTE = SortOrder(SortField(3, IdentityTransform(), SortDirection.DESC, NullOrder.NULLS_LAST))
-NOTHING: Row = dict.fromkeys(each.name for each in STRICT.fields)
+NOTHING: Row = dict.fromkeys(column.name for column in STRICT.fields)
 DAY, ANSWERED_DAY = "2026-01-31", date(2026, 1, 31)
 FIRST: Row = {"id": 1, "day": DAY}
 ANSWERED = NOTHING | {"id": 1, "day": ANSWERED_DAY}
@@ -351,6 +351,6 @@ def test_files_are_in_the_tables_order_where_they_have_its_columns(
     rows = [NOTHING | {"note": None} | record | {"day": ANSWERED_DAY} for record in [*records, *without]]
     assert_read_alike(gateway, table, rows)
     orders = {
-        file.sort_order_id: [each["id"] for each in by_duckdb(path_of(file))] for file in data_files(table)
+        file.sort_order_id: [row["id"] for row in by_duckdb(path_of(file))] for file in data_files(table)
     }
     assert orders == {table.sort_order().order_id: [3, 0, 2, 1], 0: [9, 8]}

@@ -197,7 +197,7 @@ class PyIcebergCatalogs:
     def _by_catalog(self, tables: Iterable[TableAt]) -> Iterator[tuple[str, list[TableAt]]]:
         configured = sorted(
             (table for table in tables if table.name.catalog in self._connections),
-            key=lambda each: each.name.catalog,
+            key=lambda table: table.name.catalog,
         )
         for name, group in groupby(configured, key=lambda table: table.name.catalog):
             yield name, list(group)

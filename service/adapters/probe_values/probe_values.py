@@ -159,7 +159,7 @@ class ManifestProbeValues:
         field = fields.get(column)
         if field is None or not has_intervals(field):
             return NotKnown.UNAVAILABLE
-        others = [each for wanted in self._reader.wanted(name) if (each := fields.get(wanted))]
+        others = [other for wanted in self._reader.wanted(name) if (other := fields.get(wanted))]
         manifests = self._reader.manifests(table, snapshot)
         found = self._of_files(table, manifests, field, others)
         if self._partitions.get((name, snapshot_id)) is None:

@@ -15,9 +15,9 @@ def literal_type(expression: exp.Expr) -> str | None:
     """Returns the type in Iceberg's spelling, `null` for NULL itself; None for any other expression.
 
     >>> from sqlglot import parse_one
-    >>> [literal_type(parse_one(each, read="spark")) for each in ("-7", "3000000000", "'a'", "NULL")]
+    >>> [literal_type(parse_one(text, read="spark")) for text in ("-7", "3000000000", "'a'", "NULL")]
     ['int', 'long', 'string', 'null']
-    >>> [literal_type(parse_one(each, read="spark")) for each in ("DATE '2000-01-01'", "1.5", "k")]
+    >>> [literal_type(parse_one(text, read="spark")) for text in ("DATE '2000-01-01'", "1.5", "k")]
     ['date', None, None]
     """
     expression = expression.unnest()

@@ -45,7 +45,7 @@ def inline_table(
     >>> from sqlglot.optimizer.scope import build_scope
     >>> tree = parse_one("SELECT 1 FROM (VALUES (1, rand()), (2, 3)) AS d(k, r)", read="spark")
     >>> [scope] = build_scope(tree).udtf_scopes
-    >>> inline_table(scope, lambda _: None, lambda _: True, lambda each: each.find(exp.Rand) is None)
+    >>> inline_table(scope, lambda _: None, lambda _: True, lambda value: value.find(exp.Rand) is None)
     >>> tree = parse_one("SELECT 1 FROM (VALUES (1), (2)) AS d(k)", read="spark")
     >>> [scope] = build_scope(tree).udtf_scopes
     >>> inline_table(scope, lambda _: None, lambda _: True, lambda _: True).query.sql("spark")

@@ -24,7 +24,7 @@ def _read_again_and_again(hostile: Hostile) -> None:
 
 def _never_read(hostile: Hostile) -> None:
     path = f"/query/{_result(hostile, ROWS_OF_A_KILOBYTE.format(100_000))}/chunks/0"
-    opened(300, lambda each: each.head(f"GET {path}", "Accept: text/csv"))(hostile)
+    opened(300, lambda attacker: attacker.head(f"GET {path}", "Accept: text/csv"))(hostile)
 
 
 def _explained(hostile: Hostile) -> None:
@@ -42,7 +42,7 @@ def _waiting(number: int) -> Attack:
         body = {"sql": "SELECT sum(hash(id)) FROM range(0, 1000000000000, 1, 1)", "timeout": "60s"}
         query_id = hostile.client.post("/query", json=body | {"waitTimeout": "0s"}).json()["queryId"]
         path = f"GET /query/{query_id}?waitTimeout=50s"
-        opened(number, lambda each: each.head(path))(hostile)
+        opened(number, lambda attacker: attacker.head(path))(hostile)
         with httpx.Client(base_url=hostile.url, headers=hostile.headers, timeout=ATTACK_S) as client:
             client.delete(f"/query/{query_id}")
 

@@ -169,7 +169,7 @@ def check_rows(gateway: RunningGateway, table: Table, sent: list[Delivery], mess
     found = table.scan().to_arrow().to_pylist()
     expected = {number: delivery.row(number) for delivery in sent for number in delivery.good_ids}
     assert len(found) == len(expected), message
-    assert {each["id"]: each for each in found} == expected, message
+    assert {row["id"]: row for row in found} == expected, message
     counted = rows(gateway.client, f"SELECT count(*), count(DISTINCT id) FROM lake.{'.'.join(table.name())}")
     assert counted == [[len(expected), len(expected)]], message
 
@@ -180,8 +180,8 @@ def check_states(
     """Checks that each key has one row, which is that of the upsert committed last."""
     numbers = {snapshot.snapshot_id: snapshot.sequence_number or 0 for snapshot in table.metadata.snapshots}
 
-    def committed(each: Delivery) -> int:
-        [commit] = answers[each.request_id]["commits"]
+    def committed(delivery: Delivery) -> int:
+        [commit] = answers[delivery.request_id]["commits"]
         return numbers[commit["snapshotId"]]
 
     in_order = sorted(sent, key=committed)
@@ -201,9 +201,9 @@ def check_dead_letters(
     """Checks that each bad record is stored once, with the ingest that it was sent in."""
     found = dead_letters.scan(selected_fields=("request_id", "ingest_id", "payload")).to_arrow().to_pylist()
     bad = [(delivery.request_id, line) for delivery in deliveries for line in delivery.bad_lines]
-    assert sorted((each["request_id"], each["payload"]) for each in found) == sorted(bad), message
-    for each in found:
-        assert each["ingest_id"] == answers[each["request_id"]]["ingestId"], message
+    assert sorted((letter["request_id"], letter["payload"]) for letter in found) == sorted(bad), message
+    for letter in found:
+        assert letter["ingest_id"] == answers[letter["request_id"]]["ingestId"], message
     for delivery in deliveries:
         assert answers[delivery.request_id]["rejected"]["count"] == len(delivery.bad_lines), message
 
@@ -211,7 +211,7 @@ def check_dead_letters(
 def check_log(gateway: RunningGateway, answers: dict[str, Any], message: str) -> None:
     """Checks that the log has exactly the answered ingests, and none that waits or failed."""
     listed = gateway.client.get("/ingest", params={"limit": 1000}).json()["ingests"]
-    assert {each["state"] for each in listed} == {"COMMITTED"}, message
-    assert {each["requestId"]: each["ingestId"] for each in listed} == {
+    assert {ingest["state"] for ingest in listed} == {"COMMITTED"}, message
+    assert {ingest["requestId"]: ingest["ingestId"] for ingest in listed} == {
         request_id: answer["ingestId"] for request_id, answer in answers.items()
     }, message

@@ -86,8 +86,8 @@ def test_an_upsert_to_the_dead_letters_of_the_request_is_refused_before(ingests:
     assert refused.value.violations[0].place == "/writes/1"  # type: ignore[attr-defined]
     assert not ingests.files.files
     # Alone, or if bad records refuse the whole request, the upsert may go to that table.
-    for each in (replace(request, writes=(upsert,)), IngestRequest((write({"id": 1, **DAY}), upsert), "")):
-        assert ingests.accept(each, "ann").record.commits
+    for allowed in (replace(request, writes=(upsert,)), IngestRequest((write({"id": 1, **DAY}), upsert), "")):
+        assert ingests.accept(allowed, "ann").record.commits
 
 
 def write(

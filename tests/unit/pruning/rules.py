@@ -206,7 +206,7 @@ def effective_joins(sql: str) -> str:
     ]
     where = select.args.get("where")
     found = joined_in_effect(select.args["from_"].alias_or_name, joins, [where.this] if where else [])
-    return _listed(f"{join.added}: {each}" for join, each in zip(joins, found, strict=True))
+    return _listed(f"{join.added}: {join_type}" for join, join_type in zip(joins, found, strict=True))
 
 
 _JOIN_TYPES = {
@@ -247,7 +247,7 @@ def lineage(sql: str) -> str:
     scope = _scope(sql)
     references = scope.ref_count()
     place = Place(scope, "r", scope.selected_sources["r"][1])
-    context = PushdownContext(lambda each: _classes(_graph(each)), lambda each: references[id(each)])
+    context = PushdownContext(lambda inner: _classes(_graph(inner)), lambda inner: references[id(inner)])
     return _listed(map(_lineage_of, pushdown_targets(place, "day_key", context)))
 
 
@@ -324,7 +324,7 @@ def join_conditions(sql: str) -> str:
         lambda one, two: "other" not in (one.column, two.column),
         is_condition_faithful,
     )
-    return _listed(each.sql("spark") for each in found)
+    return _listed(condition.sql("spark") for condition in found)
 
 
 def fold_current_date(sql: str) -> str:
@@ -500,7 +500,7 @@ def flattened_columns(sql: str) -> str:
     assert isinstance(scope, Scope)
     found = projections(scope.expression, _flattened(scope))
     rows = "rows of its joins" if has_rows_of_its_joins(scope.expression) else "other rows"
-    return _listed([rows, *(f"{name}: {each.sql('spark')}" for name, each in found.items())])
+    return _listed([rows, *(f"{name}: {expression.sql('spark')}" for name, expression in found.items())])
 
 
 def ambiguous_tables(sql: str) -> str:
@@ -515,7 +515,7 @@ def ambiguous_tables(sql: str) -> str:
 def is_uncorrelated(sql: str) -> str:
     """Checks the WHERE of a query, in which `remote` must not be read."""
     scope = _scope(sql)
-    scopes = {id(each.expression): each for each in scope.traverse()}
+    scopes = {id(inner.expression): inner for inner in scope.traverse()}
     where = scope.expression.args["where"].this
     return "alone" if is_alone(where, scopes, lambda table: table.name != "remote") else "not alone"
 
@@ -568,12 +568,12 @@ def redundant_joins(sql: str) -> str:
         return "not understood"
     context = DetectionContext(TABLES, (), {}, max_build_rows=1000, max_relation_rows=50, parsed=parsed)
     found = detected(tree, context).redundant_joins
-    return _listed(injected(parsed, {}, each.edits) for each in found if each.edits is not None)
+    return _listed(injected(parsed, {}, join.edits) for join in found if join.edits is not None)
 
 
 RULES: Mapping[str, Callable[[str], str]] = {
-    each.__name__: each
-    for each in (
+    rule.__name__: rule
+    for rule in (
         parse,
         table_names,
         view_text,
@@ -669,7 +669,7 @@ def _written(scope: Scope | exp.Expr) -> InlineTable | None:
     assert isinstance(scope, Scope)
     return rows_written(
         scope,
-        lambda each: None if joined(each) is None else _flattened(each),
+        lambda inner: None if joined(inner) is None else _flattened(inner),
         _is_known,
         is_condition_faithful,
     )

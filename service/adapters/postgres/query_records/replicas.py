@@ -108,10 +108,10 @@ class PostgresReplicas:
         with answering(), self._engine.begin() as connection:
             yield connection
 
-    def _values(self, each: OpenQuery) -> dict[str, object]:
-        values = query_values(each.record)
+    def _values(self, query: OpenQuery) -> dict[str, object]:
+        values = query_values(query.record)
         opened_row = {name: values[name] for name in _OPENED}
-        return opened_row | {"replica_id": self._replica.replica_id, "elapsed_ms": each.elapsed_ms}
+        return opened_row | {"replica_id": self._replica.replica_id, "elapsed_ms": query.elapsed_ms}
 
     def _canceled(self) -> Executable:
         row = OPEN_QUERIES.c

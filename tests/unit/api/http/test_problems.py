@@ -140,7 +140,7 @@ async def test_a_415_lists_what_is_taken_there(client: httpx.AsyncClient) -> Non
     query = await client.post("/query", content=b"<a/>", headers=xml)
     assert (ingest.status_code, query.status_code) == (415, 415)
     taken = ("application/json", "application/x-ndjson", "text/csv", "arrow.stream", "parquet")
-    assert [each for each in taken if each not in ingest.json()["detail"]] == []
+    assert [media_type for media_type in taken if media_type not in ingest.json()["detail"]] == []
     assert "Send application/json." in query.json()["detail"]
 
 

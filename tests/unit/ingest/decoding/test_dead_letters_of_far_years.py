@@ -54,7 +54,7 @@ def moments(numbers: list[int], zone: str | None = None) -> pa.Array:
 
 
 def stream(rows: list[tuple[int, ...]]) -> bytes:
-    d, t, z, in_list, in_struct, in_map = (list(each) for each in zip(*rows, strict=True))
+    d, t, z, in_list, in_struct, in_map = (list(column) for column in zip(*rows, strict=True))
     offsets = list(range(len(rows) + 1))
     table = pa.table(
         {
@@ -102,12 +102,12 @@ def within(row: tuple[int, ...]) -> tuple[int, ...]:
     """Returns the row with 0 in place of values outside the years 1 to 9999."""
     bounds = [(FIRST_DAY, LAST_DAY) if at in (0, 3) else (FIRST_US, LAST_US) for at in range(6)]
     return tuple(
-        each if first <= each <= last else 0 for each, (first, last) in zip(row, bounds, strict=True)
+        value if first <= value <= last else 0 for value, (first, last) in zip(row, bounds, strict=True)
     )
 
 
 def payload_of(number: int, row: tuple[int, ...], text: Callable[[int, int], str]) -> dict[str, Any]:
-    d, t, z, in_list, in_struct, in_map = (text(at, each) for at, each in enumerate(row))
+    d, t, z, in_list, in_struct, in_map = (text(at, value) for at, value in enumerate(row))
     by_name = [{"key": "k", "value": in_map}]
     return {"id": number, "d": d, "t": t, "z": z, "l": [in_list], "s": {"z": in_struct}, "m": by_name}
 

@@ -270,7 +270,7 @@ def folder_batch(folder: Path, *names: str) -> MicroBatchFiles:
     files = [(folder / name).as_uri() for name in names]
 
     def found(uris: Sequence[str]) -> FoundFiles:
-        paths = [Path(each.removeprefix("file://")) for each in uris]
+        paths = [Path(uri.removeprefix("file://")) for uri in uris]
         return FoundFiles(
             [SourceFile(path.as_uri(), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
         )

@@ -160,8 +160,8 @@ def _columns() -> some.SearchStrategy[tuple[Field, ...]]:
 
 def _structs(inner: some.SearchStrategy[FieldType]) -> some.SearchStrategy[Struct]:
     one = some.tuples(some.sampled_from("abcd"), inner, some.booleans())
-    return some.lists(one, min_size=1, max_size=3, unique_by=lambda each: each[0]).map(
-        lambda found: Struct(tuple(Field(0, *each) for each in found))
+    return some.lists(one, min_size=1, max_size=3, unique_by=lambda drawn: drawn[0]).map(
+        lambda found: Struct(tuple(Field(0, *drawn) for drawn in found))
     )
 
 

@@ -12,8 +12,8 @@ from service.model.tables.schemas import Field, Primitive
 from service.model.tables.tables import TableName
 from tests.fakes.ingests import ingest_of
 
-CLICKS, SALES = (TableKey(TableName("lake", "logs", each)) for each in ("clicks", "sales"))
-OLD, NEW = (ReadAs((Field(1, each, Primitive("long")),)) for each in ("old", "new"))
+CLICKS, SALES = (TableKey(TableName("lake", "logs", name)) for name in ("clicks", "sales"))
+OLD, NEW = (ReadAs((Field(1, name, Primitive("long")),)) for name in ("old", "new"))
 
 
 def test_what_took_its_rows_before_is_read_on_as_it_is_and_not_judged() -> None:
@@ -36,7 +36,7 @@ BROKEN = UnreadableFile("file:///in/a.csv", "There is no column x.")
 def test_a_file_without_which_a_table_was_settled_is_left_out_from_then_on() -> None:
     progress = BatchProgress([Write(CLICKS, ()), Write(SALES, ())])
     revalidated = ValidatedSchemas((OLD, OLD), (BROKEN,))
-    refused = tuple(IngestCommit(each, (), error_code="TABLE_CHANGED") for each in (CLICKS, SALES))
+    refused = tuple(IngestCommit(key, (), error_code="TABLE_CHANGED") for key in (CLICKS, SALES))
     progress.tried_rows(replace(ingest_of([]), commits=refused, validated_schemas=revalidated))
     # No table was settled by this attempt, so the next one may be able to read the file.
     assert not progress.unreadable

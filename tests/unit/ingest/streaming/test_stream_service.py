@@ -294,8 +294,8 @@ def test_a_batch_that_was_planned_again_with_other_records_ends_the_stream(
     running: Running, number: int
 ) -> None:
     stream_id = running.create()
-    for each in (0, 1):
-        running.give(stream_id, batch(each, each, checkpoint=CHECKPOINT))
+    for batch_id in (0, 1):
+        running.give(stream_id, batch(batch_id, batch_id, checkpoint=CHECKPOINT))
     with pytest.raises(StreamFailed, match="checkpoint has gone back"):
         running.give(stream_id, batch(number, number, 7, checkpoint=CHECKPOINT))
     until(lambda: running.record(stream_id).state is StreamState.FAILED)
@@ -560,7 +560,7 @@ def test_dead_letters_are_by_the_attempt_that_settled_their_table(running: Runni
     assert names == {"events", "others", "events__dead_letter", "others__dead_letter"}
     rows = [row for file in running.ingests.files.files.values() for row in file]
     positions = sorted(row["position"] for row in rows if "payload" in row)
-    assert positions == [f"partition 0, offset {each}" for each in (41, 43, 44, 45)]
+    assert positions == [f"partition 0, offset {offset}" for offset in (41, 43, 44, 45)]
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def test_it_is_true_of_every_tuple(given_tuples: tuple[int, list[Key]], bounds: 
     if isinstance(formed, Reason):
         assert formed is Reason.RANGES_ONLY
         return
-    found = {each for each in product(VALUES, repeat=width) if is_true(formed.condition, each)}
+    found = {key for key in product(VALUES, repeat=width) if is_true(formed.condition, key)}
     assert set(keys) <= found
     if formed.form is FilterForm.IN:
         assert found == set(keys)
@@ -54,7 +54,7 @@ def test_what_the_probe_cannot_hold_is_left_out(
         probe(width), keys, [known, *[None] * (width - 1)], TupleBounds(max_parts=50, max_values=500)
     )
     assert not isinstance(formed, Reason)
-    found = {each for each in product(VALUES, repeat=width) if is_true(formed.condition, each)}
+    found = {key for key in product(VALUES, repeat=width) if is_true(formed.condition, key)}
     assert found == {key for key in keys if key[0] in first}
 
 
@@ -78,7 +78,7 @@ def test_what_no_partition_holds_is_left_out(
     if isinstance(formed, Reason):
         assert formed is Reason.RANGES_ONLY
         return
-    found = {each for each in there if is_true(formed.condition, each)}
+    found = {key for key in there if is_true(formed.condition, key)}
     assert set(keys) & there <= found
     if formed.form is not FilterForm.RANGES:
         assert found == set(keys) & there

@@ -217,7 +217,7 @@ def test_of_the_first_and_the_last_day_some_zones_have_moments_that_cannot_be_de
 
 
 def test_moments_that_cannot_be_determined_do_no_harm_where_the_probe_has_none_of_them() -> None:
-    first, last = (datetime(each, 1, 1, tzinfo=UTC) for each in (1999, 2001))
+    first, last = (datetime(year, 1, 1, tzinfo=UTC) for year in (1999, 2001))
     column_values = ColumnValues(None, first, last, is_clustered=True)
     days = (date(1, 1, 1), LEAP_DAY, date(9999, 12, 31))
     found = formed(*days, type_name="timestamptz", column_values=column_values, span=KeySpan.DAY_ANYWHERE)

@@ -282,7 +282,7 @@ def test_what_a_closed_view_may_read_must_be_as_it_is_pinned(is_written_to: bool
 def test_rows_of_a_table_that_cannot_be_pinned_prove_nothing_once_it_is_written_to(
     is_written_to: bool, expected: Verification
 ) -> None:
-    engine = WrittenTo(*(engine_result(each) for each in (2, 3, 3)))
+    engine = WrittenTo(*(engine_result(count) for count in (2, 3, 3)))
     pruned_run = PrunedRun(engine=engine)
     if is_written_to:
         engine.commits.append(lambda: pruned_run.catalogs.append(NOTHING.name, 7))

@@ -41,8 +41,8 @@ def test_a_new_caller_finds_a_place(sent: list[tuple[str, str, bool]]) -> None:
         assert all(sum(at == peer for _, at in under_way) < OF_ONE_PEER for peer in ("10.0.0.1", "10.0.0.2"))
         assert shares.take("new", "10.0.0.1")
         shares.give_back("new", "10.0.0.1")
-    for each in under_way:
-        shares.give_back(*each)
+    for share in under_way:
+        shares.give_back(*share)
     assert sum(shares.take("a", "10.0.0.1") for _ in range(100)) == OF_ONE_PEER * 3 / 4
 
 

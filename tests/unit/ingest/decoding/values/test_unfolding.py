@@ -38,7 +38,7 @@ def parquet(table: pa.Table, **options: Any) -> bytes:
 
 def rows_of(body: bytes, bounds: ReadBounds = SMALL) -> int:
     read = parquet_batches if body[:4] == b"PAR1" else arrow_batches
-    return sum(each.num_rows for each in read(io.BytesIO(body), bounds))
+    return sum(batch.num_rows for batch in read(io.BytesIO(body), bounds))
 
 
 def taken_bytes(body: bytes, bounds: ReadBounds = SMALL) -> int:
@@ -92,7 +92,7 @@ def test_dictionaries_count_for_as_long_as_they_are_in_memory() -> None:
     assert rows_of(stream(replaced)) == 12
     assert rows_of(stream(pa.table({"a": growing}))) == 1
     chunks = [
-        pa.DictionaryArray.from_arrays([number], ["x" * MIB + str(each) for each in range(number + 1)])
+        pa.DictionaryArray.from_arrays([number], ["x" * MIB + str(index) for index in range(number + 1)])
         for number in range(12)
     ]
     with pytest.raises(IngestInvalid, match="with its dictionaries"):
@@ -162,8 +162,8 @@ def test_nothing_many_times_is_something(array: pa.Array) -> None:
 )
 def test_rows_are_measured(array: pa.Array, expected: list[int]) -> None:
     padded = pa.concat_arrays([array.slice(len(array) - 1), array, array.slice(0, 1)])
-    for each in (array, padded.slice(1, len(array))):
-        found = row_bytes(each)
+    for measured in (array, padded.slice(1, len(array))):
+        found = row_bytes(measured)
         sizes = [found.as_py()] * len(array) if isinstance(found, pa.Scalar) else found.to_pylist()
         assert sizes == expected
 
