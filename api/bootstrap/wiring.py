@@ -307,6 +307,7 @@ def _pruner(settings: Settings, components: Components, clock: Clock, calls: Bou
         max_relation_rows=settings.local_relation_max_rows,
         is_expanding_views=RewriteKind.VIEW_EXPANDED in settings.rewrites,
         max_manifest_ms=round(1000 * settings.dynamic_filtering_manifest_timeout_s),
+        max_tree_bytes=settings.dynamic_filtering_texts_max_bytes,
     )
     views = BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s)
     return Pruner(

@@ -88,6 +88,13 @@ class PruningSettings(BaseModel):
         le=60,
         description="how long a query waits for manifests that are not read yet; the reading goes on",
     )
+    dynamic_filtering_texts_max_bytes: int = Field(
+        64 * MIB,
+        ge=0,
+        le=64 * GIB,
+        description="memory for parsed texts of queries, and as much again for the filters found in them; a"
+        " text takes about 120 times its length",
+    )
     rewrites: tuple[RewriteKind, ...] = Field(
         tuple(RewriteKind), description="changes to a query's text besides its filters"
     )

@@ -126,6 +126,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_max_listed_files" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_listing_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_manifest_timeout_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_texts_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "rewrites" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "local_relation_max_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "local_relation_max_bytes" "kind" "integer") }}

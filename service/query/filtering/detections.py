@@ -31,7 +31,6 @@ from service.query.filtering.look_for_filters import ANNOUNCE, IS_CLUSTERED, Fil
 from service.query.filtering.probe_knowledge import ProbeColumn, ProbeKnowledge
 from service.query.filtering.read_text import (
     MAX_CACHED_TEXTS,
-    MAX_CACHED_TREE_BYTES,
     TextReader,
     calls_for,
     tree_bytes,
@@ -48,7 +47,8 @@ UNBOUNDED = sys.maxsize
 class DetectionBounds:
     """Where to look for filters. `session` has the settings that change a set of keys, such as the time zone.
 
-    A query waits at most `max_manifest_ms` to learn what the files of its tables hold.
+    A query waits at most `max_manifest_ms` to learn what the files of its tables hold. Trees of texts take
+    about `max_tree_bytes`, and the results of detection as much again.
     """
 
     max_build_rows: int
@@ -57,6 +57,7 @@ class DetectionBounds:
     max_relation_rows: int = 10_000
     is_expanding_views: bool = True
     max_manifest_ms: int = 500
+    max_tree_bytes: int = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +153,8 @@ class Detections:
         self._bounds = bounds
         self._calls = calls or InProcess()
         self._zone = bounds.session.get("spark.sql.session.timeZone", bounds.session.get("timeZone"))
-        self._parsed = TextReader(self._calls, self._zone).read
-        self._cached: BoundedLru[_Key, _Answer] = BoundedLru(MAX_CACHED_TEXTS, MAX_CACHED_TREE_BYTES)
+        self._parsed = TextReader(self._calls, self._zone, bounds.max_tree_bytes).read
+        self._cached: BoundedLru[_Key, _Answer] = BoundedLru(MAX_CACHED_TEXTS, bounds.max_tree_bytes)
 
     def of(self, request: QueryRequest, min_table_bytes: int = 0) -> Detected | Reason:
         """Returns the query's filters for its tables as they are now, or the reason why it runs as written.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import structlog
 from sqlglot import TokenError, tokenize
 
@@ -17,7 +15,6 @@ from service.pruning.sql_text.parse import parse
 from service.query.filtering.in_process import InProcess
 
 MAX_CACHED_TEXTS = 512
-MAX_CACHED_TREE_BYTES = 64 << 20
 TREE_BYTES_PER_CHARACTER = 120
 """Memory of a parsed text, as measured with long texts; those of a few words take more."""
 # The parser tries some constructs in two ways, one within the other. With so few tokens it takes
@@ -28,9 +25,22 @@ _SHORT_CHARACTERS = 256
 log = structlog.get_logger(__name__)
 
 
-@lru_cache(64)
+# Each process that looks for filters has its own trees.
+_TREES_OF_PROCESS: BoundedLru[tuple[str, str | None], ParsedQuery | Reason] = BoundedLru(
+    max_entries=64, max_bytes=64 << 20
+)
+
+
 def read_text(sql: str, zone: str | None) -> ParsedQuery | Reason:
     """Returns the parsed text if it has a scan that could be pruned, or the reason why it has none."""
+    known = _TREES_OF_PROCESS.get((sql, zone))
+    if known is None:
+        known = _read_text(sql, zone)
+        _TREES_OF_PROCESS.put((sql, zone), known, tree_bytes(sql))
+    return known
+
+
+def _read_text(sql: str, zone: str | None) -> ParsedQuery | Reason:
     parsed = parse(sql, zone)
     if parsed is None:
         return Reason.NOT_A_QUERY if _is_shallow(sql) else Reason.TOO_COMPLEX
@@ -65,14 +75,12 @@ def calls_for(sql: str, bounded: BoundedCalls) -> BoundedCalls:
 
 
 class TextReader:
-    """Parses texts and caches their trees. Any thread may call it."""
+    """Parses texts and caches about `max_bytes` of their trees. Any thread may call it."""
 
-    def __init__(self, calls: BoundedCalls, zone: str | None) -> None:
+    def __init__(self, calls: BoundedCalls, zone: str | None, max_bytes: int) -> None:
         self._calls = calls
         self._zone = zone
-        self._cached: BoundedLru[str, ParsedQuery | Reason] = BoundedLru(
-            MAX_CACHED_TEXTS, MAX_CACHED_TREE_BYTES
-        )
+        self._cached: BoundedLru[str, ParsedQuery | Reason] = BoundedLru(MAX_CACHED_TEXTS, max_bytes)
 
     def read(self, sql: str) -> ParsedQuery | Reason:
         """Returns the text's tree, or why there is none; `TOO_COMPLEX` if it was not done in time."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from service.bounded_lru import BoundedLru
 from service.errors import CatalogDown
 from service.model.tables.sql import ParsedQuery
 from service.model.tables.tables import TableAt, TableFacts, TableSource
@@ -14,8 +15,10 @@ from service.ports import Catalogs, Views
 from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.table_names import table_names
 from service.pruning.sql_text.view_text import view_text
+from service.query.filtering.read_text import tree_bytes
 
 MAX_CACHED_VIEWS = 512
+MAX_CACHED_BYTES = 64 << 20
 
 Versions = frozenset[tuple[TableAt, str, int]]
 
@@ -44,12 +47,19 @@ class ViewTexts:
         self._views = views
         self._catalogs = catalogs
         self._catalog_names = catalog_names
-        self._bodies = lru_cache(MAX_CACHED_VIEWS)(self._body)
+        # In a tuple, since a view may have no text for other places.
+        self._bodies: BoundedLru[View, tuple[ViewBody | None]] = BoundedLru(
+            MAX_CACHED_VIEWS, MAX_CACHED_BYTES
+        )
         self._answers = lru_cache(MAX_CACHED_VIEWS)(self._answer)
 
     def body(self, view: View) -> ViewBody | None:
         """Returns the view's text for any place; None if it may mean something else there."""
-        return self._bodies(view)
+        known = self._bodies.get(view)
+        if known is None:
+            known = (self._body(view),)
+            self._bodies.put(view, known, tree_bytes(view.sql))
+        return known[0]
 
     def is_read_alike(self, question: ViewQuestion) -> bool:
         """Whether the engine reads view and text alike, as long as the columns below stay the same.

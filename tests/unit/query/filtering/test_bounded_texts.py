@@ -168,7 +168,7 @@ def test_short_texts_wait_for_nobody() -> None:
         def __init__(self) -> None:
             super().__init__(0, 1.0, (ready, ()))
 
-    reader = TextReader(Closed(), "UTC")
+    reader = TextReader(Closed(), "UTC", 64 << 20)
     assert not isinstance(reader.read("SELECT 1 FROM t JOIN d ON t.a = d.k WHERE d.x = 1"), Reason)
     assert reader.read("SELECT 1 FROM t WHERE " + " AND ".join(["a = 1"] * 50)) is Reason.TOO_COMPLEX
 
@@ -198,7 +198,7 @@ class _Counted:
 
 def test_trees_of_large_texts_make_room_for_one_another() -> None:
     calls = _Counted()
-    reader = TextReader(cast(BoundedCalls, calls), "UTC")
+    reader = TextReader(cast(BoundedCalls, calls), "UTC", 64 << 20)
     texts = [f"SELECT {number} {'x' * MAX_BYTES}" for number in range(6)]
     for sql in (*texts, texts[-1], texts[0]):
         reader.read(sql)
