@@ -15,6 +15,7 @@ from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import append, created
 from tests.equivalence.travelled import BY_K, Version, make_travelled
+from tests.thorough import pairs_of
 
 # These follow a table's name. Those with a dot need the schema before the table.
 SPELLINGS = (
@@ -137,11 +138,11 @@ def versions(lake: SqlCatalog, gateway: Gateway) -> Mapping[str, Version]:
     return make_travelled(lake, engine._session.children._root.sql)
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize(("sql", "columns"), PRUNED.values(), ids=PRUNED)
+@pytest.mark.parametrize(("name", "spelling"), pairs_of([*PRUNED], SPELLINGS))
 def test_a_version_is_pruned(
-    sql: str, columns: set[str], spelling: str, harness: Harness, versions: Mapping[str, Version]
+    name: str, spelling: str, harness: Harness, versions: Mapping[str, Version]
 ) -> None:
+    sql, columns = PRUNED[name]
     said = {table: version.said(table, spelling) for table, version in versions.items()}
     checked = harness.check(sql.format(**said))
     assert columns <= checked.applied.keys(), checked.pruned.filters

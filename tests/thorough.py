@@ -1,0 +1,37 @@
+"""Cases of which `make test` runs a part, and `make soak` all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+IS_THOROUGH = os.environ.get("SLUICE_TEST_THOROUGH") == "1"
+
+
+def pairs_of(first: Sequence[T], second: Sequence[U]) -> list[tuple[T, U]]:
+    """Returns pairs with two different partners for each value; all pairs in a thorough run.
+
+    Use it where either value alone decides what code runs.
+    """
+    if IS_THOROUGH:
+        return [(one, other) for one in first for other in second]
+    if len(first) < len(second):
+        return [(one, other) for other, one in _partners(second, first)]
+    return _partners(first, second)
+
+
+def _partners(longer: Sequence[T], shorter: Sequence[U]) -> list[tuple[T, U]]:
+    return [
+        (value, shorter[(at + shift) % len(shorter)])
+        for shift in range(min(2, len(shorter)))
+        for at, value in enumerate(longer)
+    ]
+
+
+def part_of(cases: Sequence[T], one_in: int) -> Sequence[T]:
+    """Returns one case in so many, evenly spread; all cases in a thorough run."""
+    return cases if IS_THOROUGH else cases[::one_in]
