@@ -48,7 +48,7 @@ def test_the_packages_as_they_are_keep_every_contract(copy: Path) -> None:
 
 
 def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
-    violate(copy / "service" / "query" / "lifecycle" / "vet.py", "import fastapi")
+    violate(copy / "service" / "query" / "lifecycle" / "validate.py", "import fastapi")
     violate(copy / "service" / "model" / "query" / "query.py", "import service.query.lifecycle.validate")
     linted = lint(copy)
     assert linted.returncode != 0

@@ -58,20 +58,30 @@ def page(path: str) -> Page:
 
 
 def differences(expected: Any, actual: Any, place: str = "") -> Iterator[str]:
-    """Yields each place where an answer differs from the page. A page may omit fields."""
-    if expected == ANYTHING:
-        return
+    """Yields each place where an answer differs from the page.
+
+    A page may omit fields, and the rest of a list: the list then ends with an ellipsis.
+    """
     if isinstance(expected, dict) and isinstance(actual, dict):
         for name, value in expected.items():
             if name in actual:
                 yield from differences(value, actual[name], f"{place}/{name}")
             else:
                 yield f"{place}/{name} is missing"
-    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
-        for number, (one, other) in enumerate(zip(expected, actual, strict=True)):
-            yield from differences(one, other, f"{place}/{number}")
-    elif expected != actual:
+    elif isinstance(expected, list) and isinstance(actual, list):
+        yield from _differences_of_lists(expected, actual, place)
+    elif expected not in (ANYTHING, actual):
         yield f"{place} is {actual!r}, not {expected!r}"
+
+
+def _differences_of_lists(expected: list[Any], actual: list[Any], place: str) -> Iterator[str]:
+    if expected[-1:] == [ANYTHING]:
+        expected, actual = expected[:-1], actual[: len(expected) - 1]
+    if len(expected) != len(actual):
+        yield f"{place} is {actual!r}, not {expected!r}"
+        return
+    for number, (one, other) in enumerate(zip(expected, actual, strict=True)):
+        yield from differences(one, other, f"{place}/{number}")
 
 
 def _request(command: str) -> Request:
