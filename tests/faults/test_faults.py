@@ -42,8 +42,8 @@ def place() -> Iterator[FaultPlace]:
         yield place
 
 
-@pytest.mark.skipif(not ASKED_FOR, reason="`make faults` tries it")
-@pytest.mark.parametrize("name", TRIED or list(FAULTS))
+@pytest.mark.skipif(not TRIED, reason="`make faults` tries it")
+@pytest.mark.parametrize("name", TRIED or list(FAULTS)[:1])
 def test_callers_are_answered_or_refused_and_nothing_that_was_accepted_is_lost(
     place: FaultPlace, name: str
 ) -> None:
