@@ -50,6 +50,9 @@ drill: $(DEV) ## each hostile input, while another caller asks and sends; prints
 failover: $(DEV) ## servers of PostgreSQL and Valkey lost under load: seconds until it goes on, and records lost (minutes)
 	@SLUICE_FAILOVER=1 $(BIN)/pytest tests/failover -s -q
 
+rolling: $(DEV) ## two gateways behind nginx, or a proxy like it, restarted ten times under load; then one is killed (half an hour)
+	@SLUICE_ROLLING="$${SLUICE_ROLLING:-10}" $(BIN)/pytest tests/rolling -s -q
+
 cluster: $(DEV) ## two gateways on a Spark cluster, against one process; SLUICE_CLUSTER_KEEP=1 leaves it running until Ctrl-C
 	@$(BIN)/python -m tests.cluster
 
