@@ -154,7 +154,7 @@ def _steps_below(step: _Step, relation: Scope, context: PushdownContext) -> Iter
 def _cast_column(select: exp.Expr, position: int) -> tuple[exp.Column, exp.Expr] | None:
     """Returns the column that a SELECT casts at a position of its list, and the cast; None if it has none."""
     selects = select.selects if isinstance(select, exp.Select) else []
-    if position >= len(selects) or any(select.is_star for select in selects):
+    if position >= len(selects) or any(projection.is_star for projection in selects):
         return None
     cast = selects[position].unalias().unnest()
     inner = cast

@@ -77,7 +77,7 @@ def selects_of(scope: Scope) -> list[Scope] | None:
     if isinstance(scope.expression.right.unnest(), exp.SetOperation):
         return None
     parts = [selects_of(operation_scope) for operation_scope in scope.set_operation_scopes]
-    return None if None in parts else [scope for part in parts for scope in part or ()]
+    return None if None in parts else [branch for part in parts for branch in part or ()]
 
 
 def _values(values: exp.Values, is_safe_to_render: IsSafeToRender) -> InlineTable | None:
@@ -104,7 +104,7 @@ def _branch(
     if not isinstance(query, exp.Select) or not has_rows_of_its_joins(query):
         return None
     if query.args.get("from_") is None:
-        found = [select.unalias().unnest() for select in query.selects]
+        found = [projection.unalias().unnest() for projection in query.selects]
         return _Branch(
             tuple(cell if _is_value(cell) and is_safe_to_render(cell) else None for cell in found), {}
         )
@@ -113,8 +113,8 @@ def _branch(
         return None
     said = projections(query, flattened)
     columns = [
-        select if select is not None and is_safe_to_render(select) else None
-        for select in map(said.get, query.named_selects)
+        projection if projection is not None and is_safe_to_render(projection) else None
+        for projection in map(said.get, query.named_selects)
     ]
     return _joined(columns, flattened, is_known)
 
@@ -126,9 +126,9 @@ def _joined(columns: Sequence[exp.Expr | None], flattened: FlattenedGraph, is_kn
     asked = [relations_in(column) for column in columns if column is not None]
     # Rows of an outer join that have no partner are rows too.
     roots = known - graph.null_supplied
-    root = next((min(columns) for columns in asked if columns and columns <= roots), None)
+    root = next((min(names) for names in asked if names and names <= roots), None)
     parents = {} if root is None else reached(graph, root, known)
-    of_columns = frozenset(name for columns in asked if columns <= parents.keys() for name in columns)
+    of_columns = frozenset(name for names in asked if names <= parents.keys() for name in names)
     filtered = graph.filtered & parents.keys()
     needed = paths_to(of_columns, parents)
     more = paths_to(of_columns | filtered, parents)

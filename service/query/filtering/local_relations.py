@@ -45,9 +45,7 @@ class LocalRelations:
     def cached(self, wanted: Sequence[RelationQuery], parameters: Parameters) -> Mapping[str, CachedRelation]:
         """Returns those relations that the engine has cached, by fingerprint."""
         found: dict[str, CachedRelation] = {}
-        for relation_query in {
-            relation_query_.fingerprint: relation_query_ for relation_query_ in wanted
-        }.values():
+        for relation_query in {query.fingerprint: query for query in wanted}.values():
             if relation_query.fingerprint in self._disabled:
                 continue
             cached = self._relations.cached(relation_query.fingerprint)
