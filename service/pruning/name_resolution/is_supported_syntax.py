@@ -17,8 +17,11 @@ _LOOKED_AT = (
     exp.Anonymous,
     exp.CTE,
     exp.Fetch,
+    exp.Having,
     exp.Identifier,
     exp.Join,
+    exp.Limit,
+    exp.Offset,
     exp.Pivot,
     exp.Qualify,
     exp.Select,
@@ -55,10 +58,14 @@ def is_supported_syntax(tree: exp.Query) -> bool:
         not nodes[exp.Fetch]
         and not nodes[exp.Qualify]
         and not any(map(_is_misleading, nodes[exp.Identifier]))
+        # So are these where names in parentheses follow.
+        and not any(map(_is_called_by_a_clause, (*nodes[exp.Having], *nodes[exp.Limit], *nodes[exp.Offset])))
         # IDENTIFIER(…) names something that only the engine knows.
         and not any(node.name.lower() == "identifier" for node in nodes[exp.Anonymous])
         and all(map(_is_table_clear, nodes[exp.Table]))
-        and not any(_hides_its_rows(node, common) for node in nodes[exp.TableSample])
+        and not any(
+            _is_without_size(node) or _hides_its_rows(node, common) for node in nodes[exp.TableSample]
+        )
         # To Spark, a PIVOT applies to everything that is joined before it.
         and not any(isinstance(node.parent, exp.Join) or _is_of_joins(node) for node in nodes[exp.Pivot])
         and _are_joins_clear([node for node in nodes[exp.Join] if isinstance(node, exp.Join)])
@@ -71,7 +78,33 @@ def _is_table_clear(table: exp.Expr) -> bool:
     return not (isinstance(table, exp.Table) and table.alias_column_names) and not _is_keyword(table.this)
 
 
+def _is_called_by_a_clause(clause: exp.Expr) -> bool:
+    """Whether the word of the clause may be an alias to Spark: in `FROM t LIMIT (a)`, it names `t`."""
+    return _are_names(clause.args.get("this") or clause.args.get("expression"))
+
+
+def _are_names(expression: exp.Expr | None) -> bool:
+    """Whether the expression is names in parentheses, as they may follow an alias."""
+    if not isinstance(expression, exp.Paren | exp.Tuple):
+        return False
+    names = expression.expressions or [expression.this]
+    return all(isinstance(name, exp.Column) and not name.table for name in names)
+
+
+def _is_without_size(sample: exp.Expr) -> bool:
+    """Whether TABLESAMPLE is an alias: nothing says how large the sample is."""
+    return not any(sample.args.values())
+
+
+def _is_join_clear(join: exp.Join) -> bool:
+    """Returns False if a word before JOIN is an alias to Spark."""
+    is_outer_alone = join.kind == "OUTER" and not join.side
+    return join.kind != "STRAIGHT_JOIN" and not is_outer_alone
+
+
 def _are_joins_clear(joins: Sequence[exp.Join]) -> bool:
+    if not all(map(_is_join_clear, joins)):
+        return False
     sharing = {id(join.find_ancestor(exp.Select)) for join in joins if _shares_columns(join)}
     if sharing and any(
         id(join.find_ancestor(exp.Select)) in sharing and not _is_plain(join) for join in joins
@@ -182,6 +215,8 @@ def _has_hidden_places(select: exp.Select) -> bool:
 def _is_select_clear(select: exp.Select) -> bool:
     if len(list(joins_of(select))) > MAX_JOINS or not _has_unique_names(select):
         return False
+    if _may_be_called_where(select):
+        return False
     if shares_columns(select) and select.is_star and not _is_determined_by_names(select):
         # To Spark, shared columns come first; to the qualifier, they are where the first relation has them.
         return False
@@ -191,6 +226,18 @@ def _is_select_clear(select: exp.Select) -> bool:
     return select.parent is None or not any(
         isinstance(projection.unnest(), _SEVERAL) for projection in select.selects
     )
+
+
+def _may_be_called_where(select: exp.Select) -> bool:
+    """Whether WHERE may be an alias to Spark: in `FROM t WHERE (a)`, it names `t`, and `a` its column."""
+    where = select.args.get("where")
+    if where is None or select.args.get("laterals") or not _are_names(where.this):
+        return False
+    before = (select.args.get("joins") or [select.args.get("from_")])[-1]
+    # The parser adds ON TRUE to a join without a condition.
+    on = before.args.get("on") if isinstance(before, exp.Join) else None
+    is_complete = (on is not None and on != exp.true()) or (before is not None and before.args.get("using"))
+    return before is not None and not is_complete and not before.this.alias
 
 
 def _has_unique_names(select: exp.Select) -> bool:

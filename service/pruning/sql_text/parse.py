@@ -41,7 +41,8 @@ def parse(sql: str, zone: str | None = None) -> ParsedQuery | None:
         tokens = _SPARK.tokenize(text)
         # The parser recurses on the C stack: a text nested deeply enough would end the process.
         trees = _SPARK.parser().parse(tokens, text) if is_shallow(tokens) else []
-    except (SqlglotError, RecursionError):
+    except (SqlglotError, RecursionError, IndexError):
+        # The last: in functions without the arguments that the parser expects, such as MAP(a).
         return None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query) or not _has_all_words(trees[0], tokens):
         return None
