@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from itertools import chain
+from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
@@ -40,6 +39,13 @@ def has_all_filters(
 
     >>> has_all("f, d, m", "f.y = d.y AND f.y = 1"), has_all("f, d, m", "f.y = d.y AND f.z = 1")
     (False, True)
+
+    And `d.k > d.y` from `f.k > d.y`: equal columns stand for each other.
+
+    >>> has_all("f, d, m", "f.k > d.y"), has_all("f, d, m", "(d.y = 1 OR f.k IN (2, 3))")
+    (False, False)
+    >>> has_all("f, d, m", "f.z > d.y")
+    True
     """
     graph, build = candidate.build_graph, candidate.build.relation
     table = graph.relations.get(build)
@@ -55,7 +61,44 @@ def has_all_filters(
     is_alone = is_joined_by_the_select(table) and before <= {build}
     is_all_asked = is_alone or graph.relations.keys() - {candidate.probe.relation} <= set(asked)
     conjuncts = {*graph.conjuncts, *flattened.graph.conjuncts}
-    return is_all_asked and not _are_more_inferred(conjuncts, frozenset(asked))
+    of_asked = frozenset(asked)
+    return is_all_asked and not (
+        _are_more_inferred(conjuncts, of_asked) or _is_any_moved(conjuncts, of_asked)
+    )
+
+
+def _is_any_moved(conjuncts: Collection[exp.Expr], asked: frozenset[str]) -> bool:
+    """Whether a condition on several relations is one on `asked` alone, by columns that equal its own."""
+    equal: dict[ColumnOf, set[ColumnOf]] = {}
+    mixed: list[frozenset[ColumnOf]] = []
+    for conjunct in conjuncts:
+        columns = frozenset(ColumnOf(column.table, column.name) for column in own_columns(conjunct))
+        if len({column.relation for column in columns}) < 2:
+            continue
+        if _is_equality(conjunct):
+            for column in columns:
+                equal.setdefault(column, set()).update(columns)
+        else:
+            mixed.append(columns)
+    known = _reached([column for column in equal if column.relation in asked], equal)
+    return any(all(column in known or column.relation in asked for column in columns) for columns in mixed)
+
+
+def _is_equality(conjunct: exp.Expr) -> bool:
+    """Whether the condition equates one column, or an expression over it, with another one."""
+    return isinstance(conjunct, exp.EQ | exp.NullSafeEQ) and all(
+        len(list(own_columns(side))) == 1 for side in (conjunct.left, conjunct.right)
+    )
+
+
+def _reached(start: list[ColumnOf], near: Mapping[ColumnOf, Collection[ColumnOf]]) -> frozenset[ColumnOf]:
+    """Returns the columns that can be reached from the first ones, and these."""
+    reached, waiting = set(start), list(start)
+    while waiting:
+        found = set(near.get(waiting.pop(), ())) - reached
+        reached |= found
+        waiting += found
+    return frozenset(reached)
 
 
 def _are_more_inferred(conjuncts: Collection[exp.Expr], asked: frozenset[str]) -> bool:
@@ -64,18 +107,13 @@ def _are_more_inferred(conjuncts: Collection[exp.Expr], asked: frozenset[str]) -
         frozenset(ColumnOf(column.table, column.name) for column in own_columns(conjunct))
         for conjunct in conjuncts
     ]
-    compared: dict[ColumnOf, list[frozenset[ColumnOf]]] = {}
+    compared: dict[ColumnOf, set[ColumnOf]] = {}
     filtered: set[ColumnOf] = set()
     for columns in read:
         if len({column.relation for column in columns}) > 1:
             for column in columns:
-                compared.setdefault(column, []).append(columns)
+                compared.setdefault(column, set()).update(columns)
         else:
             filtered.update(column for column in columns if column.relation not in asked)
-    waiting = [column for column in compared if column.relation in asked]
-    reached = set(waiting)
-    while waiting:
-        near = set(chain.from_iterable(compared.pop(waiting.pop(), ()))) - reached
-        reached |= near
-        waiting += near
+    reached = _reached([column for column in compared if column.relation in asked], compared)
     return not reached.isdisjoint(filtered)
