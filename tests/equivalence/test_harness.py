@@ -9,6 +9,7 @@ from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.query import Parameters
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.harness import Harness, more_files
+from tests.equivalence.reused_scans import reused_scans
 
 WRITTEN = "SELECT k FROM dim"
 REJECTED = "SELECT k FROM dim WHERE no_such_column = 1"
@@ -74,6 +75,22 @@ def test_more_files_than_the_engine_itself_selects_are_seen(
 ) -> None:
     found = more_files(map(scan, written), map(scan, filtered))
     assert bool(found) is is_more
+
+
+@pytest.mark.parametrize(("filtered", "is_more"), [([28, 2], False), ([28, 29], True), ([29, 2], True)])
+def test_what_an_exchange_is_reused_for_counts_as_a_scan(filtered: list[int], is_more: bool) -> None:
+    plan = """
+    Union
+    :- BroadcastHashJoin [a], [b]
+    :  +- BroadcastExchange x, [plan_id=7]
+    :     +- BatchScan lake.shop.t[a] IcebergScan(table=lake.shop.t)
+    :- BroadcastHashJoin [a], [c]
+    :  +- ReusedExchange [a], BroadcastExchange x, [plan_id=7]
+    +- BroadcastExchange x, [plan_id=8]
+       +- BatchScan lake.shop.u[a] IcebergScan(table=lake.shop.u)
+    """
+    assert reused_scans(plan) == {"lake.shop.t": 1}
+    assert bool(more_files(map(scan, [28, 0]), map(scan, filtered), reused_scans(plan))) is is_more
 
 
 def scan(files: int) -> ScanRecord:
