@@ -46,7 +46,10 @@ Serving = Callable[..., Clients]
 def serving(gateway: FakeGateway) -> Iterator[Serving]:
     """Serves the fake gateway with the given settings until the test ends."""
     with ExitStack() as stack:
-        yield lambda **settings: stack.enter_context(served(Settings(**settings), gateway))
+        # A query that never ends would hold up the end of its test for as long as a stop may take.
+        yield lambda **settings: stack.enter_context(
+            served(Settings(**{"shutdown_timeout_s": 1} | settings), gateway)
+        )
 
 
 @pytest.fixture(scope="module")
