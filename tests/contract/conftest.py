@@ -4,6 +4,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,14 @@ import pytest
 import migrations
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.embedded.embedded_valkey import EmbeddedValkey
+from spark_session.engine.engine import SparkEngine
+from spark_session.settings.settings import SparkSettings
+from tests.integration.engines import SharedEngine, jars, started
 from tests.migrations.recorded_statements import recorded
+
+# Enough for three relations of ten rows.
+RELATION_BYTES = 3_000
+ENGINE = SharedEngine()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -47,6 +55,27 @@ def metrics_url(postgres: EmbeddedPostgres) -> str:
     url = postgres.url("sluice")
     migrations.upgrade(url)
     return url
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> SparkEngine:
+    """An engine with a catalog in its memory."""
+    lake = {
+        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.catalog-impl": "org.apache.iceberg.inmemory.InMemoryCatalog",
+        "spark.sql.catalog.lake.warehouse": "memory:warehouse",
+        "spark.sql.catalog.lake.cache-enabled": "false",
+    }
+    folder = tmp_path_factory.mktemp("engine")
+    settings = SparkSettings("local[1]", jars(), folder, lake, ("lake",), "lake", "1g")
+    return ENGINE.get(started(replace(settings, max_relation_bytes=RELATION_BYTES)))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Closes the engine after the last contract."""
+    if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+        ENGINE.close()
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -16,34 +14,17 @@ from service.model.query.query import Parameter
 from service.ports import Relations
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.engine_relations import EngineRelations
-from spark_session.jars.jars import resolve
-from spark_session.settings.settings import SparkSettings
+from tests.contract.conftest import RELATION_BYTES
 from tests.fakes.relations import FakeRelations
-from tests.integration.running import REPOSITORY
-from tests.integration.test_engine import ICEBERG
 
 NOTHING = Build((), (), "", ())
 BOUNDS = RelationBounds(max_rows=10, max_bytes=10_000)
 
 
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
-    # The byte limit below is enough for three relations of ten rows.
-    folder = tmp_path_factory.mktemp("engine")
-    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
-    settings = SparkSettings("local[1]", jars, folder, driver_memory="1g", max_relation_bytes=3_000)
-    engine = SparkEngine(settings)
-    engine.start()
-    yield engine
-    engine.close()
-    del engine
-    gc.collect()
-
-
 @pytest.fixture(params=["fake", pytest.param("spark", marks=pytest.mark.integration)])
 def relations(request: pytest.FixtureRequest) -> Relations:
     if request.param == "fake":
-        fake = FakeRelations(max_bytes=3_000)
+        fake = FakeRelations(max_bytes=RELATION_BYTES)
         fake.row_counts = {"small": 3, "large": 11, "given": 2} | {f"r{number}": 10 for number in range(4)}
         return fake
     return EngineRelations(request.getfixturevalue("engine"))

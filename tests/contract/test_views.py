@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -15,11 +14,7 @@ from service.model.tables.views import View, ViewColumn, ViewReading
 from service.ports import Views
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.views import SparkViews
-from spark_session.jars.jars import resolve
-from spark_session.settings.settings import SparkSettings
 from tests.fakes.views import FakeViews
-from tests.integration.running import REPOSITORY
-from tests.integration.test_engine import ICEBERG
 
 COLUMNS = (ViewColumn("k", "int"), ViewColumn("label", "string"))
 TEXT = "SELECT id, name FROM goods WHERE id > 0"
@@ -29,24 +24,12 @@ Make = Callable[[str, str], View]
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
-    folder = tmp_path_factory.mktemp("engine")
-    lake = {
-        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.lake.catalog-impl": "org.apache.iceberg.inmemory.InMemoryCatalog",
-        "spark.sql.catalog.lake.warehouse": "memory:warehouse",
-        "spark.sql.catalog.lake.cache-enabled": "false",
-    }
-    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
-    engine = SparkEngine(SparkSettings("local[1]", jars, folder, lake, ("lake",), "lake", "1g"))
-    engine.start()
+def engine(engine: SparkEngine) -> SparkEngine:
+    """The engine of all contracts, with tables to make views of."""
     command(engine, "CREATE NAMESPACE lake.shop", schema=None)
     command(engine, "CREATE TABLE goods (id INT, name STRING, weight BIGINT)")
     command(engine, "CREATE TABLE other (id INT, name STRING)")
-    yield engine
-    engine.close()
-    del engine
-    gc.collect()
+    return engine
 
 
 def command(engine: SparkEngine, sql: str, schema: str | None = "shop") -> None:
