@@ -32,6 +32,16 @@ def _partners(longer: Sequence[T], shorter: Sequence[U]) -> list[tuple[T, U]]:
     ]
 
 
+def turns_of(first: Sequence[T], second: Sequence[U]) -> list[tuple[T, U]]:
+    """Returns each value of the first with one of the second, which take turns; all pairs in a thorough run.
+
+    Use it where the second is another way to the same code. The second should be the shorter one.
+    """
+    if IS_THOROUGH:
+        return [(one, other) for one in first for other in second]
+    return [(value, second[at % len(second)]) for at, value in enumerate(first)]
+
+
 def part_of(cases: Sequence[T], one_in: int) -> Sequence[T]:
     """Returns one case in so many, evenly spread; all cases in a thorough run."""
     return cases if IS_THOROUGH else cases[::one_in]

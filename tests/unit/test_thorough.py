@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from tests.thorough import IS_THOROUGH, pairs_of, part_of
+from tests.thorough import IS_THOROUGH, pairs_of, part_of, turns_of
 
 sizes = some.integers(1, 20)
 
@@ -19,6 +19,11 @@ def test_each_value_has_two_partners(first_count: int, second_count: int) -> Non
     for at, count, others in ((0, first_count, second_count), (1, second_count, first_count)):
         partners = {value: {pair[1 - at] for pair in pairs if pair[at] == value} for value in range(count)}
         assert all(len(found) >= min(2, others) for found in partners.values()), (pairs, partners)
+
+
+@pytest.mark.skipif(IS_THOROUGH, reason="all pairs")
+def test_values_take_turns() -> None:
+    assert turns_of("abc", (1, 2)) == [("a", 1), ("b", 2), ("c", 1)]
 
 
 @pytest.mark.skipif(IS_THOROUGH, reason="all cases")

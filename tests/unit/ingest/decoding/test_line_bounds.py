@@ -22,6 +22,7 @@ from service.ingest.distributed.split_reader import SplitsOfBody
 from service.model.ingest.ingest import Route, StreamedRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.tables.schemas import Field, Primitive
+from tests.thorough import pairs_of
 
 NOTE = ReadTarget((Field(1, "note", Primitive("string")),))
 PLAN = ReadPlan((NOTE,))
@@ -87,8 +88,11 @@ def test_it_is_so_where_only_names_are_looked_for(
         names(4095)
 
 
-@pytest.mark.parametrize("length", LENGTHS)
-@pytest.mark.parametrize(("record_format", "made", "_plan"), BODIES)
+@pytest.mark.parametrize(
+    ("record_format", "made", "_plan", "length"),
+    # In this order, pairs leave the longest lines to NDJSON, which is read ten times as fast.
+    [(*body, length) for body, length in pairs_of(BODIES, [LENGTHS[at] for at in (0, 3, 2, 1)])],
+)
 def test_it_is_so_in_the_parts_of_a_large_body(
     record_format: RecordFormat, made: Callable[[int], bytes], _plan: ReadPlan, length: int
 ) -> None:
