@@ -10,40 +10,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.class_archive import ARCHIVE, java_options, make_archive
+from tests.scopes import OF_THEIR_OWN, ON_ONE_ENGINE, TOGETHER
 from tests.soak import SOAK
-
-TOGETHER = {
-    "chart": "chart",
-    "contract": "sessions",
-    "equivalence": "sessions",
-    "integration": "gateways",
-    "drill": "drill",
-    "failover": "failover",
-}
-"""The scope of each folder. Tests of all other folders need nothing that is slow to start."""
-OF_THEIR_OWN = frozenset(
-    f"test_{name}.py"
-    for name in (
-        "authentication",
-        "data_files",
-        "demo",
-        "demo_data",
-        "embedded_servers",
-        "engine",
-        "executor_pods",
-        "kafka_streams",
-        "key_collector",
-        "large_bodies",
-        "lifecycle",
-        "maintenance_schedule",
-        "object_stores",
-        "replicas",
-        "session_catalog",
-        "traces",
-        "writer_on_executors",
-    )
-)
-"""Integration test files that start servers of their own. Subfolders of `integration` do so too."""
 
 # A test JVM lives for about a minute. Optimizing compilation and parallel garbage collection would take two
 # fifths of its CPU time. Both options are standard Java options.
@@ -75,6 +43,8 @@ class ByServers(LoadScopeScheduling):
         _, folder, *below = nodeid.partition("::")[0].split("/")
         if folder == "integration" and (len(below) > 1 or below[0] in OF_THEIR_OWN):
             return f"{folder}/{below[0]}"
+        if folder == "integration" and below[0] in ON_ONE_ENGINE:
+            return "engine"
         return TOGETHER.get(folder, "quick")
 
 

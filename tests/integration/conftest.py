@@ -13,10 +13,15 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 from sqlalchemy import URL
 
+from spark_session.engine.engine import SparkEngine
+from tests.integration.engines import SharedEngine, plain_engine
 from tests.integration.guarded import Guarded, guarded_gateway
 from tests.integration.lakehouse import make_star
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2
 from tests.integration.running import RunningGateway
+from tests.scopes import ON_ONE_ENGINE
+
+ENGINE = SharedEngine()
 
 
 @pytest.fixture(scope="session")
@@ -75,6 +80,19 @@ def lake(running: RunningGateway) -> Iterator[SqlCatalog]:
 def guarded(folder: Path) -> Iterator[Guarded]:
     with guarded_gateway(folder / "guarded") as parts:
         yield parts
+
+
+@pytest.fixture(scope="module")
+def shared_engine(folder: Path) -> SparkEngine:
+    """An engine without a gateway, for tests that make tables of their own."""
+    return ENGINE.get(plain_engine(folder / f"engine-{uuid4().hex}"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Closes the shared engine unless the next file uses it."""
+    if nextitem is None or nextitem.path.name not in ON_ONE_ENGINE:
+        ENGINE.close()
 
 
 @pytest.fixture

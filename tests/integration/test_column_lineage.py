@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-
 import pytest
 
 from service.model.query.lineage import ColumnLineage
 from service.ports import EngineResult
 from spark_session.engine.engine import SparkEngine
-from spark_session.jars.jars import resolve
-from spark_session.settings.settings import SparkSettings
-from tests.integration.running import REPOSITORY
-from tests.integration.test_engine import ICEBERG, prepare, run
+from tests.integration.test_engine import prepare, run
 
 pytestmark = pytest.mark.integration
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
-    folder = tmp_path_factory.mktemp("engine")
-    lake = {
-        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.lake.type": "hadoop",
-        "spark.sql.catalog.lake.warehouse": str(folder / "warehouse"),
-    }
-    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
-    engine = SparkEngine(SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake", "1g"))
-    engine.start()
+def engine(shared_engine: SparkEngine) -> SparkEngine:
     prepare(
-        engine,
+        shared_engine,
         "CREATE TABLE lake.shop.sales (id INT, item INT, day DATE, price DECIMAL(9, 2), tags ARRAY<STRING>)",
         "CREATE TABLE lake.shop.item (id INT, name STRING, place STRUCT<city: STRING>)",
         "INSERT INTO lake.shop.item VALUES (1, 'one', named_struct('city', 'x'))",
         "INSERT INTO lake.shop.sales VALUES (1, 1, DATE '2026-01-01', 2.50, array('a', 'b'))",
     )
-    yield engine
-    engine.close()
-    del engine
-    gc.collect()
+    return shared_engine
 
 
 def lineage_of(engine: SparkEngine, sql: str) -> ColumnLineage:

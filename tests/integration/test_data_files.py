@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 import sys
@@ -39,10 +38,7 @@ from service.model.ingest.ingest import ColumnNames, WriteRule
 from service.model.ingest.writing import TableKey, WritableTable, WriteResult, WriteTarget
 from service.model.tables.tables import TableName
 from spark_session.engine.engine import SparkEngine
-from spark_session.jars.jars import resolve
-from spark_session.settings.settings import SparkSettings
-from tests.integration.running import REPOSITORY
-from tests.integration.test_engine import ICEBERG, run
+from tests.integration.test_engine import run
 
 pytestmark = pytest.mark.integration
 
@@ -108,21 +104,8 @@ def written(table: Table, columns: list[str] | None, *batches: pa.RecordBatch) -
 
 
 @pytest.fixture(scope="module")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
-    folder = tmp_path_factory.mktemp("engine")
-    settings = {
-        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.lake.type": "hadoop",
-        "spark.sql.catalog.lake.warehouse": f"file://{folder}/warehouse",
-        "spark.sql.catalog.lake.cache-enabled": "false",
-    }
-    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
-    engine = SparkEngine(SparkSettings("local[2]", jars, folder, settings, ("lake",), "lake", "1g"))
-    engine.start()
-    yield Lake(engine)
-    engine.close()
-    del engine
-    gc.collect()
+def lake(shared_engine: SparkEngine) -> Lake:
+    return Lake(shared_engine)
 
 
 def test_three_projections_of_one_table_are_read_alike_by_all(lake: Lake) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import os
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
+import psutil
 import pytest
 from py4j.protocol import Py4JJavaError
 
 from service.errors import (
-    EngineLost,
     GatewayError,
     QueryFailed,
     SqlInvalid,
@@ -24,34 +22,23 @@ from service.model.query.pruning import PruningMetrics, Selection
 from service.ports import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.engine_terms import in_engine_terms
-from spark_session.jars.jars import resolve
 from spark_session.results.served_batches import served_batches
-from spark_session.settings.settings import SparkSettings
-from tests.integration.running import REPOSITORY, until
+from tests.class_archive import ARCHIVE
 from tests.integration.spark_server import datasets_that_give_up
 
 pytestmark = pytest.mark.integration
 
-ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
-
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
-    folder = tmp_path_factory.mktemp("engine")
-    lake = {
-        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.lake.type": "hadoop",
-        "spark.sql.catalog.lake.warehouse": str(folder / "warehouse"),
-        "spark.sql.catalog.lake.cache-enabled": "false",
-    }
-    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
-    settings = SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake", "1g")
-    engine = SparkEngine(settings)
-    engine.start()
-    yield engine
-    engine.close()
-    del engine
-    gc.collect()
+def engine(shared_engine: SparkEngine) -> SparkEngine:
+    return shared_engine
+
+
+@pytest.mark.skipif(str(ARCHIVE) not in os.environ.get("JDK_JAVA_OPTIONS", ""), reason="a whole run makes it")
+def test_a_jvm_of_the_tests_starts_from_the_class_archive(engine: SparkEngine) -> None:
+    assert engine._session is not None
+    mapped = psutil.Process(engine._session.jvm.process.pid).memory_maps()
+    assert ARCHIVE.name in {Path(part.path).name for part in mapped}, "the JVM found that it does not match"
 
 
 def statement(sql: str) -> Statement:
@@ -311,21 +298,3 @@ def test_more_rows_than_are_served_at_once_come_in_their_order(engine: SparkEngi
     assert found.rows.column("id").to_pylist() == list(range(39_999, -1, -1))
     nothing = engine.run(replace(statement(f"{sql} LIMIT 0"), row_limit=50_000))
     assert (nothing.rows.num_rows, nothing.rows.column_names) == (0, ["id"])
-
-
-def test_what_comes_right_after_a_loss_waits_for_the_next_engine_though_the_jvm_lives(
-    engine: SparkEngine,
-) -> None:
-    lost = engine._session
-    assert lost is not None
-    endless = "SELECT max(pmod(hash(id), 2)) AS n FROM range(0, 1000000000000, 1, 1)"
-    with ThreadPoolExecutor(1) as threads:
-        running = threads.submit(run, engine, endless)
-        until(lambda: len(lost.calls.open()) == 1 and lost.context.statusTracker().getActiveJobsIds())
-        # This happens when a cluster ends the application.
-        lost.context._jsc.sc().stop()
-        with pytest.raises(EngineLost):
-            running.result()
-        assert run(engine, "SELECT 1 + 1 AS n").rows.to_pylist() == [{"n": 2}]
-    assert engine._session is not lost
-    assert lost.jvm.is_dead_within(10)

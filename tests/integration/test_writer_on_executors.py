@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
 from collections.abc import Iterator
 from functools import partial
@@ -16,15 +15,12 @@ from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.errors import ExecutorsFailed
 from service.ingest_ports import Executors
 from spark_session.engine.engine import SparkEngine
-from spark_session.jars.jars import resolve
-from spark_session.settings.settings import SparkSettings
 from spark_session.streaming.executors import SparkExecutors
 from tests.contract.data_files import test_data_files as contract
 from tests.contract.data_files.storages import DiskStorage, Storage
 from tests.fakes.executors import FakeExecutors
 from tests.integration.executed_data_files import ExecutedDataFiles, ExecutedWriter
-from tests.integration.running import REPOSITORY
-from tests.integration.test_engine import ICEBERG
+from tests.thorough import IS_THOROUGH
 from tests.unit.adapters.data_files import test_upserts, test_write
 from tests.unit.adapters.data_files.writers import Writer, upsert, write
 
@@ -37,18 +33,32 @@ WHILE_ROWS_COME = {
     "test_batches_are_taken_one_after_the_other",
     "test_nothing_is_left_of_a_write_that_failed",
 }
+# An executor calls the same writer, so it can only change what goes there and comes back: targets, rows,
+# bounds, results and errors. These tests have each of them. A thorough run has all tests.
+CROSSING = {
+    f"test_{name}"
+    for name in (
+        "a_file_has_the_columns_of_its_target_in_their_order_with_their_ids",
+        "a_value_that_is_too_long_for_a_folder_is_reported_as_bad",
+        "batches_may_differ_in_types_that_fit_the_columns",
+        "each_file_is_sorted_however_little_is_buffered",
+        "metrics_hold_for_all_row_groups",
+        "more_files_than_may_be_are_refused_and_none_is_left",
+        "no_more_files_are_open_than_allowed_and_no_row_is_lost",
+        "nothing_is_left_when_the_storage_has_no_room",
+        "partitions_have_files_and_folders_of_their_own",
+        "slices_of_batches_are_written_as_they_are_seen",
+        "targets_of_another_state_are_refused",
+        "the_result_counts_rows_and_bytes_and_names_its_target",
+        "the_tables_properties_reach_the_file",
+        "without_rows_there_is_no_file",
+    )
+}
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executors]:
-    folder = tmp_path_factory.mktemp("engine")
-    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
-    engine = SparkEngine(SparkSettings("local[2]", jars, folder, driver_memory="1g"))
-    engine.start()
-    yield SparkExecutors(partial(getattr, engine, "session"))
-    engine.close()
-    del engine
-    gc.collect()
+def spark(shared_engine: SparkEngine) -> Executors:
+    return SparkExecutors(partial(getattr, shared_engine, "session"))
 
 
 @pytest.fixture
@@ -73,7 +83,13 @@ def suite_of(module: ModuleType, *fixtures: str) -> dict[str, object]:
     }
 
 
-TestWrites = type("TestWrites", (), suite_of(test_write, "write", "writer"))
+def part_that_crosses(suite: dict[str, object]) -> dict[str, object]:
+    """Returns the tests of `CROSSING`; all tests in a thorough run."""
+    assert suite.keys() >= CROSSING
+    return {name: test for name, test in suite.items() if IS_THOROUGH or name in CROSSING}
+
+
+TestWrites = type("TestWrites", (), part_that_crosses(suite_of(test_write, "write", "writer")))
 TestUpserts = type("TestUpserts", (), suite_of(test_upserts, "upsert"))
 TestDataFiles = type("TestDataFiles", (), suite_of(contract, "storage"))
 
