@@ -36,7 +36,8 @@ check: $(DEV) ## format, lint, types, import directions, doctests, prose
 
 SOAK_PROCESSES ?= 2
 soak: $(LOAD) ## every case of equivalence; 20,000 generated queries, pruned and as written; half an hour of load; replicas killed 300 times while they commit, a gateway over 300 ingests; bodies of 2 GB (hours)
-	@SLUICE_TEST_THOROUGH=1 $(BIN)/pytest tests/equivalence
+	@SLUICE_TEST_THOROUGH=1 $(BIN)/pytest tests/equivalence tests/integration/test_writer_on_executors.py \
+		tests/unit/ingest/decoding/test_line_bounds.py
 	@SLUICE_SOAK_QUERIES=$${SLUICE_SOAK_QUERIES:-20000} SLUICE_SOAK_PROCESSES=$(SOAK_PROCESSES) \
 		$(BIN)/pytest tests/equivalence/test_generated.py -n $(SOAK_PROCESSES) -s
 	@$(BIN)/python -m tests.load .venv/load/bin/locust
