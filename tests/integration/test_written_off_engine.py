@@ -1,4 +1,4 @@
-"""What happens after an engine whose JVM lives on without Spark. It is the last to use the shared engine."""
+"""A loss of Spark whose JVM lives on: the next engine serves what follows. Uses the shared engine last."""
 
 from __future__ import annotations
 
