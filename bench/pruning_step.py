@@ -135,7 +135,7 @@ def _rows(times: Mapping[str, Times], filtered: list[str], watch: Stopwatch) -> 
     for label, by_text in medians.items():
         groups = {
             "all texts": list(by_text.values()),
-            "narrowed texts": [by_text[name] for name in filtered],
+            "pruned texts": [by_text[name] for name in filtered],
             "star queries": [by_text[name] for name in STARS],
         }
         for group, values in groups.items():
@@ -147,7 +147,7 @@ def _rows(times: Mapping[str, Times], filtered: list[str], watch: Stopwatch) -> 
     whole = spread("parse, qualify and detect, all texts", read)
     is_met = whole.value < TARGET_DETECTION_MS
     rows += [
-        Row("texts narrowed", len(filtered), "of 103"),
+        Row("texts pruned", len(filtered), "of 103"),
         Row(whole.label, whole.value, "ms", whole.low, whole.high, "< 8 ms", is_met),
     ]
     rows += [spread(f"part: {p.label}", samples) for p in PARTS if (samples := watch.of(p.label))]

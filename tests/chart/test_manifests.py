@@ -136,7 +136,7 @@ def test_a_longer_drain_has_a_longer_grace() -> None:
 
 def test_probes_wait_for_the_answer(made: Rendered) -> None:
     gateway = made.gateway
-    named = {each["name"] for each in gateway["env"]}
+    named = {variable["name"] for variable in gateway["env"]}
     scheme = {"scheme": "HTTPS"} if "SLUICE_TLS_CERTIFICATE_FILE" in named else {}
     for probe in (gateway["startupProbe"], gateway["readinessProbe"]):
         assert probe["httpGet"] == {"path": "/readyz", "port": "http"} | scheme

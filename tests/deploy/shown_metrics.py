@@ -81,7 +81,7 @@ def fullest_process() -> ProcessMetrics:
         metrics.http.ended(scope, status, 0.01)
     for kind in PrincipalKind:
         metrics.authentication.accepted(kind)
-    kinds = [NO_KIND, *(each.value for each in PrincipalKind if each is not PrincipalKind.ANONYMOUS)]
+    kinds = [NO_KIND, *(kind.value for kind in PrincipalKind if kind is not PrincipalKind.ANONYMOUS)]
     for kind_name, fault in product(kinds, CredentialFault):
         metrics.authentication.failed(kind_name, fault, is_throttled=True)
     return metrics

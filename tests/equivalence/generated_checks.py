@@ -46,7 +46,7 @@ class Findings:
     def _advance(self) -> None:
         self.checked += 1
         if self.checked % REPORT_EVERY == 0:
-            _report(f"{self.checked:,} of {self._count:,} queries, {self.filtered:,} of them narrowed")
+            _report(f"{self.checked:,} of {self._count:,} queries, {self.filtered:,} of them pruned")
 
 
 def check_generated(harness: Harness, count: int, first: int, *, compares_files: bool) -> None:
@@ -87,10 +87,10 @@ def check_generated(harness: Harness, count: int, first: int, *, compares_files:
 
     check()
     if SOAK:
-        _report(f"seed {first}: {findings.checked:,} queries, {findings.filtered:,} of them narrowed,")
+        _report(f"seed {first}: {findings.checked:,} queries, {findings.filtered:,} of them pruned,")
         _report(f"{len(findings.faults)} faults; {findings.without_engine} left out, as the engine was lost")
     assert not findings.faults, "\n\n".join(findings.faults)
-    assert findings.filtered > count / 10, "too few of the queries were narrowed to prove anything"
+    assert findings.filtered > count / 10, "too few of the queries were pruned to prove anything"
 
 
 def seed_of_run() -> int:

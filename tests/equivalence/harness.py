@@ -101,11 +101,11 @@ class Harness:
         if cold.rewritten_sql is not None:
             found = self._taken(cold, parameters)
             if not isinstance(found, EngineResult):
-                assert is_rejected, f"rejected: {found.detail}\nas written: {sql}\nnarrowed:   {cold.sql}"
+                assert is_rejected, f"rejected: {found.detail}\nas written: {sql}\npruned:     {cold.sql}"
                 return Checked(cold.as_written(sql), written, written, is_rejected=True)
             filtered = found
             self._assert_alike(written, filtered, sql, cold, compares_files)
-        assert not is_rejected, f"the engine took it\nas written: {sql}\nnarrowed:   {cold.sql}"
+        assert not is_rejected, f"the engine took it\nas written: {sql}\npruned:     {cold.sql}"
         cached = self.prune(sql, parameters)
         if cached.sql != cold.sql:
             self._assert_alike(written, self.run(cached.sql, parameters, cached), sql, cached, compares_files)
@@ -133,7 +133,7 @@ class Harness:
         more = more_files(written.scans, scans) and more_files(
             written.scans, scans, reused_scans(written.plan_text())
         )
-        assert not more, f"more files: {more}\nas written: {sql}\nnarrowed:   {pruned.sql}"
+        assert not more, f"more files: {more}\nas written: {sql}\npruned:     {pruned.sql}"
 
     def _written(self, sql: str, parameters: Parameters) -> EngineResult:
         try:
@@ -227,7 +227,7 @@ def _assert_same(written: EngineResult, filtered: EngineResult, sql: str, pruned
     too_many = sorted((found - expected).elements(), key=repr)
     is_same = len(missing) == len(too_many) and all(map(_is_close, missing, too_many))
     assert is_same, (
-        f"other rows\nas written: {sql}\nnarrowed:   {pruned.sql}\n"
+        f"other rows\nas written: {sql}\npruned:     {pruned.sql}\n"
         f"missing: {missing[:10]}\ntoo many: {too_many[:10]}"
     )
 

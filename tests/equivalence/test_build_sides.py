@@ -275,7 +275,7 @@ SAME_ROWS = {
         "SELECT x.id FROM (SELECT k, id FROM by_k UNION ALL SELECT weight, id FROM by_day) x"
         " JOIN dim d ON x.k = d.k WHERE d.year = 1999"
     ),
-    "a fact on the build side that is narrowed itself": (
+    "a fact on the build side that is pruned itself": (
         "SELECT f.id, r.id AS other FROM by_day f JOIN by_k r ON f.day = r.day JOIN dim d ON r.k = d.k"
         " WHERE d.year = 1999"
     ),

@@ -204,7 +204,7 @@ PRUNED = {
         " UNION ALL SELECT f.id FROM by_name f JOIN dim d ON f.name = d.name WHERE d.year = 1999",
         {"by_k.k", "by_name.name"},
     ),
-    "a narrowed join that is read twice": (
+    "a pruned join that is read twice": (
         "WITH x AS (SELECT f.id, f.k FROM by_k f JOIN dim d ON f.k = d.k WHERE d.year = 1999)"
         " SELECT a.id, b.id FROM x a JOIN x b ON a.k = b.k AND a.id < b.id",
         {"by_k.k"},

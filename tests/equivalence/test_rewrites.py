@@ -102,7 +102,7 @@ def test_what_an_eliminated_join_leaves_is_not_answered_from_statistics(
 @pytest.mark.parametrize(
     "second",
     ["(SELECT k FROM by_k) g", "(SELECT g.k FROM by_k g JOIN dim e ON g.k = e.k WHERE e.year = 2000) g"],
-    ids=["read whole", "narrowed otherwise"],
+    ids=["read whole", "pruned otherwise"],
 )
 def test_all_references_of_one_snapshot_are_cut_alike(second: str, harness: Harness) -> None:
     sql = f"SELECT f.id FROM by_k f JOIN dim d ON f.k = d.k JOIN {second} ON f.k = g.k WHERE d.year = 1999"

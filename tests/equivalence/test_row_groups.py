@@ -157,7 +157,7 @@ def test_only_row_groups_with_a_key_are_read(
     wanted = [group for group in groups if not set(keys).isdisjoint(group.values)]
     assert 0 < len(wanted) < len(groups) / 4
     assert rows_read(checked.written, table) == ROWS
-    assert rows_read(checked.filtered, table) == sum(len(each.values) for each in wanted)
+    assert rows_read(checked.filtered, table) == sum(len(group.values) for group in wanted)
 
 
 @pytest.mark.parametrize(("table", "column"), [("bloomed", "code"), ("in_order", "k")])

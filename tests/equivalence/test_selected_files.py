@@ -135,9 +135,9 @@ def test_files_that_must_be_pruned_are_not_opened(star: Star, harness: Harness, 
     gone = [value for value in table.inspect.files()["file_path"].to_pylist() if value not in planned]
     assert planned
     assert gone
-    for each in gone:
-        Path(urlparse(each).path).unlink()
-    filtered = [harness.prune(each) for each in (query, semi)]
+    for path in gone:
+        Path(urlparse(path).path).unlink()
+    filtered = [harness.prune(text) for text in (query, semi)]
     assert [
         rows_of(harness.run(pruned_query.sql, (), pruned_query).rows) for pruned_query in filtered
     ] == before

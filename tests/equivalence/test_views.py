@@ -166,7 +166,7 @@ def test_a_view_cut_by_a_limit_is_not_pruned(views: Harness) -> None:
     assert checked.applied == {}
 
 
-@pytest.mark.parametrize("name", [each.partition(" (")[0] for each in NOT_EXPANDED])
+@pytest.mark.parametrize("name", [definition.partition(" (")[0] for definition in NOT_EXPANDED])
 def test_a_view_that_may_mean_something_else_elsewhere_stays_as_it_is(name: str, views: Harness) -> None:
     sql = f"SELECT f.id FROM by_k f JOIN v_dim d ON f.k = d.k LEFT JOIN {name} v ON v.k = f.k"
     assert opened(views, sql) == {"v_dim"}

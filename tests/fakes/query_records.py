@@ -58,7 +58,7 @@ def full_record() -> QueryRecord:
         ),
         spark_plan="== Physical Plan ==\n…",
         filters=(applied(), refused()),
-        rewritten_sql="SELECT 'ü', :year -- narrowed",
+        rewritten_sql="SELECT 'ü', :year -- pruned",
         rewrites=(
             RewriteRecord(RewriteKind.LOCAL_RELATION, "lake.tpcds.item", "3 rows where i_name = 'ü'", 2),
             RewriteRecord(RewriteKind.JOIN_ELIMINATED, "lake.tpcds.date_dim", "by the keys of ü", 3, "df1"),

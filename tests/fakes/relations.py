@@ -38,7 +38,7 @@ class FakeRelations:
             return None
         cached = CachedRelation(query.fingerprint, count, count * BYTES_PER_ROW)
         self._cached[query.fingerprint] = cached
-        while sum(each.byte_count for each in self._cached.values()) > self.max_bytes:
+        while sum(relation.byte_count for relation in self._cached.values()) > self.max_bytes:
             del self._cached[next(iter(self._cached))]
         return cached
 

@@ -122,7 +122,7 @@ def test_every_way_to_say_who_calls_names_a_caller_of_its_own(house: House) -> N
             assert (answer.status_code, answer.json()["result"]["rows"]) == (200, [[1]])
             # Its record follows its answer.
             listed = until(partial(_queries, client))
-            assert [each["queryId"] for each in listed] == [answer.json()["queryId"]]
+            assert [query["queryId"] for query in listed] == [answer.json()["queryId"]]
     with house.client() as client:
         assert client.get("/query").status_code == 401
         assert client.get("/livez").status_code == 200
@@ -224,7 +224,7 @@ def test_no_secret_is_anywhere(house: House) -> None:
         asked = client.post("/query", json={"sql": "SELECT 1"}).json()["queryId"]
         shown += [client.get(f"/explain/{asked}").text, client.get("/query?limit=1").text]
     shown += [house.sluice("config"), house.sluice("keys", "list", "--json"), house.sluice("keys", "list")]
-    secrets = [*sent, *(each.split("_", 2)[2] for each in (key, tampered)), house.store.password]
+    secrets = [*sent, *(text.split("_", 2)[2] for text in (key, tampered)), house.store.password]
     stored = str(house.store.read("metrics", "SELECT * FROM api_keys"))
     log = house.running.log_path.read_text()
     events = [line for line in house.running.log_lines() if line["event"] == "authentication_failed"]

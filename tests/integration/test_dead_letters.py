@@ -104,14 +104,14 @@ def test_dead_letters_of_every_form_are_corrected_and_sent_again(
     assert response.status_code == 200, response.text
     assert response.json()["rejected"]["count"] == len(BAD)
     stored = dead_letters_of(gateway, table)
-    assert {each for each, _ in stored} == {"CSV" if form == "CSV" else "NDJSON"}
-    for each, payload in stored:
+    assert {format_ for format_, _ in stored} == {"CSV" if form == "CSV" else "NDJSON"}
+    for format_, payload in stored:
         assert str(TOO_LARGE) in payload
         corrected = payload.replace(str(TOO_LARGE), str(CORRECTED))
         again = (
             send_records(gateway, table, [json.loads(corrected)])
             if form == "JSON"
-            else send_body(gateway, table, each, corrected.encode())
+            else send_body(gateway, table, format_, corrected.encode())
         )
         assert again.status_code == 200, again.text
         assert (again.json()["commits"][0]["addedRecords"], again.json()["rejected"]["count"]) == (1, 0)
@@ -176,7 +176,7 @@ def test_dead_letters_with_days_and_moments_of_far_years_are_sent_again(
 
     assert send("PARQUET", sink.getvalue()) == 2
     stored = sorted(payloads(), key=lambda payload: str(json.loads(payload)["id"]))
-    assert [json.loads(each) for each in stored] == [
+    assert [json.loads(payload) for payload in stored] == [
         {"id": 2, "d": far_day, "z": "1970-01-01T00:00:00.000001+00:00"},
         {"id": 3, "d": "0001-01-01", "z": far_moment},
     ]

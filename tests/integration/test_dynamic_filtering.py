@@ -223,8 +223,8 @@ def test_a_query_may_be_pruned_by_other_bounds_than_the_operators(gateway: httpx
 
     plain = ask(gateway, months, **NEVER)
     assert sorted(answer["result"]["rows"]) == sorted(plain["result"]["rows"])
-    assert [len(applied(each)[0]["ranges"]) for each in (by_ranges, too_large)] == [1, 2]
-    assert [applied(each)[0]["exceedsThreshold"] for each in (by_lists, too_large)] == [False, True]
+    assert [len(applied(record)[0]["ranges"]) for record in (by_ranges, too_large)] == [1, 2]
+    assert [applied(record)[0]["exceedsThreshold"] for record in (by_lists, too_large)] == [False, True]
     assert by_lists["rewrites"] == []
 
 

@@ -267,7 +267,7 @@ def test_dead_letters_are_stored_read_and_sent_again(gateway: httpx.Client, even
     found = rows(gateway, sql)
     assert [row[0] for row in found] == lines[1:4]
     assert {tuple(row[2:]) for row in found} == {(answer["ingestId"], named(events))}
-    corrected = "\n".join(str(each[0]).replace('"2"', "2").replace("02-30", "02-28") for each in found)
+    corrected = "\n".join(str(record[0]).replace('"2"', "2").replace("02-30", "02-28") for record in found)
     again = send(gateway, events, corrected.encode(), onError="DEAD_LETTER").json()
     assert (again["commits"][0]["addedRecords"], again["rejected"]["count"]) == (2, 1)
     assert rows(gateway, f"SELECT id FROM {named(events)} ORDER BY id") == [[1], [2], [3], [4]]

@@ -133,7 +133,9 @@ def test_a_query_is_one_trace_down_to_stages_cache_and_store(traced: Traced) -> 
     assert set(query.attributes["sluice.tables"]) == TABLES
     assert query.attributes["sluice.filters.applied"] == 1
     steps = {span.name for span in spans if span.parent_id == query.span_id}
-    assert steps == {f"sluice.query.{each}" for each in ("queue", "validate", "prune", "run", "store")}
+    assert steps == {
+        f"sluice.query.{step_name}" for step_name in ("queue", "validate", "prune", "run", "store")
+    }
 
     stages = [span for span in spans if span.name == "spark.stage" and traced.path(span)[:4] == RUN]
     assert stages

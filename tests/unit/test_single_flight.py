@@ -191,7 +191,7 @@ class Flights(RuleBasedStateMachine):
         ended = self.running.pop(data.draw(st.sampled_from(sorted(self.running))))
         failure = QueryFailed("division by zero")
         ended.end.set_exception(failure)
-        assert {each.exception(PATIENCE_S) for each in ended.all} == {failure}
+        assert {future.exception(PATIENCE_S) for future in ended.all} == {failure}
 
     @precondition(lambda self: self.running)
     @rule(data=st.data())
@@ -200,10 +200,10 @@ class Flights(RuleBasedStateMachine):
         key = data.draw(st.sampled_from(sorted(self.running)))
         ended = self.running.pop(key)
         ended.end.set_exception(QueryCanceled())
-        await_that(lambda: sum(each.done() for each in ended.joined) == (not ended.is_started))
-        canceled = [each for each in ended.joined if each.done()] + ended.started
-        assert all(isinstance(each.exception(PATIENCE_S), QueryCanceled) for each in canceled)
-        going_on = [each for each in ended.joined if each not in canceled]
+        await_that(lambda: sum(future.done() for future in ended.joined) == (not ended.is_started))
+        canceled = [future for future in ended.joined if future.done()] + ended.started
+        assert all(isinstance(future.exception(PATIENCE_S), QueryCanceled) for future in canceled)
+        going_on = [future for future in ended.joined if future not in canceled]
         if going_on:
             self._running(key, is_started=False).joined = going_on
             self._settle(key)
@@ -212,8 +212,8 @@ class Flights(RuleBasedStateMachine):
     def only_calls_that_are_shared_run(self) -> None:
         assert len(self.calls) == len(self.running)
         for key, made in self.made.items():
-            assert [each for each in made if not each.done()] == [
-                each.end for name, each in self.running.items() if name == key
+            assert [future for future in made if not future.done()] == [
+                running.end for name, running in self.running.items() if name == key
             ]
 
     def teardown(self) -> None:
@@ -228,7 +228,7 @@ class Flights(RuleBasedStateMachine):
 
     def _running(self, key: str, *, is_started: bool) -> Running:
         if key not in self.running:
-            ended_count = sum(each.done() for each in self.made[key])
+            ended_count = sum(future.done() for future in self.made[key])
             await_that(lambda: len(self.made[key]) > ended_count)
             self.running[key] = Running(self.made[key][-1], is_started)
         return self.running[key]
@@ -241,8 +241,8 @@ class Flights(RuleBasedStateMachine):
     def _succeed(self, key: str) -> None:
         ended = self.running.pop(key)
         ended.end.set_result(number := len(self.made[key]))
-        assert {each.result(PATIENCE_S) for each in ended.started} <= {number}
-        shared = [each.result(PATIENCE_S) for each in ended.joined]
+        assert {future.result(PATIENCE_S) for future in ended.started} <= {number}
+        shared = [future.result(PATIENCE_S) for future in ended.joined]
         made_it = [] if ended.is_started else [(number, True)]
         assert sorted(shared, reverse=True) == made_it + [(number, False)] * (len(shared) - len(made_it))
 

@@ -60,7 +60,7 @@ class Sent:
 def kind_of(text: str) -> PrincipalKind:
     """Returns the kind that a credential looks like.
 
-    >>> [kind_of(each).value for each in ("sluice_1", "eyJh.eyJi.c", "my.secret", "word")]
+    >>> [kind_of(text).value for text in ("sluice_1", "eyJh.eyJi.c", "my.secret", "word")]
     ['key', 'oidc', 'token', 'token']
     """
     if text.startswith(PREFIX):

@@ -15,7 +15,7 @@ def with_rejected_counts(
     """Returns the tables in order of name, including those that got nothing but dead letters.
 
     >>> dead_letters = [TableIngests("lake.logs.events__dead_letter", record_count=3)]
-    >>> [(each.table, each.rejected_record_count) for each in with_rejected_counts([], dead_letters)]
+    >>> [(commit.table, commit.rejected_record_count) for commit in with_rejected_counts([], dead_letters)]
     [('lake.logs.events', 3)]
     """
     found = {table.table: table for table in tables}

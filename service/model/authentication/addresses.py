@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 def is_safe_address(url: str) -> bool:
     """Whether nobody on the way can change answers from this address.
 
-    >>> [is_safe_address(f"{each}/a") for each in ("https://a.example", "http://127.0.0.1:1", "http://a.example")]
+    >>> [is_safe_address(f"{origin}/a") for origin in ("https://a.example", "http://127.0.0.1:1", "http://a.example")]
     [True, True, False]
     """
     try:

@@ -66,7 +66,7 @@ class Admins:
 def is_principal_name(name: object) -> bool:
     r"""Whether a principal may have this name: printable, bounded, and not `anonymous`.
 
-    >>> [is_principal_name(each) for each in ("corp:ada@example.org", "anonymous", "a\nb", "", 7)]
+    >>> [is_principal_name(name) for name in ("corp:ada@example.org", "anonymous", "a\nb", "", 7)]
     [True, False, False, False, False]
     """
     return (

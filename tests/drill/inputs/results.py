@@ -19,7 +19,7 @@ def _result(hostile: Hostile, text: str) -> str:
 def _read_again_and_again(hostile: Hostile) -> None:
     path = f"/query/{_result(hostile, 'SELECT id, id AS a, id AS b, id AS c FROM range(0, 200000)')}/chunks/0"
     kinds = ("application/json", "text/csv", "application/vnd.apache.arrow.stream")
-    requests(lambda each, at: each.client.get(path, headers={"Accept": kinds[at % 2]}), 2000, 32)(hostile)
+    requests(lambda caller, at: caller.client.get(path, headers={"Accept": kinds[at % 2]}), 2000, 32)(hostile)
 
 
 def _never_read(hostile: Hostile) -> None:
@@ -32,7 +32,7 @@ def _explained(hostile: Hostile) -> None:
     body = {"sql": text, "waitTimeout": "40s"}
     query_id = hostile.client.post("/query", json=body).json()["queryId"]
     pages = {"Accept": "text/html"}
-    requests(lambda each, _: each.client.get(f"/explain/{query_id}", headers=pages), 1000, 32)(hostile)
+    requests(lambda caller, _: caller.client.get(f"/explain/{query_id}", headers=pages), 1000, 32)(hostile)
 
 
 def _waiting(number: int) -> Attack:

@@ -698,10 +698,10 @@ def _classes(graph: JoinGraph) -> Mapping[ColumnOf, frozenset[ColumnOf]]:
 
 def _candidates(found: Iterable[Candidate]) -> str:
     return _listed(
-        f"{each.probe.relation}.{each.probe.column} "
-        f"{'by' if each.rejection is None else 'not by'} {each.build.relation}.{each.build.column}"
-        f"{'' if each.rejection is None else f': {each.rejection}'}"
-        for each in found
+        f"{pair.probe.relation}.{pair.probe.column} "
+        f"{'by' if pair.rejection is None else 'not by'} {pair.build.relation}.{pair.build.column}"
+        f"{'' if pair.rejection is None else f': {pair.rejection}'}"
+        for pair in found
     )
 
 

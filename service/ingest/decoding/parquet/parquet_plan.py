@@ -64,7 +64,7 @@ def parquet_plan(metadata: Any, row_groups: range, file: BinaryIO, room: Room) -
         total += sum(chunk.byte_count for chunk in chunks)
         room.check(total)
         _check_group(metadata, chunks, widths, room)
-        plan = _narrowed(plan, metadata, chunks, room)
+        plan = _fitted(plan, metadata, chunks, room)
     return plan
 
 
@@ -97,7 +97,7 @@ def _check_group(metadata: Any, chunks: list[_Chunk], widths: list[int], room: R
             room.check_batch(values + chunk.byte_count, "A row group's column of lists or maps")
 
 
-def _narrowed(plan: ParquetPlan, metadata: Any, chunks: list[_Chunk], room: Room) -> ParquetPlan:
+def _fitted(plan: ParquetPlan, metadata: Any, chunks: list[_Chunk], room: Room) -> ParquetPlan:
     row_bytes = sum(chunk.densest + chunk.longest_prefix for chunk in chunks)
     rows = int(min(plan.rows_at_once, max(room.bounds.batch_bytes // max(row_bytes, 1), 1)))
     share = room.bounds.batch_bytes // max(len(chunks), 1)

@@ -47,7 +47,7 @@ def test_every_verification_is_read_as_it_was_written(outcome: Verification | No
     ],
 )
 def test_rewrites_of_other_versions_are_read_or_left_out(kind: str, expected: list[RewriteKind]) -> None:
-    assert [each.kind for each in read(rewrites=[rewrite(kind)]).rewrites] == expected
+    assert [record.kind for record in read(rewrites=[rewrite(kind)]).rewrites] == expected
 
 
 @pytest.mark.parametrize(

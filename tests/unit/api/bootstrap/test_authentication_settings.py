@@ -94,7 +94,7 @@ def test_the_ways_that_are_open_are_described() -> None:
     assert needed == [{"bearer": []}, {"apiKey": []}, {"oidc-corp": []}, {"clientCertificate": []}]
     every["tls_client_certificates"] = "required"
     needed = create_app(settings(**every), FakeGateway).openapi()["paths"]["/keys"]["get"]["security"]
-    assert all("clientCertificate" in each for each in needed)
+    assert all("clientCertificate" in setting for setting in needed)
 
 
 def test_keys_and_access_tokens_are_masked_wherever_they_stand() -> None:

@@ -53,7 +53,7 @@ def _keys(key: MadeKey) -> Iterator[bytes]:
     text, key_id = key.text, key.key.key_id
     secret = text.split("_", 2)[2]
     wrong = "A" * 43
-    for each in (
+    for changed in (
         text[:-1],
         text[1:],
         text + "=",
@@ -77,7 +77,7 @@ def _keys(key: MadeKey) -> Iterator[bytes]:
         f"{text} {text}",
         f"{text},{text}",
     ):
-        yield b"Bearer " + each.encode()
+        yield b"Bearer " + changed.encode()
     for number in range(20):
         yield f"Bearer sluice_{number:016x}_{wrong}".encode()
 

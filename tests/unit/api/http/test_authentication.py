@@ -349,7 +349,7 @@ async def test_hostile_credentials_are_refused_and_never_shown(
         configure_logging(LogLevel.INFO, LogFormat.JSON)
         assert await code(client, "tess's") == (200, "")
         capsys.readouterr()
-        answers = [await client.get("/tables", headers=each) for each in sent]
+        answers = [await client.get("/tables", headers=headers) for headers in sent]
         log = capsys.readouterr().err
         shown = [answer.text + str(answer.headers) for answer in answers] + [
             (await client.get("/metrics", headers=bearer("tess's"))).text
@@ -364,8 +364,8 @@ async def test_hostile_credentials_are_refused_and_never_shown(
     ]
     assert len(events) == len(sent)
     assert {"peer", "kind", "code", "reason", "key_id", "is_throttled"} <= set(events[0])
-    for each in sent:
-        for name, value in each:
+    for headers in sent:
+        for name, value in headers:
             secret = value.split(b" ", 1)[-1].strip().decode("latin-1")
             # The address of a peer is not secret, and is in the log.
             if len(secret) >= 8 and name != b"X-Forwarded-For":

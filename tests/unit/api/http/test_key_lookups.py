@@ -40,4 +40,4 @@ async def test_each_of_many_ids_that_wait_for_one_answer_is_answered() -> None:
             tasks.create_task(lookups.find(f"{number:016x}"))
         await asyncio.sleep(0)
         store.may_answer.set()
-    assert [len(each) for each in store.asked] == [1, ASKED_AT_ONCE, ASKED_AT_ONCE, 1]
+    assert [len(key_ids) for key_ids in store.asked] == [1, ASKED_AT_ONCE, ASKED_AT_ONCE, 1]

@@ -218,9 +218,9 @@ def test_files_that_cannot_be_used_keep_the_gateway_from_starting(tmp_path: Path
         lambda: CertificateFiles(good, authority.certificate("other.example")),
         lambda: CertificateFiles(good, good, empty),
     ]
-    for each in wrong:
+    for files_of in wrong:
         with pytest.raises(CannotStart, match="tls_"):
-            ReloadingContext(each())
+            ReloadingContext(files_of())
 
 
 def test_a_client_certificate_names_its_caller(tmp_path: Path) -> None:

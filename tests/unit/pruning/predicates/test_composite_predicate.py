@@ -70,7 +70,9 @@ def test_what_no_partition_holds_is_left_out(
     assert of_probe is not None
     formed = composite_predicate(probe(width), keys, [None] * width, bounds, of_probe)
     there = {
-        each for each in product(VALUES, repeat=width) if of_probe.matching(probe(width).columns, [each])
+        values
+        for values in product(VALUES, repeat=width)
+        if of_probe.matching(probe(width).columns, [values])
     }
     if formed is Reason.NOT_SELECTIVE:
         assert there <= set(keys)

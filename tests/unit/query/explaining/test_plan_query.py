@@ -66,10 +66,10 @@ def test_what_was_given_up_before_it_began_is_not_planned(bench: Bench) -> None:
 
 def test_a_text_that_the_engine_refuses_is_planned_as_it_was_written(bench: Bench) -> None:
     query = bench.query("written")
-    query.prune(PrunedQuery("narrowed", rewritten_sql="narrowed", pinned_sql="pinned", filters=(applied(),)))
+    query.prune(PrunedQuery("pruned", rewritten_sql="pruned", pinned_sql="pinned", filters=(applied(),)))
     engine = FakeEngine(TableNotFound("t"))
     bench.run_pruned(query, PlansOnly(engine))
-    assert [plan.sql for plan in engine.plans] == ["narrowed", "written"]
+    assert [plan.sql for plan in engine.plans] == ["pruned", "written"]
     assert [filter_record.reason for filter_record in query.record.filters] == ["REWRITE_REJECTED"]
 
 

@@ -44,14 +44,12 @@ def test_the_engine_is_asked_for_the_totals_that_it_alone_knows(bench: Bench) ->
         )
     )
     query = bench.query()
-    query.prune(PrunedQuery("narrowed", rewritten_sql="narrowed", skipped=(DATES,)))
+    query.prune(PrunedQuery("pruned", rewritten_sql="pruned", skipped=(DATES,)))
     assert bench.run_pruned(query, engine).scans == (SALES, reported)
 
 
 def test_a_pruned_query_lists_them(bench: Bench) -> None:
     engine = FakeEngine(replace(engine_result(), planned_tables=lambda: frozenset()))
     query = bench.query()
-    query.prune(
-        PrunedQuery("narrowed", rewritten_sql="narrowed", skipped=(DATES,), referenced=(SALES, DATES))
-    )
+    query.prune(PrunedQuery("pruned", rewritten_sql="pruned", skipped=(DATES,), referenced=(SALES, DATES)))
     assert bench.run_pruned(query, engine).scans == (DATES, SALES)

@@ -39,8 +39,8 @@ def ran(bench: Bench, is_verified: bool = False) -> QueryHandle:
     assert filters
     query.prune(
         PrunedQuery(
-            "narrowed",
-            rewritten_sql="narrowed",
+            "pruned",
+            rewritten_sql="pruned",
             pinned_sql="pinned",
             filters=filters,
             unpinned=UnpinnedTables(
@@ -67,14 +67,14 @@ def texts(bench: Bench) -> list[str]:
 
 def test_the_pruned_rows_count_while_nothing_moves(bench: Bench) -> None:
     query = ran(bench)
-    assert texts(bench) == ["narrowed"]
+    assert texts(bench) == ["pruned"]
     assert {filter_record.reason for filter_record in query.pruned.filters} == {Reason.APPLIED}
 
 
 def test_after_a_change_of_a_build_sides_files_the_query_runs_as_it_was_written(bench: Bench) -> None:
     bench.catalogs.put(replace(KINDS, table_uuid=uuid4()))
     query = ran(bench)
-    assert texts(bench) == ["narrowed", WRITTEN]
+    assert texts(bench) == ["pruned", WRITTEN]
     assert {filter_record.reason for filter_record in query.pruned.filters} == {Reason.SNAPSHOT_MOVED}
     assert query.pruned.rewritten_sql is None
 
@@ -82,26 +82,26 @@ def test_after_a_change_of_a_build_sides_files_the_query_runs_as_it_was_written(
 def test_new_files_of_a_pruned_table_do_no_harm(bench: Bench) -> None:
     bench.catalogs.put(replace(EVENTS, table_uuid=uuid4()))
     ran(bench)
-    assert texts(bench) == ["narrowed"]
+    assert texts(bench) == ["pruned"]
 
 
 def test_other_columns_of_a_pruned_table_do(bench: Bench) -> None:
     bench.catalogs.put(replace(EVENTS, schema_id=EVENTS.schema_id + 1))
     ran(bench)
-    assert texts(bench) == ["narrowed", WRITTEN]
+    assert texts(bench) == ["pruned", WRITTEN]
 
 
 def test_a_table_that_cannot_be_asked_for_any_more_may_have_moved(bench: Bench) -> None:
     bench.catalogs.down.add("spark_catalog")
     ran(bench)
-    assert texts(bench) == ["narrowed", WRITTEN]
+    assert texts(bench) == ["pruned", WRITTEN]
 
 
 def test_rows_of_a_table_that_has_changed_prove_nothing_against_a_filter(bench: Bench) -> None:
     bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(3))
     bench.catalogs.put(replace(EVENTS, table_uuid=uuid4()))
     ran(bench, is_verified=True)
-    assert texts(bench) == ["narrowed", "pinned", "pinned"]
+    assert texts(bench) == ["pruned", "pinned", "pinned"]
 
 
 def test_rows_of_a_table_that_has_not_do(bench: Bench) -> None:

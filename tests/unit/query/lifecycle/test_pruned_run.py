@@ -184,7 +184,7 @@ def poisoned() -> PrunedRun:
     pruned_run.ran()
     [(fingerprint, (shown, _))] = pruned_run.cache.stored.items()
     pruned_run.cache.stored[fingerprint] = (shown, keys_of((3,)))
-    pruned_run.engine.outcomes.extend(engine_result(each) for each in (2, 3, 3))
+    pruned_run.engine.outcomes.extend(engine_result(number) for number in (2, 3, 3))
     return pruned_run
 
 

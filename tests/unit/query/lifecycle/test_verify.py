@@ -14,7 +14,7 @@ from service.query.lifecycle.query_handle import QueryHandle
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.unit.query.conftest import Bench
 
-PRUNED = PrunedQuery("narrowed", rewritten_sql="narrowed", pinned_sql="pinned", fingerprints=frozenset({"f"}))
+PRUNED = PrunedQuery("pruned", rewritten_sql="pruned", pinned_sql="pinned", fingerprints=frozenset({"f"}))
 
 
 def verified(bench: Bench, sql: str = "SELECT a FROM t") -> QueryHandle:
@@ -33,7 +33,7 @@ def test_rows_that_only_the_filter_changes_fail_the_verification(bench: Bench) -
 def test_a_query_that_answers_again_each_time_cannot_be_verified(bench: Bench) -> None:
     bench.engine = FakeEngine(engine_result(2), engine_result(3), engine_result(4))
     assert bench.run_pruned(verified(bench)).rows.num_rows == 2
-    assert [run.sql for run in bench.engine.runs] == ["narrowed", "pinned", "pinned"]
+    assert [run.sql for run in bench.engine.runs] == ["pruned", "pinned", "pinned"]
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_a_difference_is_in_the_record_of_the_query_that_failed(bench: Bench) ->
 
 def test_equal_rows_need_no_third_run(bench: Bench) -> None:
     bench.run_pruned(verified(bench))
-    assert [run.sql for run in bench.engine.runs] == ["narrowed", "pinned"]
+    assert [run.sql for run in bench.engine.runs] == ["pruned", "pinned"]
