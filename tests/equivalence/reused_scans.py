@@ -11,18 +11,7 @@ _SCAN = re.compile(r"BatchScan ([^\[]+)\[")
 
 
 def reused_scans(plan_text: str) -> Counter[str]:
-    """Returns how often a plan reads the rows of a table again from an exchange, by table.
-
-    >>> reused_scans('''
-    ... Union
-    ... :- BroadcastHashJoin [a], [b]
-    ... :  +- BroadcastExchange x, [plan_id=7]
-    ... :     +- BatchScan lake.shop.f[a] IcebergScan(table=lake.shop.f)
-    ... +- BroadcastHashJoin [a], [c]
-    ...    +- ReusedExchange [a], BroadcastExchange x, [plan_id=7]
-    ... ''')
-    Counter({'lake.shop.f': 1})
-    """
+    """Returns how often a plan reads the rows of a table again from an exchange, by table."""
     lines = plan_text.splitlines()
     found: Counter[str] = Counter()
     for line in lines:
