@@ -16,6 +16,7 @@ GENERATED = frozenset(
         "docs/operations/benchmarks.md",
         "docs/reference/http-api.md",
         "docs/reference/settings.md",
+        "docs/reference/sql-security.md",
     }
 )
 """Their sentences come from code, and are written there."""

@@ -28,6 +28,8 @@ MAX_DIGITS = 400
 MAX_HLL_WORDS = 10_000
 # Steps of a loop that no cancellation ends.
 MAX_STEPS = 2_000_000_000
+# A separator is written once for each row.
+MAX_SEPARATOR_BYTES = 1000
 _FORMAT_WIDTH = re.compile(r"[0-9]{4,}")
 
 
@@ -223,6 +225,12 @@ def _levenshtein(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized
     return UNKNOWN
 
 
+def _list_aggregate(name: str, arguments: Sequence[Sized], _: QueryBounds) -> Sized:
+    if len(arguments) > 1 and arguments[1].known_bytes > MAX_SEPARATOR_BYTES:
+        raise QueryTooLarge(f"{name} takes a separator of up to {MAX_SEPARATOR_BYTES:,} bytes.")
+    return UNKNOWN
+
+
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
         "repeat": _repeat,
@@ -272,5 +280,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "theta_sketch_agg": _theta,
         "theta_union_agg": _theta,
         "levenshtein": _levenshtein,
+        "listagg": _list_aggregate,
+        "string_agg": _list_aggregate,
     }
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import log2
 from typing import Any
 
@@ -22,6 +23,24 @@ COUNTED = frozenset(
     {"repeat", "space", "lpad", "rpad", "randstr", "array_repeat", "array_insert", "sequence", "identifier"}
 )
 FOLDING = frozenset({"aggregate", "reduce"})
+# Functions that run a lambda for each element. One call is a single step to Spark: no cancellation ends it.
+LOOPS = frozenset(
+    {
+        *FOLDING,
+        "array_sort",
+        "exists",
+        "filter",
+        "forall",
+        "map_filter",
+        "map_zip_with",
+        "transform",
+        "transform_keys",
+        "transform_values",
+        "zip_with",
+    }
+)
+# They take some seconds.
+MAX_LAMBDA_RUNS = 20_000_000
 # The assumed size of a value that grows; each addition is small by comparison.
 ACCUMULATED = 2.0**20
 DOUBLED = 1.9
@@ -35,6 +54,7 @@ class ValueSizes:
         self._bounds = bounds
         self._parameters = parameters
         self._variables: dict[str, Sized] = {}
+        self._steps = 1.0
         self._is_strict = False
 
     def allow_calls(self, calls: Sequence[Node], *, is_strict: bool = False) -> None:
@@ -73,7 +93,7 @@ class ValueSizes:
         if name in FOLDING and len(nodes) > 2:
             return self._folded(name, nodes)
         given = in_order(name, nodes)
-        arguments = [self.of(argument) for argument in given]
+        arguments = self._of_loop(name, given) if name in LOOPS else [self.of(argument) for argument in given]
         if name in RULES:
             made = RULES[name](name, arguments, self._bounds)
         elif name in CHOOSING:
@@ -94,11 +114,32 @@ class ValueSizes:
             )
         return made
 
+    def _of_loop(self, name: str, nodes: Sequence[Node]) -> list[Sized]:
+        """Returns the arguments' sizes. A lambda within a lambda runs for each pair of elements."""
+        values = [self.of(node) for node in nodes if "l" not in node]
+        with self._for_each(name, max((value.elements or 1 for value in values), default=1.0)):
+            return values + [self.of(node) for node in nodes if "l" in node]
+
+    @contextmanager
+    def _for_each(self, name: str, elements: float) -> Iterator[None]:
+        before = self._steps
+        self._steps *= max(elements, 1.0)
+        if self._steps > MAX_LAMBDA_RUNS:
+            raise QueryTooLarge(
+                f"{name} would run its lambda {self._steps:,.0f} times, counted through all lambdas that "
+                f"it is in; {MAX_LAMBDA_RUNS:,} are allowed."
+            )
+        try:
+            yield
+        finally:
+            self._steps = before
+
     def _folded(self, name: str, nodes: Sequence[Node]) -> Sized:
         """Sizes a value that each element computes again from itself: doubled thirty times, it is huge."""
         array, start = self.of(nodes[0]), self.of(nodes[1])
-        growth = self._growth(nodes[2])
         many = array.elements or 0.0
+        with self._for_each(name, many):
+            growth = self._growth(nodes[2])
         if growth >= DOUBLED and not 0 < many * log2(growth) < log2(self._bounds.value_bytes):
             raise QueryTooLarge(f"{name} would make its value {growth:,.0f} times as large at each element.")
         made = max(start.known_bytes, 1.0) * (growth**many if growth >= DOUBLED else 1.0)

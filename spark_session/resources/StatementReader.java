@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -15,28 +16,32 @@ import org.antlr.v4.runtime.CharStreams;
 import org.antlr.v4.runtime.Token;
 import org.apache.spark.sql.catalyst.analysis.ExpressionWithUnresolvedIdentifier;
 import org.apache.spark.sql.catalyst.analysis.PosParameter;
+import org.apache.spark.sql.catalyst.analysis.RelationTimeTravel;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedGenerator;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTableValuedFunction;
 import org.apache.spark.sql.catalyst.expressions.Cube;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GroupingSets;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Rollup;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer;
 import org.apache.spark.sql.catalyst.parser.UpperCaseCharStream;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
-import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Pivot;
-import org.apache.spark.sql.catalyst.plans.logical.ScriptTransformation;
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
-import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Lists the parts of a statement, as Spark's own parser reads it: the kinds of its plan nodes, including subqueries
- * and common table expressions; the names of the relations that it reads, with their options; and the calls and
- * clauses whose values decide how much Spark makes of a small text.
+ * and common table expressions; the names of the relations that it reads, with their options; the names of the
+ * functions that it calls; and the calls and clauses whose values decide how much Spark makes of a small text.
  *
  * It runs in the driver's JVM because walking a tree from Python costs a call per node, and because in the drawing of
  * a tree, a node cannot be distinguished from a string literal that looks like one.
@@ -47,7 +52,17 @@ public final class StatementReader {
         "UnresolvedInlineTable", "GlobalLimit", "LocalLimit", "Offset"
     }));
 
+    /** The node of a table that is read as a stream: Spark has no class of its own for it. */
+    private static final String STREAM = "STREAM";
+    /** The node of a version that a subquery chooses: Spark runs it while it resolves names, before all checks. */
+    private static final String CHOSEN_VERSION = "TIMESTAMP AS OF (SELECT)";
+    /** Where functions of a format take their options. */
+    private static final Map OPTION_PLACES = optionPlaces();
+
     private final Set nodes = new LinkedHashSet();
+    private final Set functionNames = new LinkedHashSet();
+    private final Set tableFunctions = new LinkedHashSet();
+    private final List formatOptions = new ArrayList();
     private final List relations = new ArrayList();
     private final List options = new ArrayList();
     private final List calls = new ArrayList();
@@ -56,6 +71,18 @@ public final class StatementReader {
     private final List recursionLevels = new ArrayList();
     private final Set positions = new TreeSet();
     private Set functions = new HashSet();
+    private ParserInterface parser;
+
+    private static Map optionPlaces() {
+        Map places = new LinkedHashMap();
+        places.put("from_csv", Integer.valueOf(2));
+        places.put("from_json", Integer.valueOf(2));
+        String[] others = new String[] {"to_csv", "schema_of_csv", "to_json", "schema_of_json", "to_xml"};
+        for (int i = 0; i < others.length; i++) {
+            places.put(others[i], Integer.valueOf(1));
+        }
+        return places;
+    }
 
     /** Calls are nested as deep as CallReader.java reads them: deeper than Jackson writes by default. */
     private static ObjectMapper mapper() {
@@ -67,19 +94,25 @@ public final class StatementReader {
 
     /**
      * Returns JSON: {"nodes": ["Project", …], "relations": [["lake", "tpcds", "item"], …], "options": [["branch",
-     * "audit"], …], "calls": […], "strictCalls": […], "groupingSets": […], "recursionLevels": […], "positions": […]};
+     * "audit"], …], "functions": [["builtin", "sum"], …], "tableFunctions": [["range"], …], "formatOptions": [["from_csv",
+     * "sep"], …], "calls": […], "strictCalls": […], "groupingSets": […], "recursionLevels": […], "positions": […]};
      * CallReader.java describes a call.
      *
+     * A function without a part of its name is named while the query is analyzed. So is an option that is null.
      * Calls are those of the named functions; strict ones are evaluated before the plan is complete.
      */
     public String read(Object parser, String sql, Object functions) throws Exception {
         StatementReader reading = new StatementReader();
         reading.functions = new HashSet((Collection) functions);
-        reading.collect(((ParserInterface) parser).parsePlan(sql), false);
+        reading.parser = (ParserInterface) parser;
+        reading.collect(reading.parser.parsePlan(sql), false);
         Map found = new LinkedHashMap();
         found.put("nodes", reading.nodes);
         found.put("relations", reading.relations);
         found.put("options", reading.options);
+        found.put("functions", reading.functionNames);
+        found.put("tableFunctions", reading.tableFunctions);
+        found.put("formatOptions", reading.formatOptions);
         found.put("calls", reading.calls);
         found.put("strictCalls", reading.strictCalls);
         found.put("groupingSets", reading.groupingSets);
@@ -126,30 +159,8 @@ public final class StatementReader {
         return largest;
     }
 
-    /** Whether an analyzed query would run a program or a command: a view's text is parsed after the query's. */
-    public boolean isRunningCode(Object dataset) {
-        return isRunningCodeIn(((Dataset) dataset).queryExecution().analyzed());
-    }
-
-    private boolean isRunningCodeIn(LogicalPlan node) {
-        if (node instanceof ScriptTransformation || node instanceof Command) {
-            return true;
-        }
-        return isAnyRunningCode(node.children()) || isAnyRunningCode(node.subqueries());
-    }
-
-    private boolean isAnyRunningCode(scala.collection.Iterable plans) {
-        scala.collection.Iterator each = plans.iterator();
-        while (each.hasNext()) {
-            if (isRunningCodeIn((LogicalPlan) each.next())) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** Visits everything that the value holds: some nodes keep a plan in a field that is not among their children. */
-    private void collect(Object value, boolean isWithinCall) {
+    private void collect(Object value, boolean isWithinCall) throws Exception {
         boolean isCall = isWithinCall;
         if (value instanceof LogicalPlan) {
             isCall = false;
@@ -164,7 +175,7 @@ public final class StatementReader {
         }
     }
 
-    private void collectAll(scala.collection.Iterator values, boolean isWithinCall) {
+    private void collectAll(scala.collection.Iterator values, boolean isWithinCall) throws Exception {
         while (values.hasNext()) {
             collect(values.next(), isWithinCall);
         }
@@ -173,6 +184,9 @@ public final class StatementReader {
     private void collectPlan(LogicalPlan plan) {
         nodes.add(plan.getClass().getSimpleName().replace("$", ""));
         if (plan instanceof UnresolvedRelation) {
+            if (plan.isStreaming()) {
+                nodes.add(STREAM);
+            }
             relations.add(namesOf(((UnresolvedRelation) plan).multipartIdentifier()));
             Iterator entries = ((UnresolvedRelation) plan).options().entrySet().iterator();
             while (entries.hasNext()) {
@@ -182,7 +196,16 @@ public final class StatementReader {
         } else if (plan instanceof UnresolvedWith) {
             collectLevels(((UnresolvedWith) plan).cteRelations().iterator());
         } else if (plan instanceof UnresolvedTableValuedFunction) {
+            if (plan.isStreaming()) {
+                nodes.add(STREAM);
+            }
+            tableFunctions.add(namesOf(((UnresolvedTableValuedFunction) plan).name()));
             calls.add(CallReader.tableFunction((UnresolvedTableValuedFunction) plan));
+        } else if (plan instanceof RelationTimeTravel) {
+            scala.Option moment = ((RelationTimeTravel) plan).timestamp();
+            if (moment.isDefined() && hasSubquery((Expression) moment.get())) {
+                nodes.add(CHOSEN_VERSION);
+            }
         }
         if (plan instanceof Pivot) {
             collectStrictAll(((Pivot) plan).pivotValues().iterator());
@@ -192,6 +215,19 @@ public final class StatementReader {
         if (plan instanceof Aggregate) {
             collectGroupingSets(((Aggregate) plan).groupingExpressions().iterator());
         }
+    }
+
+    private static boolean hasSubquery(Expression value) {
+        if (value instanceof SubqueryExpression) {
+            return true;
+        }
+        scala.collection.Iterator each = value.children().iterator();
+        while (each.hasNext()) {
+            if (hasSubquery((Expression) each.next())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isRange(LogicalPlan plan) {
@@ -206,7 +242,14 @@ public final class StatementReader {
     }
 
     /** Whether the nodes below belong to a call that is listed as a whole. */
-    private boolean collectExpression(Expression value, boolean isWithinCall) {
+    private boolean collectExpression(Expression value, boolean isWithinCall) throws Exception {
+        if (value instanceof UnresolvedFunction) {
+            collectFunction((UnresolvedFunction) value);
+        } else if (value instanceof UnresolvedGenerator) {
+            functionNames.add(namesOf(((UnresolvedGenerator) value).name().nameParts()));
+        } else if (value instanceof ExpressionWithUnresolvedIdentifier) {
+            collectIdentifier((ExpressionWithUnresolvedIdentifier) value);
+        }
         if (value instanceof PosParameter) {
             positions.add(Integer.valueOf(((PosParameter) value).pos()));
         }
@@ -215,6 +258,45 @@ public final class StatementReader {
         }
         calls.add(CallReader.tree(value, 0));
         return true;
+    }
+
+    private void collectFunction(UnresolvedFunction call) {
+        functionNames.add(namesOf(call.nameParts()));
+        String name = ((String) call.nameParts().last()).toLowerCase(Locale.ROOT);
+        Integer place = (Integer) OPTION_PLACES.get(name);
+        if (place != null && call.arguments().length() > place.intValue()) {
+            collectFormatOptions(name, (Expression) call.arguments().apply(place.intValue()));
+        }
+    }
+
+    /** Spark may evaluate options while it resolves names, so they must be named in the text. */
+    private void collectFormatOptions(String function, Expression options) {
+        if (!(options instanceof UnresolvedFunction)
+                || !"map".equalsIgnoreCase((String) ((UnresolvedFunction) options).nameParts().last())) {
+            formatOptions.add(Arrays.asList(new Object[] {function, null}));
+            return;
+        }
+        scala.collection.Iterator entries = ((UnresolvedFunction) options).arguments().iterator();
+        for (int at = 0; entries.hasNext(); at++) {
+            Object entry = entries.next();
+            if (at % 2 == 0) {
+                Object name = entry instanceof Literal ? ((Literal) entry).value() : null;
+                formatOptions.add(Arrays.asList(
+                    new Object[] {function, name instanceof UTF8String ? name.toString() : null}));
+            }
+        }
+    }
+
+    /** IDENTIFIER(…) names a column or a function. Only a literal is known before the query is analyzed. */
+    private void collectIdentifier(ExpressionWithUnresolvedIdentifier value) throws Exception {
+        Object name = value.identifierExpr() instanceof Literal ? ((Literal) value.identifierExpr()).value() : null;
+        Object parts = name instanceof UTF8String
+            ? parser.parseMultipartIdentifier(name.toString())
+            : CollectionConverters.asScala(Arrays.asList(new Object[] {""})).toSeq();
+        Object made = value.exprBuilder().apply(parts, value.otherExprs());
+        if (made instanceof UnresolvedFunction) {
+            collectFunction((UnresolvedFunction) made);
+        }
     }
 
     /** Lists growing calls that Spark evaluates while it resolves names: in rows of VALUES, limits, arguments. */

@@ -1,14 +1,13 @@
-"""Lets only queries through, as Spark's own parser reads them.
+"""Lets only queries through, as Spark's own parser and analyzer read them.
 
-Another parser may read a text differently than Spark does, so Spark decides: every node of the statement's
-tree must be one that queries are made of. A new kind of node in a later Spark is refused until it is listed
-here.
+Another parser may read a text differently than Spark does, so Spark decides: every node, function and option
+of the statement must be one that the tables of `spark_session.vetting` allow. Anything that a later Spark
+adds is refused until it is listed there.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from service.errors import StatementNotAllowed, TableAmbiguous
@@ -18,69 +17,17 @@ from spark_session.bounds.growing_functions import RULES
 from spark_session.bounds.plan_sizes import allow_plan, allow_tasks
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.bounds.statement_bounds import allow_cube, allow_statement
-from spark_session.bounds.value_sizes import FOLDING
+from spark_session.bounds.value_sizes import FOLDING, LOOPS
 from spark_session.java.java_source import java_instance
+from spark_session.vetting.expressions import CALCULATING, CALLED_CLASSES
+from spark_session.vetting.functions import OFFERED, OFFERED_TABLE_FUNCTIONS
+from spark_session.vetting.options import TAKEN_FORMAT_OPTIONS
+from spark_session.vetting.plan_nodes import ANALYZED
+from spark_session.vetting.vet import vet_statement
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
     from pyspark.sql import DataFrame, SparkSession
-
-QUERY_NODES = frozenset(
-    {
-        "Aggregate",
-        "Distinct",
-        "Except",
-        "Filter",
-        "Generate",
-        "GlobalLimit",
-        "Intersect",
-        "Join",
-        "LateralJoin",
-        "LimitAll",
-        "LocalLimit",
-        "LocalRelation",
-        "Offset",
-        "OneRowRelation",
-        "PipeOperator",
-        "Pivot",
-        "Project",
-        "RelationTimeTravel",
-        "RepartitionByExpression",
-        "Sample",
-        "Sort",
-        "SubqueryAlias",
-        "Union",
-        "Unpivot",
-        "UnresolvedHaving",
-        "UnresolvedHint",
-        "UnresolvedInlineTable",
-        "UnresolvedRelation",
-        "UnresolvedSubqueryColumnAliases",
-        "UnresolvedTVFAliases",
-        "UnresolvedTableValuedFunction",
-        "UnresolvedWith",
-        "WithWindowDefinition",
-    }
-)
-
-# Options for a table's version and the size of its splits. Others may redirect a table of files to any
-# folder.
-READ_OPTIONS = frozenset(
-    {
-        "as-of-timestamp",
-        "batch-size",
-        "branch",
-        "end-snapshot-id",
-        "file-open-cost",
-        "locality",
-        "lookback",
-        "snapshot-id",
-        "split-size",
-        "start-snapshot-id",
-        "tag",
-        "vectorization-enabled",
-    }
-)
 
 
 class Guard:
@@ -90,9 +37,11 @@ class Guard:
         self._reader = java_instance(gateway, "StatementReader", "CallReader")
         self._sizes = java_instance(gateway, "PlanSizes", "ColumnGrowth")
         self._planted = java_instance(gateway, "PlantedTables")
+        self._plans = java_instance(gateway, "PlanVetting")
+        self._plans.allow(*map(" ".join, (ANALYZED, CALCULATING, TAKEN_FORMAT_OPTIONS, CALLED_CLASSES)))
         self._bounds = bounds or QueryBounds()
         self._functions = gateway.jvm.java.util.HashSet()
-        for name in (*RULES, *FOLDING):
+        for name in {*RULES, *FOLDING, *LOOPS}:
             self._functions.add(name)
 
     def allow_queries_only(self, session: SparkSession, sql: str, parameters: Parameters = ()) -> None:
@@ -100,6 +49,7 @@ class Guard:
 
         Raises:
             StatementNotAllowed: it is, or holds, something else.
+            SqlInvalid: it calls a function that does not exist.
             QueryTooLarge: a clause or function asks for too much.
             ReadOptionInvalid: a read option has a value that it does not take.
             ParseException: Spark cannot parse it.
@@ -107,10 +57,15 @@ class Guard:
         allow_cube(self._reader.largestCube(sql), self._bounds)
         parser = session._jsparkSession.sessionState().sqlParser()
         found = json.loads(self._reader.read(parser, sql, self._functions))
-        allow_nodes(found["nodes"])
-        allow_relations(found["relations"])
-        allow_options(name for name, _ in found["options"])
+        vet_statement(found)
         allow_statement(found, parameters, self._bounds)
+
+    def keep_functions(self) -> None:
+        """Drops each function that is not offered. Sessions that are created from now on do not have it.
+
+        No property of Spark does that. It also holds for texts of views.
+        """
+        self._plans.keepFunctions(" ".join(OFFERED), " ".join(OFFERED_TABLE_FUNCTIONS))
 
     def allow_size(self, frame: DataFrame) -> None:
         """Checks that the analyzed frame asks for no more partitions and copies of rows than allowed.
@@ -132,51 +87,13 @@ class Guard:
         """Checks that the analyzed frame, which contains its views' plans by now, only reads.
 
         Raises:
-            StatementNotAllowed: a view runs a program or a command.
+            StatementNotAllowed: a view, or a function of a catalog, holds something else.
             TableAmbiguous: a table or view lies where the metadata, or a version, of another table is read.
         """
-        if self._reader.isRunningCode(frame._jdf):
-            raise StatementNotAllowed("A view that this query reads runs a program or a command.")
+        if (refused := self._plans.refusedIn(frame._jdf)) is not None:
+            raise StatementNotAllowed(
+                f"A view or function that this query uses holds {refused}, which is not part of a query here."
+            )
         planted = self._planted.firstOf(frame._jdf, RESERVED_PATTERN)
         if planted is not None:
             raise TableAmbiguous(planted)
-
-
-def allow_nodes(nodes: Sequence[str]) -> None:
-    """Checks that every node is one of a query.
-
-    >>> allow_nodes(["Project", "UnresolvedRelation"])
-    >>> allow_nodes(["DropTable", "UnresolvedIdentifier"])
-    Traceback (most recent call last):
-    service.errors.StatementNotAllowed: Only queries may be sent, and Spark reads DropTable in this one.
-    """
-    for node in nodes:
-        if node not in QUERY_NODES:
-            raise StatementNotAllowed(f"Only queries may be sent, and Spark reads {node} in this one.")
-
-
-def allow_relations(relations: Sequence[Sequence[str]]) -> None:
-    """Checks that every relation is named, not reached by its path.
-
-    Iceberg's Spark catalogs open any folder whose path is given as a table's name.
-
-    >>> allow_relations([["lake", "tpcds", "item"]])
-    >>> allow_relations([["lake", "/etc/table"]])
-    Traceback (most recent call last):
-    service.errors.StatementNotAllowed: Tables are read by name; a path is not accepted as a table's name.
-    """
-    if any("/" in part for parts in relations for part in parts):
-        raise StatementNotAllowed("Tables are read by name; a path is not accepted as a table's name.")
-
-
-def allow_options(names: Iterable[str]) -> None:
-    """Checks that callers may give every option that a table is read with.
-
-    >>> allow_options(["branch"])
-    >>> allow_options(["path"])
-    Traceback (most recent call last):
-    service.errors.StatementNotAllowed: A table may not be read with the option 'path' here.
-    """
-    for name in names:
-        if name.lower() not in READ_OPTIONS:
-            raise StatementNotAllowed(f"A table may not be read with the option {name!r} here.")

@@ -32,21 +32,6 @@ from spark_session.settings.spark_version import check_spark_version
 
 log = structlog.get_logger(__name__)
 
-# The first three run code by name; the others open any file or address that their options name. No property
-# turns them off, so sessions are created without them.
-FORBIDDEN_FUNCTIONS = (
-    "reflect",
-    "java_method",
-    "try_reflect",
-    "from_protobuf",
-    "to_protobuf",
-    "from_avro",
-    "to_avro",
-    "schema_of_avro",
-    "from_xml",
-    "schema_of_xml",
-)
-
 # Exercises parsing, planning, code generation, a shuffle and the Arrow transport.
 WARM_UP_SQL = (
     "SELECT id % 10 AS k, count(*) AS n, sum(id) AS s FROM range(0, 10000, 1, 4) GROUP BY 1 ORDER BY 1"
@@ -64,7 +49,8 @@ class WarmSession:
         self.jvm = jvm
         self.context = context
         self.calls = Calls()
-        self._forbid_functions()
+        self.guard = Guard(jvm.gateway, settings.bounds)
+        self.guard.keep_functions()
         self.root = root = SparkSession(context)
         self.children = ChildSessions(root, jvm.gateway)
         self.catalogs = CatalogWatch(root, self.children, settings.catalog_names)
@@ -73,7 +59,6 @@ class WarmSession:
         self.column_lineage = ColumnLineageReader(jvm.gateway)
         self.scan_reader = ScanReader(jvm.gateway, self.tables)
         self.rows = RowCollector(jvm.gateway)
-        self.guard = Guard(jvm.gateway, settings.bounds)
         self.relations = LocalRelationStore(
             jvm.gateway, self.children, self.rows, self.guard, settings.max_relation_bytes
         )
@@ -159,12 +144,6 @@ class WarmSession:
         except (Py4JError, OSError, AttributeError) as failure:
             # The last: PySpark drops its Java context when another thread forgets it.
             log.warning("spark_stop_failed", error=type(failure).__name__)
-
-    def _forbid_functions(self) -> None:
-        catalyst = self.jvm.gateway.jvm.org.apache.spark.sql.catalyst
-        registry = catalyst.analysis.FunctionRegistry.builtin()
-        for name in FORBIDDEN_FUNCTIONS:
-            registry.dropFunction(catalyst.FunctionIdentifier(name))
 
     def _warm_up(self) -> None:
         self.catalogs.start()

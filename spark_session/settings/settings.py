@@ -40,8 +40,12 @@ HARDENING: Mapping[str, str] = {
 # With `spark.wap.branch`, a plain name reads another branch than the one whose snapshot it is pinned to.
 OTHER_SNAPSHOTS = "spark.wap."
 
-# Otherwise a document in a query makes `xpath(…)` open the files and addresses that it names.
-XML_STAYS_INSIDE = "-Djavax.xml.accessExternalDTD= -Djavax.xml.accessExternalSchema="
+# Otherwise a document in a query makes `xpath(…)` open the files and addresses that it names. Entities within
+# entities make a text of gigabytes of a short one; Java's own limits leave 50 million characters.
+XML_STAYS_INSIDE = (
+    "-Djavax.xml.accessExternalDTD= -Djavax.xml.accessExternalSchema= "
+    "-Djdk.xml.entityExpansionLimit=1000 -Djdk.xml.totalEntitySizeLimit=1000000"
+)
 JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 
 # The JVM must have these before it starts; everything else, secrets too, travels over the gateway's socket

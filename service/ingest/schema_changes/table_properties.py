@@ -105,6 +105,18 @@ def refused_properties(properties: Mapping[str, str]) -> Iterator[tuple[str, str
             yield name, f"its value is {values.words}"
 
 
+def accepted_properties() -> Mapping[str, str]:
+    """Returns the properties that callers may set, with their values in words.
+
+    >>> accepted_properties()["gc.enabled"]
+    'one of true, false'
+    """
+    fixed = {name: f"only {value}" for name, value in _FIXED.items()}
+    named = {name: values.words for name, values in _VALUES.items()}
+    of_columns = {f"{prefix}<column>": values.words for prefix, values in _OF_COLUMNS.items()}
+    return fixed | named | of_columns | {"user.<name>": _TEXT.words}
+
+
 def _values(name: str) -> _Values | None:
     """Returns the allowed values; None if the property is not accepted."""
     if _OWN.fullmatch(name):

@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 
 from service.errors import QueryTooLarge, ReadOptionInvalid
 from service.model.query.query import Parameter, Parameters
+from spark_session.bounds.growing_functions import RULES
 from spark_session.bounds.plan_sizes import allow_plan, allow_tasks
 from spark_session.bounds.query_bounds import MIB, QueryBounds
 from spark_session.bounds.read_option_values import RANGES, SWITCHES, allow_option_values
 from spark_session.bounds.statement_bounds import allow_cube, allow_statement
-from spark_session.bounds.value_sizes import ValueSizes
-from spark_session.session.guard import READ_OPTIONS
+from spark_session.bounds.value_sizes import LOOPS, MAX_LAMBDA_RUNS, ValueSizes
+from spark_session.vetting.decision import Ruling, names_with
+from spark_session.vetting.functions import FUNCTIONS, TABLE_FUNCTIONS
+from spark_session.vetting.options import TAKEN_READ_OPTIONS
 
 BOUNDS = QueryBounds()
 Node = dict[str, Any]
@@ -161,7 +164,7 @@ def test_a_parameter_counts_as_what_it_stands_for(parameters: Parameters, count:
 
 
 def test_every_option_that_is_a_number_or_a_switch_has_bounds() -> None:
-    assert READ_OPTIONS - set(RANGES) - SWITCHES == {"branch", "tag"}
+    assert TAKEN_READ_OPTIONS - set(RANGES) - SWITCHES == {"branch", "tag"}
 
 
 @settings(deadline=None)
@@ -205,3 +208,34 @@ def test_a_part_of_the_analyzed_plan_has_bounds(part: tuple[str, float]) -> None
 def test_too_many_tasks_are_refused_with_what_makes_most_of_them() -> None:
     with pytest.raises(QueryTooLarge, match=r"110,000 tasks, 90,000 of them for its scan of shop\.sales"):
         allow_tasks([("scan of shop.sales", 90_000), ("exchange", 20_000)], BOUNDS)
+
+
+def test_each_function_with_a_bound_has_a_rule() -> None:
+    # Their options, or the JVM's own limits, are their bounds.
+    others = {"schema_of_csv", "to_csv"} | {name for name in FUNCTIONS if name.startswith("xpath")}
+    bounded = names_with(FUNCTIONS, Ruling.BOUNDED) | names_with(TABLE_FUNCTIONS, Ruling.BOUNDED)
+    assert bounded - others == {*RULES, *LOOPS} - others
+
+
+def loop(name: str, elements: int, body: object) -> Node:
+    return {"f": name, "a": [call("sequence", 1, elements), {"l": ["x"], "a": [node(body)]}]}
+
+
+@given(st.integers(1, 100_000), st.integers(1, 100_000), st.sampled_from(["exists", "filter", "transform"]))
+def test_lambdas_within_lambdas_multiply(outer: int, inner: int, name: str) -> None:
+    nested = loop(name, outer, loop("exists", inner, 1))
+    if outer * inner <= MAX_LAMBDA_RUNS:
+        sizes().allow_calls([nested])
+    else:
+        with pytest.raises(QueryTooLarge, match="exists would run its lambda"):
+            sizes().allow_calls([nested])
+
+
+def test_lambdas_one_after_the_other_do_not_multiply() -> None:
+    sizes().allow_calls([loop("exists", 100_000, 1) for _ in range(50)])
+
+
+def test_a_separator_is_bounded() -> None:
+    sizes().allow_calls([call("listagg", None, "x" * 1000)])
+    with pytest.raises(QueryTooLarge, match="separator"):
+        sizes().allow_calls([call("string_agg", None, "x" * 1001)])

@@ -1,0 +1,79 @@
+"""Decisions on the statements of Spark's grammar, by the names of its alternatives.
+
+Queries pass. Whether all within a query may pass is decided by the plan that it is parsed to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spark_session.vetting.decision import Decision, allowed, refused, table_of
+
+_SYNTAX = "SQL_SYNTAX"
+
+STATEMENTS: Mapping[str, Decision] = table_of(
+    (
+        allowed(
+            "A query.",
+            "StatementDefault QueryPrimaryDefault FromStmt Table InlineTableDefault1 Subquery "
+            "RegularQuerySpecification QueryTermDefault SetOperation OperatorPipeStatement",
+        ),
+        allowed(
+            "A relation that a query reads.",
+            "TableName AliasedQuery AliasedRelation InlineTableDefault2 TableValuedFunction",
+        ),
+        refused("Runs a program of the operating system for each row.", "TransformQuerySpecification"),
+        refused("Reads a stream.", "StreamRelation StreamTableName"),
+        refused(
+            "Writes or deletes rows.",
+            "DmlStatement SingleInsertQuery MultiInsertQuery DeleteFromTable UpdateTable MergeIntoTable "
+            "InsertIntoTable InsertOverwriteTable InsertIntoReplaceWhere InsertOverwriteDir "
+            "InsertOverwriteHiveDir "
+            "TruncateTable LoadData",
+        ),
+        refused(
+            "Changes the session: its settings, its catalog, its cache or its files.",
+            "SetConfiguration SetQuotedConfiguration SetTimeZone SetVariable ResetConfiguration "
+            "ResetQuotedConfiguration SetCatalog Use UseNamespace CacheTable UncacheTable ClearCache "
+            "RefreshTable "
+            "RefreshResource RefreshFunction ManageResource",
+        ),
+        refused(
+            "Runs a text that is made while it runs, or declares variables for it.",
+            "VisitExecuteImmediate CreateVariable DropVariable",
+        ),
+        refused("Calls a procedure of a catalog.", "Call"),
+        refused(
+            "Creates a function, whose code or text other queries would run.",
+            "CreateFunction CreateUserDefinedFunction DropFunction",
+        ),
+        refused(
+            "Creates, changes or drops a table, a view or a schema.",
+            "CreateTable CreateTableLike ReplaceTable CreateView CreateTempViewUsing AlterViewQuery "
+            "AlterViewSchemaBinding DropView DropTable RenameTable CreateNamespace DropNamespace "
+            "SetNamespaceProperties UnsetNamespaceProperties SetNamespaceLocation SetNamespaceCollation "
+            "CommentNamespace CommentTable AddTableColumns RenameTableColumn AlterTableAlterColumn "
+            "AlterTableCollation AlterClusterBy DropTableColumns HiveChangeColumn HiveReplaceColumns "
+            "SetTableProperties UnsetTableProperties SetTableLocation SetTableSerDe AddTableConstraint "
+            "DropTableConstraint AddTablePartition RenameTablePartition DropTablePartitions "
+            "RecoverPartitions "
+            "RepairTable CreateIndex DropIndex Analyze AnalyzeTables",
+        ),
+        refused("Belongs to pipelines.", "CreatePipelineDataset CreatePipelineInsertIntoFlow"),
+        refused(
+            "Shows what catalogs, the session or the plan have. The gateway's own routes list tables and "
+            "explain.",
+            "ShowTables ShowTableExtended ShowTblProperties ShowColumns ShowViews ShowPartitions "
+            "ShowFunctions "
+            "ShowProcedures ShowCreateTable ShowCurrentNamespace ShowCatalogs ShowNamespaces "
+            "DescribeFunction "
+            "DescribeProcedure DescribeNamespace DescribeRelation DescribeQuery Explain",
+        ),
+        refused("Is in the grammar only to be refused by Spark.", "FailNativeCommand FailSetRole", _SYNTAX),
+        refused(
+            "Belongs to a script of several statements.",
+            "SetVariableInsideSqlScript SearchedCaseStatement SimpleCaseStatement",
+            _SYNTAX,
+        ),
+    )
+)

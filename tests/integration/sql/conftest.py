@@ -1,0 +1,39 @@
+"""One engine, without a gateway, for the tests of what SQL may hold and ask for."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from spark_session.engine.engine import SparkEngine
+from spark_session.jars.jars import resolve
+from spark_session.settings.settings import SparkSettings
+from tests.integration.running import REPOSITORY
+from tests.integration.sql.engine_calls import root_of
+
+ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+
+
+@pytest.fixture(scope="package")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
+    folder = tmp_path_factory.mktemp("bounds")
+    lake = {
+        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.type": "hadoop",
+        "spark.sql.catalog.lake.warehouse": str(folder / "warehouse"),
+    }
+    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    engine = SparkEngine(SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake"))
+    engine.start()
+    for command in (
+        "CREATE NAMESPACE lake.shop",
+        "CREATE TABLE lake.shop.sales USING iceberg AS "
+        "SELECT id, id % 7 AS k, string(id) AS name FROM range(1000)",
+    ):
+        root_of(engine).sql(command)
+    yield engine
+    engine.close()
+    del engine
+    gc.collect()
