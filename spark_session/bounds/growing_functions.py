@@ -242,7 +242,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "array_insert": _array_insert,
         "sequence": _sequence,
         "concat": _joined,
-        "||": _joined,
         "concat_ws": _joined,
         "array_join": _array_join,
         "replace": _replaced,

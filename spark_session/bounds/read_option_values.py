@@ -16,15 +16,13 @@ LONGEST = 2**63 - 1
 
 Range = tuple[int, int]
 
-# Options that Iceberg reads as numbers. Versions and timestamps are any number of 64 bits.
+# Options that Iceberg reads as numbers. Versions are any number of 64 bits.
 RANGES: Mapping[str, Callable[[QueryBounds], Range]] = MappingProxyType(
     {
-        "as-of-timestamp": lambda _: (-LONGEST, LONGEST),
         "batch-size": lambda bounds: (1, bounds.batch_rows),
         "end-snapshot-id": lambda _: (-LONGEST, LONGEST),
         "file-open-cost": lambda _: (0, GIB),
         "lookback": lambda _: (1, MAX_LOOKBACK),
-        "snapshot-id": lambda _: (-LONGEST, LONGEST),
         "split-size": lambda bounds: (bounds.min_split_bytes, 16 * GIB),
         "start-snapshot-id": lambda _: (-LONGEST, LONGEST),
     }

@@ -140,7 +140,8 @@ _GROUPS = (
     allowed(
         "Aggregates rows in memory that grows with them. The query's timeout and the engine's memory watch "
         "end it.",
-        "array_agg collect_list collect_set median mode percentile percentile_cont percentile_disc",
+        "array_agg collect_list collect_set histogram_numeric median mode percentile percentile_cont "
+        "percentile_disc",
     ),
     allowed(
         "Ranks rows, or reads a neighbour of a row.",
@@ -157,7 +158,7 @@ _GROUPS = (
     bounded(
         "Joins its arguments, so nesting it multiplies.",
         _VALUE,
-        "concat || concat_ws hex base64 url_encode translate replace",
+        "concat concat_ws hex base64 url_encode translate replace",
         is_policy_safe=True,
     ),
     bounded(

@@ -8,12 +8,8 @@ from spark_session.vetting.decision import Decision, Ruling, allowed, bounded, n
 
 READ_OPTIONS: Mapping[str, Decision] = table_of(
     (
-        bounded(
-            "Chooses the version that is read.",
-            "64 bits",
-            "as-of-timestamp end-snapshot-id snapshot-id start-snapshot-id",
-        ),
-        bounded("Chooses the version that is read.", "255 characters", "branch tag"),
+        bounded("Chooses the versions that are read.", "64 bits", "end-snapshot-id start-snapshot-id"),
+        bounded("Chooses the version that is read.", "255 characters", "branch"),
         bounded("Chooses the rows in memory at once.", "max_read_batch_rows", "batch-size"),
         bounded(
             "Chooses the size of a task, and so the number of tasks.", "min_read_split_bytes", "split-size"
@@ -22,6 +18,10 @@ READ_OPTIONS: Mapping[str, Decision] = table_of(
         bounded("Chooses how files are put into tasks.", "1 to 1,000", "lookback"),
         bounded("Switches a way of reading on or off.", "true or false", "locality vectorization-enabled"),
         refused("Opens a folder in place of the table.", "path"),
+        refused(
+            "Iceberg no longer takes it. Write VERSION AS OF or TIMESTAMP AS OF.",
+            "as-of-timestamp snapshot-id tag",
+        ),
         refused(
             "Reads a range of versions by time, or by other names. Use those above, or VERSION AS OF.",
             "start-timestamp end-timestamp versionasof timestampasof",
@@ -47,7 +47,7 @@ FORMAT_OPTIONS: Mapping[str, Decision] = table_of(
             "encoding escape escapeQuotes header ignoreLeadingWhiteSpace ignoreTrailingWhiteSpace lineSep "
             "locale "
             "mode multiLine nanValue negativeInf nullValue positiveInf preferDate quote quoteAll sep "
-            "singleVariantColumn timeFormat timeZone timestampFormat timestampNTZFormat timezone "
+            "singleVariantColumn timeZone timestampFormat timestampNTZFormat timezone "
             "unescapedQuoteHandling enableDateTimeParsingFallback enforceSchema inferSchema",
         ),
         allowed(

@@ -33,9 +33,9 @@ ANALYZED_NODES: Mapping[str, Decision] = table_of(
             "Part of a query whose names are resolved.",
             "Aggregate CTERelationDef CTERelationRef Distinct EmptyRelation Except Expand Filter Generate "
             "GlobalLimit Intersect Join LateralJoin LimitAll LocalLimit LocalRelation Offset "
-            "OneRowRelation Project Range RebalancePartitions Repartition RepartitionByExpression "
-            "ResolvedHint ResolvedInlineTable Sample Sort SubqueryAlias Union UnionLoop UnionLoopRef "
-            "Window WithCTE",
+            "OneRowRelation PipeOperator Project Range RebalancePartitions Repartition "
+            "RepartitionByExpression ResolvedHint ResolvedInlineTable Sample Sort SubqueryAlias Union "
+            "UnionLoop UnionLoopRef Window WithCTE",
         ),
     )
 )

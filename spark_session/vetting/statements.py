@@ -51,7 +51,7 @@ STATEMENTS: Mapping[str, Decision] = table_of(
             "Creates, changes or drops a table, a view or a schema.",
             "CreateTable CreateTableLike ReplaceTable CreateView CreateTempViewUsing AlterViewQuery "
             "AlterViewSchemaBinding DropView DropTable RenameTable CreateNamespace DropNamespace "
-            "SetNamespaceProperties UnsetNamespaceProperties SetNamespaceLocation SetNamespaceCollation "
+            "SetNamespaceProperties UnsetNamespaceProperties SetNamespaceLocation "
             "CommentNamespace CommentTable AddTableColumns RenameTableColumn AlterTableAlterColumn "
             "AlterTableCollation AlterClusterBy DropTableColumns HiveChangeColumn HiveReplaceColumns "
             "SetTableProperties UnsetTableProperties SetTableLocation SetTableSerDe AddTableConstraint "
@@ -69,11 +69,14 @@ STATEMENTS: Mapping[str, Decision] = table_of(
             "DescribeFunction "
             "DescribeProcedure DescribeNamespace DescribeRelation DescribeQuery Explain",
         ),
-        refused("Is in the grammar only to be refused by Spark.", "FailNativeCommand FailSetRole", _SYNTAX),
+        refused(
+            "Is in the grammar only to be refused by Spark.",
+            "FailNativeCommand FailSetRole SetNamespaceCollation",
+            _SYNTAX,
+        ),
         refused(
             "Belongs to a script of several statements.",
             "SetVariableInsideSqlScript SearchedCaseStatement SimpleCaseStatement",
-            _SYNTAX,
         ),
     )
 )

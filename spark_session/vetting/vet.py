@@ -9,11 +9,11 @@ from typing import Any
 from service.errors import SqlInvalid, StatementNotAllowed, did_you_mean
 from spark_session.vetting.decision import Decision, Ruling
 from spark_session.vetting.functions import FUNCTIONS, ICEBERG_FUNCTIONS, TABLE_FUNCTIONS
-from spark_session.vetting.options import TAKEN_FORMAT_OPTIONS, TAKEN_READ_OPTIONS
+from spark_session.vetting.options import READ_OPTIONS, TAKEN_FORMAT_OPTIONS, TAKEN_READ_OPTIONS
 from spark_session.vetting.plan_nodes import QUERY_NODES
 
 # The qualifiers of a built-in function, as Spark resolves them.
-_BUILTIN = ([], ["builtin"], ["system", "builtin"])
+_BUILTIN: tuple[list[str], ...] = ([], ["builtin"], ["system", "builtin"])
 ICEBERG_SCHEMA = "system"
 
 
@@ -63,13 +63,15 @@ def allow_options(names: Iterable[str]) -> None:
     """Checks that callers may give every option that a table is read with.
 
     >>> allow_options(["branch"])
-    >>> allow_options(["path"])
+    >>> allow_options(["path"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    service.errors.StatementNotAllowed: A table may not be read with the option 'path' here.
+    service.errors.StatementNotAllowed: A table may not be read with the option 'path' here. Opens a folder...
     """
     for name in names:
         if name.lower() not in TAKEN_READ_OPTIONS:
-            raise StatementNotAllowed(f"A table may not be read with the option {name!r} here.")
+            decision = READ_OPTIONS.get(name.lower())
+            reason = f" {decision.reason}" if decision else ""
+            raise StatementNotAllowed(f"A table may not be read with the option {name[:40]!r} here.{reason}")
 
 
 def allow_functions(names: Iterable[Sequence[str]]) -> None:

@@ -7,7 +7,7 @@ those with wrong ones are in `tests/unit/api/http/hostile_credentials.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,7 +97,7 @@ def _statements() -> Iterator[HostileRequest]:
         yield _query(text, *codes)
         yield _query(f"/* SELECT 1 */ -- SELECT 2\n {text}", *codes)
         yield _query(f"SELECT 1; {text}", *codes)
-        yield _query(f"SELECT * FROM ({text})", *codes, "SQL_INVALID")
+        yield _query(f"SELECT * FROM ({text})", *codes, "SQL_INVALID", "TABLE_NOT_FOUND")
 
 
 _PATHS = (
@@ -127,7 +127,7 @@ def _paths_as_tables() -> Iterator[HostileRequest]:
         ):
             yield _query(f"SELECT * FROM {prefix}`{path}`", NOT_ALLOWED)
         yield _query(f"SELECT * FROM IDENTIFIER('text.`{path}`')", NOT_ALLOWED)
-        yield _query("SELECT 1", "INVALID_REQUEST", "SQL_INVALID", "TABLE_NOT_FOUND", schema=f"`{path}")
+        yield _query("SELECT 1", "SQL_SYNTAX", schema=f"`{path}")
 
 
 _NAMES = (
@@ -235,13 +235,6 @@ def _headers() -> Iterator[HostileRequest]:
     for name, values in _VALUES.items():
         for value in values:
             yield HostileRequest("header", "POST", "/query", ((name, value),), body)
-    for accepted in (
-        "application/x-java-serialized-object",
-        "image/png",
-        "text/html;q=nan",
-        "application/xml",
-    ):
-        yield HostileRequest("header", "GET", "/tables", (("Accept", accepted),))
     yield from _odd_lines(body)
 
 
@@ -256,7 +249,6 @@ def _odd_lines(body: bytes) -> Iterator[HostileRequest]:
         (("X-Folded", "1\r\n 2"),),
         (("X-Nul", "a\0b"),),
         ((" Leading", "1"),),
-        (("Expect", "200-maybe"),),
         (("Upgrade", "h2c"), ("Connection", "Upgrade"), ("Content-Length", "-5")),
     ):
         yield HostileRequest("header", "POST", "/query", headers, body)
@@ -290,7 +282,7 @@ def _bodies() -> Iterator[HostileRequest]:
     ):
         yield HostileRequest("body", "POST", "/query", content=content)
         yield HostileRequest("body", "POST", "/ingest", content=content)
-    for name, values in {
+    fields: dict[str, Sequence[object]] = {
         "sql": [None, 1, [], {}, True, "", " ", ";", "--", "\x00"],
         "parameters": [
             1,
@@ -315,7 +307,8 @@ def _bodies() -> Iterator[HostileRequest]:
         "__class__": ["x"],
         "properties": [{"spark.sql.ansi.enabled": "false"}],
         "conf": [{"spark.jars": "/tmp/a.jar"}],
-    }.items():
+    }
+    for name, values in fields.items():
         for value in values:
             if value is not None or name == "sql":
                 content = json.dumps({"sql": "SELECT 1"} | {name: value}).encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -125,24 +126,26 @@ class SparkParts:
             yield entry._1(), _EXAMPLE.findall(entry._2()._1().getExamples())
 
     def _subclasses(self, parent: str) -> set[str]:
+        found = self._reader.of(parent, " ".join(sorted(self._class_names())))
+        return {name.rstrip("$").replace("$", ".").rpartition(".")[2] for name in found.split()}
+
+    @cached_property
+    def _reader(self) -> Any:
+        # The bridge finds methods by the name of their class, so a JVM loads only one class of this name.
         compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(self._loader)
         compiler.cook(_CLASSES)
         reader = compiler.getClassLoader().loadClass("SubclassReader").getDeclaredConstructor(self._no_types)
-        found = reader.newInstance(self._no_values).of(parent, " ".join(sorted(self._class_names())))
-        return {name.rstrip("$").replace("$", ".").rpartition(".")[2] for name in found.split()}
+        return reader.newInstance(self._no_values)
 
     def _class_names(self) -> set[str]:
         jars = [*Path(pyspark.__path__[0]).glob("jars/spark-*.jar"), *self._jars]
         entries = {entry for jar in jars for entry in ZipFile(jar).namelist()}
         names = {entry.removesuffix(".class") for entry in entries if entry.endswith(".class")}
-        # An object beside a class of the same name only makes it.
         return {
             name.replace("/", ".")
             for name in names
-            if name.startswith("org/apache/spark/sql/")
-            and "$$" not in name
-            and not (name.endswith("$") and name[:-1] in names)
+            if name.startswith("org/apache/spark/sql/") and "$$" not in name
         }
 
     def _class(self, name: str) -> Any:

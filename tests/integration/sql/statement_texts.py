@@ -62,7 +62,7 @@ TEXTS: Mapping[str, str] = {
     "CreateUserDefinedFunction": "CREATE TEMPORARY FUNCTION f(x INT) RETURNS INT RETURN x + 1",
     "DropFunction": "DROP FUNCTION f",
     "CreateTable": "CREATE TABLE lake.shop.t (a INT) USING iceberg",
-    "CreateTableLike": f"CREATE TABLE lake.shop.t LIKE {S}",
+    "CreateTableLike": "CREATE TABLE shop.t LIKE shop.sales",
     "ReplaceTable": "REPLACE TABLE lake.shop.t (a INT) USING iceberg",
     "CreateView": "CREATE TEMPORARY VIEW v AS SELECT 1",
     "CreateTempViewUsing": "CREATE TEMPORARY VIEW v USING text OPTIONS (path '/etc/passwd')",

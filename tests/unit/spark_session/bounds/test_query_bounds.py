@@ -164,7 +164,7 @@ def test_a_parameter_counts_as_what_it_stands_for(parameters: Parameters, count:
 
 
 def test_every_option_that_is_a_number_or_a_switch_has_bounds() -> None:
-    assert TAKEN_READ_OPTIONS - set(RANGES) - SWITCHES == {"branch", "tag"}
+    assert TAKEN_READ_OPTIONS - set(RANGES) - SWITCHES == {"branch"}
 
 
 @settings(deadline=None)
@@ -180,7 +180,13 @@ def test_a_read_option_takes_what_lies_within_its_bounds(option: str, value: int
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("batch-size", "1e9"), ("split-size", ""), ("lookback", "ten"), ("locality", "2"), ("tag", "x" * 300)],
+    [
+        ("batch-size", "1e9"),
+        ("split-size", ""),
+        ("lookback", "ten"),
+        ("locality", "2"),
+        ("branch", "x" * 300),
+    ],
 )
 def test_a_value_that_an_option_does_not_take_is_refused(option: str, value: str) -> None:
     with pytest.raises(ReadOptionInvalid, match=option):
