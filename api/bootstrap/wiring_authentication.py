@@ -44,11 +44,12 @@ def build_verifier(settings: Settings) -> TokenVerifier | None:
     """Returns the verifier for the operator's issuers. None: there are no issuers."""
     if not settings.oidc_issuers:
         return None
-    issuers = [_trusted(name, issuer) for name, issuer in settings.oidc_issuers.items()]
+    issuers = [trusted_issuer(name, issuer) for name, issuer in settings.oidc_issuers.items()]
     return JwtVerifier(issuers, settings.oidc_max_token_bytes, settings.oidc_fetch_timeout_s)
 
 
-def _trusted(name: str, issuer: OidcIssuer) -> TrustedIssuer:
+def trusted_issuer(name: str, issuer: OidcIssuer) -> TrustedIssuer:
+    """Returns the issuer as its settings describe it."""
     return TrustedIssuer(
         name=name,
         url=issuer.issuer,

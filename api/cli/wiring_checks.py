@@ -9,6 +9,7 @@ from pathlib import Path
 
 import migrations
 from api.bootstrap.settings import Settings
+from api.bootstrap.settings.oidc_issuers import OidcIssuer
 from api.bootstrap.wiring_jars import jars_path, unfetched
 from api.cli.checks import WITHIN_S, Check, Finding, Found, State, tried
 from api.cli.doctor.certificates import certificates
@@ -34,6 +35,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
             *machine_checks(settings),
             Check("metrics store", partial(_metrics_store, settings)),
             Check("filter cache", partial(_filter_cache, settings)),
+            *issuer_checks(settings),
             *lineage_checks(settings),
             *(Check(f"catalog {name}", partial(_catalog, settings, name)) for name in settings.catalogs),
         ]
@@ -65,6 +67,19 @@ def lineage_checks(settings: Settings) -> list[Check]:
         return lineage_receiver(settings, url)
 
     return [Check("lineage receiver", attempt, within_s=settings.lineage_timeout_s + WITHIN_S)]
+
+
+def issuer_checks(settings: Settings) -> list[Check]:
+    """Returns a check of each issuer of access tokens; `sluice doctor` tries them, too."""
+    return [
+        Check(
+            f"issuer {name}",
+            partial(_issuer, name, issuer, settings.oidc_fetch_timeout_s),
+            within_s=2 * settings.oidc_fetch_timeout_s + WITHIN_S,
+            cure="No token of this issuer is accepted until its keys can be fetched.",
+        )
+        for name, issuer in settings.oidc_issuers.items()
+    ]
 
 
 def java() -> str:
@@ -151,6 +166,21 @@ def _filter_cache(settings: Settings) -> str:
     if health.state is not PartState.UP:
         raise FilterCacheDown(health.detail)
     return "answers"
+
+
+def _issuer(name: str, issuer: OidcIssuer, timeout_s: float) -> Found:
+    # Most gateways do not use it, and importing it takes a moment.
+    from api.bootstrap.wiring_authentication import trusted_issuer
+    from service.adapters.oidc.published_keys import published_keys
+
+    keys = published_keys(trusted_issuer(name, issuer), timeout_s)
+    if not keys:
+        return Found(
+            f"{issuer.issuer} publishes no key for {', '.join(issuer.algorithms)}.",
+            State.FAILED,
+            "Compare the algorithms in oidc_issuers with those of the issuer.",
+        )
+    return Found(f"{issuer.issuer} answers, with {len(keys)} keys")
 
 
 def _catalog(settings: Settings, name: str) -> str:

@@ -22,7 +22,7 @@ from api.cli.doctor.spark_log import last_faults
 from api.cli.doctor.store_findings import filter_cache, metrics_store
 from api.cli.doctor.trial_query import trial_query, trial_table_query
 from api.cli.doctor.versions import versions
-from api.cli.wiring_checks import check_driver, java, lineage_checks, machine_checks
+from api.cli.wiring_checks import check_driver, issuer_checks, java, lineage_checks, machine_checks
 from api.cli.wiring_doctor_parts import DoctorParts, doctor_parts
 from service.adapters.clock import SystemClock
 from service.adapters.disk.synced_files import not_synced, sync_files
@@ -152,6 +152,7 @@ class _Examination:
             " password.",
         )
         yield Check(CLOCK, lambda: clock_skew(self.answers))
+        yield from issuer_checks(settings)
         yield from lineage_checks(settings)
 
     def _catalogs(self) -> Iterator[Check]:

@@ -41,8 +41,9 @@ class ServingSettings(BaseModel):
     )
     caller_classes: dict[CallerName, Name] = Field(
         {},
-        description="caller to the class of its queries in metrics, 20 classes at most; all others are"
-        " `authenticated` or `anonymous`",
+        max_length=1000,
+        description="caller, or the beginning of callers' names and `*`, to the class of their queries in"
+        " metrics, 20 classes at most; all others are `authenticated` or `anonymous`",
     )
     allow_unauthenticated: bool = Field(
         False,

@@ -76,8 +76,8 @@ def test_what_does_not_go_together_is_refused(given: dict[str, Any], words: str)
 
 
 def test_callers_of_every_kind_can_have_a_class() -> None:
-    given = settings(caller_classes={"corp:ada": "people"}, oidc_issuers={"corp": ISSUER})
-    assert given.caller_classes == {"corp:ada": "people"}
+    classes = {"corp:ada": "people", "corp:*": "others"}
+    assert settings(caller_classes=classes, oidc_issuers={"corp": ISSUER}).caller_classes == classes
 
 
 def test_the_ways_that_are_open_are_described() -> None:
