@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
+import ssl
 import subprocess
 import sys
 import time
@@ -15,6 +15,8 @@ from typing import Any, Self, TypeVar
 
 import httpx
 import psutil
+
+from tests.integration.credential_watch import WatchedTransport, shown_in
 
 T = TypeVar("T")
 
@@ -29,9 +31,6 @@ PATIENT = {
     # There is no balancer that must notice the end of a gateway.
     "SLUICE_SHUTDOWN_DELAY_S": "0",
 }
-
-# An API key, or a token that is signed.
-_CREDENTIAL = r"sluice_[0-9a-f]{16}_[\w-]{43}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"
 
 # This takes a core for hours. Spark's range checks for cancellation once per batch.
 ENDLESS = "SELECT sum(hash(id)) AS s FROM range(0, 1000000000000, 1, 1)"
@@ -133,7 +132,12 @@ class RunningGateway:
         if token is not None:
             self._tokens.add(token)
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=90, trust_env=False)
+        transport = WatchedTransport(httpx.HTTPTransport(verify=self._verify()))
+        return httpx.Client(base_url=self.url, headers=headers, timeout=90, transport=transport)
+
+    def _verify(self) -> ssl.SSLContext | bool:
+        """Returns the authorities that clients trust; a gateway with HTTPS has its own."""
+        return True
 
     def jvm(self) -> psutil.Process | None:
         """Returns Spark's JVM, if there is one."""
@@ -187,15 +191,8 @@ class RunningGateway:
             self.client.close()
             if self.process.poll() is not None and self.process.stdout is not None:
                 self.process.stdout.close()
-            shown = self.credentials_in_log()
-            assert not shown, f"the log shows {len(shown)} credentials of callers, the first at {shown[0]}"
-
-    def credentials_in_log(self) -> list[int]:
-        """Returns the places of callers' credentials in the log: of those that were sent, and of any key."""
-        # A gateway may be stopped again after its folder was deleted.
-        log = self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
-        patterns = (_CREDENTIAL, *map(re.escape, self._tokens))
-        return [found.start() for pattern in patterns for found in re.finditer(pattern, log)]
+            shown = shown_in(self.data_dir, frozenset(self._tokens))
+            assert not shown, f"{len(shown)} credentials of callers are shown, the first in {shown[0]}"
 
 
 def share_jars(data_dir: Path) -> None:
