@@ -623,6 +623,12 @@ class AuthenticationDown(PartDown):
     code = "AUTHENTICATION_DOWN"
 
 
+class AuditLogFull(PartDown):
+    """The audit log takes no more events now, and nothing is done without one. Send the request again."""
+
+    code = "AUDIT_LOG_FULL"
+
+
 class GatewayBusy(PartDown):
     """All of the gateway's threads are taken, and none became free in time. Send the request again."""
 

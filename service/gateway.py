@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from service.audit.audit import NO_AUDIT, Audit
 from service.authentication.manage_keys import ApiKeys
 from service.errors import AuthenticationDown, ShuttingDown
 from service.ingest.ingest_service import IngestService
@@ -36,7 +37,7 @@ class Gateway:
     """One service for each thing that callers may ask for. Any thread may call any method.
 
     Queries, ingests, streams and maintenance have services of their own: `queries`, `ingests`, `streams` and
-    `maintenances`.
+    `maintenances`. `audit` is the way to the audit log.
     """
 
     def __init__(
@@ -52,7 +53,9 @@ class Gateway:
         streams: StreamService | None = None,
         on_closed: Callable[[], None] = lambda: None,
         api_keys: ApiKeys | None = None,
+        audit: Audit = NO_AUDIT,
     ) -> None:
+        self.audit = audit
         self.queries = queries
         self.ingests = ingests
         self.maintenances = maintenances

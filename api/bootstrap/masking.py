@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from api.bootstrap.settings import Settings
+from service.audit.statements import ShownStatement, without_text
 
 MASK = "**********"
 
@@ -78,6 +79,20 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
     for secret in sorted(secrets, key=len, reverse=True):
         masked_whole = masked_whole.replace(secret, MASK)
     return masked_whole
+
+
+def without_credentials(text: str) -> str:
+    """Masks API keys and access tokens only, so that a statement is still readable.
+
+    >>> without_credentials("SELECT 'sluice_0123456789abcdef_" + "A" * 43 + "' WHERE token=7")
+    "SELECT 'sluice_0123456789abcdef_**********' WHERE token=7"
+    """
+    return _ACCESS_TOKEN.sub(MASK, _API_KEY.sub(rf"\g<1>{MASK}", text))
+
+
+def shown_statement(settings: Settings) -> ShownStatement:
+    """Returns how statements appear in the audit log: without credentials, or not at all."""
+    return without_credentials if settings.audit_statement_text else without_text
 
 
 def masked_text(value: str) -> str:

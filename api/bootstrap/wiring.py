@@ -12,7 +12,9 @@ from pathlib import Path
 
 import migrations
 from api.bootstrap.components import Components
+from api.bootstrap.masking import shown_statement
 from api.bootstrap.settings import Settings
+from api.bootstrap.wiring_audit import build_audit
 from api.bootstrap.wiring_authentication import build_api_keys
 from api.bootstrap.wiring_clocks import deletion_clock
 from api.bootstrap.wiring_ingests import build_ingests
@@ -37,6 +39,8 @@ from service.adapters.telemetry.buffered_journal import BufferedJournal
 from service.adapters.telemetry.metered_journal import MeteredJournal
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector
+from service.audit.audit import Audit
+from service.audit.query_events import AuditedJournal, LostQueries
 from service.gateway import Gateway, GatewayBounds
 from service.lineage_ports import Lineage, NoLineage
 from service.model.filters.relations import RelationBounds
@@ -154,7 +158,8 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     metrics = QueryMetrics(CallerClasses(settings.caller_classes))
     # Closed last, so that it receives everything that ends.
     lineage = _lineage(settings, components, clock, metrics)
-    queries = _queries(settings, components, clock, metrics, lineage)
+    audit = build_audit(settings, components, clock, metrics)
+    queries = _queries(settings, components, clock, metrics, lineage, audit)
     ingests = build_ingests(
         settings,
         components.catalogs,
@@ -166,6 +171,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         components.stack,
         metrics,
         lineage,
+        audit.trail,
     )
     streams = build_streams(
         settings,
@@ -203,13 +209,19 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         streams=streams,
         on_closed=components.stack.close,
         api_keys=build_api_keys(components) if settings.api_keys else None,
+        audit=audit,
     )
     watch_gateway(metrics, gateway, components)
     return gateway
 
 
 def _queries(
-    settings: Settings, components: Components, clock: Clock, metrics: QueryMetrics, lineage: Lineage
+    settings: Settings,
+    components: Components,
+    clock: Clock,
+    metrics: QueryMetrics,
+    lineage: Lineage,
+    audit: Audit,
 ) -> QueryService:
     bounds = QueryBounds(
         workers=settings.query_workers,
@@ -219,9 +231,10 @@ def _queries(
             interval_s=settings.replica_heartbeat_interval_s, lost_after_s=settings.replica_lost_after_s
         ),
     )
-    ports = _query_ports(settings, components, clock, metrics, lineage)
+    ports = _query_ports(settings, components, clock, metrics, lineage, audit)
+    lost = LostQueries(components.metrics_store, audit.trail, shown_statement(settings))
     return QueryService(
-        ports, components.metrics_store, components.query_history, bounds, components.replicas
+        ports, components.metrics_store, components.query_history, bounds, components.replicas, lost.audit
     )
 
 
@@ -235,7 +248,12 @@ def _lineage(settings: Settings, components: Components, clock: Clock, metrics: 
 
 
 def _query_ports(
-    settings: Settings, components: Components, clock: Clock, metrics: QueryMetrics, lineage: Lineage
+    settings: Settings,
+    components: Components,
+    clock: Clock,
+    metrics: QueryMetrics,
+    lineage: Lineage,
+    audit: Audit,
 ) -> QueryPorts:
     results = LocalResultStore(
         components.folder("results"),
@@ -264,7 +282,9 @@ def _query_ports(
         engine=components.engine,
         catalogs=components.all_catalogs,
         results=results,
-        journal=LineageJournal(MeteredJournal(journal, metrics), lineage),
+        journal=AuditedJournal(
+            LineageJournal(MeteredJournal(journal, metrics), lineage), audit.trail, shown_statement(settings)
+        ),
         clock=clock,
         pruner=_pruner(settings, components, clock, calls),
         max_sql_bytes=settings.max_sql_bytes,

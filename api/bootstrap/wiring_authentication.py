@@ -9,9 +9,11 @@ from api.bootstrap.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.oidc_issuers import OidcIssuer
 from service.adapters.api_keys.postgres_api_keys import PostgresApiKeys
+from service.adapters.audit.postgres_audit_log import PostgresAuditLog
 from service.adapters.clock import SystemClock
 from service.adapters.oidc.jwt_verifier import JwtVerifier
 from service.adapters.oidc.trusted_issuer import TrustedIssuer
+from service.audit_ports import AuditLog
 from service.authentication.last_uses import LastUses
 from service.authentication.manage_keys import ApiKeys
 from service.authentication_ports import TokenVerifier
@@ -28,16 +30,18 @@ def build_api_keys(components: Components) -> ApiKeys:
 
 
 @contextmanager
-def opened_api_keys(settings: Settings) -> Iterator[ApiKeys]:
-    """Opens the same for a command, which uses no key itself.
+def opened_api_keys(settings: Settings) -> Iterator[tuple[ApiKeys, AuditLog]]:
+    """Opens the same for a command, which uses no key itself, and the audit log beside it.
 
     Raises:
         CannotStart: this version cannot use the metrics store.
     """
     with ExitStack() as stack:
-        store = PostgresApiKeys(Components(settings=settings, stack=stack).migrated_store_url)
+        url = Components(settings=settings, stack=stack).migrated_store_url
+        store, log = PostgresApiKeys(url), PostgresAuditLog(url)
         stack.callback(store.close)
-        yield ApiKeys(store, SystemClock(), LastUses(store.note_uses))
+        stack.callback(log.close)
+        yield ApiKeys(store, SystemClock(), LastUses(store.note_uses)), log
 
 
 def build_verifier(settings: Settings) -> TokenVerifier | None:

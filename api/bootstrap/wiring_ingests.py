@@ -27,6 +27,7 @@ from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.adapters.postgres.shared.outage import Outage
 from service.adapters.staging.spool import SpoolDirectory
 from service.adapters.telemetry.query_metrics import QueryMetrics
+from service.audit_ports import AuditTrail
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.committing.rewriting import Rewriting
@@ -53,6 +54,7 @@ def build_ingests(
     stack: ExitStack,
     metrics: QueryMetrics,
     lineage: Lineage,
+    trail: AuditTrail,
 ) -> IngestService:
     """Builds the ingests, and begins to commit what an earlier process left. The log's tables must exist."""
     log = _log(settings, store_url, clock, stack)
@@ -90,6 +92,7 @@ def build_ingests(
             settings.ingest_max_fields,
             settings.ingest_max_sort_orders,
         ),
+        trail=trail,
     )
     history = _history(settings, store_url, clock, stack)
     metrics.pools.add("ingest_log", lambda: log.pool)

@@ -170,6 +170,26 @@ def revoke_key(key_id: Annotated[str, typer.Argument(help="as `sluice keys list`
         run(key_id)
 
 
+audit = typer.Typer(help="Exports the audit log.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(audit, name="audit")
+
+
+@audit.command("export")
+def export_audit_log(
+    since: Annotated[
+        str | None,
+        typer.Option(help="only events stored at this time or later, such as 2026-01-31T12:00:00Z"),
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="only events stored before this time")] = None,
+    after: Annotated[int, typer.Option(help="only events after this position", min=0)] = 0,
+) -> None:
+    """Prints audit events as NDJSON, in the order in which they were stored."""
+    with _one_sentence_errors():
+        from api.cli.commands.audit import export as run
+
+        run(since, until, after)
+
+
 def main() -> None:
     """Runs the console script."""
     app()

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import structlog
 from fastapi import FastAPI
 from fastapi_swagger import patch_fastapi
 
+from api.bootstrap.masking import shown_statement
 from api.bootstrap.settings import Settings
 from api.bootstrap.version import version_of
 from api.http.app_context import AppContext
+from api.http.auditing.middleware import Auditing
+from api.http.authentication.authenticator import Sent
 from api.http.authentication.building import authenticator_of
-from api.http.authentication.middleware import Authentication
+from api.http.authentication.middleware import Authentication, NoteFailure
 from api.http.authentication.process_clock import ProcessClock
 from api.http.bodies.body_limit import BodyLimit
 from api.http.bodies.body_pace import BodyPace
@@ -30,6 +33,7 @@ from api.http.openapi import describe
 from api.http.problems.problems import install_problems
 from api.http.routes import (
     api_keys,
+    audit,
     chunks,
     explain,
     filters,
@@ -45,8 +49,9 @@ from api.http.routes import (
     tables,
 )
 from api.http.waiting import Waiting
+from service.audit.failed_logins import FailedLogin, FailedLogins
 from service.authentication_ports import TokenVerifier
-from service.errors import CannotStart
+from service.errors import CannotStart, CredentialRefused, PartDown
 from service.ports import Clock
 
 _log = structlog.stdlib.get_logger("api.app")
@@ -83,13 +88,16 @@ def create_app(
     )
     metrics_of_process = ProcessMetrics()
     metrics_of_process.http.watch_lanes(access.lanes)
-    authenticator = authenticator_of(settings, access, clock or ProcessClock(), verifier)
+    clock = clock or ProcessClock()
+    authenticator = authenticator_of(settings, access, clock, verifier)
+    failed_logins = FailedLogins(clock)
     app.state.app_context = AppContext(
         settings=settings,
         access=access,
         waiting=Waiting(),
         process_metrics=metrics_of_process,
         forget_key=authenticator.forget_key,
+        shown_statement=shown_statement(settings),
     )
     # Before the router for JSON, which takes every content type, and rejects all but JSON.
     app.include_router(ingest.records_router)
@@ -99,7 +107,7 @@ def create_app(
         *(query, query_list, chunks, explain),
         # Before the ingests by id: `summary` is not an id.
         *(ingest_history, ingest, streams),
-        *(pruning, tables, maintenance, filters, health, metrics),
+        *(pruning, tables, maintenance, filters, audit, health, metrics),
     ):
         app.include_router(routes.router)
     if settings.api_keys:
@@ -123,10 +131,13 @@ def create_app(
     if settings.has_authentication:
         shares = CallerShares(settings.max_connections, settings.max_connections_per_peer)
         app.add_middleware(FairShares, shares=shares)
+    if settings.audit:
+        app.add_middleware(Auditing, access=access, clock=clock, failed_logins=failed_logins)
     app.add_middleware(
         Authentication,
         authenticator=authenticator,
         metrics=metrics_of_process.authentication,
+        note_failure=_noting_failures(access, failed_logins) if settings.audit else None,
     )
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)
@@ -139,6 +150,16 @@ def _account(settings: Settings, max_bytes: int, max_body_bytes: int) -> BodyAcc
     # Without authentication, all callers count as one.
     share = max(max_bytes // 2, max_body_bytes) if settings.has_authentication else max_bytes
     return BodyAccount(max_bytes, share)
+
+
+def _noting_failures(access: GatewayAccess, failed_logins: FailedLogins) -> NoteFailure:
+    def note(sent: Sent, error: CredentialRefused) -> None:
+        failed_logins.note(FailedLogin(sent.peer, sent.kind, error.code), sent.key_id)
+        # While the gateway starts, the failures wait here.
+        with suppress(PartDown):
+            access.gateway.audit.trail.follow(failed_logins.take)
+
+    return note
 
 
 @asynccontextmanager

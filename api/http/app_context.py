@@ -19,6 +19,8 @@ from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.middleware.request_log import caller_in
 from api.http.problems.http_errors import UnsupportedMediaType
 from api.http.waiting import Waiting
+from service.audit.statements import ShownStatement, statement_details, without_text
+from service.audited import note
 from service.model.authentication.principals import NOBODY, Principal
 
 
@@ -32,6 +34,12 @@ class AppContext:
     process_metrics: ProcessMetrics
     forget_key: Callable[[str], None] = lambda _key_id: None
     """Called with the id of an API key that was changed here."""
+    shown_statement: ShownStatement = without_text
+    """Returns the text that the audit log may have of a statement."""
+
+    def note_statement(self, sql: str) -> None:
+        """Notes the statement of the request, for its audit event."""
+        note(statement_details(sql, self.shown_statement))
 
 
 async def app_context_of(request: Request) -> AppContext:

@@ -21,6 +21,7 @@ TITLES = {
     "tables": "Tables and maintenance",
     "filters": "Filter cache",
     "keys": "API keys",
+    "audit": "Audit log",
     "pruning": "Pruning",
     "health": "Probes and metrics",
 }

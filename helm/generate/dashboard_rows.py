@@ -390,6 +390,15 @@ ROOM = (
         },
     ),
     Panel(
+        "Audit events that wait for PostgreSQL",
+        "short",
+        {
+            "waiting": f"sum({now('sluice_audit_events_waiting')})",
+            "lost within an hour": f"sum(increase({now('sluice_audit_events_dropped_total')}[1h]))",
+            "refused within an hour": f"sum(increase({now('sluice_audit_requests_refused_total')}[1h]))",
+        },
+    ),
+    Panel(
         "Open files and connections",
         "percentunit",
         {GATEWAY: f"{now('process_open_fds')} / {now('process_max_fds')}"},

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from service.errors import GatewayError, IngestNotFound, RecordsInvalid, ShuttingDown, TooManyIngests
+from service.ingest.audited_ingest import audited_ingest, note_accepted
 from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters.dead_letters import SUFFIX
 from service.ingest.dead_letters.rejected_counts import with_rejected_counts
@@ -80,10 +81,12 @@ class IngestService:
         with (
             step("sluice.ingest") as span,
             self._counting_refusals(),
+            audited_ingest(request, caller, self._ports.trail, self._ports.clock),
             self._committer.expecting(dict.fromkeys(write.key for write in request.writes)),
         ):
             ports = self._ports.canceled_by(is_canceled)
             record = run_ingest(request, caller, ports, self._check_room)
+            note_accepted(record)
             if span.is_recorded:
                 reported(span, record)
         return Accepted(record, self._committer.follow(record))

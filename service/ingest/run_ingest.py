@@ -9,8 +9,10 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
+from service.audit_ports import NO_TRAIL, AuditTrail
 from service.errors import GatewayError, IngestInvalid, WriteNotAllowed
 from service.idempotency import same_request, sent_before
+from service.ingest.audited_ingest import note_destinations
 from service.ingest.dead_letters.accepted_rows import AcceptedRows
 from service.ingest.dead_letters.dead_letters import DeadLetters
 from service.ingest.dead_letters.separate_dead_letters import check_separate_dead_letters
@@ -84,6 +86,8 @@ class IngestPorts:
     """The place of bodies, and of their decompressed content."""
     lineage: Lineage = field(default_factory=NoLineage)
     change_rules: ChangeRules = NOTHING_FORBIDDEN
+    trail: AuditTrail = field(default=NO_TRAIL)
+    """The audit of ingests that belong to no request."""
 
     def canceled_by(self, is_canceled: Callable[[], bool]) -> IngestPorts:
         """Returns the same ports for one ingest, whose search for files stops once `is_canceled` says so."""
@@ -130,6 +134,7 @@ def _accepted(
     request: IngestRequest, caller: str, prepared: Destinations, ports: IngestPorts, began_ms: int
 ) -> IngestRecord:
     ingest_id, began_at = uuid4(), ports.clock.now()
+    note_destinations(prepared.destinations)
     with step("sluice.ingest.write"):
         written = _written(request, ingest_id, prepared, ports)
     results, accepted_at = written.results, ports.clock.now()

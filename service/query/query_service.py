@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
+from service import audited
 from service.errors import (
     ChunkNotFound,
     MetricsStoreDown,
@@ -89,7 +90,9 @@ class QueryService:
         history: QueryHistory,
         bounds: QueryBounds,
         replicas: Replicas | None = None,
+        on_lost: Callable[[Collection[UUID]], None] = lambda _: None,
     ) -> None:
+        """`on_lost` gets the queries of a lost replica that this one has closed."""
         self.ports = ports
         self.registry = QueryRegistry(bounds.max_queued, bounds.result_ttl_ms)
         self._store = store
@@ -100,7 +103,7 @@ class QueryService:
         self._closing = threading.Event()
         self._draining = threading.Event()
         self._stirred_ms = ports.clock.elapsed_ms() - STIRRED_MS
-        self._presence = None if replicas is None else self._present(replicas, bounds.presence)
+        self._presence = None if replicas is None else self._present(replicas, bounds.presence, on_lost)
 
     def submit(self, request: QueryRequest, caller: str) -> Submission:
         """Accepts a query and returns at once; a known requestId returns the query that it belongs to.
@@ -120,6 +123,7 @@ class QueryService:
             return Submission(before.query_id, is_reused=True)
         registered = self.registry.add(query)
         if registered is query:
+            _hand_over_to_audit()
             query.finished.add_done_callback(self._stir)
             self._workers.hand_over(query)
         return Submission(registered.query_id, is_reused=registered is not query)
@@ -320,7 +324,9 @@ class QueryService:
         found = None if self._presence is None else self._presence.find(query_id)
         return None if found is None else QueryStatus(found.record, found.elapsed_ms)
 
-    def _present(self, replicas: Replicas, bounds: PresenceBounds) -> Presence:
+    def _present(
+        self, replicas: Replicas, bounds: PresenceBounds, on_lost: Callable[[Collection[UUID]], None]
+    ) -> Presence:
         presence = Presence(
             replicas,
             self.registry,
@@ -329,6 +335,7 @@ class QueryService:
             self._workers.cancel,
             self._forget,
             bounds,
+            on_lost,
         )
         presence.start()
         return presence
@@ -343,3 +350,10 @@ class QueryService:
 
     def _stir(self, _: object = None) -> None:
         self._stirred_ms = self.ports.clock.elapsed_ms()
+
+
+def _hand_over_to_audit() -> None:
+    """Leaves the event to the query's record, because the query may end after its request."""
+    request = audited.current()
+    if request is not None:
+        request.is_handed_over = True

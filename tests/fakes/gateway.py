@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
+from service.audit.audit import Audit
 from service.errors import (
     TableNotFound,
 )
@@ -21,6 +22,7 @@ from service.model.tables.tables import (
     TableName,
 )
 from tests.fakes.api_keys import fake_api_keys
+from tests.fakes.audit import FakeAuditLog, FakeTrail
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
@@ -50,6 +52,9 @@ class FakeGateway(Gateway):
         )
         self.own_streams = FakeStreams()
         self._api_keys = fake_api_keys()
+        self.trail = FakeTrail()
+        self.audit_log = FakeAuditLog(FakeClock(NOON))
+        self.audit = Audit(self.trail, self.audit_log)
 
     @property
     def streams(self) -> FakeStreams:

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from service.errors import IngestCanceled, IngestInvalid, IngestNotFound, MetricsStoreDown
+from service.ingest.audited_ingest import note_accepted
 from service.ingest.ingest_service import Accepted, IngestService
 from service.ingest_ports import never
 from service.model.ingest.ingest import (
@@ -75,6 +76,7 @@ class FakeIngestGateway(IngestService):
         )
         record = IngestRecord(uuid4(), caller, request.request_id, request.fingerprint, NOON, commits)
         self.requests.append(request)
+        note_accepted(record)
         if isinstance(request.shared, StreamedRecords):
             self.bodies.append(request.shared.open().read())
         self.records[record.ingest_id] = record

@@ -11,6 +11,7 @@ from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.staging.staged_bodies import StagedBodies
 from service.adapters.staging.task_spools import TaskSpools
+from service.audit_ports import NO_TRAIL, AuditTrail
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters.dead_letters import FIELDS
@@ -48,6 +49,7 @@ class FakeIngests(IngestService):
         sources_folder: Path = Path("/nowhere"),
         reading: ReadBounds = DEFAULT_BOUNDS,
         clock: Clock | None = None,
+        trail: AuditTrail = NO_TRAIL,
     ) -> None:
         self.tables = FakeWritableTables(*tables)
         self.changes = FakeTableChanges(self.tables)
@@ -84,6 +86,7 @@ class FakeIngests(IngestService):
             change_rules=change_rules,
             metrics=self.metrics,
             lineage=self.lineage,
+            trail=trail,
         )
         committer = Committer(self.log, self.commits, clock, CommitPace(), self.metrics, lineage=self.lineage)
         history = FakeIngestHistory(self.log)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from service.adapters.telemetry.audit_collector import AuditCollector
 from service.adapters.telemetry.disk_collector import DiskCollector, DiskRoom
 from service.adapters.telemetry.engine_collector import EngineCollector
 from service.adapters.telemetry.filter_cache_collector import FilterCacheCollector
@@ -11,6 +12,7 @@ from service.adapters.telemetry.part_collector import PartCollector
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
 from service.adapters.telemetry.stream_metrics import StreamCollector
+from service.model.audit.events import AuditUse
 from service.model.ingest.stream_standing import StreamStanding
 from service.model.ingest.streams import StreamState
 from service.model.operations.caller_classes import CallerClasses
@@ -42,6 +44,7 @@ def watched_metrics(classes: CallerClasses | None = None, signs: EngineSigns = S
     metrics.watch(DiskCollector(lambda: DiskRoom(40 << 30, 100 << 30)))
     metrics.watch(EngineCollector(lambda: signs))
     metrics.watch(FilterCacheCollector(lambda: {"REFUSED": 0, "NO_ANSWER": 0}))
+    metrics.watch(AuditCollector(lambda: AuditUse(0, 10_000)))
     metrics.watch(RecordCollector(lambda: RecordsUse(0, 10_000, 0)))
     metrics.watch(StreamCollector(lambda: StreamStanding(dict.fromkeys(StreamState, 0))))
     for pool in POOLS:

@@ -15,6 +15,7 @@ from secrets import token_hex
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 from service.tracing import TraceContext
@@ -84,6 +85,7 @@ def house(folder: Path) -> Iterator[House]:
         settings = {
             "SLUICE_TRACES_ENDPOINT": traces.url,
             "SLUICE_TRACES_SQL": "true",
+            "SLUICE_AUDIT_STATEMENT_TEXT": "true",
             "SLUICE_METRICS_STORE_URL": store.url("metrics"),
             "SLUICE_API_TOKENS": json.dumps({"tess": hashlib.sha256(TOKEN.encode()).hexdigest()}),
             "SLUICE_API_KEYS": "true",
@@ -199,6 +201,34 @@ def test_known_keys_outlast_the_store_and_unknown_ones_are_rejected(house: House
     until(lambda: answer(unseen) == 200, 60)
 
 
+def test_the_audit_log_has_who_did_what_from_where(house: House) -> None:
+    admin = house.sluice("keys", "create", "auditor", "--role", "admin")
+    with house.client(admin) as client:
+        answer = client.post("/query", json={"sql": "SELECT 41 + 1"})
+        query_id = answer.json()["queryId"]
+        client.post("/query", json={"sql": "DROP TABLE lake.a.t"})
+        client.post("/ingest", json={"table": "lake.a.nowhere", "records": [{"note": "unlike any name"}]})
+
+        def events() -> list[dict[str, Any]]:
+            answer = client.get("/audit", params={"limit": 10_000, "principal": "auditor"})
+            assert "unlike any name" not in answer.text
+            found = [json.loads(line) for line in answer.text.splitlines()]
+            return [event for event in found if event["action"] in ("QUERY", "INGEST")]
+
+        done, refused, written = until(lambda: found if len(found := events()) == 3 else [])
+        assert (done["queryId"], done["outcome"], done["rowCount"]) == (query_id, "SUCCEEDED", 1)
+        assert (done["principalKind"], done["keyId"]) == ("key", admin.split("_")[1])
+        assert (done["address"], done["requestId"]) == ("127.0.0.1", answer.headers["x-request-id"])
+        assert done["statement"] == "SELECT 41 + 1"
+        assert (refused["outcome"], refused["errorCode"]) == ("REFUSED", "STATEMENT_NOT_ALLOWED")
+        assert (written["outcome"], written["tables"]) == ("REFUSED", ["lake.a.nowhere"])
+        assert client.get("/metrics").text.count("sluice_audit_events_dropped_total 0.0") == 1
+    with house.client(TOKEN) as client:
+        assert client.get("/audit").status_code == 403
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        house.store.read("metrics", "DELETE FROM audit_events RETURNING 1")
+
+
 def test_no_secret_is_anywhere(house: House) -> None:
     admin = house.sluice("keys", "create", "ops", "--role", "admin")
     with house.client(admin) as client:
@@ -221,6 +251,7 @@ def test_no_secret_is_anywhere(house: House) -> None:
         asked = client.post("/query", json={"sql": "SELECT 1"}).json()["queryId"]
         shown += [client.get(f"/explain/{asked}").text, client.get("/query?limit=1").text]
     shown += [house.sluice("config"), house.sluice("keys", "list", "--json"), house.sluice("keys", "list")]
+    shown.append(house.sluice("audit", "export"))
     secrets = [*sent, *(text.split("_", 2)[2] for text in (key, tampered)), house.store.password]
     stored = str(house.store.read("metrics", "SELECT * FROM api_keys"))
     log = house.running.log_path.read_text()

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, create_engine, inspect, text
 
 import migrations
 from service.adapters.api_keys.key_tables import ApiKeyRow
+from service.adapters.audit.audit_tables import AuditRow
 from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
 from service.adapters.postgres.query_records.replica_tables import ReplicaRow
 from service.adapters.postgres.streams.stream_tables import StreamRow
@@ -38,7 +39,8 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        assert StreamRow.metadata is IngestRow.metadata is ReplicaRow.metadata is ApiKeyRow.metadata
+        tables = (IngestRow, ReplicaRow, ApiKeyRow, AuditRow)
+        assert all(table.metadata is StreamRow.metadata for table in tables)
         return list(compare_metadata(context, StreamRow.metadata))
 
 
@@ -112,6 +114,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "replicas",
         "open_queries",
         "api_keys",
+        "audit_events",
     }
 
 

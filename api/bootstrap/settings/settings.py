@@ -14,6 +14,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
+from api.bootstrap.settings.audit import AuditSettings
 from api.bootstrap.settings.authentication import AuthenticationSettings
 from api.bootstrap.settings.catalogs import CatalogSettings
 from api.bootstrap.settings.filter_cache import FilterCacheSettings
@@ -51,6 +52,7 @@ class Settings(
     FilterCacheSettings,
     RecordSettings,
     TraceSettings,
+    AuditSettings,
     AuthenticationSettings,
     BaseSettings,
 ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -18,8 +17,10 @@ from api.bootstrap.settings import LogFormat, LogLevel
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.spelling import words_of
 from api.bootstrap.wiring_authentication import opened_api_keys
+from api.cli.commands.audited_commands import command_event, operator
 from api.http.schemas.api_keys import KeyBody, key_answer
-from service.errors import CannotStart
+from service.errors import ApiKeyNotFound, CannotStart
+from service.model.audit.events import Action
 from service.model.authentication.api_keys import ApiKey
 
 LISTED_AT_MOST = 10_000
@@ -46,8 +47,10 @@ def create(principal: str, roles: Sequence[str], description: str, expires_in_da
         raise CannotStart(_fault(error)) from None
     settings = load_settings()
     configure_logging(LogLevel.WARNING, LogFormat.CONSOLE)
-    with opened_api_keys(settings) as keys:
-        made = keys.create(request, _operator())
+    with opened_api_keys(settings) as (keys, log):
+        made = keys.create(request, operator())
+        # Before the key is printed: a key that is not audited is never known to anyone.
+        log.add([command_event(Action.KEY_CREATED, made.key.key_id)])
     if not settings.api_keys:
         typer.echo(_NOT_USED, err=True)
     until = "does not expire" if made.key.expires_at is None else f"expires on {_day(made.key.expires_at)}"
@@ -64,7 +67,8 @@ def list_keys(*, is_json: bool) -> None:
     """
     settings = load_settings()
     configure_logging(LogLevel.WARNING, LogFormat.CONSOLE)
-    with opened_api_keys(settings) as keys:
+    with opened_api_keys(settings) as (keys, log):
+        log.add([command_event(Action.KEYS_LISTED)])
         found = keys.newest(LISTED_AT_MOST)
         now = keys.clock.now()
     if is_json:
@@ -92,16 +96,14 @@ def revoke(key_id: str) -> None:
     """
     settings = load_settings()
     configure_logging(LogLevel.WARNING, LogFormat.CONSOLE)
-    with opened_api_keys(settings) as keys:
-        revoked = keys.revoke(key_id, _operator())
+    with opened_api_keys(settings) as (keys, log):
+        try:
+            revoked = keys.revoke(key_id, operator())
+        except ApiKeyNotFound as missing:
+            log.add([command_event(Action.KEY_REVOKED, key_id, missing.code)])
+            raise
+        log.add([command_event(Action.KEY_REVOKED, key_id)])
     typer.echo(f"The key {key_id} of {revoked.name} is revoked. Every gateway refuses it within seconds.")
-
-
-def _operator() -> str:
-    try:
-        return f"cli:{getpass.getuser()}"
-    except (KeyError, OSError):
-        return "cli"
 
 
 def _state(key: ApiKey, now: datetime) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -15,6 +17,8 @@ from api.http.problems.problems import problem_response
 from service.errors import CredentialFault, CredentialRefused, GatewayError, PartDown, TooManyFailures
 from service.model.authentication.principals import Principal
 
+NoteFailure = Callable[[Sent, CredentialRefused], None]
+"""Gets each failure, with the error that says why."""
 _log = structlog.stdlib.get_logger("api.authentication")
 
 
@@ -24,10 +28,17 @@ class Authentication:
     A request without credentials is not a guess, and does not count towards the bound on failures.
     """
 
-    def __init__(self, app: ASGIApp, authenticator: Authenticator, metrics: AuthenticationMetrics) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        authenticator: Authenticator,
+        metrics: AuthenticationMetrics,
+        note_failure: NoteFailure | None = None,
+    ) -> None:
         self._app = app
         self._authenticator = authenticator
         self._metrics = metrics
+        self._note_failure = note_failure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
@@ -61,6 +72,8 @@ class Authentication:
         if error.reason is not CredentialFault.MISSING:
             answer = self._authenticator.attempts.refused(error, sent.peer, sent.key_id)
         is_throttled = isinstance(answer, TooManyFailures)
+        if self._note_failure is not None:
+            self._note_failure(sent, error)
         self._metrics.failed(sent.kind, error.reason, is_throttled=is_throttled)
         _log.warning(
             "authentication_failed",

@@ -198,6 +198,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.VerificationFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.FilterCollectionTimedOut: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.AuthenticationDown: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.AuditLogFull: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.GatewayBusy: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.ShuttingDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CannotStart: HTTPStatus.INTERNAL_SERVER_ERROR,

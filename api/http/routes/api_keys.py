@@ -12,8 +12,10 @@ from api.http.bodies.json_request import StrictJsonRoute
 from api.http.routes.documented import problems
 from api.http.schemas.api_keys import KeyAnswer, KeyBody, KeyList, MadeKeyAnswer, key_answer, made_key_answer
 from api.http.schemas.wire import StrictModel
+from service.audited import note
 from service.authentication.manage_keys import ApiKeys
 from service.errors import AdminRequired
+from service.model.audit.events import Details
 from service.model.authentication.principals import Admins, Principal
 
 router = APIRouter(tags=["keys"], route_class=StrictJsonRoute)
@@ -40,6 +42,7 @@ async def create_key(
     """Creates an API key. Only this answer has its text."""
     keys = _keys(app_context, principal)
     made = await app_context.access.call(keys.create, body.request(), principal.name)
+    note(Details(target=made.key.key_id))
     response.headers["Cache-Control"] = "no-store"
     return made_key_answer(made)
 
@@ -57,6 +60,7 @@ async def list_keys(
 @router.delete("/keys/{key_id}", responses=problems(403, 404, 422, 503))
 async def revoke_key(key_id: KeyId, app_context: CurrentAppContext, principal: CallingPrincipal) -> KeyAnswer:
     """Revokes an API key: at this replica at once, at all others within `api_key_cache_ttl_s`."""
+    note(Details(target=key_id))
     keys = _keys(app_context, principal)
     revoked = await app_context.access.call(keys.revoke, key_id, principal.name)
     app_context.forget_key(key_id)

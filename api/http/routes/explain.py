@@ -8,6 +8,7 @@ from uuid import UUID
 import structlog
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
+from api.http.answers.access_fields import note_explained
 from api.http.answers.negotiation import choose
 from api.http.app_context import AppContext, Caller, CurrentAppContext, gone, require_json
 from api.http.bodies.json_request import StrictJsonRoute
@@ -28,7 +29,6 @@ router = APIRouter(tags=["explain"], route_class=StrictJsonRoute)
 _HEADERS = {
     "Vary": "Accept",
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-    "X-Content-Type-Options": "nosniff",
 }
 
 _JSON, _TEXT, _HTML = "application/json", "text/plain", "text/html"
@@ -78,7 +78,9 @@ async def explain_before(
     recorded: the answer has no `queryId`, and `requestId`, `tags`, `format` and the wait have no effect.
     """
     media_type = choose(accept, [_JSON, _TEXT, _HTML])
+    app_context.note_statement(body.sql)
     explanation = await _planned(app_context, query_request(body, app_context.settings), caller, request)
+    note_explained(explanation)
     content = await app_context.access.call(_content, explanation, media_type)
     return Response(content, headers=_HEADERS, media_type=media_type)
 

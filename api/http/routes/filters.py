@@ -11,6 +11,8 @@ from api.http.app_context import CurrentAppContext
 from api.http.routes.documented import problems
 from api.http.schemas.filters import DeletedAnswer, FiltersAnswer, FiltersQuery, filter_answer
 from api.http.schemas.tables import NoQuery
+from service.audited import note
+from service.model.audit.events import Details
 
 router = APIRouter(tags=["filters"])
 
@@ -41,6 +43,7 @@ async def delete_filter(
     fingerprint: Fingerprint, _: Annotated[NoQuery, Query()], app_context: CurrentAppContext
 ) -> DeletedAnswer:
     """Deletes one key set; it is not an error if there is none."""
+    note(Details(target=fingerprint))
     return DeletedAnswer(
         deleted=await app_context.access.call(app_context.access.gateway.forget_filters, fingerprint)
     )

@@ -20,6 +20,8 @@ from api.http.schemas.maintenance import (
     schedule_answer,
 )
 from api.http.schemas.tables import NoQuery
+from service.audited import note
+from service.model.audit.events import Details
 from service.model.operations.maintenance import MaintenanceRecord
 
 router = APIRouter(tags=["tables"], route_class=StrictJsonRoute)
@@ -45,9 +47,12 @@ async def maintain_table(
 
     Rows do not change. It continues after a restart, and another replica may run it.
     """
+    note(Details(tables=(name,)))
     gateway = app_context.access.gateway
     request = maintenance_request(body, table_name(name), gateway.maintenances.plan.bounds)
-    return _response(await app_context.access.call(gateway.maintenances.ask, request, caller))
+    record = await app_context.access.call(gateway.maintenances.ask, request, caller)
+    note(Details(target=str(record.maintenance_id), tables=(name,)))
+    return _response(record)
 
 
 @router.get("/tables/{name}/maintenance", responses=problems(422, 503))

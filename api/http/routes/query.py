@@ -8,7 +8,7 @@ from uuid import UUID
 import structlog
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
-from api.http.answers.access_fields import note_query
+from api.http.answers.access_fields import note_query, note_query_id
 from api.http.answers.rows_answer import accepted_format, query_response
 from api.http.app_context import AppContext, Caller, CurrentAppContext, gone, require_json
 from api.http.bodies.json_request import StrictJsonRoute
@@ -62,9 +62,11 @@ async def send_query(
     to live.
     """
     accepted = accepted_format(accept)
+    app_context.note_statement(body.sql)
     gateway = app_context.access.gateway
     submission = await _submit(app_context, gateway, query_request(body, app_context.settings), caller)
     query_id = submission.query_id
+    note_query_id(query_id)
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     if submission.is_reused:
         # An old requestId: only the metrics store may know its query.
@@ -117,6 +119,7 @@ async def cancel_query(
 ) -> Response:
     """Cancels the query if it is not final yet. Canceling it twice is fine."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
+    note_query_id(query_id)
     gateway = app_context.access.gateway
     await app_context.access.call(gateway.queries.cancel, query_id, caller)
     if query.wait_timeout:

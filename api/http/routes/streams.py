@@ -13,6 +13,8 @@ from api.http.requests.stream_request import stored_body
 from api.http.routes.documented import problems
 from api.http.schemas.streams import StreamAnswer, StreamBody, StreamList, stream_answer
 from api.http.schemas.tables import NoQuery
+from service.audited import note
+from service.model.audit.events import Details
 from service.model.ingest.streams import StreamState
 
 router = APIRouter(tags=["streams"], route_class=StrictJsonRoute)
@@ -32,7 +34,9 @@ async def create_stream(body: StreamBody, app_context: CurrentAppContext, caller
     """
     streams = app_context.access.gateway.streams
     asked = body.name, stored_body(body), caller, body.request_id
-    return stream_answer(await app_context.access.call(streams.create, *asked))
+    record = await app_context.access.call(streams.create, *asked)
+    note(Details(target=str(record.stream_id)))
+    return stream_answer(record)
 
 
 @router.get("/streams", responses=problems(422, 503))
@@ -55,6 +59,7 @@ async def get_stream(stream_id: UUID, app_context: CurrentAppContext, caller: Ca
 @router.delete("/streams/{stream_id}", responses=problems(404, 422, 503))
 async def stop_stream(stream_id: UUID, app_context: CurrentAppContext, caller: Caller) -> StreamAnswer:
     """Stops the stream within moments. Its progress is kept. Stopping it twice is fine."""
+    note(Details(target=str(stream_id)))
     move = app_context.access.gateway.streams.move
     return stream_answer(await app_context.access.call(move, stream_id, StreamState.STOPPED, caller))
 
@@ -62,5 +67,6 @@ async def stop_stream(stream_id: UUID, app_context: CurrentAppContext, caller: C
 @router.post("/streams/{stream_id}/resume", responses=problems(404, 422, 503))
 async def resume_stream(stream_id: UUID, app_context: CurrentAppContext, caller: Caller) -> StreamAnswer:
     """Lets a stopped or failed stream continue where it was."""
+    note(Details(target=str(stream_id)))
     move = app_context.access.gateway.streams.move
     return stream_answer(await app_context.access.call(move, stream_id, StreamState.RUNNING, caller))

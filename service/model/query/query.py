@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from service.model.audit.events import Origin
 from service.model.filters.filtering import FilterRecord
 from service.model.query.lineage import ResultLineage
 from service.model.query.pruning import ScanRecord
@@ -149,7 +150,7 @@ class QueryRecord:
 
     `rewritten_sql` is None when the query ran as its caller wrote it. `verification` is None when none was
     requested, or the query did not get that far. `trace` is None when the request was not traced. `lineage`
-    is for lineage consumers: no store keeps it.
+    is for lineage consumers, and `origin` for the audit log: the metrics store does not keep them here.
     """
 
     query_id: UUID
@@ -179,3 +180,4 @@ class QueryRecord:
     verification: Verification | None = None
     lineage: ResultLineage | None = None
     trace: TraceContext | None = None
+    origin: Origin | None = None

@@ -64,8 +64,12 @@ class Presence:
         end: Callable[[QueryHandle, QueryEnded], None],
         forget: Callable[[UUID], None],
         bounds: PresenceBounds,
+        on_lost: Callable[[Collection[UUID]], None] = lambda _: None,
     ) -> None:
-        """`end` ends a query for a reason; `forget` drops a query whose record in the store is right."""
+        """`end` ends a query for a reason; `forget` drops a query whose record in the store is right.
+
+        `on_lost` gets the queries of lost replicas that this one has closed.
+        """
         self._replicas = replicas
         self._book = book
         self._journal = journal
@@ -73,6 +77,7 @@ class Presence:
         self._end = end
         self._forget = forget
         self._bounds = bounds
+        self._on_lost = on_lost
         self._lock = threading.Lock()
         self._reported: dict[UUID, _Reported] = {}
         self._watched: dict[UUID, Future[None]] = {}
@@ -252,6 +257,7 @@ class Presence:
         lost = self._replicas.take_lost(self._bounds.lost_after_s)
         if lost:
             log.warning("queries_lost_with_their_replica", query_ids=sorted(map(str, lost)))
+            self._on_lost(lost)
 
     def _poll(self) -> None:
         try:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from service import audited
 from service.errors import EngineLost, GatewayError, PartDown, QueryCanceled, QueryEnded
 from service.model.filters.filtering import FilterRecord
 from service.model.query.pruning import ScanRecord
@@ -50,6 +51,7 @@ class QueryHandle:
         self._manifest: Manifest | None = None
         self._failure: GatewayError | None = None
         self._pruned = PrunedQuery(request.sql)
+        request_audited = audited.current()
         self._record = QueryRecord(
             query_id=query_id,
             caller=caller,
@@ -62,6 +64,7 @@ class QueryHandle:
             fingerprint=request.fingerprint(),
             tags=request.tags,
             trace=current().context,
+            origin=None if request_audited is None else request_audited.origin,
         )
 
     @property

@@ -1,0 +1,38 @@
+"""The audited action of each route."""
+
+from __future__ import annotations
+
+import re
+
+from service.model.audit.events import Action
+
+_ACTIONS = tuple(
+    (method, re.compile(path), action)
+    for method, path, action in (
+        ("POST", r"/query", Action.QUERY),
+        ("POST", r"/ingest", Action.INGEST),
+        ("DELETE", r"/query/[^/]+", Action.QUERY_CANCELED),
+        ("POST", r"/explain", Action.EXPLAIN),
+        ("POST", r"/streams", Action.STREAM_CREATED),
+        ("DELETE", r"/streams/[^/]+", Action.STREAM_STOPPED),
+        ("POST", r"/streams/[^/]+/resume", Action.STREAM_RESUMED),
+        ("POST", r"/tables/[^/]+/maintenance", Action.MAINTENANCE),
+        ("DELETE", r"/filters(?:/[^/]+)?", Action.FILTERS_DELETED),
+        ("POST", r"/keys", Action.KEY_CREATED),
+        ("GET", r"/keys", Action.KEYS_LISTED),
+        ("DELETE", r"/keys/[^/]+", Action.KEY_REVOKED),
+        ("GET", r"/audit", Action.AUDIT_READ),
+    )
+)
+
+
+def action_of(method: str, path: str) -> Action | None:
+    """Returns the action of a request. None: no route changes anything there.
+
+    >>> action_of("POST", "/query"), action_of("GET", "/tables/lake.a.t"), action_of("PATCH", "/query")
+    (<Action.QUERY: 'QUERY'>, <Action.READ: 'READ'>, None)
+    """
+    for known, pattern, action in _ACTIONS:
+        if known == method and pattern.fullmatch(path):
+            return action
+    return Action.READ if method in ("GET", "HEAD") else None

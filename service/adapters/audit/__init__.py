@@ -1,0 +1,1 @@
+"""The audit log in PostgreSQL, for all replicas."""

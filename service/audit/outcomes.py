@@ -1,0 +1,25 @@
+"""Says how an action ended, by the code of its error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from service.errors import CallerError
+from service.model.audit.events import Outcome
+
+
+def outcome_of(error_code: str | None) -> Outcome:
+    """Returns REFUSED for errors that the caller made, since nothing was done, and FAILED for all others.
+
+    >>> [outcome_of(code).value for code in (None, "STATEMENT_NOT_ALLOWED", "QUERY_TIMED_OUT", "NEW_CODE")]
+    ['SUCCEEDED', 'REFUSED', 'FAILED', 'FAILED']
+    """
+    if error_code is None:
+        return Outcome.SUCCEEDED
+    return Outcome.REFUSED if error_code in set(_codes(CallerError)) else Outcome.FAILED
+
+
+def _codes(error_type: type[CallerError]) -> Iterator[str]:
+    yield error_type.code
+    for subclass in error_type.__subclasses__():
+        yield from _codes(subclass)

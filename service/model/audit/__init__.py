@@ -1,0 +1,1 @@
+"""Events of the audit log: who did what, from where, with which outcome."""
