@@ -29,6 +29,7 @@ from api.http.middleware.hosts import KnownHosts
 from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.middleware.request_log import RequestLog
 from api.http.middleware.request_metrics import RequestMetrics
+from api.http.middleware.security_headers import SecurityHeaders
 from api.http.openapi import describe
 from api.http.problems.problems import install_problems
 from api.http.routes import (
@@ -141,6 +142,7 @@ def create_app(
     )
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)
+    app.add_middleware(SecurityHeaders, has_tls=settings.has_tls)
     app.add_middleware(RequestMetrics, http=metrics_of_process.http)
     app.openapi = functools.partial(describe, app, settings)  # type: ignore[method-assign]
     return app

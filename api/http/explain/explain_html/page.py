@@ -18,7 +18,10 @@ from api.http.rendering.reasons import VERIFICATIONS
 from service.model.query.explanation import Explanation
 
 # The page has no script and loads nothing; with this policy the browser enforces it, whatever the SQL says.
-CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'"
+)
 
 
 _REFRESH_S = 2
