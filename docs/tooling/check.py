@@ -26,7 +26,7 @@ PACKAGES = ("api", "service", "spark_session", "migrations", "helm", "bench", "d
 
 def documents() -> Iterator[Path]:
     """Every document of the repository."""
-    yield from (ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md"))
+    yield from (ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"))
     yield from sorted((ROOT / "docs").rglob("*.md"))
 
 
