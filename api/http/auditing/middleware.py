@@ -11,6 +11,7 @@ import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.bootstrap.masking import without_credentials
 from api.http.auditing.actions import action_of
 from api.http.gateway_access import GatewayAccess
 from api.http.middleware.callers import OPEN_PATHS
@@ -80,8 +81,7 @@ class Auditing:
         finally:
             if action is Action.READ:
                 if answer.status in _REFUSED_READS and scope.get("route") is not None:
-                    path = scope["path"]
-                    request.details = Details(target=path[:_MAX_PATH], is_shortened=len(path) > _MAX_PATH)
+                    request.details = _refused_read(scope["path"])
                     trail.write(_event(action, request, answer, at=at, began_s=began_s))
             elif not request.is_handed_over:
                 trail.write(_event(action, request, answer, at=at, began_s=began_s), is_reserved=True)
@@ -114,9 +114,16 @@ def _action(scope: Scope) -> Action | None:
     return action_of(scope["method"], scope["path"])
 
 
+def _refused_read(path: str) -> Details:
+    # A caller may send anything as an id, also a key.
+    shown = without_credentials(path)
+    return Details(target=shown[:_MAX_PATH], is_shortened=len(shown) > _MAX_PATH)
+
+
 def _origin(scope: Scope) -> Origin:
     principal: Principal = scope.get("state", {}).get("principal", NOBODY)
     client = scope.get("client")
+    request_id: str | None = structlog.contextvars.get_contextvars().get("request_id")
     return Origin(
         principal=principal.name,
         kind=principal.kind.value,
@@ -124,7 +131,7 @@ def _origin(scope: Scope) -> Origin:
         caller_class=principal.caller_class,
         key_id=principal.key_id,
         address=client[0] if client else None,
-        request_id=structlog.contextvars.get_contextvars().get("request_id"),
+        request_id=None if request_id is None else without_credentials(request_id),
     )
 
 

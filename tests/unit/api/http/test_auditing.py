@@ -64,6 +64,17 @@ async def test_the_text_is_there_if_the_operator_wants_it_and_without_keys(
     assert events[0].details.statement == f"select 'sluice_{'0' * 16}_**********' where token=7"
 
 
+async def test_a_key_that_a_caller_sends_elsewhere_is_masked(
+    running: Running, events: list[AuditEvent]
+) -> None:
+    key = f"sluice_{'0' * 16}_{'A' * 43}"
+    async with running(Settings(**SETTINGS)) as client:
+        await client.get(f"/tables/lake.a.{key}", headers=ADA | {"X-Request-Id": key})
+    [event] = events
+    assert event.details.target == f"/tables/lake.a.sluice_{'0' * 16}_**********"
+    assert event.origin.request_id == f"sluice_{'0' * 16}_**********"
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "action", "outcome"),
     [
