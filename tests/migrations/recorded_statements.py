@@ -22,7 +22,7 @@ _ASKED_FOR = "SLUICE_RECORD_STATEMENTS"
 _PARAMETER = r"%\((\w+)\)s"
 _MANY = re.compile(rf"(?:{_PARAMETER}(?:::[A-Z ]+(?:\([\d, ]+\))?)?(?:, )?)+")
 _ROWS = re.compile(r"\(\?\)(?:, \(\?\))+")
-_NOT_OF_THE_STORE = ("pg_catalog", "alembic_version")
+_NOT_OF_THE_STORE = ("pg_catalog", "alembic_version", "iceberg_tables", "iceberg_namespace_properties")
 _OF_THE_STORE = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b", re.IGNORECASE)
 
 
