@@ -29,6 +29,7 @@ from bench.measurement import Measurement, Row, percentile, spread
 from bench.stopwatch import Part, Stopwatch
 from bench.tpcds_lake import IS_FULL, REMARKS, SCHEMA
 from bench.tpcds_texts import STARS, tpcds_texts
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import PruningRequest, QueryRequest
 from service.query.filtering.pruned_query import PrunedQuery
 
@@ -61,7 +62,7 @@ def measure(lake: Lake) -> Measurement:
         def prune(sql: str) -> PrunedQuery:
             pruning = PruningRequest() if IS_FULL else PruningRequest(min_table_bytes=0)
             request = QueryRequest(sql, (), "lake", SCHEMA, pruning=pruning)
-            return pruner.prune(request, lambda: False)
+            return pruner.prune(request, FULL_ACCESS, lambda: False)
 
         pruned = _warmed(texts, prune, hosted)
         times = _timed(texts, prune)

@@ -13,6 +13,7 @@ from typing import ClassVar
 from service.faults import Faulty
 from service.model.query.query import EngineRun
 from service.model.tables.schema_changes import TableEvolution
+from service.model.tables.tables import TableName
 
 SEND_ALONE_AGAIN = "Send only the records for it again, under a new requestId."
 """The cure when no part of the request was written to one table: other tables may have taken theirs."""
@@ -129,6 +130,16 @@ class TableNotFound(CallerError):
         self.table = table
         self.nearest = tuple(nearest)
         self.others = tuple(others)
+
+
+class TableAccessDenied(CallerError):
+    """This principal may not do this to this table."""
+
+    code = "TABLE_ACCESS_DENIED"
+
+    def __init__(self, table: TableName, reason: str = "") -> None:
+        super().__init__(f"You may not do this to {table}{reason and ': '}{reason}.")
+        self.table = str(table)
 
 
 class ColumnNotFound(CallerError):

@@ -12,10 +12,13 @@ from service.errors import AuthenticationDown, ShuttingDown
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.stream_service import StreamService
 from service.maintenance.maintenance_service import MaintenanceService
+from service.model.authentication.principals import Principal
 from service.model.filters.filtering import CachedFilter
 from service.model.operations.health import Liveness, Readiness, Vitals
 from service.model.operations.usage import PoolUse
+from service.model.policies.decisions import Access
 from service.model.tables.tables import TableFacts, TableListing, TableName
+from service.policy_ports import NoPolicies, Policies
 from service.ports import FilterCache, Metrics, QueryStore
 from service.query.lifecycle.part_probes import PartProbes
 from service.query.query_service import QueryService
@@ -54,6 +57,7 @@ class Gateway:
         on_closed: Callable[[], None] = lambda: None,
         api_keys: ApiKeys | None = None,
         audit: Audit = NO_AUDIT,
+        policies: Policies | None = None,
     ) -> None:
         self.audit = audit
         self.queries = queries
@@ -61,6 +65,7 @@ class Gateway:
         self.maintenances = maintenances
         self._streams = streams
         self._api_keys = api_keys
+        self._policies = policies or NoPolicies()
         self._metrics = metrics
         self._filter_cache = filter_cache
         self._bounds = bounds
@@ -96,6 +101,10 @@ class Gateway:
         if self._api_keys is None:
             raise AuthenticationDown
         return self._api_keys
+
+    def access_of(self, principal: Principal) -> Access:
+        """Returns what the principal may do, by the policies of this moment."""
+        return self._policies.access_of(principal)
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """Every table, or those of one catalog or schema.

@@ -18,6 +18,7 @@ from service.model.filters.filtering import CachedFilter, DynamicFilter, Dynamic
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.operations.health import PartHealth, Vitals
+from service.model.policies.decisions import Access
 from service.model.query.history import QueryListing, QuerySummary, TablePruning
 from service.model.query.lineage import ColumnLineage
 from service.model.query.pruning import ScanRecord
@@ -39,7 +40,8 @@ class Statement:
 
     `relations` maps the names in the text to cached relations; `properties` are engine settings for this
     statement alone. `origin` is the caller's text that this one was made from; empty: this text itself.
-    `caller` is the answer of `current_user()`; None: nobody in particular.
+    `caller` is the answer of `current_user()`; None: nobody in particular. `access` is what the statement may
+    read.
     """
 
     query_id: UUID
@@ -50,6 +52,7 @@ class Statement:
     row_limit: int
     byte_limit: int
     is_canceled: Callable[[], bool]
+    access: Access
     relations: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
@@ -131,9 +134,9 @@ class Relations(Protocol):
         """Returns the relation at once, if the engine has it now."""
 
     def fetch(
-        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
+        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, access: Access
     ) -> CachedRelation | None:
-        """Reads the rows and caches them while there is room; None if they are too large.
+        """Reads the rows that `access` shows and caches them while there is room; None: they are too large.
 
         Raises:
             GatewayError: the engine failed, or was lost.

@@ -22,6 +22,7 @@ from api.http.waiting import Waiting
 from service.audit.statements import ShownStatement, statement_details, without_text
 from service.audited import note
 from service.model.authentication.principals import NOBODY, Principal
+from service.model.policies.decisions import Access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,12 @@ async def principal_of(request: Request) -> Principal:
     return found
 
 
+async def access_of(request: Request) -> Access:
+    """Returns what the principal who sent the request may do, by the policies as they are now."""
+    app_context, principal = await app_context_of(request), await principal_of(request)
+    return app_context.access.gateway.access_of(principal)
+
+
 def media_type(request: Request) -> str:
     """Returns the media type of the body, without its parameters."""
     return Headers(scope=request.scope).get("Content-Type", "").split(";")[0].strip().lower()
@@ -85,3 +92,4 @@ async def gone(request: Request) -> None:
 CurrentAppContext = Annotated[AppContext, Depends(app_context_of)]
 Caller = Annotated[str, Depends(caller_of)]
 CallingPrincipal = Annotated[Principal, Depends(principal_of)]
+CallersAccess = Annotated[Access, Depends(access_of)]

@@ -21,6 +21,7 @@ from service.ingest.traced_ingest import reported
 from service.ingest_ports import IngestHistory, Spool, never
 from service.model.ingest.ingest import IngestRecord, IngestRequest
 from service.model.ingest.ingest_history import IngestListing, IngestSummary
+from service.model.policies.decisions import Access
 from service.model.tables.schemas import TableSchema
 from service.tracing import step
 
@@ -65,9 +66,11 @@ class IngestService:
         return self._ports.spools.new()
 
     def accept(
-        self, request: IngestRequest, caller: str, is_canceled: Callable[[], bool] = never
+        self, request: IngestRequest, caller: str, access: Access, is_canceled: Callable[[], bool] = never
     ) -> Accepted:
         """Writes the files and makes them durable; blocks until then, and their commit follows by itself.
+
+        What the caller may do is decided here; a commit after it asks nobody.
 
         `is_canceled` is polled until the files of a source are found. From then on the ingest is accepted
         whether or not the caller still waits for it: the same `requestId` finds it.
@@ -84,20 +87,20 @@ class IngestService:
             audited_ingest(request, caller, self._ports.trail, self._ports.clock),
             self._committer.expecting(dict.fromkeys(write.key for write in request.writes)),
         ):
-            ports = self._ports.canceled_by(is_canceled)
+            ports = self._ports.within(access).canceled_by(is_canceled)
             record = run_ingest(request, caller, ports, self._check_room)
             note_accepted(record)
             if span.is_recorded:
                 reported(span, record)
         return Accepted(record, self._committer.follow(record))
 
-    def check(self, request: IngestRequest) -> None:
+    def check(self, request: IngestRequest, access: Access) -> None:
         """Checks that its tables can be written as requested; its records are not read.
 
         Raises:
             GatewayError: they cannot be.
         """
-        destinations_of(request, self._ports)
+        destinations_of(request, self._ports.within(access))
 
     def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
         """Returns the ingest as it is now.

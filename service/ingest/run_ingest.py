@@ -55,7 +55,10 @@ from service.model.ingest.json_records import JsonRecords
 from service.model.ingest.sources import SourceFile
 from service.model.ingest.validation_schema import ValidatedSchemas
 from service.model.ingest.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
+from service.model.policies.actions import Action
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.schema_changes import TableEvolution
+from service.policies.require import require
 from service.ports import Clock
 from service.tracing import current, step
 
@@ -88,6 +91,14 @@ class IngestPorts:
     change_rules: ChangeRules = NOTHING_FORBIDDEN
     trail: AuditTrail = field(default=NO_TRAIL)
     """The audit of ingests that belong to no request."""
+    access: Access = FULL_ACCESS
+    """What the sender of the ingest may do."""
+
+    def within(self, access: Access) -> IngestPorts:
+        """Returns the same ports for one ingest, whose sender may do no more than `access` allows."""
+        if access is FULL_ACCESS:
+            return self
+        return replace(self, access=access, change_rules=replace(self.change_rules, access=access))
 
     def canceled_by(self, is_canceled: Callable[[], bool]) -> IngestPorts:
         """Returns the same ports for one ingest, whose search for files stops once `is_canceled` says so."""
@@ -182,10 +193,10 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
     Raises:
         WriteNotAllowed, TableNotFound, WriteSchemaInvalid, IngestInvalid: a write has no valid destination,
             and none can be made.
+        TableAccessDenied: its sender may not write there.
         CatalogDown: the catalog does not answer.
     """
-    keys = dict.fromkeys(write.key for write in request.writes)
-    _check_allowed(keys, ports.writable_names)
+    _check_allowed(request.writes, ports)
     check_separate_dead_letters(request)
     present = PresentColumns(request, ports.bounds, ports.spools, ports.large)
 
@@ -248,10 +259,12 @@ def _sorted_out(
     return AcceptedRows(request_rows(joined, targets, ports.bounds, ports.spools), destinations, dead_letters)
 
 
-def _check_allowed(keys: Iterable[TableKey], names: Sequence[str]) -> None:
-    for key in keys:
-        if not any(fnmatchcase(str(key.table), name) for name in names):
-            raise WriteNotAllowed(f"Callers may not write to {key.table} here.")
+def _check_allowed(writes: Iterable[Write], ports: IngestPorts) -> None:
+    for table, is_upsert in dict.fromkeys((write.key.table, write.is_upsert) for write in writes):
+        if not any(fnmatchcase(str(table), name) for name in ports.writable_names):
+            raise WriteNotAllowed(f"Callers may not write to {table} here.")
+        # An upsert replaces rows.
+        require(ports.access, Action.MODIFY if is_upsert else Action.INSERT, table)
 
 
 def _took_too_long(took: timedelta) -> IngestInvalid:

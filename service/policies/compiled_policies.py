@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from service.bounded_lru import BoundedLru
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Allowed, Decision, Refused
 from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
+from service.model.tables.restrictions import Restriction
 from service.model.tables.tables import TableName
 
 _DECISIONS_CACHED = 10_000
@@ -55,7 +57,7 @@ class CompiledPolicies:
                 granting.append(role)
         if not granting:
             return Refused(action, table)
-        return Allowed(self._row_filter(granting, table), self._masks(granting, table))
+        return Allowed(Restriction(self._row_filter(granting, table), self._masks(granting, table)))
 
     def _row_filter(self, roles: Sequence[str], table: TableName) -> str | None:
         found: list[str] = []
@@ -66,11 +68,11 @@ class CompiledPolicies:
             found.append(" AND ".join(f"({predicate})" for predicate in dict.fromkeys(predicates)))
         return " OR ".join(f"({predicate})" for predicate in dict.fromkeys(found))
 
-    def _masks(self, roles: Sequence[str], table: TableName) -> Mapping[str, str]:
+    def _masks(self, roles: Sequence[str], table: TableName) -> tuple[tuple[str, str], ...]:
         of_roles = [self._masks_of(role, table) for role in roles]
         masked = frozenset.intersection(*(frozenset(masks) for masks in of_roles))
         # If the roles have different masks, the first role by name decides.
-        return {column: of_roles[0][column] for column in sorted(masked)}
+        return tuple((column, of_roles[0][column]) for column in sorted(masked))
 
     def _masks_of(self, role: str, table: TableName) -> Mapping[str, str]:
         """Returns the role's masks by column. Of several for one column, the most specific pattern counts."""
@@ -79,6 +81,18 @@ class CompiledPolicies:
             key=lambda mask: (mask.pattern.literal_length, str(mask.pattern), mask.expression),
         )
         return {mask.column.lower(): mask.expression for mask in found}
+
+
+@dataclass(frozen=True, slots=True)
+class RoleAccess:
+    """Implements `Access` for a principal with these roles."""
+
+    policies: CompiledPolicies
+    roles: frozenset[str]
+
+    def decide(self, action: Action, table: TableName) -> Decision:
+        """See `Access`."""
+        return self.policies.decide(self.roles, action, table)
 
 
 def _by_role(policies: Sequence[_Policy]) -> Mapping[str, Sequence[_Policy]]:
@@ -94,5 +108,7 @@ def _covering(policies: Mapping[str, Sequence[_Policy]], role: str, table: Table
 
 def _size(decision: Decision) -> int:
     """Returns about how many bytes a cached decision takes."""
-    texts = (decision.row_filter or "", *decision.masks.values()) if isinstance(decision, Allowed) else ()
-    return 500 + sum(map(len, texts))
+    if not isinstance(decision, Allowed):
+        return 500
+    restriction = decision.restriction
+    return 500 + sum(map(len, (restriction.row_filter or "", *dict(restriction.masks).values())))

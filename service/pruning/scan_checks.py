@@ -122,6 +122,9 @@ class ScanChecks:
         return replace(candidate, build_key=build_key, computed_from=column), build_type
 
     def _is_prunable(self, facts: TableFacts, column: str) -> bool:
+        if facts.restriction.is_masked(column):
+            # Files hold other values than the query sees.
+            return False
         if column.lower() in accepted_columns(facts):
             return True
         return column.lower() not in ambiguous_columns(facts) and self._context.is_clustered(facts, column)
@@ -169,6 +172,8 @@ class ScanChecks:
 
     def _why_not(self, facts: TableFacts, column: str) -> str:
         """Returns, in words, why no filter is accepted on the column."""
+        if facts.restriction.is_masked(column):
+            return f"a policy masks {column}"
         if facts.source is TableSource.FILES:
             return f"{column} does not name the table's folders"
         if column.lower() in ambiguous_columns(facts):

@@ -24,6 +24,7 @@ from service.errors import (
 from service.idempotency import sent_before
 from service.model.operations.health import PartHealth
 from service.model.operations.usage import PoolUse
+from service.model.policies.decisions import Access
 from service.model.query.explanation import Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
@@ -105,7 +106,7 @@ class QueryService:
         self._stirred_ms = ports.clock.elapsed_ms() - STIRRED_MS
         self._presence = None if replicas is None else self._present(replicas, bounds.presence, on_lost)
 
-    def submit(self, request: QueryRequest, caller: str) -> Submission:
+    def submit(self, request: QueryRequest, caller: str, access: Access) -> Submission:
         """Accepts a query and returns at once; a known requestId returns the query that it belongs to.
 
         Raises:
@@ -115,7 +116,7 @@ class QueryService:
         """
         self._check_taking()
         clock = self.ports.clock
-        query = QueryHandle(uuid4(), request, caller, clock.now(), clock.elapsed_ms())
+        query = QueryHandle(uuid4(), request, caller, access, clock.now(), clock.elapsed_ms())
         before = self.registry.sent_before(query) or sent_before(
             self._known_requests.find, caller, request.request_id, query.fingerprint
         )
@@ -211,7 +212,7 @@ class QueryService:
             return explain(self._record(query_id, caller), self.ports.calls)
         return explain(query.status(self.ports.clock.elapsed_ms()).record, self.ports.calls)
 
-    def plan(self, request: QueryRequest, caller: str) -> Planning:
+    def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning:
         """Begins to plan the request, and returns at once. A plan is not a query: nothing is recorded.
 
         Raises:
@@ -221,7 +222,9 @@ class QueryService:
         self._check_taking()
         clock = self.ports.clock
         asked = only_planned(request)
-        return self._plannings.begin(QueryHandle(uuid4(), asked, caller, clock.now(), clock.elapsed_ms()))
+        return self._plannings.begin(
+            QueryHandle(uuid4(), asked, caller, access, clock.now(), clock.elapsed_ms())
+        )
 
     def stop_planning(self, planning: Planning) -> None:
         """Asks the planning to end, because nobody waits for it any more."""

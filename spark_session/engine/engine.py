@@ -21,12 +21,13 @@ from service.model.filters.relations import CachedRelation, RelationBounds, Rela
 from service.model.operations.engine_signs import EngineLoss, EngineSigns
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import CacheUse
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.query import Parameters
 from service.ports import EngineResult, Statement
 from service.tracing import step
 from spark_session.engine.engine_terms import in_engine_terms
 from spark_session.engine.explain import explain
-from spark_session.engine.run_statement import Attempt, run
+from spark_session.engine.run_statement import Attempt, hide_values, run
 from spark_session.session.warm_session import WarmSession
 from spark_session.settings.settings import SparkSettings
 from spark_session.supervision.session_watch import SessionWatch
@@ -91,6 +92,8 @@ class SparkEngine:
                     result = run(session, statement, attempt)
             except QueryEnded as failure:
                 failure.run = attempt.so_far(session)
+                if attempt.is_restricted:
+                    hide_values(failure)
                 raise
             span.note({"sluice.planning_ms": result.planning_ms, "sluice.running_ms": result.running_ms})
         # A plan alone does not prove that the text is harmless.
@@ -107,14 +110,21 @@ class SparkEngine:
             return explain(session, statement)
 
     def fetch(
-        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, within_s: float
+        self,
+        query: RelationQuery,
+        parameters: Parameters,
+        bounds: RelationBounds,
+        access: Access,
+        within_s: float,
     ) -> CachedRelation | None:
         """Reads the rows of a relation into the engine's memory; None if they are too large.
+
+        These are the rows that `access` shows.
 
         Raises:
             GatewayError: the engine failed, was lost, or took longer than `within_s`.
         """
-        statement = _reading(query, parameters, bounds, within_s)
+        statement = _reading(query, parameters, bounds, access, within_s)
         with (
             self._session_for(statement) as session,
             step("sluice.engine.fetch"),
@@ -124,7 +134,7 @@ class SparkEngine:
             late = threading.Timer(within_s, self.cancel, [statement.query_id])
             late.start()
             try:
-                return session.relations.fetch(query, parameters, bounds, str(statement.query_id))
+                return session.relations.fetch(query, parameters, bounds, access, str(statement.query_id))
             finally:
                 late.cancel()
 
@@ -136,7 +146,7 @@ class SparkEngine:
         Raises:
             GatewayError: there is no engine within that time, it failed, or was lost.
         """
-        statement = _reading(query, (), bounds, within_s)
+        statement = _reading(query, (), bounds, FULL_ACCESS, within_s)
         with self._session_for(statement) as session, self._called(session, statement):
             return session.relations.put(query, rows, bounds)
 
@@ -308,7 +318,7 @@ class SparkEngine:
 
 
 def _reading(
-    query: RelationQuery, parameters: Parameters, bounds: RelationBounds, within_s: float
+    query: RelationQuery, parameters: Parameters, bounds: RelationBounds, access: Access, within_s: float
 ) -> Statement:
     """Returns the statement that reads a relation's rows; it is canceled after `within_s`."""
     until_s = time.monotonic() + within_s
@@ -321,4 +331,5 @@ def _reading(
         row_limit=bounds.max_rows,
         byte_limit=bounds.max_bytes,
         is_canceled=lambda: time.monotonic() > until_s,
+        access=access,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
+from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
 from spark_session.engine.engine import SparkEngine
 
@@ -26,10 +27,10 @@ class EngineRelations:
         return None if session is None else session.relations.cached(fingerprint)
 
     def fetch(
-        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
+        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, access: Access
     ) -> CachedRelation | None:
         """See `service.ports.Relations`."""
-        return self._engine.fetch(query, parameters, bounds, FETCH_WITHIN_S)
+        return self._engine.fetch(query, parameters, bounds, access, FETCH_WITHIN_S)
 
     def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> CachedRelation | None:
         """See `service.ports.Relations`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from service.ports import EngineResult, Statement
-from spark_session.engine.run_statement import analyzed, milliseconds, plan_text
+from spark_session.engine.run_statement import analyzed, milliseconds, shown_plan
 from spark_session.results.arrow_schema import arrow_schema
 from spark_session.results.result_types import in_arrow_types, result_columns
 from spark_session.session.warm_session import WarmSession
@@ -22,7 +22,7 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
     with session.children.taken(
         statement.catalog, statement.schema, str(statement.query_id), statement.caller
     ) as child:
-        asked = analyzed(session, child, statement)
+        asked, is_restricted = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         session.rows.is_short(frame, statement.row_limit)
         session.guard.allow_planned(frame)
@@ -34,7 +34,7 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
             planning_ms=milliseconds(started, time.monotonic()),
             running_ms=0,
             scans=scans,
-            plan_text=lambda: plan_text(frame),
+            plan_text=lambda: shown_plan(frame, is_restricted),
             planned_tables=lambda: session.planned_tables.read(frame),
             with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
         )

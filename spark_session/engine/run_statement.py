@@ -11,13 +11,17 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from service.errors import QueryCanceled
+from service.errors import QueryCanceled, QueryEnded, QueryFailed
 from service.model.query.query import EngineRun
 from service.ports import EngineResult, Statement
 from spark_session.results.result_types import in_arrow_types, result_columns
 from spark_session.session.parameters import spark_arguments
 from spark_session.session.warm_session import WarmSession
 
+HIDDEN_VALUES = (
+    "The query failed. Policies restrict what it reads, so the reason is not shown: it may name a value."
+)
+HIDDEN_PLAN = "Policies restrict what this query reads, so its plans are not shown."
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 
 
@@ -28,6 +32,7 @@ class Attempt:
     started: float = field(default_factory=time.monotonic)
     planned: float | None = None
     frame: DataFrame | None = None
+    is_restricted: bool = False
 
     def so_far(self, session: WarmSession) -> EngineRun | None:
         """Returns the run's report when it ended; None if it was never planned."""
@@ -37,7 +42,7 @@ class Attempt:
             planning_ms=milliseconds(self.started, self.planned),
             running_ms=milliseconds(self.planned, time.monotonic()),
             scans=session.scan_reader.read(self.frame),
-            plan_text=plan_text(self.frame),
+            plan_text=shown_plan(self.frame, self.is_restricted),
         )
 
 
@@ -53,7 +58,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
     with session.children.taken(
         statement.catalog, statement.schema, str(statement.query_id), statement.caller
     ) as child:
-        asked = analyzed(session, child, statement)
+        asked, attempt.is_restricted = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         is_short = session.rows.is_short(frame, statement.row_limit)
         session.guard.allow_planned(frame)
@@ -68,17 +73,20 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             planning_ms=milliseconds(attempt.started, planned),
             running_ms=milliseconds(planned, time.monotonic()),
             scans=session.scan_reader.read(frame),
-            plan_text=lambda: plan_text(frame),
+            plan_text=lambda: shown_plan(frame, attempt.is_restricted),
             planned_tables=lambda: session.planned_tables.read(frame),
             with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
             lineage=lambda: session.column_lineage.read(asked),
         )
 
 
-def analyzed(session: WarmSession, child: SparkSession, statement: Statement) -> DataFrame:
-    """Returns the statement as Spark understands it, after all checks.
+def analyzed(session: WarmSession, child: SparkSession, statement: Statement) -> tuple[DataFrame, bool]:
+    """Returns the statement as Spark understands it, over what its principal sees, after all checks.
+
+    Also returns whether policies hide something of its tables.
 
     Raises:
+        TableAccessDenied: its principal may not read a table.
         CallerError: it is not a query, or a parameter does not fit its type.
         QueryFailed: a relation that it reads is no longer cached.
         PySparkException: Spark refused it.
@@ -90,7 +98,9 @@ def analyzed(session: WarmSession, child: SparkSession, statement: Statement) ->
     asked = child.sql(statement.sql, spark_arguments(statement.parameters))
     session.guard.allow_reading_only(asked)
     session.guard.allow_size(asked)
-    return asked
+    return session.table_guards.guarded(
+        child, statement.sql, asked, statement.access, statement.relations.keys()
+    )
 
 
 def _with_excluded(child: SparkSession, name: str, value: str) -> str:
@@ -121,6 +131,18 @@ def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
         fitting = bisect_right(counts, statement.byte_limit, key=lambda count: cut.slice(0, count).nbytes)
         cut = cut.slice(0, max(1, fitting))
     return cut, cut.num_rows < rows.num_rows
+
+
+def hide_values(failure: QueryEnded) -> None:
+    """Replaces what the failure says if it may name a value: a hidden row may have it."""
+    if type(failure) is QueryFailed:
+        failure.detail = HIDDEN_VALUES
+        failure.args = (HIDDEN_VALUES,)
+
+
+def shown_plan(frame: DataFrame, is_restricted: bool) -> str:
+    """Returns the plans as text. Those of a restricted query would show the predicates of its policies."""
+    return HIDDEN_PLAN if is_restricted else plan_text(frame)
 
 
 def plan_text(frame: DataFrame) -> str:

@@ -17,12 +17,14 @@ from pyspark.sql import SparkSession
 from service.errors import QueryFailed
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.operations.usage import CacheUse
+from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
 from spark_session.java.java_source import java_instance
 from spark_session.results.row_collector import RowCollector
 from spark_session.session.child_sessions import ChildSessions
 from spark_session.session.guard import Guard
 from spark_session.session.parameters import spark_arguments
+from spark_session.session.table_guards import TableGuards
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway, JavaObject
@@ -47,12 +49,14 @@ class LocalRelationStore:
         children: ChildSessions,
         rows: RowCollector,
         guard: Guard,
+        table_guards: TableGuards,
         max_bytes: int,
     ) -> None:
         self._java = java_instance(gateway, "LocalRelations")
         self._children = children
         self._rows = rows
         self._guard = guard
+        self._table_guards = table_guards
         self._lock = threading.Lock()
         self._cached: LRUCache[str, _Entry] = LRUCache(
             max_bytes, lambda entry: entry.cached_relation.byte_count
@@ -69,17 +73,27 @@ class LocalRelationStore:
         return None if entry is None else entry.cached_relation
 
     def fetch(
-        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, tag: str = JOB_TAG
+        self,
+        query: RelationQuery,
+        parameters: Parameters,
+        bounds: RelationBounds,
+        access: Access,
+        tag: str = JOB_TAG,
     ) -> CachedRelation | None:
-        """Reads the rows and caches them; None if they are too many or too large. Its jobs carry the tag.
+        """Reads the rows that `access` shows, and caches them; None if they are too many or too large.
+
+        Its jobs carry the tag.
 
         Raises:
+            TableAccessDenied: it does not allow the query.
             CallerError: a value in the query is larger than it may be.
             PySparkException: Spark refused the query, or it failed.
         """
         with self._children.taken(None, None, tag) as child:
             self._guard.allow_queries_only(child, query.sql, parameters)
-            frame = child.sql(query.sql, spark_arguments(parameters)).limit(bounds.max_rows + 1)
+            asked = child.sql(query.sql, spark_arguments(parameters))
+            seen, _ = self._table_guards.guarded(child, query.sql, asked, access)
+            frame = seen.limit(bounds.max_rows + 1)
             rows = self._rows.objects(frame)
             byte_count = self._java.sizeOf(rows) + ROW_BYTES * len(rows)
             if len(rows) > bounds.max_rows or byte_count > min(bounds.max_bytes, self._cached.maxsize):

@@ -25,6 +25,7 @@ from spark_session.session.job_spans import JobSpans
 from spark_session.session.local_relations import LocalRelationStore
 from spark_session.session.python_workers import prepare_workers
 from spark_session.session.row_delta_writer import RowDeltaWriter
+from spark_session.session.table_guards import TableGuards
 from spark_session.session.table_rewrites import Compaction, TableDeletes
 from spark_session.session.view_reader import ViewReader
 from spark_session.settings.settings import SparkSettings, spark_properties
@@ -59,8 +60,14 @@ class WarmSession:
         self.column_lineage = ColumnLineageReader(jvm.gateway)
         self.scan_reader = ScanReader(jvm.gateway, self.tables)
         self.rows = RowCollector(jvm.gateway)
+        self.table_guards = TableGuards(jvm.gateway)
         self.relations = LocalRelationStore(
-            jvm.gateway, self.children, self.rows, self.guard, settings.max_relation_bytes
+            jvm.gateway,
+            self.children,
+            self.rows,
+            self.guard,
+            self.table_guards,
+            settings.max_relation_bytes,
         )
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
         self.row_deltas = RowDeltaWriter(jvm.gateway, root)

@@ -10,6 +10,7 @@ import pytest
 from service.errors import GatewayError
 from service.model.filters.filtering import Build
 from service.model.filters.relations import RelationBounds, RelationQuery
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameter
 from service.ports import Relations
 from spark_session.engine.engine import SparkEngine
@@ -39,7 +40,7 @@ def test_what_was_not_fetched_is_not_cached(relations: Relations) -> None:
 
 
 def test_fetched_rows_are_cached_and_counted(relations: Relations) -> None:
-    cached = relations.fetch(rows("small", 3), {}, BOUNDS)
+    cached = relations.fetch(rows("small", 3), {}, BOUNDS, FULL_ACCESS)
     assert cached is not None
     assert (cached.fingerprint, cached.row_count) == ("small", 3)
     assert 0 < cached.byte_count <= BOUNDS.max_bytes
@@ -48,22 +49,22 @@ def test_fetched_rows_are_cached_and_counted(relations: Relations) -> None:
 
 @pytest.mark.parametrize("bounds", [BOUNDS, RelationBounds(max_rows=100, max_bytes=100)])
 def test_too_many_rows_or_bytes_are_not_cached(relations: Relations, bounds: RelationBounds) -> None:
-    assert relations.fetch(rows("large", 11), {}, bounds) is None
+    assert relations.fetch(rows("large", 11), {}, bounds, FULL_ACCESS) is None
     assert relations.cached("large") is None
 
 
 def test_parameters_are_bound(relations: Relations) -> None:
     query = RelationQuery(NOTHING, "SELECT id FROM range(10) WHERE id < :n", "given", frozenset({"n"}))
-    cached = relations.fetch(query, {"n": Parameter(2)}, BOUNDS)
+    cached = relations.fetch(query, {"n": Parameter(2)}, BOUNDS, FULL_ACCESS)
     assert cached is not None
     assert cached.row_count == 2
 
 
 def test_what_was_not_read_for_the_longest_makes_room(relations: Relations) -> None:
     for number in range(3):
-        relations.fetch(rows(f"r{number}", 10), {}, BOUNDS)
+        relations.fetch(rows(f"r{number}", 10), {}, BOUNDS, FULL_ACCESS)
     assert relations.cached("r0") is not None
-    relations.fetch(rows("r3", 10), {}, BOUNDS)
+    relations.fetch(rows("r3", 10), {}, BOUNDS, FULL_ACCESS)
     assert [relations.cached(f"r{number}") is not None for number in range(4)] == [True, False, True, True]
 
 
@@ -92,4 +93,4 @@ def test_too_many_rows_or_bytes_from_elsewhere_are_not_cached(
 def test_a_relation_that_cannot_be_read_is_an_error_of_the_gateways(engine: SparkEngine) -> None:
     broken: Any = RelationQuery(NOTHING, "SELECT id FROM nowhere", "broken")
     with pytest.raises(GatewayError):
-        EngineRelations(engine).fetch(broken, {}, BOUNDS)
+        EngineRelations(engine).fetch(broken, {}, BOUNDS, FULL_ACCESS)

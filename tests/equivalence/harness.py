@@ -17,6 +17,7 @@ from service.errors import CallerError, GatewayError, QueryFailed
 from service.gateway import Gateway
 from service.model.filters.filtering import FilterRecord, Reason
 from service.model.operations.health import PartState
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.pruning import ScanRecord, Selection
 from service.model.query.query import Parameters, QueryRequest
 from service.ports import EngineResult, Statement
@@ -69,10 +70,11 @@ class Checked:
 class Harness:
     """The parts of a gateway without its HTTP layer."""
 
-    def __init__(self, gateway: Gateway, schema: str = SCHEMA) -> None:
+    def __init__(self, gateway: Gateway, schema: str = SCHEMA, access: Access = FULL_ACCESS) -> None:
         self._gateway = gateway
         self._ports = gateway.queries.ports
         self._schema = schema
+        self.access = access
 
     def has_engine(self) -> bool:
         """Returns whether queries can run now."""
@@ -152,7 +154,7 @@ class Harness:
 
     def prune(self, sql: str, parameters: Parameters = ()) -> PrunedQuery:
         request = QueryRequest(sql, parameters, "lake", self._schema)
-        pruned = self._ports.pruner.prune(request, is_canceled=lambda: False)
+        pruned = self._ports.pruner.prune(request, self.access, is_canceled=lambda: False)
         assert pruned.otherwise is not Reason.COLLECT_FAILED, f"pruning failed: {sql}"
         return pruned
 
@@ -170,6 +172,7 @@ class Harness:
             row_limit=ROWS_AT_MOST,
             byte_limit=BYTES_AT_MOST,
             is_canceled=lambda: False,
+            access=self.access,
             relations={} if pruned is None else pruned.relations,
             properties={} if pruned is None else pruned.properties,
         )

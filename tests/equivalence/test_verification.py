@@ -12,6 +12,7 @@ from pyiceberg.table import Table
 from pyiceberg.types import IntegerType
 
 from service.model.operations.health import PartHealth
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import PruningRequest, QueryRequest
 from service.model.query.verification import Verification
 from service.ports import Engine, EngineResult, Statement
@@ -54,8 +55,8 @@ def verified(sql: str, harness: Harness, commit: Callable[[], None]) -> tuple[Ve
     """Returns the verification with a commit after the pruned run, and the texts that ran."""
     request = QueryRequest(sql, catalog="lake", schema=SCHEMA, pruning=PruningRequest(is_verified=True))
     pruner = harness._ports.pruner
-    query = QueryHandle(uuid4(), request, "ann", datetime.now(UTC), 0)
-    pruned = pruner.prune(request, query.is_canceled)
+    query = QueryHandle(uuid4(), request, "ann", FULL_ACCESS, datetime.now(UTC), 0)
+    pruned = pruner.prune(request, FULL_ACCESS, query.is_canceled)
     assert any(filter_record.is_applied for filter_record in pruned.filters)
     engine = WrittenTo(harness._ports.engine, commit)
     return run_pruned(query, pruned, pruner, engine, retries=0).verification, engine.texts

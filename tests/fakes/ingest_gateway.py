@@ -22,6 +22,7 @@ from service.model.ingest.ingest import (
     WrittenTarget,
 )
 from service.model.ingest.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
+from service.model.policies.decisions import Access
 from service.model.tables.schemas import Field, Primitive, TableSchema
 from service.model.tables.tables import TableName
 from tests.fakes.spools import FakeSpool, FakeSpools
@@ -59,7 +60,11 @@ class FakeIngestGateway(IngestService):
         return self.spools.new()
 
     def accept(
-        self, request: IngestRequest, caller: str, is_canceled: Callable[[], bool] = never
+        self,
+        request: IngestRequest,
+        caller: str,
+        access: Access,  # noqa: ARG002
+        is_canceled: Callable[[], bool] = never,
     ) -> Accepted:
         self.has_begun.set()
         for _ in range(2_000):

@@ -20,6 +20,7 @@ from service.errors import (
     ResultExpired,
     ShuttingDown,
 )
+from service.model.policies.decisions import Access
 from service.model.query.explanation import PLANNED, Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary, summary_of
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
@@ -90,7 +91,7 @@ class FakeQueries(QueryService):
         self.may_answer.set()
         self.is_draining = False
 
-    def submit(self, request: QueryRequest, caller: str) -> Submission:
+    def submit(self, request: QueryRequest, caller: str, access: Access) -> Submission:  # noqa: ARG002
         if self.refusal is not None:
             raise self.refusal
         if self.is_draining:
@@ -170,11 +171,11 @@ class FakeQueries(QueryService):
     def explain(self, query_id: UUID, caller: str) -> Explanation:
         return explain(self._query(query_id, caller).record)
 
-    def plan(self, request: QueryRequest, caller: str) -> Planning:
+    def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning:
         """Returns a planning that has ended, unless the SQL is in `unfinished`."""
         if self.refusal is not None:
             raise self.refusal
-        planning = Planning(QueryHandle(uuid4(), request, caller, NOON, 0))
+        planning = Planning(QueryHandle(uuid4(), request, caller, access, NOON, 0))
         if request.sql not in self.unfinished:
             planning.end(self.failures.get(request.sql) or self._plan(planning.query))
         return planning

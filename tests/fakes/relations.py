@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
+from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
 
 BYTES_PER_ROW = 100
@@ -27,7 +28,11 @@ class FakeRelations:
         return cached
 
     def fetch(
-        self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds
+        self,
+        query: RelationQuery,
+        parameters: Parameters,
+        bounds: RelationBounds,
+        access: Access,  # noqa: ARG002
     ) -> CachedRelation | None:
         self.fetches.append((query, parameters))
         return self._cache(query, bounds)

@@ -12,6 +12,7 @@ from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.errors import StreamNotFound
 from service.ingest.streaming.stream_service import StreamService
 from service.model.ingest.streams import StreamRecord, StreamState
+from service.model.policies.decisions import Access
 from tests.fakes.stream_store import FakeStreamStore
 
 
@@ -20,7 +21,12 @@ class FakeStreams(StreamService):
         self.store = FakeStreamStore()
 
     def create(
-        self, name: str, body: Mapping[str, Any], caller: str, request_id: UUID | None = None
+        self,
+        name: str,
+        body: Mapping[str, Any],
+        caller: str,
+        access: Access,  # noqa: ARG002
+        request_id: UUID | None = None,
     ) -> StreamRecord:
         stream_definition(body, schema_from_json)
         at = datetime(2026, 1, 1, 12, tzinfo=UTC)

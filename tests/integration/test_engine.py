@@ -18,6 +18,7 @@ from service.errors import (
     StatementNotAllowed,
     TableNotFound,
 )
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.pruning import PruningMetrics, Selection
 from service.ports import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
@@ -42,7 +43,7 @@ def test_a_jvm_of_the_tests_starts_from_the_class_archive(engine: SparkEngine) -
 
 
 def statement(sql: str) -> Statement:
-    return Statement(uuid4(), sql, (), None, None, 1000, 10**6, is_canceled=lambda: False)
+    return Statement(uuid4(), sql, (), None, None, 1000, 10**6, is_canceled=lambda: False, access=FULL_ACCESS)
 
 
 def run(engine: SparkEngine, sql: str) -> EngineResult:

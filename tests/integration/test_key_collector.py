@@ -21,6 +21,7 @@ from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.errors import QueryFailed
 from service.model.filters.filtering import Build, DynamicFilter, JoinType, Probe
 from service.model.filters.relations import RelationBounds, RelationQuery
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.tables import TableName
 from service.ports import Statement
 from spark_session.engine.engine import SparkEngine
@@ -124,7 +125,9 @@ class Collectors:
         return tuple(sorted((key,) for key in self._run(asked.filtering_query).column(0).to_pylist()))
 
     def _run(self, sql: str) -> pa.Table:
-        statement = Statement(uuid4(), sql, (), None, None, 10_000, 10**7, is_canceled=lambda: False)
+        statement = Statement(
+            uuid4(), sql, (), None, None, 10_000, 10**7, is_canceled=lambda: False, access=FULL_ACCESS
+        )
         return self._engine.run(statement).rows
 
     def filter_of(self, table: str, key: str, condition: str) -> DynamicFilter:

@@ -27,6 +27,7 @@ from service.errors import (
 )
 from service.gateway import ENDING_S, Gateway, GatewayBounds
 from service.model.operations.health import PartHealth, PartState
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.history import QueryListing
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.tables.tables import TableName
@@ -126,7 +127,7 @@ class House:
         self, sql: str = "SELECT 1", request_id: UUID | None = None, timeout_ms: int = 300_000
     ) -> UUID:
         request = QueryRequest(sql, request_id=request_id, timeout_ms=timeout_ms)
-        return self.gateway.queries.submit(request, "ann").query_id
+        return self.gateway.queries.submit(request, "ann", FULL_ACCESS).query_id
 
     def status(self, query_id: UUID) -> QueryStatus:
         return self.gateway.queries.status(query_id, "ann")
@@ -183,7 +184,7 @@ def house(build: Build) -> House:
 
 
 def test_a_query_succeeds_and_its_rows_can_be_read_again_and_again(house: House) -> None:
-    submission = house.gateway.queries.submit(QueryRequest("SELECT n FROM t"), "ann")
+    submission = house.gateway.queries.submit(QueryRequest("SELECT n FROM t"), "ann", FULL_ACCESS)
     assert not submission.is_reused
     status = house.ended(submission.query_id)
     assert (status.record.state, status.record.row_count) == (QueryState.SUCCEEDED, 3)
@@ -242,10 +243,10 @@ def test_a_fault_in_rendering_the_plan_leaves_the_answer_and_a_record(build: Bui
 def test_the_same_request_id_gives_the_same_query_and_one_run(house: House) -> None:
     request = QueryRequest("SELECT 1", request_id=uuid4())
     with house.engine.paused():
-        first = house.gateway.queries.submit(request, "ann")
-        second = house.gateway.queries.submit(request, "ann")
+        first = house.gateway.queries.submit(request, "ann", FULL_ACCESS)
+        second = house.gateway.queries.submit(request, "ann", FULL_ACCESS)
     house.ended(first.query_id)
-    third = house.gateway.queries.submit(request, "ann")
+    third = house.gateway.queries.submit(request, "ann", FULL_ACCESS)
     assert {second.query_id, third.query_id} == {first.query_id}
     assert [submission.is_reused for submission in (first, second, third)] == [False, True, True]
     assert len(house.engine.runs) == 1
@@ -281,10 +282,10 @@ def test_a_request_id_with_another_body_is_refused_in_memory_and_from_the_store(
 
 def test_a_request_id_that_only_the_metrics_store_knows_gives_that_query(house: House) -> None:
     request = QueryRequest("SELECT 1", request_id=uuid4())
-    first = house.gateway.queries.submit(request, "ann")
+    first = house.gateway.queries.submit(request, "ann", FULL_ACCESS)
     house.ended(first.query_id)
     house.forget()
-    again = house.gateway.queries.submit(request, "ann")
+    again = house.gateway.queries.submit(request, "ann", FULL_ACCESS)
     assert (again.query_id, again.is_reused) == (first.query_id, True)
     assert house.gateway.queries.finished(first.query_id).done()
     assert house.state(first.query_id) is QueryState.SUCCEEDED
@@ -328,7 +329,9 @@ def test_a_metrics_store_that_is_down_costs_one_wait_and_is_asked_again_after_a_
         assert house.store.lookups == asked + 2
         house.store.is_down = False
         house.clock.advance(timedelta(milliseconds=STORE_REST_MS))
-        assert house.gateway.queries.submit(QueryRequest("SELECT 1", request_id=known), "ann").is_reused
+        assert house.gateway.queries.submit(
+            QueryRequest("SELECT 1", request_id=known), "ann", FULL_ACCESS
+        ).is_reused
 
 
 def test_without_the_metrics_store_a_request_id_is_known_from_memory(build: Build) -> None:
@@ -364,10 +367,12 @@ def test_one_caller_cannot_keep_the_query_of_another_one_from_running_or_waiting
         house.engine.wait_for_runs(2)
         with pytest.raises(TooManyQueries):
             house.submit()
-        single = house.gateway.queries.submit(QueryRequest("SELECT 'single'"), "bob").query_id
+        single = house.gateway.queries.submit(QueryRequest("SELECT 'single'"), "bob", FULL_ACCESS).query_id
         house.engine.wait_for_runs(3)
         assert house.gateway.queries.status(single, "bob").record.state is QueryState.RUNNING
-        one_more = house.gateway.queries.submit(QueryRequest("SELECT 'one more'"), "cas").query_id
+        one_more = house.gateway.queries.submit(
+            QueryRequest("SELECT 'one more'"), "cas", FULL_ACCESS
+        ).query_id
         assert house.gateway.queries.status(one_more, "cas").record.state is QueryState.QUEUED
     house.gateway.queries.finished(one_more).result(PATIENCE_S)
 
@@ -479,8 +484,8 @@ def test_another_caller_cannot_cancel_what_runs(house: House) -> None:
 
 def test_two_callers_may_use_one_request_id(house: House) -> None:
     request_id = uuid4()
-    mine = house.gateway.queries.submit(QueryRequest("SELECT 1", request_id=request_id), "ann")
-    theirs = house.gateway.queries.submit(QueryRequest("SELECT 2", request_id=request_id), "bob")
+    mine = house.gateway.queries.submit(QueryRequest("SELECT 1", request_id=request_id), "ann", FULL_ACCESS)
+    theirs = house.gateway.queries.submit(QueryRequest("SELECT 2", request_id=request_id), "bob", FULL_ACCESS)
     assert mine.query_id != theirs.query_id
     assert not theirs.is_reused
 

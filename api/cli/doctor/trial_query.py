@@ -7,6 +7,7 @@ from collections.abc import Collection
 from uuid import uuid4
 
 from api.cli.checks import Found, State
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.ports import Catalogs, Engine, EngineResult, Statement
 
@@ -58,5 +59,6 @@ def _run(engine: Engine, sql: str, within_s: float) -> EngineResult:
             row_limit=10,
             byte_limit=1024**2,
             is_canceled=lambda: time.monotonic() > until_s,
+            access=FULL_ACCESS,
         )
     )

@@ -132,6 +132,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.ReadOptionInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.TableAmbiguous: HTTPStatus.CONFLICT,
         gateway.TableNotFound: HTTPStatus.NOT_FOUND,
+        gateway.TableAccessDenied: HTTPStatus.FORBIDDEN,
         gateway.ColumnNotFound: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.ParameterMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.ParameterUnused: HTTPStatus.UNPROCESSABLE_ENTITY,

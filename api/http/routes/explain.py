@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from api.http.answers.access_fields import note_explained
 from api.http.answers.negotiation import choose
-from api.http.app_context import AppContext, Caller, CurrentAppContext, gone, require_json
+from api.http.app_context import AppContext, Caller, CallersAccess, CurrentAppContext, gone, require_json
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.explain.explain_html.page import CONTENT_SECURITY_POLICY, explain_html
 from api.http.explain.explain_text import explain_text
@@ -21,6 +21,7 @@ from api.http.schemas.query_request import QueryBody
 from api.http.schemas.tables import NoQuery
 from api.http.waiting import ClientGone
 from service.errors import QueryTimedOut
+from service.model.policies.decisions import Access
 from service.model.query.explanation import Explanation
 from service.model.query.query import QueryRequest
 
@@ -69,6 +70,7 @@ async def explain_before(
     body: QueryBody,
     app_context: CurrentAppContext,
     caller: Caller,
+    access: CallersAccess,
     request: Request,
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
@@ -79,17 +81,18 @@ async def explain_before(
     """
     media_type = choose(accept, [_JSON, _TEXT, _HTML])
     app_context.note_statement(body.sql)
-    explanation = await _planned(app_context, query_request(body, app_context.settings), caller, request)
+    asked = query_request(body, app_context.settings)
+    explanation = await _planned(app_context, asked, caller, access, request)
     note_explained(explanation)
     content = await app_context.access.call(_content, explanation, media_type)
     return Response(content, headers=_HEADERS, media_type=media_type)
 
 
 async def _planned(
-    app_context: AppContext, asked: QueryRequest, caller: str, request: Request
+    app_context: AppContext, asked: QueryRequest, caller: str, access: Access, request: Request
 ) -> Explanation:
     gateway = app_context.access.gateway
-    planning = gateway.queries.plan(asked, caller)
+    planning = gateway.queries.plan(asked, caller, access)
     seconds = asked.timeout_ms / 1000
     try:
         is_there = await app_context.waiting.until_finished(planning.finished, seconds, lambda: gone(request))

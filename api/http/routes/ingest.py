@@ -15,7 +15,9 @@ from api.http.answers.access_fields import note_ingest
 from api.http.app_context import (
     AppContext,
     Caller,
+    CallersAccess,
     CurrentAppContext,
+    access_of,
     app_context_of,
     caller_of,
     gone,
@@ -83,7 +85,9 @@ _FOUND: Responses = _ANSWERS | {
 
 
 @records_router.post("/ingest", include_in_schema=False)
-async def send_body(app_context: CurrentAppContext, caller: Caller, request: Request) -> Response:
+async def send_body(
+    app_context: CurrentAppContext, caller: Caller, access: CallersAccess, request: Request
+) -> Response:
     """The same for a body that is records alone: it is read from the disk, and never whole in memory."""
     asked = ingest_query(request.query_params)
     check_charset(request.scope)
@@ -99,7 +103,8 @@ async def send_body(app_context: CurrentAppContext, caller: Caller, request: Req
         )
         wanted = streamed_records(wanted, spool.open, kind, packed)
         accepted = await app_context.access.call_long(
-            lambda is_canceled: gateway.ingests.accept(wanted, caller, is_canceled), lambda: gone(request)
+            lambda is_canceled: gateway.ingests.accept(wanted, caller, access, is_canceled),
+            lambda: gone(request),
         )
     return await _answered(app_context, gateway.ingests, caller, request, accepted, asked.wait)
 
@@ -112,7 +117,11 @@ async def send_body(app_context: CurrentAppContext, caller: Caller, request: Req
     openapi_extra=BODIES,
 )
 async def send_records(
-    body: IngestBody, app_context: CurrentAppContext, caller: Caller, request: Request
+    body: IngestBody,
+    app_context: CurrentAppContext,
+    caller: Caller,
+    access: CallersAccess,
+    request: Request,
 ) -> Response:
     """Writes records into data files that hold the write schema's columns, and commits them exactly once.
 
@@ -128,10 +137,11 @@ async def send_records(
     # Large bodies take time here, and must not hold up the event loop.
     asked = await app_context.access.call(ingest_request, body, gateway.ingests.read_schema)
     if asked.executed is None:
-        accepted = await app_context.access.call(gateway.ingests.accept, asked, caller)
+        accepted = await app_context.access.call(gateway.ingests.accept, asked, caller, access)
     else:
         accepted = await app_context.access.call_long(
-            lambda is_canceled: gateway.ingests.accept(asked, caller, is_canceled), lambda: gone(request)
+            lambda is_canceled: gateway.ingests.accept(asked, caller, access, is_canceled),
+            lambda: gone(request),
         )
     return await _answered(app_context, gateway.ingests, caller, request, accepted, body.wait)
 
@@ -144,12 +154,13 @@ async def _quickly(request: Request) -> Response | None:
     except ClientDisconnect:
         return None
     app_context, caller = await app_context_of(request), await caller_of(request)
+    access = await access_of(request)
     quick = quick_body(data) if len(data) <= LARGE_BYTES else await app_context.access.read(quick_body, data)
     if quick is None:
         return None
     ingests = app_context.access.gateway.ingests
     accepted = await app_context.access.call(
-        lambda: ingests.accept(quick_request(quick, ingests.read_schema), caller)
+        lambda: ingests.accept(quick_request(quick, ingests.read_schema), caller, access)
     )
     return await _answered(app_context, ingests, caller, request, accepted, quick.body.wait)
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
-from api.http.app_context import Caller, CurrentAppContext, require_json
+from api.http.app_context import Caller, CallersAccess, CurrentAppContext, require_json
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.requests.table_name import FULL_NAME, table_name
 from api.http.routes.documented import Responses, problems
@@ -23,6 +23,8 @@ from api.http.schemas.tables import NoQuery
 from service.audited import note
 from service.model.audit.events import Details
 from service.model.operations.maintenance import MaintenanceRecord
+from service.model.policies.actions import Action
+from service.policies.require import require
 
 router = APIRouter(tags=["tables"], route_class=StrictJsonRoute)
 
@@ -41,13 +43,18 @@ _ENDED: Responses = {200: {"model": MaintenanceAnswer, "description": "It has en
     dependencies=[Depends(require_json)],
 )
 async def maintain_table(
-    name: Name, body: MaintenanceBody, app_context: CurrentAppContext, caller: Caller
+    name: Name,
+    body: MaintenanceBody,
+    app_context: CurrentAppContext,
+    caller: Caller,
+    access: CallersAccess,
 ) -> Response:
     """Compacts files, expires snapshots and removes files, beside the queries, one table at a time.
 
     Rows do not change. It continues after a restart, and another replica may run it.
     """
     note(Details(tables=(name,)))
+    require(access, Action.MAINTAIN, table_name(name))
     gateway = app_context.access.gateway
     request = maintenance_request(body, table_name(name), gateway.maintenances.plan.bounds)
     record = await app_context.access.call(gateway.maintenances.ask, request, caller)
@@ -55,11 +62,15 @@ async def maintain_table(
     return _response(record)
 
 
-@router.get("/tables/{name}/maintenance", responses=problems(422, 503))
+@router.get("/tables/{name}/maintenance", responses=problems(403, 422, 503))
 async def list_maintenance(
-    name: Name, _: Annotated[NoQuery, Query()], app_context: CurrentAppContext
+    name: Name,
+    _: Annotated[NoQuery, Query()],
+    app_context: CurrentAppContext,
+    access: CallersAccess,
 ) -> MaintenancesAnswer:
     """The table's maintenance, the newest first, and what the gateway does by itself."""
+    require(access, Action.DESCRIBE, table_name(name))
     gateway = app_context.access.gateway
     found = await app_context.access.call(gateway.maintenances.latest, table_name(name))
     return MaintenancesAnswer(
@@ -70,11 +81,14 @@ async def list_maintenance(
 
 @router.get(
     "/tables/{name}/maintenance/{maintenance_id}",
-    responses=_ENDED | _WAITS | problems(404, 422, 503),
+    responses=_ENDED | _WAITS | problems(403, 404, 422, 503),
     response_model=MaintenanceAnswer,
 )
-async def get_maintenance(name: Name, maintenance_id: UUID, app_context: CurrentAppContext) -> Response:
+async def get_maintenance(
+    name: Name, maintenance_id: UUID, app_context: CurrentAppContext, access: CallersAccess
+) -> Response:
     """The maintenance, as it is now. A failed one is a 200, too."""
+    require(access, Action.DESCRIBE, table_name(name))
     found = app_context.access.gateway.maintenances.find
     return _response(await app_context.access.call(found, table_name(name), maintenance_id))
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.http.app_context import CurrentAppContext
+from api.http.app_context import CallersAccess, CurrentAppContext
 from api.http.routes.documented import problems
 from api.http.schemas.pruning_summary import PruningSummaryAnswer, PruningSummaryQuery, pruning_summary_answer
+from service.model.policies.actions import Action
+from service.model.tables.tables import TableName
+from service.policies.require import may
 
 router = APIRouter(tags=["pruning"])
 
 
 @router.get("/pruning/summary", responses=problems(422, 503))
 async def pruning_summary(
-    query: Annotated[PruningSummaryQuery, Query()], app_context: CurrentAppContext
+    query: Annotated[PruningSummaryQuery, Query()], app_context: CurrentAppContext, access: CallersAccess
 ) -> PruningSummaryAnswer:
-    """For each table: what was read of the total, and what became of the filters that could prune it."""
+    """For each table that the caller may know of: what was read of the total, and what its filters did."""
     found = await app_context.access.call(
         app_context.access.gateway.queries.pruning_summary, query.since, query.table
     )
-    return pruning_summary_answer(found)
+    known = [table for table in found.tables if may(access, Action.DESCRIBE, TableName.of(table.table))]
+    return pruning_summary_answer(replace(found, tables=tuple(known)))

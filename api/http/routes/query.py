@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from api.http.answers.access_fields import note_query, note_query_id
 from api.http.answers.rows_answer import accepted_format, query_response
-from api.http.app_context import AppContext, Caller, CurrentAppContext, gone, require_json
+from api.http.app_context import AppContext, Caller, CallersAccess, CurrentAppContext, gone, require_json
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.problems.problems import problem_response, recorded_problem_response
 from api.http.requests.query_request import query_request
@@ -19,6 +19,7 @@ from api.http.schemas.query_answer import QueryAnswer
 from api.http.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery
 from service.errors import ResultExpired
 from service.gateway import Gateway
+from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest, QueryState
 from service.query.lifecycle.query_status import QueryStatus
 from service.query.query_service import Submission
@@ -53,7 +54,12 @@ _ANSWERS: Responses = {
     dependencies=[Depends(require_json)],
 )
 async def send_query(
-    body: QueryBody, app_context: CurrentAppContext, caller: Caller, request: Request, accept: Accept = None
+    body: QueryBody,
+    app_context: CurrentAppContext,
+    caller: Caller,
+    access: CallersAccess,
+    request: Request,
+    accept: Accept = None,
 ) -> Response:
     """Runs a query, and answers with its first rows, or with its state when the wait ends.
 
@@ -64,7 +70,9 @@ async def send_query(
     accepted = accepted_format(accept)
     app_context.note_statement(body.sql)
     gateway = app_context.access.gateway
-    submission = await _submit(app_context, gateway, query_request(body, app_context.settings), caller)
+    submission = await _submit(
+        app_context, gateway, query_request(body, app_context.settings), caller, access
+    )
     query_id = submission.query_id
     note_query_id(query_id)
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
@@ -130,11 +138,13 @@ async def cancel_query(
     return response
 
 
-async def _submit(app_context: AppContext, gateway: Gateway, asked: QueryRequest, caller: str) -> Submission:
+async def _submit(
+    app_context: AppContext, gateway: Gateway, asked: QueryRequest, caller: str, access: Access
+) -> Submission:
     if asked.request_id is None:
-        return gateway.queries.submit(asked, caller)
+        return gateway.queries.submit(asked, caller, access)
     # The metrics store may have to be asked whether the id was used before.
-    return await app_context.access.call(gateway.queries.submit, asked, caller)
+    return await app_context.access.call(gateway.queries.submit, asked, caller, access)
 
 
 async def _wait(

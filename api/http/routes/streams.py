@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query
 
-from api.http.app_context import Caller, CurrentAppContext, require_json
+from api.http.app_context import Caller, CallersAccess, CurrentAppContext, require_json
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.requests.stream_request import stored_body
 from api.http.routes.documented import problems
@@ -26,14 +26,16 @@ router = APIRouter(tags=["streams"], route_class=StrictJsonRoute)
     responses=problems(400, 403, 404, 408, 409, 413, 415, 422, 503),
     dependencies=[Depends(require_json)],
 )
-async def create_stream(body: StreamBody, app_context: CurrentAppContext, caller: Caller) -> StreamAnswer:
+async def create_stream(
+    body: StreamBody, app_context: CurrentAppContext, caller: Caller, access: CallersAccess
+) -> StreamAnswer:
     """Starts a stream: reads what arrives in a folder or a topic, and writes it exactly once, until stopped.
 
     Each micro-batch is an ingest of its own, with one commit for each table. After a 5xx, or without an
     answer, send the request again with the same `requestId`: without one, there would be a second stream.
     """
     streams = app_context.access.gateway.streams
-    asked = body.name, stored_body(body), caller, body.request_id
+    asked = body.name, stored_body(body), caller, access, body.request_id
     record = await app_context.access.call(streams.create, *asked)
     note(Details(target=str(record.stream_id)))
     return stream_answer(record)

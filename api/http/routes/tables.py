@@ -6,23 +6,27 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from api.http.app_context import CurrentAppContext
+from api.http.app_context import CallersAccess, CurrentAppContext
 from api.http.requests.table_name import FULL_NAME, table_name
 from api.http.routes.documented import problems
 from api.http.schemas.tables import NoQuery, TableAnswer, TablesAnswer, TablesQuery, table_answer, table_entry
+from service.model.policies.actions import Action
+from service.policies.require import may, require
 
 router = APIRouter(tags=["tables"])
 
 
 @router.get("/tables", responses=problems(422, 503))
-async def list_tables(query: Annotated[TablesQuery, Query()], app_context: CurrentAppContext) -> TablesAnswer:
-    """Every table of the catalogs, in order of name. A catalog that does not answer is named instead."""
+async def list_tables(
+    query: Annotated[TablesQuery, Query()], app_context: CurrentAppContext, access: CallersAccess
+) -> TablesAnswer:
+    """Every table that the caller may know of, by name. A catalog that does not answer is named instead."""
     found = await app_context.access.call(app_context.access.gateway.tables, query.catalog, query.schema_)
-    entries = [table_entry(table) for table in found.tables]
+    entries = [table_entry(table) for table in found.tables if may(access, Action.DESCRIBE, table)]
     return TablesAnswer(tables=entries, missing_catalogs=list(found.missing))
 
 
-@router.get("/tables/{name}", responses=problems(404, 409, 422, 503))
+@router.get("/tables/{name}", responses=problems(403, 404, 409, 422, 503))
 async def get_table(
     name: Annotated[
         str,
@@ -30,6 +34,8 @@ async def get_table(
     ],
     _: Annotated[NoQuery, Query()],
     app_context: CurrentAppContext,
+    access: CallersAccess,
 ) -> TableAnswer:
     """One table: its columns, partition spec, sort order and snapshots."""
+    require(access, Action.DESCRIBE, table_name(name))
     return table_answer(await app_context.access.call(app_context.access.gateway.table, table_name(name)))

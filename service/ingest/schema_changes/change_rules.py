@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from service.errors import IngestInvalid, WriteNotAllowed
+from service.model.policies.actions import Action
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.tables import TableName
+from service.policies.require import require
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,32 +17,35 @@ class ChangeRules:
     """Rules for callers; names are full names of tables, with `*` for any part.
 
     `max_fields` counts nested fields too. A table never forgets a sort order; callers may bring it to at most
-    `max_sort_orders`.
+    `max_sort_orders`. `access` is what the sender of the ingest may do.
     """
 
     creatable_names: tuple[str, ...] = ("*",)
     evolvable_names: tuple[str, ...] = ("*",)
     max_fields: int = 10_000
     max_sort_orders: int = 100
+    access: Access = FULL_ACCESS
 
     def check_creation(self, name: TableName, field_count: int) -> None:
         """Checks that the table may be created.
 
         Raises:
-            WriteNotAllowed, IngestInvalid: it may not.
+            WriteNotAllowed, TableAccessDenied, IngestInvalid: it may not.
         """
         if not _is_among(name, self.creatable_names):
             raise WriteNotAllowed(f"There is no table {name}, and callers may not create it here.")
+        require(self.access, Action.CREATE, name)
         self._check_count(name, field_count)
 
     def check_evolution(self, name: TableName, field_count: int) -> None:
         """Checks that the table's schema may be changed to one with `field_count` fields.
 
         Raises:
-            WriteNotAllowed, IngestInvalid: it may not.
+            WriteNotAllowed, TableAccessDenied, IngestInvalid: it may not.
         """
         if not _is_among(name, self.evolvable_names):
             raise WriteNotAllowed(f"Callers may not change the schema of {name} here.")
+        require(self.access, Action.MODIFY, name)
         self._check_count(name, field_count)
 
     def check_sort_orders(self, name: TableName, count: int) -> None:

@@ -31,6 +31,7 @@ from service.model.ingest.streams import (
 )
 from service.model.ingest.validation_schema import ValidationSchema
 from service.model.ingest.writing import TableKey
+from service.model.policies.decisions import FULL_ACCESS
 from service.ports import Clock
 from service.stream_ports import RunningStream, StreamLease, StreamStore
 
@@ -172,7 +173,8 @@ class StreamRun:
 
     def _accepted(self, request: IngestRequest) -> Accepted:
         try:
-            return self._ingests.accept(request, self.record.caller)
+            # What its creator may write was decided when the stream was created.
+            return self._ingests.accept(request, self.record.caller, FULL_ACCESS)
         except RecordsInvalid as refused:
             raise _with_first_reason(refused) from refused
 

@@ -33,6 +33,7 @@ from service.ingest.streaming.stream_run import StreamRun
 from service.model.ingest.ingest import IngestRequest
 from service.model.ingest.stream_standing import StreamStanding
 from service.model.ingest.streams import StreamDefinition, StreamRecord, StreamState
+from service.model.policies.decisions import Access
 from service.periodic_worker import PeriodicWorker
 from service.ports import Clock
 from service.stream_ports import RunningStream, StreamMetrics, StreamQueries, StreamSources, StreamStore
@@ -106,7 +107,7 @@ class StreamService:
         self._worker.start()
 
     def create(
-        self, name: str, body: Mapping[str, Any], caller: str, request_id: UUID | None = None
+        self, name: str, body: Mapping[str, Any], caller: str, access: Access, request_id: UUID | None = None
     ) -> StreamRecord:
         """Accepts a stream; it begins within moments, here or in another replica.
 
@@ -134,7 +135,8 @@ class StreamService:
             return before
         # This check comes last, because it may create tables.
         self._ingests.check(
-            IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route)
+            IngestRequest(definition.writes, "", on_error=definition.on_error, route=definition.route),
+            access,
         )
         record = StreamRecord(
             uuid4(),

@@ -122,6 +122,7 @@ class Build:
     """The tables that the keys are collected from, for people; snapshots are in the order of the tables.
 
     The tables are joined, unless `is_union`: then the keys of several build sides are combined.
+    `is_restricted`: policies hide rows or values of a table, so only the engine may read it.
     """
 
     tables: tuple[TableName, ...]
@@ -129,6 +130,7 @@ class Build:
     predicate: str
     snapshot_ids: tuple[int | None, ...]
     is_union: bool = False
+    is_restricted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,9 @@ from sqlglot.optimizer.scope import Scope
 
 from service.model.filters.filtering import JoinType, Reason
 
+HAS_ROW_FILTER = "has_row_filter"
+"""In a table reference's meta: a policy hides rows of the table."""
+
 
 @dataclass(frozen=True, slots=True)
 class InlineTable:
@@ -101,7 +104,8 @@ class JoinGraph:
         written = (
             name
             for name, relation in self.relations.items()
-            if isinstance(relation, InlineTable) and relation.is_filtered
+            if (isinstance(relation, InlineTable) and relation.is_filtered)
+            or (isinstance(relation, exp.Table) and HAS_ROW_FILTER in relation.meta)
         )
         return frozenset().union(*alone, written)
 

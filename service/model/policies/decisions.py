@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from hashlib import sha256
+from dataclasses import dataclass
+from typing import Protocol
 
 from service.model.policies.actions import Action
+from service.model.tables.restrictions import UNRESTRICTED, Restriction
 from service.model.tables.tables import TableName
-
-UNRESTRICTED = ""
-"""The fingerprint of a decision that shows every row and column as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,34 +21,31 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The principal may do it, and sees the rows of the filter with these masks.
+    """The principal may do it, and sees the table with this restriction."""
 
-    `row_filter` is a SQL predicate on the table's columns; None: all rows. `masks` maps columns in lower case
-    to SQL expressions.
-    """
-
-    row_filter: str | None = None
-    masks: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def is_restricted(self) -> bool:
-        """Whether some row is hidden, or some column masked."""
-        return self.row_filter is not None or bool(self.masks)
-
-    @property
-    def fingerprint(self) -> str:
-        """The same for decisions that show the same rows of a table, and different for all others.
-
-        Keys, rows and results that were read under one fingerprint may be served only under the same one.
-
-        >>> Allowed().fingerprint == UNRESTRICTED
-        True
-        >>> Allowed("a = 1").fingerprint == Allowed("a = 2").fingerprint
-        False
-        """
-        if not self.is_restricted:
-            return UNRESTRICTED
-        return sha256(json.dumps([self.row_filter, sorted(self.masks.items())]).encode()).hexdigest()
+    restriction: Restriction = UNRESTRICTED
 
 
 Decision = Refused | Allowed
+
+
+class Access(Protocol):
+    """What one principal may do, by the policies of one moment: it never changes.
+
+    A query asks the same object from its beginning to its end. A change of policies in between would mix keys
+    and rows of different restrictions.
+    """
+
+    def decide(self, action: Action, table: TableName) -> Decision:
+        """Returns whether the principal may do it to the table, and which rows and columns it sees."""
+
+
+class FullAccess:
+    """Implements `Access`: everything is allowed. The gateway's own reads, and a gateway without policies."""
+
+    def decide(self, action: Action, table: TableName) -> Decision:  # noqa: ARG002
+        """See `Access`."""
+        return Allowed()
+
+
+FULL_ACCESS = FullAccess()

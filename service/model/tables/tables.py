@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from service.model.tables.restrictions import UNRESTRICTED, Restriction
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class TableName:
@@ -178,6 +180,8 @@ class TableFacts:
 
     `record_count` counts all rows in data files. `deleted_record_count` counts those of them that deletes
     remove; None where metadata alone does not say how many.
+
+    `restriction` is what the principal of a query does not see of the table. The counts are of all rows.
     """
 
     name: TableName
@@ -201,6 +205,12 @@ class TableFacts:
     has_imported_files: bool = False
     widened_columns: tuple[str, ...] = ()
     deleted_record_count: int | None = 0
+    restriction: Restriction = UNRESTRICTED
+
+    @property
+    def identity(self) -> str:
+        """The same for two tables exactly if they are the same, and are seen with the same restriction."""
+        return f"{self.table_uuid} {self.restriction.fingerprint}".rstrip()
 
     @property
     def live_record_count(self) -> int | None:

@@ -138,7 +138,7 @@ def _rendered(
     sql = f"{read} WHERE {' AND '.join([*named, *are_keys]) or 'TRUE'}"
     facts = [fact for name in order for fact in sources[name].facts]
     facts += [facts for text in sorted(named) for facts in named[text]]
-    identity = json.dumps([read, sorted(named), are_keys, [str(fact.table_uuid) for fact in facts]])
+    identity = json.dumps([read, sorted(named), are_keys, [fact.identity for fact in facts]])
     queries = [source.rows.query for source in sources.values() if source.rows is not None]
     return BuildQuery(
         sql=sql,
@@ -147,6 +147,7 @@ def _rendered(
             columns=tuple(key.column for key in keys),
             predicate=all_readable([*said, *((query, f"({query.sql('spark')})") for query in queries)]),
             snapshot_ids=tuple(fact.snapshot_id for fact in facts),
+            is_restricted=any(fact.restriction.is_any for fact in facts),
         ),
         parameter_names=frozenset(
             placeholder.name

@@ -32,6 +32,7 @@ def union_keys(queries: Sequence[BuildQuery]) -> BuildQuery:
             predicate=" OR ".join(f"({predicate})" for predicate in predicates),
             snapshot_ids=tuple(chain.from_iterable(build.snapshot_ids for build in builds)),
             is_union=True,
+            is_restricted=any(build.is_restricted for build in builds),
         ),
         parameter_names=frozenset().union(*(build_query.parameter_names for build_query in found)),
         identity=json.dumps(["any of", *(build_query.identity for build_query in found)]),

@@ -143,8 +143,14 @@ def _query(
     parameters = {
         placeholder.name for condition in conditions for placeholder in condition.find_all(exp.Placeholder)
     }
-    rows_of = Build((facts.name,), tuple(columns), all_readable(said), (facts.snapshot_id,))
-    identity = json.dumps([sql, str(facts.table_uuid)])
+    rows_of = Build(
+        (facts.name,),
+        tuple(columns),
+        all_readable(said),
+        (facts.snapshot_id,),
+        is_restricted=facts.restriction.is_any,
+    )
+    identity = json.dumps([sql, facts.identity])
     asked = BuildQuery(sql, rows_of, frozenset(parameters), identity)
     key = fingerprint(asked, "rows", context.parameters, context.session)
     return RelationQuery(rows_of, sql, key, asked.parameter_names)

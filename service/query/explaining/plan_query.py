@@ -15,7 +15,7 @@ from service.query.filtering.unfiltered_scans import unfiltered_scans
 from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run_pruned import run_pruned
-from service.query.lifecycle.run_query import MAX_PLAN_CHARACTERS, QueryPorts, plan_text_of, with_nearest
+from service.query.lifecycle.run_query import MAX_PLAN_CHARACTERS, QueryPorts, as_seen, plan_text_of
 from service.query.lifecycle.validate import validate
 from service.tracing import step
 
@@ -34,14 +34,14 @@ def plan_query(query: QueryHandle, ports: QueryPorts) -> Explanation:
         validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
         check_parameters(query.request.sql, query.request.parameters)
     with step("sluice.query.prune"):
-        pruned = ports.pruner.prune(query.request, query.is_canceled)
+        pruned = ports.pruner.prune(query.request, query.access, query.is_canceled)
     try:
         with step("sluice.query.plan"):
             outcome = run_pruned(query, pruned, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)
             query.note(outcome)
             planned = outcome.rows()
     except TableNotFound as failure:
-        raise with_nearest(failure, query, ports.catalogs) from failure
+        raise as_seen(failure, query, ports.catalogs) from failure
     return _explanation(query, planned, ports.calls)
 
 

@@ -221,7 +221,7 @@ class Collector:
         self, wanted: DynamicFilter, asked: Collecting, notes: _Notes
     ) -> DynamicFilteringData | None:
         """Returns the keys from the rows that the engine reads for the join, if few rows hold all keys."""
-        relation = asked.with_rows.fetch(wanted, used_parameters(asked, wanted))
+        relation = asked.with_rows.fetch(wanted, used_parameters(asked, wanted), asked.access)
         if relation is None:
             return None
         notes.rows_read[wanted.fingerprint] = relation.fingerprint

@@ -6,7 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ import structlog
 
 from service.bounded_lru import BoundedLru
 from service.model.filters.filtering import DynamicFilter, Reason
+from service.model.policies.decisions import Access
 from service.model.query.query import Parameter, QueryRequest, by_name
 from service.model.query.rewrites import RewriteKind
 from service.model.tables.sql import ParsedQuery
@@ -35,6 +36,7 @@ from service.query.filtering.read_text import (
     calls_for,
     tree_bytes,
 )
+from service.query.filtering.seen_tables import may_expand, seen_tables
 from service.query.filtering.unpinned import UnpinnedTables, has_moved
 from service.query.filtering.unpinned_references import has_changed
 
@@ -156,9 +158,10 @@ class Detections:
         self._parsed = TextReader(self._calls, self._zone, bounds.max_tree_bytes).read
         self._cached: BoundedLru[_Key, _Answer] = BoundedLru(MAX_CACHED_TEXTS, bounds.max_tree_bytes)
 
-    def of(self, request: QueryRequest, min_table_bytes: int = 0) -> Detected | Reason:
+    def of(self, request: QueryRequest, access: Access, min_table_bytes: int = 0) -> Detected | Reason:
         """Returns the query's filters for its tables as they are now, or the reason why it runs as written.
 
+        Tables have the restrictions of `access`; those that it does not allow are left to the engine.
         It waits a little to learn what the tables' files hold, except for tables smaller than
         `min_table_bytes`.
         """
@@ -169,7 +172,7 @@ class Detections:
             return parsed
         within_ms = self._bounds.max_manifest_ms
         knowledge = ProbeKnowledge(self._probe_values, self._clock, within_ms, min_table_bytes)
-        for reading in self._readings(parsed, request):
+        for reading in self._readings(parsed, request, access):
             detection = self._found(self._question(request, reading), knowledge)
             if isinstance(detection, Reason):
                 return detection
@@ -194,28 +197,28 @@ class Detections:
         """Whether these tables may have other rows than when filters were looked for."""
         return has_changed(tables.references, self._catalogs)
 
-    def _readings(self, parsed: ParsedQuery, request: QueryRequest) -> Iterator[_Reading]:
+    def _readings(self, parsed: ParsedQuery, request: QueryRequest, access: Access) -> Iterator[_Reading]:
         """Yields the query with its views expanded, if any can be; then the query as written."""
         versioned, names = self._named(parsed, request)
         facts = self._catalogs.facts_of(list(dict.fromkeys(names.values())))
-        written = _Reading(versioned, names, facts, {})
+        written = _Reading(versioned, names, seen_tables(facts, access), {})
         if self._bounds.is_expanding_views and request.pruning.allows(RewriteKind.VIEW_EXPANDED):
-            yield from self._opened(written, request)
+            yield from self._opened(replace(written, facts=facts), request, access)
         yield written
 
-    def _opened(self, written: _Reading, request: QueryRequest) -> Iterator[_Reading]:
+    def _opened(self, written: _Reading, request: QueryRequest, access: Access) -> Iterator[_Reading]:
         opened = self._views.open(
             written.parsed, written.names, written.facts, request.catalog, request.schema
         )
         parsed = Reason.NOT_A_QUERY if opened is None else self._parsed(opened.sql)
-        if opened is None or isinstance(parsed, Reason):
+        if opened is None or isinstance(parsed, Reason) or not may_expand(opened.views, access):
             return
         versioned, names = self._named(parsed, request)
         found = Counter(names.values())
         # If a view's own text uses such a name, it cannot be distinguished from a table's name.
         if Counter(name for name in written.names.values() if name in written.facts) <= found:
             facts = {table_at: opened.facts[table_at] for table_at in found if table_at in opened.facts}
-            yield _Reading(versioned, names, facts, opened.views)
+            yield _Reading(versioned, names, seen_tables(facts, access), opened.views)
 
     def _named(self, parsed: ParsedQuery, request: QueryRequest) -> tuple[ParsedQuery, Mapping[int, TableAt]]:
         catalogs = self._bounds.catalog_names
@@ -229,7 +232,7 @@ class Detections:
             schema=request.schema,
             parameters=_text_of(by_name(request.parameters)),
             versions=frozenset(
-                (table, str(fact.table_uuid), fact.schema_id, fact.snapshot_id)
+                (table, fact.identity, fact.schema_id, fact.snapshot_id)
                 for table, fact in reading.facts.items()
             ),
             days=days_around(self._clock.now(), self._bounds.session),

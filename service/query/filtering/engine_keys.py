@@ -12,6 +12,7 @@ from uuid import uuid4
 from service.errors import QueryFailed
 from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, Key, KeyDependency
 from service.model.filters.relations import RelationQuery
+from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
 from service.ports import Engine, EngineResult, Statement
 from service.pruning.build_side.cached_rows_query import cached_rows_query
@@ -34,13 +35,15 @@ ROWS_NAME = "sluice_rows_of_keys"
 
 @dataclass(frozen=True, slots=True)
 class Collecting:
-    """For which query keys are collected. `within_s`: how long it waits, if not the operator's default.
+    """For which query keys are collected, and what it may see of tables.
 
-    `with_rows` are the relations that are cached together with the keys.
+    `within_s`: how long it waits, if not the operator's default. `with_rows` are the relations that are
+    cached together with the keys.
     """
 
     parameters: Parameters
     is_canceled: Callable[[], bool]
+    access: Access
     within_s: float | None = None
     with_rows: OneReading = field(default_factory=OneReading)
 
@@ -139,6 +142,7 @@ class EngineKeys:
             row_limit=row_limit,
             byte_limit=self._max_filter_bytes,
             is_canceled=asked.is_canceled,
+            access=asked.access,
             properties=switched_off(AGGREGATES_OF_STATISTICS),
         )
 

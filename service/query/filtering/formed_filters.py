@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from service.model.filters.column_values import ColumnValues
 from service.model.filters.filtering import FilterForm, FilterOutcome, KeyValue, Probe, Reason
 from service.pruning.detection import FilterAssignment
 from service.pruning.predicates.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
@@ -91,7 +92,7 @@ class _Forms:
         return FormedFilter(assignment, outcome, formed)
 
     def _never(self, probe: Probe) -> FormedPredicate:
-        column_values = self._detected.knowledge.values_of((probe.table, probe.snapshot_id, probe.columns[0]))
+        column_values = self._values_of(probe)[0]
         some = None if column_values is None else next(iter(column_values.values or ()), column_values.lower)
         return never_predicate(probe.columns[0], probe.type_names[0], some)
 
@@ -103,14 +104,16 @@ class _Forms:
         tuples: TupleBounds,
         among: frozenset[KeyValue] | None,
     ) -> FormedPredicate | Reason:
-        found, knowledge = assignment.filter, self._detected.knowledge
+        found = assignment.filter
         probe = found.probe
         facts = self._detected.facts_at(probe.table, probe.snapshot_id)
-        column_values = [
-            knowledge.values_of((probe.table, probe.snapshot_id, column)) for column in probe.columns
-        ]
+        column_values = self._values_of(probe)
         if len(column_values) > 1:
-            partitions = knowledge.partitions(probe.table, probe.snapshot_id, probe.columns)
+            partitions = (
+                None
+                if facts.restriction.is_any
+                else self._detected.knowledge.partitions(probe.table, probe.snapshot_id, probe.columns)
+            )
             formed = composite_predicate(probe, outcome.data.values, column_values, tuples, partitions)
         else:
             is_hashed = takes_lists_only(facts, probe.columns[0]) and not (
@@ -120,3 +123,14 @@ class _Forms:
         if not isinstance(formed, Reason) and reaches_lowest_bucket(formed.condition, facts):
             return Reason.RANGES_ONLY
         return formed
+
+    def _values_of(self, probe: Probe) -> Sequence[ColumnValues | None]:
+        """Returns the values in each column; None where they are unknown, or a principal must not learn them.
+
+        The keys of a predicate, which the principal can see, would show which of them hidden rows have.
+        """
+        facts = self._detected.facts_at(probe.table, probe.snapshot_id)
+        if facts.restriction.is_any:
+            return [None] * len(probe.columns)
+        knowledge = self._detected.knowledge
+        return [knowledge.values_of((probe.table, probe.snapshot_id, column)) for column in probe.columns]

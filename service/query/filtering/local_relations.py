@@ -12,6 +12,7 @@ from cachetools import LRUCache
 
 from service.errors import GatewayError
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
+from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
 from service.ports import KeysAndRows, Relations
 from service.single_flight import SingleFlight
@@ -42,7 +43,9 @@ class LocalRelations:
         """Stops using these rows for any query."""
         self._disabled |= fingerprints
 
-    def cached(self, wanted: Sequence[RelationQuery], parameters: Parameters) -> Mapping[str, CachedRelation]:
+    def cached(
+        self, wanted: Sequence[RelationQuery], parameters: Parameters, access: Access
+    ) -> Mapping[str, CachedRelation]:
         """Returns those relations that the engine has cached, by fingerprint."""
         found: dict[str, CachedRelation] = {}
         for relation_query in {query.fingerprint: query for query in wanted}.values():
@@ -52,7 +55,7 @@ class LocalRelations:
             if cached is not None:
                 found[relation_query.fingerprint] = cached
             elif self._is_due(relation_query.fingerprint):
-                fetch = carried(partial(self._fetch, relation_query, parameters))
+                fetch = carried(partial(self._fetch, relation_query, parameters, access))
                 self._fetches.start(relation_query.fingerprint, fetch, self._executor.submit)
         return found
 
@@ -88,9 +91,9 @@ class LocalRelations:
             self._refuse(relation.fingerprint)
         return cached is not None
 
-    def fetch(self, relation: RelationQuery, parameters: Parameters) -> bool:
+    def fetch(self, relation: RelationQuery, parameters: Parameters, access: Access) -> bool:
         """Makes the engine read the rows, and waits for it; returns whether it caches them now."""
-        self._fetch(relation, parameters)
+        self._fetch(relation, parameters, access)
         return self._relations.cached(relation.fingerprint) is not None
 
     def _is_due(self, fingerprint: str) -> bool:
@@ -100,9 +103,9 @@ class LocalRelations:
             self._asked[fingerprint] = count = self._asked.get(fingerprint, 0) + 1
             return count >= ASKED_BEFORE_FETCHED and len(self._fetches) < PENDING_AT_MOST
 
-    def _fetch(self, wanted: RelationQuery, parameters: Parameters) -> None:
+    def _fetch(self, wanted: RelationQuery, parameters: Parameters, access: Access) -> None:
         try:
-            cached = self._relations.fetch(wanted, _used(parameters, wanted), self._bounds)
+            cached = self._relations.fetch(wanted, _used(parameters, wanted), self._bounds, access)
         except GatewayError as failure:
             # The engine may have been lost: the relation is fetched when it was asked for as often again.
             log.info("relation_not_fetched", code=failure.code, relation=wanted.rows_of.predicate)

@@ -17,6 +17,7 @@ from service.pruning.name_resolution.ambiguous_tables import ambiguous_tables
 from service.pruning.name_resolution.at_snapshots import at_snapshots
 from service.pruning.name_resolution.is_readable_again import is_readable_again
 from service.pruning.name_resolution.qualify import qualify
+from service.pruning.name_resolution.row_filters import mark_row_filters
 from service.pruning.rewrites.local_relations import named_in
 from service.pruning.sql_text.fold_lists import fold_lists
 from service.pruning.sql_text.metadata_names import metadata_names
@@ -68,6 +69,7 @@ def look_for_filters(answer: Answer, search: FilterSearch) -> Detection | None:
     tree = qualify(versioned, tables, search.catalog, search.schema)
     if tree is None:
         return None
+    mark_row_filters(tree, tables)
     answer(ANNOUNCE, list(tables.values()), compared_columns(tree))
     ambiguous = ambiguous_tables(tree, parsed, search.names)
     tables = {at: table for at, table in tables.items() if at.version != NOW or at.name not in ambiguous}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome
 from service.model.filters.relations import RelationBounds, RelationQuery
+from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.tables.tables import TableFacts
@@ -42,9 +43,13 @@ class OneReading:
     ) -> tuple[DynamicFilteringData | None, str]:
         """Returns the keys, if the reader can read them, and the relation's fingerprint if it is cached now.
 
+        The reader knows no policies, so the engine reads what they restrict.
+
         Raises:
             QueryCanceled: the query was canceled while this ran.
         """
+        if found.build.is_restricted:
+            return None, ""
         relation = self._relation_of(found)
         if relation is not None and self.relations is not None:
             bounds = self.relations.bounds
@@ -54,12 +59,12 @@ class OneReading:
                 return read.keys, relation.fingerprint if is_cached else ""
         return reader.collect(found, parameters, is_canceled), ""
 
-    def fetch(self, found: DynamicFilter, parameters: Parameters) -> RelationQuery | None:
+    def fetch(self, found: DynamicFilter, parameters: Parameters, access: Access) -> RelationQuery | None:
         """Makes the engine read the relation with the keys; returns it if it is cached then. Blocks."""
         relation = self._relation_of(found)
         if relation is None or self.relations is None:
             return None
-        return relation if self.relations.fetch(relation, parameters) else None
+        return relation if self.relations.fetch(relation, parameters, access) else None
 
     def _relation_of(self, found: DynamicFilter) -> RelationQuery | None:
         relation = self.wanted.get(found.fingerprint)

@@ -13,6 +13,7 @@ from service.model.filters.filtering import (
     Reason,
 )
 from service.model.filters.relations import CachedRelation
+from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest, by_name
 from service.model.query.rewrites import RewriteKind
 from service.pruning.rewrites.local_relations import RelationAssignment
@@ -56,14 +57,17 @@ class Pruner:
         self._relations = relations
         self._bounds = bounds
 
-    def prune(self, request: QueryRequest, is_canceled: Callable[[], bool]) -> PrunedQuery:
-        """Returns the query with its scans pruned, as far as that is possible and pays."""
+    def prune(self, request: QueryRequest, access: Access, is_canceled: Callable[[], bool]) -> PrunedQuery:
+        """Returns the query with its scans pruned, as far as that is possible and pays.
+
+        Keys and cached rows are those that `access` shows.
+        """
         bounds = self._bounds.within(request.pruning)
         if not bounds.is_enabled:
             return PrunedQuery(request.sql, otherwise=Reason.DISABLED)
         timeout_ms = request.pruning.collect_timeout_ms
         within_s = None if timeout_ms is None else timeout_ms / 1000
-        collecting = Collecting(by_name(request.parameters), is_canceled, within_s)
+        collecting = Collecting(by_name(request.parameters), is_canceled, access, within_s)
         try:
             return self._pruned(_Asked(request, collecting, bounds))
         except Exception as failure:  # the outermost edge of pruning: no query fails because of it
@@ -86,7 +90,7 @@ class Pruner:
     def _pruned(self, asked: _Asked) -> PrunedQuery:
         request = asked.request
         with step("sluice.query.detect") as span:
-            detected = self._detections.of(request, asked.bounds.min_table_bytes)
+            detected = self._detections.of(request, asked.collecting.access, asked.bounds.min_table_bytes)
             if isinstance(detected, Reason):
                 span.note({"sluice.reason": detected.value})
                 return PrunedQuery(request.sql, otherwise=detected)
@@ -157,7 +161,9 @@ class Pruner:
         if RewriteKind.LOCAL_RELATION not in asked.bounds.rewrites.kinds:
             return []
         places = detected.detection.relations
-        cached = self._relations.cached([place.query for place in places], asked.collecting.parameters)
+        cached = self._relations.cached(
+            [place.query for place in places], asked.collecting.parameters, asked.collecting.access
+        )
         return [
             (place, cached[place.query.fingerprint]) for place in places if place.query.fingerprint in cached
         ]

@@ -12,6 +12,7 @@ from uuid import UUID
 from service import audited
 from service.errors import EngineLost, GatewayError, PartDown, QueryCanceled, QueryEnded
 from service.model.filters.filtering import FilterRecord
+from service.model.policies.decisions import Access
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import EngineRun, QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Manifest
@@ -34,11 +35,18 @@ class QueryHandle:
     """
 
     def __init__(
-        self, query_id: UUID, request: QueryRequest, caller: str, submitted_at: datetime, now_ms: int
+        self,
+        query_id: UUID,
+        request: QueryRequest,
+        caller: str,
+        access: Access,
+        submitted_at: datetime,
+        now_ms: int,
     ) -> None:
         self.query_id = query_id
         self.request = request
         self.caller = caller
+        self.access = access
         self.finished: Future[None] = Future()
         self.recorded: Future[None] = Future()
         self.deadline_ms = now_ms + request.timeout_ms

@@ -134,6 +134,7 @@ def _statement(query: QueryHandle, sql: str) -> Statement:
         row_limit=request.row_limit,
         byte_limit=request.byte_limit,
         is_canceled=query.is_canceled,
+        access=query.access,
         origin=request.sql,
         caller=query.caller,
     )

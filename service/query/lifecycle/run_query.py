@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from service.errors import GatewayError, QueryEnded, TableNotFound
+from service.errors import GatewayError, QueryEnded, TableAccessDenied, TableNotFound
 from service.lineage_ports import Lineage, NoLineage
+from service.model.policies.actions import Action
 from service.model.query.lineage import ResultLineage
 from service.model.query.query import EngineRun
 from service.model.query.results import Manifest
+from service.model.tables.tables import TableName
+from service.policies.require import may
 from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
 from service.pruning.sql_text.nesting import MAX_NESTING
 from service.query.filtering.in_process import InProcess
@@ -53,7 +56,7 @@ def run_query(query: QueryHandle, ports: QueryPorts) -> None:
             validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
             check_parameters(query.request.sql, query.request.parameters)
         with step("sluice.query.prune"):
-            pruned = ports.pruner.prune(query.request, query.is_canceled)
+            pruned = ports.pruner.prune(query.request, query.access, query.is_canceled)
             query.prune(pruned)
         with step("sluice.query.run"):
             outcome = run_pruned(query, pruned, ports.pruner, ports.engine, ports.engine_retries)
@@ -65,7 +68,7 @@ def run_query(query: QueryHandle, ports: QueryPorts) -> None:
         # The query keeps the failure without its causes: this is the last place to see them.
         log.debug("query_failed", code=failure.code, exc_info=True)
         run = engine_run(failure)
-        if query.fail(with_nearest(failure, query, ports.catalogs), ports.clock.elapsed_ms()):
+        if query.fail(as_seen(failure, query, ports.catalogs), ports.clock.elapsed_ms()):
             record(query, ports.journal, run.plan_text if run else "")
     else:
         succeed(query, result, manifest, ports)
@@ -121,11 +124,20 @@ def record(
     query.let_go()
 
 
-def with_nearest(failure: GatewayError, query: QueryHandle, catalogs: Catalogs) -> GatewayError:
-    """Adds the most similar names to an unknown table; returns any other failure as it is."""
-    if not isinstance(failure, TableNotFound) or failure.nearest:
+def as_seen(failure: GatewayError, query: QueryHandle, catalogs: Catalogs) -> GatewayError:
+    """Adds the most similar names to an unknown table; returns any other failure as it is.
+
+    A principal that may not know of a table hears the same whether or not it exists.
+    """
+    if not isinstance(failure, TableNotFound):
         return failure
-    return TableNotFound(failure.table, catalogs.nearest(full_name(failure.table, query)))
+    name = full_name(failure.table, query)
+    if not may(query.access, Action.DESCRIBE, TableName.of(name)):
+        return TableAccessDenied(TableName.of(name))
+    found = failure.nearest or catalogs.nearest(name)
+    return TableNotFound(
+        failure.table, [near for near in found if may(query.access, Action.DESCRIBE, TableName.of(near))]
+    )
 
 
 def full_name(table: str, query: QueryHandle) -> str:

@@ -8,6 +8,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from service.errors import GatewayError
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameters
 from service.ports import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
@@ -15,7 +16,11 @@ from spark_session.engine.engine import SparkEngine
 
 def run(engine: SparkEngine, sql: str, parameters: Parameters = ()) -> EngineResult:
     """Runs the statement as a query does, with all checks."""
-    return engine.run(Statement(uuid4(), sql, parameters, None, None, 1000, 10**6, is_canceled=lambda: False))
+    return engine.run(
+        Statement(
+            uuid4(), sql, parameters, None, None, 1000, 10**6, is_canceled=lambda: False, access=FULL_ACCESS
+        )
+    )
 
 
 def code_of(engine: SparkEngine, sql: str) -> str:

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from service.model.policies.actions import Action
-from service.model.policies.decisions import UNRESTRICTED, Allowed, Decision, Refused
+from service.model.policies.decisions import Allowed, Decision, Refused
 from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
 from service.model.policies.table_patterns import MAX_WILDCARDS, TablePattern
+from service.model.tables.restrictions import Restriction
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies
 
@@ -59,6 +60,10 @@ def decide(
     return CompiledPolicies(PolicySet(**policies)).decide(frozenset(roles.split()), action, table)  # type: ignore[arg-type]
 
 
+def masked(**masks: str) -> Allowed:
+    return Allowed(Restriction(masks=tuple(masks.items())))
+
+
 def test_nothing_is_allowed_by_default() -> None:
     assert decide("analyst") == Refused(Action.SELECT, ORDERS)
 
@@ -79,10 +84,12 @@ def test_who_may_write_a_table_sees_its_schema_and_not_its_rows() -> None:
 def test_a_role_without_a_filter_sees_all_rows() -> None:
     selects = (Grant("a", Action.SELECT, SALES), Grant("b", Action.SELECT, SALES))
     filters = (RowFilter("a", SALES, "region = 'A'"), RowFilter("a", EVERYTHING, "is_public"))
-    assert decide("a", grants=selects, row_filters=filters) == Allowed("((region = 'A') AND (is_public))")
+    assert decide("a", grants=selects, row_filters=filters) == Allowed(
+        Restriction("((region = 'A') AND (is_public))")
+    )
     assert decide("a b", grants=selects, row_filters=filters) == Allowed()
     both = (*filters, RowFilter("b", SALES, "region = 'B'"))
-    expected = Allowed("((region = 'A') AND (is_public)) OR ((region = 'B'))")
+    expected = Allowed(Restriction("((region = 'A') AND (is_public)) OR ((region = 'B'))"))
     assert decide("a b", grants=selects, row_filters=both) == expected
 
 
@@ -94,17 +101,17 @@ def test_a_filter_of_a_role_that_grants_nothing_does_not_count() -> None:
 def test_a_column_is_masked_unless_one_granting_role_leaves_it_open() -> None:
     selects = (Grant("a", Action.SELECT, SALES), Grant("b", Action.SELECT, SALES))
     masks = (ColumnMask("a", SALES, "Card", "NULL"), ColumnMask("a", SALES, "name", "'*'"))
-    assert decide("a", grants=selects, column_masks=masks) == Allowed(masks={"card": "NULL", "name": "'*'"})
+    assert decide("a", grants=selects, column_masks=masks) == masked(card="NULL", name="'*'")
     assert decide("a b", grants=selects, column_masks=masks) == Allowed()
     both = (*masks, ColumnMask("b", SALES, "card", "'hidden'"))
-    assert decide("a b", grants=selects, column_masks=both) == Allowed(masks={"card": "NULL"})
+    assert decide("a b", grants=selects, column_masks=both) == masked(card="NULL")
 
 
 def test_of_a_roles_masks_for_a_column_the_most_specific_pattern_counts() -> None:
     selects = (Grant("a", Action.SELECT, EVERYTHING),)
     masks = (ColumnMask("a", SALES, "card", "'sales'"), ColumnMask("a", EVERYTHING, "card", "NULL"))
-    assert decide("a", grants=selects, column_masks=masks) == Allowed(masks={"card": "'sales'"})
-    assert decide("a", PAY, grants=selects, column_masks=masks) == Allowed(masks={"card": "NULL"})
+    assert decide("a", grants=selects, column_masks=masks) == masked(card="'sales'")
+    assert decide("a", PAY, grants=selects, column_masks=masks) == masked(card="NULL")
 
 
 @given(policy_sets, role_sets, some.sampled_from(Action), tables)
@@ -125,8 +132,8 @@ def test_a_role_without_denials_hides_nothing_that_was_seen(
     before = compiled.decide(roles, Action.SELECT, table)
     after = compiled.decide(roles | {more}, Action.SELECT, table)
     if isinstance(before, Allowed) and isinstance(after, Allowed):
-        assert before.row_filter is not None or after.row_filter is None
-        assert after.masks.keys() <= before.masks.keys()
+        assert before.restriction.row_filter is not None or after.restriction.row_filter is None
+        assert dict(after.restriction.masks).keys() <= dict(before.restriction.masks).keys()
 
 
 @given(policy_sets, policy_sets, role_sets, tables)
@@ -137,9 +144,9 @@ def test_fingerprints_are_equal_where_the_same_is_seen(
         CompiledPolicies(policies).decide(roles, Action.SELECT, table) for policies in (one, other)
     )
     if isinstance(first, Allowed) and isinstance(second, Allowed):
-        is_same = (first.row_filter, dict(first.masks)) == (second.row_filter, dict(second.masks))
-        assert (first.fingerprint == second.fingerprint) is is_same
-        assert (first.fingerprint == UNRESTRICTED) is not first.is_restricted
+        one_seen, other_seen = first.restriction, second.restriction
+        assert (one_seen.fingerprint == other_seen.fingerprint) is (one_seen == other_seen)
+        assert (one_seen.fingerprint == "") is not one_seen.is_any
 
 
 @given(some.text("ab*", max_size=12), some.text("abAB", max_size=12))
@@ -197,4 +204,6 @@ def _expected(policies: PolicySet, roles: frozenset[str], action: Action, table:
         " AND ".join(dict.fromkeys(f"({found.predicate})" for found in filters[role])) for role in granting
     ]
     row_filter = None if "" in predicates else " OR ".join(dict.fromkeys(f"({each})" for each in predicates))
-    return Allowed(row_filter, {column: masks[granting[0]][column] for column in masked})
+    return Allowed(
+        Restriction(row_filter, tuple((column, masks[granting[0]][column]) for column in sorted(masked)))
+    )

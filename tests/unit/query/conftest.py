@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest
 from service.ports import Engine, EngineResult
 from service.query.lifecycle.query_handle import QueryHandle
@@ -60,7 +61,7 @@ class Bench:
 
     def of(self, request: QueryRequest, caller: str = "ann") -> QueryHandle:
         """Adds a query for this request to the book, and returns it."""
-        query = QueryHandle(uuid4(), request, caller, self.clock.now(), self.clock.elapsed_ms())
+        query = QueryHandle(uuid4(), request, caller, FULL_ACCESS, self.clock.now(), self.clock.elapsed_ms())
         return self.book.add(query)
 
     def run_pruned(self, query: QueryHandle, engine: Engine | None = None) -> EngineResult:

@@ -20,6 +20,7 @@ from api.http.app import create_app
 from api.http.bodies.record_types import RECORD_TYPES
 from api.http.server import bind, url_of
 from service.errors import SqlEmpty, TableNotFound
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest
 from tests.fakes.gateway import FakeGateway
 
@@ -39,7 +40,7 @@ def served() -> Iterator[str]:
     """The URL of a real server over the fake gateway, which knows one query."""
     gateway = FakeGateway()
     gateway.queries.failures |= {"": SqlEmpty(), "0": TableNotFound("x", ["y"])}
-    gateway.queries.submit(QueryRequest("select 1"), "anonymous")
+    gateway.queries.submit(QueryRequest("select 1"), "anonymous", FULL_ACCESS)
     [known] = gateway.queries.by_id.values()
     gateway.queries.by_id = {KNOWN: known}
     server = uvicorn.Server(

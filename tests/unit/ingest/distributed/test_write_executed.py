@@ -44,6 +44,7 @@ from service.model.ingest.micro_batches import FoundFiles, MicroBatchFiles, Micr
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.sources import SourceRecords
 from service.model.ingest.writing import TableKey
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.schemas import Field, Primitive, TableSchema
 from service.model.tables.table_creation import RequestedSchema
 from service.model.tables.tables import TableName
@@ -72,7 +73,7 @@ def of_source(folder: Path, names: str, *writes: Write, **more: object) -> Inges
 
 
 def ended(ingests: FakeIngests, request: IngestRequest) -> IngestRecord:
-    accepted = ingests.accept(request, "ann")
+    accepted = ingests.accept(request, "ann", FULL_ACCESS)
     accepted.settled.result(WITHIN_S)
     return ingests.find(accepted.record.ingest_id, "ann")
 
@@ -136,14 +137,14 @@ def test_the_files_whose_columns_were_inferred_are_those_that_are_written(
     assert ids(ingests) == [1]
     ingests.executors.meanwhile = lambda: (tmp_path / "b.json").write_bytes(lines(3, 4))
     with pytest.raises(SourceChanged):
-        ingests.accept(of_source(tmp_path, "*", INFERRED), "ann")
+        ingests.accept(of_source(tmp_path, "*", INFERRED), "ann", FULL_ACCESS)
 
 
 def test_a_source_is_not_read_for_a_table_that_is_not_there(ingests: FakeIngests, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(lines(1))
     nowhere = replace(INFERRED, key=TableKey(TableName("lake", "logs", "nowhere")))
     with pytest.raises(TableNotFound):
-        ingests.accept(of_source(tmp_path, "*", nowhere), "ann")
+        ingests.accept(of_source(tmp_path, "*", nowhere), "ann", FULL_ACCESS)
     assert ingests.executors.jobs == []
 
 
@@ -152,10 +153,10 @@ def test_a_file_that_has_no_columns_to_infer_is_refused_and_leaves_nothing(
 ) -> None:
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(lines(1))[:-9])
     with pytest.raises(IngestInvalid, match=r"a\.json\.gz: "):
-        ingests.accept(of_source(tmp_path, "*", INFERRED), "ann")
+        ingests.accept(of_source(tmp_path, "*", INFERRED), "ann", FULL_ACCESS)
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'{"nobody":1}\n'))
     with pytest.raises(WriteSchemaInvalid, match="nobody"):
-        ingests.accept(of_source(tmp_path, "*", INFERRED), "ann")
+        ingests.accept(of_source(tmp_path, "*", INFERRED), "ann", FULL_ACCESS)
     assert not ingests.files.files
 
 
@@ -289,7 +290,7 @@ def test_csv_that_breaks_off_within_quotes_is_refused_as_a_whole(
     else:
         request = replace(request, shared=StreamedRecords(lambda: io.BytesIO(body), RecordFormat.CSV))
     with pytest.raises(IngestInvalid, match="opens on line 2002 is never closed") as refused:
-        ingests.accept(request, "ann")
+        ingests.accept(request, "ann", FULL_ACCESS)
     assert type(refused.value) is IngestInvalid
     assert ids(ingests) == []
 

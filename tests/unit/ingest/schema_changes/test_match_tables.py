@@ -32,6 +32,7 @@ from service.model.ingest.ingest import (
     WriteRule,
 )
 from service.model.ingest.writing import TableKey, WritableTable
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.schema_changes import (
     AddField,
     ColumnChange,
@@ -76,7 +77,7 @@ def write(
 
 
 def send(ingests: FakeIngests, *writes: Write) -> tuple[TableEvolution, ...]:
-    accepted = ingests.accept(IngestRequest(writes, "f"), "ann")
+    accepted = ingests.accept(IngestRequest(writes, "f"), "ann", FULL_ACCESS)
     accepted.settled.result(WITHIN_S)
     return ingests.find(accepted.record.ingest_id, "ann").evolutions
 

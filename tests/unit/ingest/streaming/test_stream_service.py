@@ -67,6 +67,7 @@ from service.model.ingest.streams import (
     StreamState,
 )
 from service.model.ingest.writing import Committable, TableKey, WritableTable
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.tables import TableName
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
@@ -136,7 +137,7 @@ class Running:
         return DirectorySource(SourceRecords(uri, RecordFormat.NDJSON))
 
     def create(self, **body: Any) -> UUID:
-        return self.streams.create("clicks", body, "ann").stream_id
+        return self.streams.create("clicks", body, "ann", FULL_ACCESS).stream_id
 
     def resume(self, stream_id: UUID, state: StreamState = StreamState.FAILED) -> None:
         """Waits until the stream has ended in this state, and starts it again."""
@@ -189,16 +190,16 @@ CHECKPOINT = uuid4()
 
 def test_what_is_sent_twice_under_one_request_id_is_one_stream(running: Running) -> None:
     request_id = uuid4()
-    first = running.streams.create("clicks", {}, "ann", request_id)
+    first = running.streams.create("clicks", {}, "ann", FULL_ACCESS, request_id)
     # A repeated request is not refused, although the limit of streams is reached.
     running.create()
-    assert running.streams.create("clicks", {}, "ann", request_id).stream_id == first.stream_id
+    assert running.streams.create("clicks", {}, "ann", FULL_ACCESS, request_id).stream_id == first.stream_id
     running.streams.move(first.stream_id, StreamState.STOPPED, "ann")
-    assert running.streams.create("clicks", {}, "ann", request_id).state is StreamState.STOPPED
+    assert running.streams.create("clicks", {}, "ann", FULL_ACCESS, request_id).state is StreamState.STOPPED
     for name, body in (("clicks", {"table": "others"}), ("others", {})):
         with pytest.raises(RequestIdReused):
-            running.streams.create(name, body, "ann", request_id)
-    assert running.streams.create("clicks", {}, "bob", request_id).stream_id != first.stream_id
+            running.streams.create(name, body, "ann", FULL_ACCESS, request_id)
+    assert running.streams.create("clicks", {}, "bob", FULL_ACCESS, request_id).stream_id != first.stream_id
 
 
 def test_a_stream_begins_again_when_the_clock_is_set_back_and_not_when_it_is_set_forward(
@@ -344,9 +345,9 @@ class Unannounced(FakeIngests):
     find_count = 0
 
     def accept(
-        self, request: IngestRequest, caller: str, is_canceled: Callable[[], bool] = never
+        self, request: IngestRequest, caller: str, access: Access, is_canceled: Callable[[], bool] = never
     ) -> Accepted:
-        return Accepted(super().accept(request, caller, is_canceled).record, Future())
+        return Accepted(super().accept(request, caller, access, is_canceled).record, Future())
 
     def find(self, ingest_id: UUID, caller: str) -> IngestRecord:
         self.find_count += 1

@@ -20,6 +20,7 @@ from service.model.ingest.ingest import (
     WriteRule,
 )
 from service.model.ingest.writing import TableKey, WritableTable, WriteTarget
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.schemas import Field, Primitive, Struct
 from service.model.tables.tables import PartitionField, TableName
 from tests.fakes.ingest_service import FakeIngests
@@ -219,7 +220,7 @@ def test_writes_of_a_request_may_be_upserts_of_several_kinds_but_routes_may_not(
 
 
 def test_the_record_of_an_ingest_says_by_which_fields_rows_were_replaced(ingests: FakeIngests) -> None:
-    accepted = ingests.accept(IngestRequest((upsert("id", "day"),), "f"), "ann")
+    accepted = ingests.accept(IngestRequest((upsert("id", "day"),), "f"), "ann", FULL_ACCESS)
     accepted.settled.result(WITHIN_S)
     [commit] = ingests.find(accepted.record.ingest_id, "ann").commits
     assert [target.equality_field_ids for target in commit.targets] == [(1, 2)]

@@ -12,6 +12,7 @@ import pytest
 from service.adapters.processes.bounded_processes import BoundedProcesses
 from service.errors import CallerError, SqlTooDeep
 from service.model.filters.filtering import Reason
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest
 from service.model.tables.tables import PartitionField, TableColumn, TableName
 from service.ports import Answer, BoundedCalls
@@ -127,7 +128,10 @@ JOINED = (
 
 
 def test_filters_that_are_found_apart_are_those_that_are_found_here(calls: BoundedProcesses) -> None:
-    apart, here = detections(calls).of(asked(JOINED)), detections(InProcess()).of(asked(JOINED))
+    apart, here = (
+        detections(calls).of(asked(JOINED), FULL_ACCESS),
+        detections(InProcess()).of(asked(JOINED), FULL_ACCESS),
+    )
     assert isinstance(apart, Detected)
     assert isinstance(here, Detected)
     assert apart.detection == here.detection
@@ -152,12 +156,12 @@ def test_a_text_that_takes_too_long_says_so_once_and_others_are_served(sql: str)
     made = BoundedProcesses(1, 1.0, (ready, ()))
     try:
         found = detections(made)
-        while found.of(asked(JOINED)) is Reason.TOO_COMPLEX:
+        while found.of(asked(JOINED), FULL_ACCESS) is Reason.TOO_COMPLEX:
             # The process may still be starting.
             found = detections(made)
-        slow = found.of(asked(sql))
+        slow = found.of(asked(sql), FULL_ACCESS)
         assert slow is Reason.TOO_COMPLEX or isinstance(slow, Detected)
-        again = found.of(asked(sql))
+        again = found.of(asked(sql), FULL_ACCESS)
         assert type(again) is type(slow)
     finally:
         made.close()

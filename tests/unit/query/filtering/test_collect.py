@@ -19,6 +19,7 @@ from service.model.filters.filtering import (
     ObtainedKeys,
     Reason,
 )
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameters
 from service.ports import EngineResult
 from service.query.filtering.collect import CollectBounds, Collector
@@ -52,7 +53,7 @@ def outcome(
         cache = cache or FakeFilterCache()
         reader = reader or FakeKeyCollector()
         collector = Collector(reader, keys, cache, executor, FakeClock(), BOUNDS)
-        asked = Collecting((), is_canceled=lambda: False)
+        asked = Collecting((), lambda: False, FULL_ACCESS)
         return collector.collect([wanted], [], asked)[0][wanted.filter_id]
 
 
@@ -173,7 +174,7 @@ def collected(
         keys = EngineKeys(engine, max_filter_bytes=100 * KEY_BYTES, max_ranges=3)
         cache = cache or FakeFilterCache()
         collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), BOUNDS)
-        return dict(collector.collect(filters, [], Collecting((), is_canceled=lambda: False))[0])
+        return dict(collector.collect(filters, [], Collecting((), lambda: False, FULL_ACCESS))[0])
 
 
 def chained_filter(by: DynamicFilter) -> DynamicFilter:
@@ -238,7 +239,7 @@ def test_keys_that_cost_too_much_to_collect_are_used_where_they_are_cached() -> 
     with ThreadPoolExecutor(1) as executor:
         keys = EngineKeys(engine, max_filter_bytes=1000, max_ranges=3)
         collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), BOUNDS)
-        asked = Collecting((), is_canceled=lambda: False)
+        asked = Collecting((), lambda: False, FULL_ACCESS)
         found, _ = collector.collect([], [replace(wanted, filter_id="df2"), unknown, unsnapped], asked)
         collector.disable(frozenset({wanted.fingerprint}))
         assert collector.collect([], [wanted], asked)[0] == {
@@ -253,7 +254,7 @@ def test_keys_that_are_late_keep_none_from_those_that_are_not() -> None:
     executor, cache = LateExecutor(late=(0,)), FakeFilterCache()
     keys = EngineKeys(FakeEngine(answer((1,)), answer((2,))), 100 * KEY_BYTES, max_ranges=3)
     collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), AT_ONCE)
-    asked = Collecting((), is_canceled=lambda: False)
+    asked = Collecting((), lambda: False, FULL_ACCESS)
     found, _ = collector.collect([late, soon], [], asked)
     assert found[late.filter_id] == FilterOutcome.none(Reason.COLLECT_TIMED_OUT)
     assert (found["soon"].reason, found["soon"].data) == (Reason.APPLIED, keys_of((1,)))
@@ -267,7 +268,7 @@ def test_a_collection_that_has_not_begun_is_not_made_for_a_query_that_has_gone_o
     engine, executor = FakeEngine(answer((1,))), LateExecutor(late=(0,), queued=True)
     keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
     collector = Collector(FakeKeyCollector(), keys, FakeFilterCache(), executor, FakeClock(), AT_ONCE)
-    found, _ = collector.collect([date_filter()], [], Collecting((), is_canceled=lambda: False))
+    found, _ = collector.collect([date_filter()], [], Collecting((), lambda: False, FULL_ACCESS))
     assert [outcome.reason for outcome in found.values()] == [Reason.COLLECT_TIMED_OUT]
     executor.catch_up()
     assert engine.runs == []
@@ -286,7 +287,7 @@ def test_keys_that_are_disabled_are_given_to_no_query_and_forgotten() -> None:
     wanted, other, cache = date_filter(), replace(date_filter(), filter_id="other"), FakeFilterCache()
     keys = EngineKeys(FakeEngine(answer((1,)), answer((2,))), 100 * KEY_BYTES, max_ranges=3)
     collector = Collector(FakeKeyCollector(), keys, cache, LateExecutor(()), FakeClock(), AT_ONCE)
-    asked = Collecting((), is_canceled=lambda: False)
+    asked = Collecting((), lambda: False, FULL_ACCESS)
     collector.collect([wanted, other], [], asked)
     collector.disable(frozenset({wanted.fingerprint}))
     assert cache.stored.keys() == {other.fingerprint}
@@ -302,7 +303,7 @@ def test_keys_that_are_here_do_not_queue_behind_those_that_are_collected() -> No
     other = replace(date_filter(), filter_id="other", filtering_query="SELECT 1 AS k0")
     keys = EngineKeys(FakeEngine(), 100 * KEY_BYTES, max_ranges=3)
     collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), AT_ONCE)
-    asked = Collecting((), is_canceled=lambda: False)
+    asked = Collecting((), lambda: False, FULL_ACCESS)
     found, _ = collector.collect([other], [replace(known, filter_id="known")], asked)
     assert {name: outcome.reason for name, outcome in found.items()} == {
         "other": Reason.COLLECT_TIMED_OUT,
@@ -323,7 +324,7 @@ def test_a_failure_that_nobody_foresaw_costs_one_filter() -> None:
     sound = date_filter()
     keys = EngineKeys(FakeEngine(answer((1,))), 100 * KEY_BYTES, max_ranges=3)
     collector = Collector(Broken(), keys, FakeFilterCache(), LateExecutor(()), FakeClock(), AT_ONCE)
-    found, _ = collector.collect([broken, sound], [], Collecting((), is_canceled=lambda: False))
+    found, _ = collector.collect([broken, sound], [], Collecting((), lambda: False, FULL_ACCESS))
     assert found["broken"] == FilterOutcome.none(Reason.COLLECT_FAILED)
     assert found[sound.filter_id].reason is Reason.APPLIED
 
@@ -336,7 +337,7 @@ def test_such_a_failure_of_the_cache_costs_one_filter() -> None:
     known = replace(date_filter(), filter_id="known")
     keys = EngineKeys(FakeEngine(), 100 * KEY_BYTES, max_ranges=3)
     collector = Collector(FakeKeyCollector(), keys, Broken(), LateExecutor(()), FakeClock(), AT_ONCE)
-    found, _ = collector.collect([], [known], Collecting((), is_canceled=lambda: False))
+    found, _ = collector.collect([], [known], Collecting((), lambda: False, FULL_ACCESS))
     assert found == {"known": FilterOutcome.none(Reason.COLLECT_FAILED)}
 
 
@@ -346,7 +347,7 @@ def test_a_collection_that_nobody_waits_for_is_given_up() -> None:
     with ThreadPoolExecutor(1) as executor:
         collector = Collector(FakeKeyCollector(), keys, FakeFilterCache(), executor, clock, AT_ONCE)
         with engine.paused():
-            found, _ = collector.collect([date_filter()], [], Collecting((), is_canceled=lambda: False))
+            found, _ = collector.collect([date_filter()], [], Collecting((), lambda: False, FULL_ACCESS))
             clock.advance(timedelta(seconds=121))
             executor.shutdown(wait=True)
     assert [outcome.reason for outcome in found.values()] == [Reason.COLLECT_TIMED_OUT]
@@ -359,7 +360,7 @@ def without_a_cache(engine: FakeEngine, worth: list[DynamicFilter], others: list
     cache.is_down = True
     keys = EngineKeys(engine, 100 * KEY_BYTES, max_ranges=3)
     collector = Collector(FakeKeyCollector(), keys, cache, LateExecutor(()), FakeClock(), AT_ONCE)
-    found, _ = collector.collect(worth, others, Collecting((), is_canceled=lambda: False))
+    found, _ = collector.collect(worth, others, Collecting((), lambda: False, FULL_ACCESS))
     return {f"{outcome.reason}: {outcome.note}" for outcome in found.values()}
 
 
@@ -387,6 +388,6 @@ def test_keys_that_are_late_say_why_they_could_not_be_found() -> None:
     with Begun(1) as executor:
         collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), AT_ONCE)
         with engine.paused():
-            found, _ = collector.collect([date_filter()], [], Collecting((), is_canceled=lambda: False))
+            found, _ = collector.collect([date_filter()], [], Collecting((), lambda: False, FULL_ACCESS))
     [late] = found.values()
     assert (late.reason, late.note) == (Reason.COLLECT_TIMED_OUT, "The filter cache does not answer.")

@@ -9,6 +9,7 @@ import pyarrow as pa
 from service.errors import EngineLost
 from service.model.filters.filtering import Build, DynamicFilteringData
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameter
 from service.model.tables.tables import TableName
 from service.ports import KeysAndRows
@@ -42,7 +43,7 @@ def query(key: str, *parameters: str) -> RelationQuery:
 
 
 def cached(relations: LocalRelations, *keys: str) -> set[str]:
-    return set(relations.cached([query(key) for key in keys], {}))
+    return set(relations.cached([query(key) for key in keys], {}, FULL_ACCESS))
 
 
 def test_rows_are_fetched_once_they_were_asked_for_twice() -> None:
@@ -148,7 +149,7 @@ def test_only_the_parameters_that_the_rows_depend_on_are_handed_on() -> None:
     relations = LocalRelations(engine, later, BOUNDS)
     parameters = {"year": Parameter(2000), "name": Parameter("x")}
     for _ in range(2):
-        relations.cached([query("a", "year")], parameters)
+        relations.cached([query("a", "year")], parameters, FULL_ACCESS)
     later.work()
     assert [given for _, given in engine.fetches] == [{"year": Parameter(2000)}]
 

@@ -20,6 +20,7 @@ from service.errors import (
     ResultTooLarge,
     ShuttingDown,
 )
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import EngineRun, QueryRequest, QueryState
 from service.model.query.results import Manifest
 from service.query.filtering.pruned_query import PrunedQuery
@@ -36,7 +37,9 @@ REASONS: list[QueryEnded] = [QueryCanceled(), QueryTimedOut(), QueryCanceled("Th
 
 
 def live_query(query_class: type[QueryHandle] = QueryHandle) -> QueryHandle:
-    return query_class(uuid4(), QueryRequest("SELECT 1", timeout_ms=5000), "ann", FakeClock().now(), 0)
+    return query_class(
+        uuid4(), QueryRequest("SELECT 1", timeout_ms=5000), "ann", FULL_ACCESS, FakeClock().now(), 0
+    )
 
 
 def test_times_are_those_of_waiting_running_and_both() -> None:

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from service.errors import QueryCanceled, QueryFailed, RequestIdReused, TooManyQueries
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRecord, QueryRequest
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
@@ -143,7 +144,7 @@ class CountedQuery(QueryHandle):
 
 def test_those_that_have_ended_cost_nothing_but_their_place(bench: Bench) -> None:
     now = bench.clock.now()
-    ended = [CountedQuery(uuid4(), QueryRequest("SELECT 1"), "ann", now, 0) for _ in range(20)]
+    ended = [CountedQuery(uuid4(), QueryRequest("SELECT 1"), "ann", FULL_ACCESS, now, 0) for _ in range(20)]
     for query in ended:
         bench.book.add(query)
         query.cancel(QueryCanceled(), 0)
@@ -159,7 +160,7 @@ def test_a_query_that_was_sent_before_is_found_without_taking_another_in(bench: 
     request_id = uuid4()
     first = bench.query("SELECT 1", request_id=request_id)
     again, other = (
-        QueryHandle(uuid4(), replace(first.request, sql=sql), "ann", bench.clock.now(), 0)
+        QueryHandle(uuid4(), replace(first.request, sql=sql), "ann", FULL_ACCESS, bench.clock.now(), 0)
         for sql in ("SELECT 1", "SELECT 2")
     )
     assert bench.book.sent_before(again) is first

@@ -8,6 +8,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.model.policies.decisions import FULL_ACCESS
 from service.ports import Statement
 from spark_session.engine.run_statement import within
 
@@ -15,7 +16,9 @@ ROWS = st.lists(st.integers(0, 500), max_size=40).map(lambda sizes: pa.table({"s
 
 
 def bounded(row_limit: int = 1000, byte_limit: int = 1 << 30) -> Statement:
-    return Statement(UUID(int=1), "SELECT 1", (), None, None, row_limit, byte_limit, lambda: False)
+    return Statement(
+        UUID(int=1), "SELECT 1", (), None, None, row_limit, byte_limit, lambda: False, FULL_ACCESS
+    )
 
 
 def test_what_fits_stays_whole() -> None:

@@ -1,0 +1,35 @@
+"""Asks what a principal may do, where a request names its table."""
+
+from __future__ import annotations
+
+from service.errors import TableAccessDenied
+from service.model.policies.actions import Action
+from service.model.policies.decisions import Access, Allowed
+from service.model.tables.tables import TableName
+
+EVERY_TABLE = TableName("*", "*", "*")
+"""Only patterns that cover all tables cover this name: no catalog has it."""
+
+
+def may(access: Access, action: Action, table: TableName) -> bool:
+    """Whether the principal may do it to some rows of the table."""
+    return isinstance(access.decide(action, table), Allowed)
+
+
+def require(access: Access, action: Action, table: TableName) -> None:
+    """Checks that the principal may do it to the table.
+
+    Raises:
+        TableAccessDenied: it may not. The answer is the same whether or not the table exists.
+    """
+    if not may(access, action, table):
+        raise TableAccessDenied(table)
+
+
+def require_admin(access: Access) -> None:
+    """Checks that the principal administers all tables.
+
+    Raises:
+        TableAccessDenied: it does not.
+    """
+    require(access, Action.ADMIN, EVERY_TABLE)
