@@ -5,6 +5,7 @@ from __future__ import annotations
 from alembic import context
 
 from service.adapters.api_keys.key_tables import ApiKeyRow
+from service.adapters.policies.policy_tables import PolicyRow
 from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
 from service.adapters.postgres.maintenance.maintenance_tables import MaintenanceRow
 from service.adapters.postgres.query_records.replica_tables import ReplicaRow
@@ -13,6 +14,7 @@ from service.adapters.postgres.streams.stream_tables import StreamRow
 # One metadata for all tables; it knows those of the imported modules.
 TABLES = IngestRow.metadata
 assert TABLES is MaintenanceRow.metadata is StreamRow.metadata is ReplicaRow.metadata is ApiKeyRow.metadata
+assert TABLES is PolicyRow.metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=TABLES)
 context.run_migrations()

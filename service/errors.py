@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import ClassVar
 
-from service.faults import Faulty
+from service.faults import Fault, Faulty
 from service.model.query.query import EngineRun
 from service.model.tables.schema_changes import TableEvolution
 from service.model.tables.tables import TableName
@@ -456,6 +456,29 @@ class AdminRequired(CallerError):
     code = "ADMIN_REQUIRED"
 
 
+class PoliciesChanged(CallerError):
+    """The policies have another version than the request expects."""
+
+    code = "POLICIES_CHANGED"
+
+    def __init__(self, version: int) -> None:
+        super().__init__(
+            f"Another request has changed the policies: their version is {version} now. Read them again, and"
+            " apply your change to them."
+        )
+        self.version = version
+
+
+class PoliciesInvalid(CallerError):
+    """The policies are not valid. Nothing was changed."""
+
+    code = "POLICIES_INVALID"
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__("; ".join(map(str, faults[:3])) or None)
+        self.faults = tuple(faults)
+
+
 class ApiKeyNotFound(CallerError):
     """There is no API key with this id."""
 
@@ -638,6 +661,12 @@ class AuditLogFull(PartDown):
     """The audit log takes no more events now, and nothing is done without one. Send the request again."""
 
     code = "AUDIT_LOG_FULL"
+
+
+class PoliciesDown(PartDown):
+    """The policies are not known, or too old: the metrics store does not answer. Send the request again."""
+
+    code = "POLICIES_DOWN"
 
 
 class GatewayBusy(PartDown):

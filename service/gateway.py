@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from service.audit.audit import NO_AUDIT, Audit
 from service.authentication.manage_keys import ApiKeys
-from service.errors import AuthenticationDown, ShuttingDown
+from service.errors import AuthenticationDown, PoliciesDown, ShuttingDown
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.stream_service import StreamService
 from service.maintenance.maintenance_service import MaintenanceService
@@ -18,6 +18,7 @@ from service.model.operations.health import Liveness, Readiness, Vitals
 from service.model.operations.usage import PoolUse
 from service.model.policies.decisions import Access
 from service.model.tables.tables import TableFacts, TableListing, TableName
+from service.policies.manage_policies import PolicyService
 from service.policy_ports import NoPolicies, Policies
 from service.ports import FilterCache, Metrics, QueryStore
 from service.query.lifecycle.part_probes import PartProbes
@@ -58,6 +59,7 @@ class Gateway:
         api_keys: ApiKeys | None = None,
         audit: Audit = NO_AUDIT,
         policies: Policies | None = None,
+        policy_service: PolicyService | None = None,
     ) -> None:
         self.audit = audit
         self.queries = queries
@@ -66,6 +68,7 @@ class Gateway:
         self._streams = streams
         self._api_keys = api_keys
         self._policies = policies or NoPolicies()
+        self._policy_service = policy_service
         self._metrics = metrics
         self._filter_cache = filter_cache
         self._bounds = bounds
@@ -105,6 +108,17 @@ class Gateway:
     def access_of(self, principal: Principal) -> Access:
         """Returns what the principal may do, by the policies of this moment."""
         return self._policies.access_of(principal)
+
+    @property
+    def policy_service(self) -> PolicyService:
+        """The administration of policies.
+
+        Raises:
+            PoliciesDown: this gateway has no store of policies.
+        """
+        if self._policy_service is None:
+            raise PoliciesDown
+        return self._policy_service
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """Every table, or those of one catalog or schema.
@@ -153,9 +167,14 @@ class Gateway:
     def readiness(self) -> Readiness:
         """Reports the health of every part by name. The engine and a worker are required to answer queries.
 
+        So are the policies, if this gateway decides by them.
+
         The parts are asked at the same time, each within its own bound.
         """
-        return Readiness((self.queries.ports.engine.health(), self.queries.health(), *self._probes.ask()))
+        live = None if self._policy_service is None else self._policy_service.live
+        policies = () if live is None else (live.health(),)
+        queries = (self.queries.ports.engine.health(), self.queries.health())
+        return Readiness((*queries, *policies, *self._probes.ask()))
 
     def begin_drain(self) -> None:
         """Stops accepting queries, since their results would go with this process. All other work goes on."""

@@ -1,11 +1,16 @@
-"""The external parts that policies need: small Protocols, named for the need."""
+"""Ports of authorization: who decides, the store of policies, and the check of their SQL."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from service.model.authentication.principals import Principal
+from service.model.policies.changes import PolicyChange
+from service.model.policies.checks import CheckedPolicy, PolicyProblem
 from service.model.policies.decisions import FULL_ACCESS, Access
+from service.model.policies.policies import PolicySet
+from service.model.tables.tables import TableName
 
 
 class Policies(Protocol):
@@ -15,7 +20,7 @@ class Policies(Protocol):
         """Returns what the principal may do, by the policies of this moment. Returns at once.
 
         Raises:
-            GatewayError: they are not known now.
+            PoliciesDown: they are not known now.
         """
 
 
@@ -25,3 +30,47 @@ class NoPolicies:
     def access_of(self, principal: Principal) -> Access:  # noqa: ARG002
         """See `Policies`."""
         return FULL_ACCESS
+
+
+class PolicyStore(Protocol):
+    """Keeps policies and their history for all replicas.
+
+    Each method raises MetricsStoreDown if the store does not answer, and PoliciesDown if this version cannot
+    read what is stored.
+    """
+
+    def version(self) -> int:
+        """Returns the current version. 0: there was no change. Replicas ask often, so it is cheap."""
+        ...
+
+    def load(self) -> PolicySet:
+        """Returns all policies at their current version, in their one order."""
+        ...
+
+    def replace(self, policies: PolicySet, *, expected_version: int, by: str) -> PolicySet:
+        """Replaces all policies at once, and returns them with their new version.
+
+        Policies that are the same as before make no new version.
+
+        Raises:
+            PoliciesChanged: the current version is not the expected one.
+            MetricsStoreDown: the store does not answer; it may have replaced them.
+        """
+        ...
+
+    def changes(self, limit: int) -> Sequence[PolicyChange]:
+        """Returns the latest changes, the newest first."""
+        ...
+
+
+class PolicyChecker(Protocol):
+    """Checks the predicates and expressions of policies against tables, as the engine reads them."""
+
+    def check(self, table: TableName, policies: Sequence[CheckedPolicy]) -> Sequence[PolicyProblem]:
+        """Returns what is wrong with row filters and column masks on this table, nothing if all is right.
+
+        Raises:
+            TableNotFound: there is no such table.
+            PartDown: the engine or the catalog does not answer.
+        """
+        ...

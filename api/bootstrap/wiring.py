@@ -16,6 +16,7 @@ from api.bootstrap.masking import shown_statement
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring_audit import build_audit
 from api.bootstrap.wiring_authentication import build_api_keys
+from api.bootstrap.wiring_authorization import build_policies
 from api.bootstrap.wiring_clocks import deletion_clock
 from api.bootstrap.wiring_ingests import build_ingests
 from api.bootstrap.wiring_jars import demo_jars, fetched_jars
@@ -194,6 +195,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         lineage,
         metrics,
     )
+    policy_service = build_policies(settings, components, metrics)
     gateway = Gateway(
         queries=queries,
         ingests=ingests,
@@ -210,6 +212,8 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         on_closed=components.stack.close,
         api_keys=build_api_keys(components) if settings.api_keys else None,
         audit=audit,
+        policies=policy_service.live,
+        policy_service=policy_service,
     )
     watch_gateway(metrics, gateway, components)
     return gateway

@@ -43,6 +43,7 @@ from api.http.routes import (
     ingest_history,
     maintenance,
     metrics,
+    policies,
     pruning,
     query,
     query_list,
@@ -113,6 +114,9 @@ def create_app(
         app.include_router(routes.router)
     if settings.api_keys:
         app.include_router(api_keys.router)
+    if settings.has_authentication:
+        # Otherwise nobody is an administrator.
+        app.include_router(policies.router)
     # The package has its own copy of Swagger UI: FastAPI's page loads it from a CDN, which many users cannot
     # reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)

@@ -22,6 +22,7 @@ TITLES = {
     "filters": "Filter cache",
     "keys": "API keys",
     "audit": "Audit log",
+    "policies": "Policies",
     "pruning": "Pruning",
     "health": "Probes and metrics",
 }
@@ -36,7 +37,8 @@ gateway also shows it at `/docs`, as a page to try requests on.
 - Each route may answer with 400, 401, 408, 414, 421, 422, 431, 500 and 503.
   Other errors are listed with the route.
 - If callers have to [authenticate](../operations/security-authentication.md), every route except the probes
-  needs `Authorization: Bearer <token>`, or a client certificate. `/keys` is served with `api_keys`.
+  needs `Authorization: Bearer <token>`, or a client certificate. `/keys` is served with `api_keys`,
+  and `/policies` if callers have to authenticate.
 """
 _OF_EVERY_ROUTE = frozenset({"400", "401", "408", "414", "421", "422", "431", "500", "503"})
 

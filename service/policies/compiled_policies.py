@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from service.bounded_lru import BoundedLru
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Allowed, Decision, Refused
-from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
+from service.model.policies.policies import PolicySet
+from service.model.policies.table_patterns import TablePattern
 from service.model.tables.restrictions import Restriction
 from service.model.tables.tables import TableName
+from service.policies.policy_index import P, PolicyIndex
 
 _DECISIONS_CACHED = 10_000
 _CACHED_BYTES = 16 << 20
-_Policy = TypeVar("_Policy", Grant, RowFilter, ColumnMask)
+_EVERY_TABLE = TablePattern.parse("*.*.*")
 
 
 class CompiledPolicies:
@@ -29,6 +30,7 @@ class CompiledPolicies:
     def __init__(self, policies: PolicySet) -> None:
         self.version = policies.version
         self._grants = _by_role(policies.grants)
+        self._admin_grants = [grant for grant in policies.grants if grant.action is Action.ADMIN]
         self._row_filters = _by_role(policies.row_filters)
         self._column_masks = _by_role(policies.column_masks)
         self._decided = BoundedLru[tuple[frozenset[str], Action, TableName], Decision](
@@ -44,13 +46,23 @@ class CompiledPolicies:
             self._decided.put(key, decided, _size(decided))
         return decided
 
+    def administers_policies(self, roles: frozenset[str]) -> bool:
+        """Whether a principal with these roles may read and change all policies.
+
+        One role must have `admin` on `*.*.*`. A denial of `admin` for any table takes the right away: who
+        may change policies could remove the denial.
+        """
+        grants = [grant for grant in self._admin_grants if grant.role in roles]
+        return any(grant.pattern == _EVERY_TABLE and not grant.is_denial for grant in grants) and not any(
+            grant.is_denial for grant in grants
+        )
+
     def _decide(self, roles: frozenset[str], action: Action, table: TableName) -> Decision:
         granting: list[str] = []
+        granted_by = action.granted_by
         # In one order, so that the same roles always have the same fingerprint.
         for role in sorted(roles):
-            grants = [
-                grant for grant in _covering(self._grants, role, table) if grant.action in action.granted_by
-            ]
+            grants = [grant for grant in _covering(self._grants, role, table) if grant.action in granted_by]
             if any(grant.is_denial and grant.action in (action, Action.ADMIN) for grant in grants):
                 return Refused(action, table, is_denied=True)
             if any(not grant.is_denial for grant in grants):
@@ -75,7 +87,7 @@ class CompiledPolicies:
         return tuple((column, of_roles[0][column]) for column in sorted(masked))
 
     def _masks_of(self, role: str, table: TableName) -> Mapping[str, str]:
-        """Returns the role's masks by column. Of several for one column, the most specific pattern counts."""
+        """Returns the role's masks by column. If a column has several, the most specific pattern counts."""
         found = sorted(
             _covering(self._column_masks, role, table),
             key=lambda mask: (mask.pattern.literal_length, str(mask.pattern), mask.expression),
@@ -95,15 +107,16 @@ class RoleAccess:
         return self.policies.decide(self.roles, action, table)
 
 
-def _by_role(policies: Sequence[_Policy]) -> Mapping[str, Sequence[_Policy]]:
-    found: defaultdict[str, list[_Policy]] = defaultdict(list)
+def _by_role(policies: Sequence[P]) -> Mapping[str, PolicyIndex[P]]:
+    found: defaultdict[str, list[P]] = defaultdict(list)
     for policy in policies:
         found[policy.role].append(policy)
-    return dict(found)
+    return {role: PolicyIndex(of_role) for role, of_role in found.items()}
 
 
-def _covering(policies: Mapping[str, Sequence[_Policy]], role: str, table: TableName) -> Iterator[_Policy]:
-    return (policy for policy in policies.get(role, ()) if policy.pattern.covers(table))
+def _covering(policies: Mapping[str, PolicyIndex[P]], role: str, table: TableName) -> Iterator[P]:
+    index = policies.get(role)
+    return iter(()) if index is None else index.covering(table)
 
 
 def _size(decision: Decision) -> int:

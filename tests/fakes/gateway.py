@@ -28,6 +28,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.ingest_gateway import FakeIngestGateway
 from tests.fakes.maintenance import FakeMaintenances
+from tests.fakes.policies import fake_policies
 from tests.fakes.queries import NOON, FakeQueries
 from tests.fakes.streams import FakeStreams
 from tests.fakes.watched_metrics import watched_metrics
@@ -55,6 +56,7 @@ class FakeGateway(Gateway):
         self.trail = FakeTrail()
         self.audit_log = FakeAuditLog(FakeClock(NOON))
         self.audit = Audit(self.trail, self.audit_log)
+        self._policy_service = fake_policies(lambda: self.tables())
 
     @property
     def streams(self) -> FakeStreams:

@@ -9,6 +9,7 @@ from service.adapters.telemetry.disk_collector import DiskCollector, DiskRoom
 from service.adapters.telemetry.engine_collector import EngineCollector
 from service.adapters.telemetry.filter_cache_collector import FilterCacheCollector
 from service.adapters.telemetry.part_collector import PartCollector
+from service.adapters.telemetry.policy_collector import PolicyCollector
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
 from service.adapters.telemetry.stream_metrics import StreamCollector
@@ -19,6 +20,7 @@ from service.model.operations.caller_classes import CallerClasses
 from service.model.operations.engine_signs import EngineLoss, EngineSigns, JvmSample
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import CacheUse, PoolUse
+from service.model.policies.signs import Outcome, PolicySigns
 
 PARTS = ("engine", "queryWorkers", "metricsStore", "filterCache", "catalog:lake")
 POOLS = (
@@ -46,6 +48,7 @@ def watched_metrics(classes: CallerClasses | None = None, signs: EngineSigns = S
     metrics.watch(FilterCacheCollector(lambda: {"REFUSED": 0, "NO_ANSWER": 0}))
     metrics.watch(AuditCollector(lambda: AuditUse(0, 10_000)))
     metrics.watch(RecordCollector(lambda: RecordsUse(0, 10_000, 0)))
+    metrics.watch(PolicyCollector(lambda: PolicySigns(1, 0.5, dict.fromkeys(Outcome, 0))))
     metrics.watch(StreamCollector(lambda: StreamStanding(dict.fromkeys(StreamState, 0))))
     for pool in POOLS:
         metrics.pools.add(pool, lambda: PoolUse(1, 8))

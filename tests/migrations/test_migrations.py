@@ -14,6 +14,7 @@ from sqlalchemy import Connection, create_engine, inspect, text
 import migrations
 from service.adapters.api_keys.key_tables import ApiKeyRow
 from service.adapters.audit.audit_tables import AuditRow
+from service.adapters.policies.policy_tables import PolicyRow
 from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
 from service.adapters.postgres.query_records.replica_tables import ReplicaRow
 from service.adapters.postgres.streams.stream_tables import StreamRow
@@ -39,7 +40,7 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        tables = (IngestRow, ReplicaRow, ApiKeyRow, AuditRow)
+        tables = (IngestRow, ReplicaRow, ApiKeyRow, AuditRow, PolicyRow)
         assert all(table.metadata is StreamRow.metadata for table in tables)
         return list(compare_metadata(context, StreamRow.metadata))
 
@@ -115,6 +116,8 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "open_queries",
         "api_keys",
         "audit_events",
+        "policies",
+        "policy_changes",
     }
 
 

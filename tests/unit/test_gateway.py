@@ -31,6 +31,7 @@ from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.history import QueryListing
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.tables.tables import TableName
+from service.policies.live_policies import LivePolicies
 from service.query.lifecycle.known_requests import STORE_REST_MS
 from service.query.lifecycle.presence import PresenceBounds
 from service.query.lifecycle.query_status import QueryStatus
@@ -45,6 +46,8 @@ from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.journal import FakeJournal
 from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.metrics_store import FakeMetricsStore
+from tests.fakes.policies import fake_policies
+from tests.fakes.policy_store import FakePolicyStore
 from tests.fakes.pruner import pruner
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_metrics import FakeQueryMetrics
@@ -778,3 +781,17 @@ def test_without_the_metrics_store_there_is_no_looking_back(house: House) -> Non
     with pytest.raises(MetricsStoreDown):
         house.gateway.queries.pruning_summary(None, None)
     assert house.gateway.metrics()
+
+
+@pytest.mark.parametrize("is_deciding", [True, False])
+def test_a_gateway_that_decides_by_policies_is_ready_when_they_are_read(
+    house: House, is_deciding: bool
+) -> None:
+    store = FakePolicyStore(house.clock)
+    live = LivePolicies(store, house.clock) if is_deciding else None
+    house.gateway._policy_service = fake_policies(house.catalogs.tables, store, live=live)
+    assert house.gateway.readiness().is_ready is not is_deciding
+    if live is not None:
+        live.refresh()
+        assert "policies" in {part.name for part in house.gateway.readiness().parts}
+    assert house.gateway.readiness().is_ready

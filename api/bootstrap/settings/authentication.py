@@ -76,8 +76,7 @@ class AuthenticationSettings(IssuerSettings, KeySettings, TlsSettings, ServingSe
     @property
     def has_authentication(self) -> bool:
         """Whether requests need credentials."""
-        has_certificates = self.tls_client_certificates is not ClientCertificates.NONE
-        return bool(self.api_tokens or self.api_keys or self.oidc_issuers or has_certificates)
+        return bool(self.api_tokens or self.api_keys or self.oidc_issuers or self._has_certificates)
 
     @model_validator(mode="after")
     def _is_closed_to_strangers(self) -> Self:
@@ -118,5 +117,8 @@ class AuthenticationSettings(IssuerSettings, KeySettings, TlsSettings, ServingSe
 
     @property
     def _has_tokens_alone(self) -> bool:
-        has_certificates = self.tls_client_certificates is not ClientCertificates.NONE
-        return bool(self.api_tokens) and not (self.api_keys or self.oidc_issuers or has_certificates)
+        return bool(self.api_tokens) and not (self.api_keys or self.oidc_issuers or self._has_certificates)
+
+    @property
+    def _has_certificates(self) -> bool:
+        return self.tls_client_certificates is not ClientCertificates.NONE

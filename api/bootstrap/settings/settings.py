@@ -15,7 +15,7 @@ from pydantic_settings import (
 )
 
 from api.bootstrap.settings.audit import AuditSettings
-from api.bootstrap.settings.authentication import AuthenticationSettings
+from api.bootstrap.settings.authorization import AuthorizationSettings
 from api.bootstrap.settings.catalogs import CatalogSettings
 from api.bootstrap.settings.filter_cache import FilterCacheSettings
 from api.bootstrap.settings.ingest import IngestSettings
@@ -53,7 +53,7 @@ class Settings(
     RecordSettings,
     TraceSettings,
     AuditSettings,
-    AuthenticationSettings,
+    AuthorizationSettings,
     BaseSettings,
 ):
     """All settings. Read them with `load_settings`, which also rejects unknown names."""

@@ -23,6 +23,9 @@ from service.model.authentication.principals import NOBODY, Principal, Principal
 from service.model.operations.caller_classes import CallerClasses
 from service.ports import Clock
 
+_WITHOUT_ROLES = frozenset({PrincipalKind.TOKEN, PrincipalKind.CERTIFICATE})
+"""Their credentials name no roles, so the operator's setting does."""
+
 
 @dataclass(frozen=True, slots=True)
 class CertificatePolicy:
@@ -73,7 +76,8 @@ class Authenticator:
     """Finds principals in the ways that the operator has enabled.
 
     A part that is None or empty is a way that is not enabled. `is_open` means that none is enabled, so that
-    every caller is anonymous. `note_use` gets the id of each API key that is used, and the time.
+    every caller is anonymous. `roles` has the roles of tokens and certificates, which bring none, by the
+    principal's name. `note_use` gets the id of each API key that is used, and the time.
     """
 
     is_open: bool
@@ -85,6 +89,7 @@ class Authenticator:
     keys: KeyLookups | None = None
     issuers: Issuers | None = None
     note_use: Callable[[str, datetime], None] = lambda _key_id, _at: None
+    roles: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     async def principal(self, sent: Sent) -> Principal:
         """Returns the principal who sent a request.
@@ -96,7 +101,8 @@ class Authenticator:
         if self.is_open:
             return NOBODY
         found = await self._recognized(sent)
-        return replace(found, caller_class=self.classes.of(found.name))
+        roles = self.roles.get(found.name, frozenset()) if found.kind in _WITHOUT_ROLES else found.roles
+        return replace(found, caller_class=self.classes.of(found.name), roles=roles)
 
     def forget_key(self, key_id: str) -> None:
         """Notes that an API key was changed here: its next use asks the store."""

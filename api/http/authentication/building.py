@@ -45,6 +45,7 @@ def authenticator_of(
         keys=_keys(settings, access, clock) if settings.api_keys else None,
         issuers=_issuers(settings, clock, verifier),
         note_use=note_use,
+        roles={name: frozenset(roles) for name, roles in settings.principal_roles.items()},
     )
 
 

@@ -99,6 +99,12 @@ class Unauthenticated(gateway.CredentialRefused):
     code = "UNAUTHENTICATED"
 
 
+class PoliciesVersionRequired(CallerError):
+    """Send the version of the policies that you have read, as the header If-Match."""
+
+    code = "POLICIES_VERSION_REQUIRED"
+
+
 class HostNotAllowed(CallerError):
     """The name in the header Host is not one that this gateway answers to without tokens."""
 
@@ -178,6 +184,8 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.CertificateInvalid: HTTPStatus.UNAUTHORIZED,
         gateway.TooManyFailures: HTTPStatus.TOO_MANY_REQUESTS,
         gateway.AdminRequired: HTTPStatus.FORBIDDEN,
+        gateway.PoliciesChanged: HTTPStatus.PRECONDITION_FAILED,
+        gateway.PoliciesInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.ApiKeyNotFound: HTTPStatus.NOT_FOUND,
         gateway.QueryEnded: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.QueryFailed: HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -200,6 +208,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.FilterCollectionTimedOut: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.AuthenticationDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.AuditLogFull: HTTPStatus.SERVICE_UNAVAILABLE,
+        gateway.PoliciesDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.GatewayBusy: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.ShuttingDown: HTTPStatus.SERVICE_UNAVAILABLE,
         gateway.CannotStart: HTTPStatus.INTERNAL_SERVER_ERROR,
@@ -217,6 +226,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         TooManyConnections: HTTPStatus.SERVICE_UNAVAILABLE,
         TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
+        PoliciesVersionRequired: HTTPStatus.PRECONDITION_REQUIRED,
         HostNotAllowed: HTTPStatus.MISDIRECTED_REQUEST,
         RouteNotFound: HTTPStatus.NOT_FOUND,
         MethodNotAllowed: HTTPStatus.METHOD_NOT_ALLOWED,

@@ -37,6 +37,7 @@ from service.errors import (
     GatewayError,
     IngestInvalid,
     PartDown,
+    PoliciesInvalid,
     QueryQuarantined,
     SqlSyntaxError,
     TableNotFound,
@@ -59,7 +60,7 @@ RETRY_AFTER_S = 5
 def errors_of(error: GatewayError) -> list[dict[str, Any]]:
     """Returns what an error knows beyond its sentence: places and nearest names."""
     match error:
-        case InvalidRequest():
+        case InvalidRequest() | PoliciesInvalid():
             return [fault_entry(fault) for fault in error.faults]
         case SqlSyntaxError():
             entry: dict[str, Any] = {"line": error.line, "column": error.column}

@@ -1,4 +1,4 @@
-"""What a principal may do to a table."""
+"""The actions that a principal may do to a table."""
 
 from __future__ import annotations
 

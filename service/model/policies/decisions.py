@@ -1,4 +1,4 @@
-"""What policies decide about one action of a principal on one table."""
+"""The decisions of policies about one action of a principal on one table."""
 
 from __future__ import annotations
 

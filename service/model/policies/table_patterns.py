@@ -50,7 +50,7 @@ class TablePattern:
 
     @property
     def literal_length(self) -> int:
-        """How many characters are no wildcards: of two patterns, the one with more is more specific."""
+        """How many characters are not wildcards: of two patterns, the one with more is more specific."""
         return sum(len(part.replace("*", "")) for part in (self.catalog, self.schema, self.table))
 
     def covers(self, table: TableName) -> bool:

@@ -1,0 +1,348 @@
+"""Policies as a document, in requests, answers and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+
+from api.http.schemas.wire import StrictModel, WireModel
+from service.model.policies.actions import Action
+from service.model.policies.changes import PolicyChange
+from service.model.policies.decisions import Allowed, Decision
+from service.model.policies.policies import (
+    AnyPolicy,
+    ColumnMask,
+    Grant,
+    PolicySet,
+    RowFilter,
+    is_role_name,
+)
+from service.model.policies.ready_masks import ReadyMask, expression_of, ready_mask_of
+from service.model.policies.table_patterns import MAX_PATTERN_LENGTH, MAX_WILDCARDS, TablePattern
+from service.model.storable_texts import text_fault
+from service.policies.manage_policies import PlannedChange, Proposal
+
+MAX_ROLES = 10_000
+
+
+def _role(name: str) -> str:
+    if not is_role_name(name):
+        raise ValueError("a role's name is printable, has 255 characters at most, and no space at its ends")
+    return name
+
+
+def _pattern(text: str) -> str:
+    # Read once here for its error; `proposal` reads it again.
+    try:
+        return str(TablePattern.parse(text))
+    except ValueError:
+        raise ValueError(
+            "tables are named like catalog.schema.table, without quotes and spaces; each part may have `*`,"
+            f" {MAX_WILDCARDS} at most"
+        ) from None
+
+
+def _sql(text: str) -> str:
+    if fault := text_fault(text):
+        raise ValueError(f"it {fault}")
+    if not text.strip():
+        raise ValueError("it is empty")
+    return text
+
+
+def _ready_mask(value: object) -> object:
+    # In YAML, `null` is a value and not a text.
+    return ReadyMask.NULL.value if value is None else value
+
+
+ActionName = Literal["select", "insert", "modify", "describe", "create", "maintain", "admin"]
+RoleName = Annotated[str, AfterValidator(_role)]
+PatternText = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MAX_PATTERN_LENGTH),
+    AfterValidator(_pattern),
+    Field(description="catalog.schema.table; each part may have `*`, for any characters of this part"),
+]
+Sql = Annotated[str, AfterValidator(_sql)]
+ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_sql)]
+
+
+class GrantBody(StrictModel):
+    """Actions on the tables of a pattern."""
+
+    tables: PatternText
+    actions: Annotated[list[ActionName], Field(min_length=1, max_length=len(Action))]
+
+
+class RowFilterBody(StrictModel):
+    """The rows of the tables of a pattern that the role sees."""
+
+    tables: PatternText
+    predicate: Annotated[
+        Sql, Field(description="SQL on the table's columns; only rows where it is true are seen")
+    ]
+
+
+class ColumnMaskBody(StrictModel):
+    """The role sees the value of `mask` or `expression` instead of the column's value."""
+
+    tables: PatternText
+    column: ColumnName
+    mask: Annotated[
+        Literal["null", "hash", "last_four", "year_only", "redact"] | None,
+        BeforeValidator(_ready_mask),
+        Field(description="a ready-made mask"),
+    ] = None
+    expression: Annotated[
+        Sql | None, Field(description="SQL on the table's columns, of the column's type")
+    ] = None
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Self:
+        if ("mask" in self.model_fields_set) == (self.expression is not None):
+            raise ValueError("a mask has either `mask` or `expression`")
+        return self
+
+    @property
+    def sql(self) -> str:
+        """The expression, also of a ready-made mask."""
+        if self.expression is not None:
+            return self.expression
+        return expression_of(ReadyMask(self.mask or ReadyMask.NULL), self.column)
+
+
+class RoleBody(StrictModel):
+    """The policies of one role. A role without policies is the same as no role."""
+
+    grants: tuple[GrantBody, ...] = Field((), strict=False)
+    denies: tuple[GrantBody, ...] = Field((), strict=False)
+    row_filters: tuple[RowFilterBody, ...] = Field((), strict=False)
+    masks: tuple[ColumnMaskBody, ...] = Field((), strict=False)
+
+
+class PoliciesBody(StrictModel):
+    """All policies. Those that the document does not have are removed."""
+
+    version: Annotated[
+        int | None, Field(ge=0, description="the version that was read; If-Match says the same")
+    ] = None
+    roles: Annotated[dict[RoleName, RoleBody], Field(max_length=MAX_ROLES)]
+
+    def proposal(self) -> Proposal:
+        """Returns the policies in the terms of the service, each with its place."""
+        placed = dict(_placed(self))
+        return Proposal(policies_of(placed), placed)
+
+
+def policies_of(policies: Mapping[AnyPolicy, str]) -> PolicySet:
+    """Returns the policies as one set, in their one order."""
+    return PolicySet(
+        grants=tuple(policy for policy in policies if isinstance(policy, Grant)),
+        row_filters=tuple(policy for policy in policies if isinstance(policy, RowFilter)),
+        column_masks=tuple(policy for policy in policies if isinstance(policy, ColumnMask)),
+    ).in_order()
+
+
+def _placed(body: PoliciesBody) -> Iterator[tuple[AnyPolicy, str]]:
+    for role, of_role in body.roles.items():
+        place = "/roles/" + role.replace("~", "~0").replace("/", "~1")
+        for field, is_denial in (("grants", False), ("denies", True)):
+            for number, grant in enumerate(of_role.denies if is_denial else of_role.grants):
+                pattern = TablePattern.parse(grant.tables)
+                for action in grant.actions:
+                    yield Grant(role, Action(action), pattern, is_denial), f"{place}/{field}/{number}"
+        for number, row_filter in enumerate(of_role.row_filters):
+            pattern = TablePattern.parse(row_filter.tables)
+            yield RowFilter(role, pattern, row_filter.predicate), f"{place}/rowFilters/{number}/predicate"
+        for number, mask in enumerate(of_role.masks):
+            pattern = TablePattern.parse(mask.tables)
+            field = "mask" if mask.expression is None else "expression"
+            yield ColumnMask(role, pattern, mask.column, mask.sql), f"{place}/masks/{number}/{field}"
+
+
+class GrantAnswer(WireModel):
+    """Actions on the tables of a pattern."""
+
+    tables: str
+    actions: list[str]
+
+
+class RowFilterAnswer(WireModel):
+    """The rows of the tables of a pattern that the role sees."""
+
+    tables: str
+    predicate: str
+
+
+class ColumnMaskAnswer(WireModel):
+    """The mask of a column: `mask` for a ready-made one, else `expression`."""
+
+    tables: str
+    column: str
+    mask: str | None = None
+    expression: str | None = None
+
+
+class RoleAnswer(WireModel):
+    """The policies of one role."""
+
+    grants: list[GrantAnswer]
+    denies: list[GrantAnswer]
+    row_filters: list[RowFilterAnswer]
+    masks: list[ColumnMaskAnswer]
+
+
+class PoliciesAnswer(WireModel):
+    """All policies at one version, as PUT takes them."""
+
+    version: int
+    roles: dict[str, RoleAnswer]
+
+
+class DifferenceAnswer(WireModel):
+    """The policies that a change adds and removes. An edited policy is in both."""
+
+    added: dict[str, RoleAnswer]
+    removed: dict[str, RoleAnswer]
+
+
+class PlannedChangeAnswer(WireModel):
+    """A change that was made, or that would be."""
+
+    version: Annotated[int, Field(description="the version after the change")]
+    is_dry_run: bool
+    difference: DifferenceAnswer
+    warnings: list[str]
+
+
+class PolicyChangeAnswer(WireModel):
+    """One change of policies."""
+
+    version: int
+    changed_at: datetime
+    changed_by: str
+    difference: DifferenceAnswer
+
+
+class PolicyChangesAnswer(WireModel):
+    """Changes of policies, the newest first."""
+
+    changes: list[PolicyChangeAnswer]
+
+
+class DecideBody(StrictModel):
+    """A question to the policies."""
+
+    roles: Annotated[list[RoleName], Field(max_length=100)]
+    action: ActionName
+    table: Annotated[str, StringConstraints(max_length=1000), Field(description="catalog.schema.table")]
+
+
+class DecisionAnswer(WireModel):
+    """The decision about one action of these roles on one table."""
+
+    version: int
+    decision: Annotated[str, Field(description="`ALLOWED`, `DENIED` by a denial, or `NOT_GRANTED`")]
+    row_filter: Annotated[
+        str | None, Field(description="only rows where it is true are seen; null: all rows")
+    ]
+    masks: Annotated[
+        dict[str, str], Field(description="column to the expression whose value is seen instead")
+    ]
+
+
+def roles_answer(policies: PolicySet) -> dict[str, RoleAnswer]:
+    """Returns policies by role, in their one order."""
+    names = dict.fromkeys(sorted(policy.role for policy in policies.policies))
+    return {name: _role_answer(policies, name) for name in names}
+
+
+def _role_answer(policies: PolicySet, role: str) -> RoleAnswer:
+    ordered = policies.in_order()
+    grants = [grant for grant in ordered.grants if grant.role == role]
+    return RoleAnswer(
+        grants=_grants([grant for grant in grants if not grant.is_denial]),
+        denies=_grants([grant for grant in grants if grant.is_denial]),
+        row_filters=[
+            RowFilterAnswer(tables=str(found.pattern), predicate=found.predicate)
+            for found in ordered.row_filters
+            if found.role == role
+        ],
+        masks=[_mask_answer(mask) for mask in ordered.column_masks if mask.role == role],
+    )
+
+
+def _grants(grants: Sequence[Grant]) -> list[GrantAnswer]:
+    actions: dict[str, list[str]] = {}
+    for grant in grants:
+        actions.setdefault(str(grant.pattern), []).append(grant.action.value)
+    return [GrantAnswer(tables=pattern, actions=found) for pattern, found in actions.items()]
+
+
+def _mask_answer(mask: ColumnMask) -> ColumnMaskAnswer:
+    ready = ready_mask_of(mask.expression, mask.column)
+    return ColumnMaskAnswer(
+        tables=str(mask.pattern),
+        column=mask.column,
+        mask=None if ready is None else ready.value,
+        expression=mask.expression if ready is None else None,
+    )
+
+
+def policies_answer(policies: PolicySet) -> PoliciesAnswer:
+    """Returns the answer for all policies."""
+    return PoliciesAnswer(version=policies.version, roles=roles_answer(policies))
+
+
+def document_of(policies: PolicySet) -> dict[str, object]:
+    """Returns the policies as PUT and files take them, without empty fields."""
+    roles = roles_answer(policies)
+    return {"version": policies.version, "roles": {name: _brief(role) for name, role in roles.items()}}
+
+
+def _brief(role: RoleAnswer) -> dict[str, object]:
+    dumped = role.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {name: value for name, value in dumped.items() if value}
+
+
+def _difference_answer(added: Sequence[AnyPolicy], removed: Sequence[AnyPolicy]) -> DifferenceAnswer:
+    return DifferenceAnswer(
+        added=roles_answer(policies_of(dict.fromkeys(added, ""))),
+        removed=roles_answer(policies_of(dict.fromkeys(removed, ""))),
+    )
+
+
+def planned_change_answer(planned: PlannedChange, *, is_dry_run: bool) -> PlannedChangeAnswer:
+    """Returns the answer for a change."""
+    return PlannedChangeAnswer(
+        version=planned.policies.version,
+        is_dry_run=is_dry_run,
+        difference=_difference_answer(planned.difference.added, planned.difference.removed),
+        warnings=list(planned.warnings),
+    )
+
+
+def policy_change_answer(change: PolicyChange) -> PolicyChangeAnswer:
+    """Returns the answer for one entry of the history."""
+    return PolicyChangeAnswer(
+        version=change.version,
+        changed_at=change.changed_at,
+        changed_by=change.changed_by,
+        difference=_difference_answer(change.difference.added, change.difference.removed),
+    )
+
+
+def decision_answer(version: int, decision: Decision) -> DecisionAnswer:
+    """Returns the answer for a decision."""
+    if isinstance(decision, Allowed):
+        return DecisionAnswer(
+            version=version,
+            decision="ALLOWED",
+            row_filter=decision.restriction.row_filter,
+            masks=dict(decision.restriction.masks),
+        )
+    name = "DENIED" if decision.is_denied else "NOT_GRANTED"
+    return DecisionAnswer(version=version, decision=name, row_filter=None, masks={})
