@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from service.faults import Fault, Faulty
+from service.model.policies.actions import Action
 from service.model.query.query import EngineRun
 from service.model.tables.schema_changes import TableEvolution
 from service.model.tables.tables import TableName
@@ -132,13 +133,24 @@ class TableNotFound(CallerError):
         self.others = tuple(others)
 
 
+_DOING = {
+    Action.SELECT: "read",
+    Action.INSERT: "append records to",
+    Action.MODIFY: "upsert records to, or change the schema of,",
+    Action.DESCRIBE: "describe",
+    Action.CREATE: "create",
+    Action.MAINTAIN: "maintain",
+    Action.ADMIN: "administer",
+}
+
+
 class TableAccessDenied(CallerError):
     """This principal may not do this to this table."""
 
     code = "TABLE_ACCESS_DENIED"
 
-    def __init__(self, table: TableName, reason: str = "") -> None:
-        super().__init__(f"You may not do this to {table}{reason and ': '}{reason}.")
+    def __init__(self, table: TableName, action: Action, reason: str = "") -> None:
+        super().__init__(f"You may not {_DOING[action]} {table}{reason and ': '}{reason}.")
         self.table = str(table)
 
 

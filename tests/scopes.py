@@ -34,6 +34,13 @@ OF_THEIR_OWN = frozenset(
 
 ON_ONE_ENGINE = frozenset(
     f"test_{name}.py"
-    for name in ("column_lineage", "data_files", "engine", "writer_on_executors", "written_off_engine")
+    for name in (
+        "column_lineage",
+        "data_files",
+        "engine",
+        "hidden_rows",
+        "writer_on_executors",
+        "written_off_engine",
+    )
 )
 """Integration test files that share an engine without a gateway, which the last one loses."""

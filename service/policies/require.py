@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.errors import TableAccessDenied
 from service.model.policies.actions import Action
-from service.model.policies.decisions import Access, Allowed
+from service.model.policies.decisions import FULL_ACCESS, Access, Allowed
 from service.model.tables.tables import TableName
 
 EVERY_TABLE = TableName("*", "*", "*")
@@ -23,7 +23,12 @@ def require(access: Access, action: Action, table: TableName) -> None:
         TableAccessDenied: it may not. The answer is the same whether or not the table exists.
     """
     if not may(access, action, table):
-        raise TableAccessDenied(table)
+        raise TableAccessDenied(table, action)
+
+
+def administers(access: Access) -> bool:
+    """Whether policies make the principal an administrator of all tables; without policies, nobody is one."""
+    return access is not FULL_ACCESS and may(access, Action.ADMIN, EVERY_TABLE)
 
 
 def require_admin(access: Access) -> None:

@@ -22,7 +22,10 @@ import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GreaterThanOrEqual;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.CTERelationRef;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
@@ -109,6 +112,7 @@ public final class TableGuards {
         }
         final Set guarded = Collections.newSetFromMap(new IdentityHashMap());
         LogicalPlan plan = ((Dataset) dataset).queryExecution().analyzed();
+        final boolean canFail = FailingExpressions.isAnyIn(plan);
         LogicalPlan found = (LogicalPlan) plan.transformUpWithSubqueries(new AbstractPartialFunction() {
             public boolean isDefinedAt(Object node) {
                 return true;
@@ -118,7 +122,7 @@ public final class TableGuards {
                 Restriction restriction = restrictionOf((LogicalPlan) node, byName);
                 return restriction == null
                     ? withNullableColumns((LogicalPlan) node)
-                    : guard(spark, (LogicalPlan) node, restriction, guarded);
+                    : guard(spark, (LogicalPlan) node, restriction, guarded, canFail);
             }
         });
         Unguarded unguarded = new Unguarded(byName, guarded);
@@ -130,7 +134,8 @@ public final class TableGuards {
     }
 
     /** Returns the filter and masks over a new instance of the table, with the columns that the query reads. */
-    private static LogicalPlan guard(SparkSession spark, LogicalPlan table, Restriction restriction, Set guarded) {
+    private static LogicalPlan guard(
+            SparkSession spark, LogicalPlan table, Restriction restriction, Set guarded, boolean canFail) {
         LogicalPlan fresh = ((MultiInstanceRelation) table).newInstance();
         guarded.add(fresh);
         LogicalPlan rows = restriction.rowFilter == null ? fresh : new Filter(restriction.rowFilter, fresh);
@@ -142,7 +147,29 @@ public final class TableGuards {
         }
         LogicalPlan plan = new Project(CollectionConverters.asScala(columns).toSeq(), rows);
         LogicalPlan analyzed = Dataset$.MODULE$.ofRows(spark, plan).queryExecution().analyzed();
-        return withTypes(analyzed, table);
+        LogicalPlan masked = withTypes(analyzed, table);
+        boolean isApart = restriction.rowFilter != null && (canFail || hasFailingMask((Project) masked));
+        return isApart ? withRowsApart((Project) masked) : masked;
+    }
+
+    private static boolean hasFailingMask(Project masked) {
+        for (int i = 0; i < masked.projectList().length(); i++) {
+            if (FailingExpressions.canFail((Expression) masked.projectList().apply(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Lets nothing of the query see a row before the row filter has let it through.
+     *
+     * Spark moves no condition below a filter whose condition is not deterministic, and merges no filter with it.
+     * This one is true for every row. The row filter stays below it, where the source gets it.
+     */
+    private static LogicalPlan withRowsApart(Project masked) {
+        Expression always = new GreaterThanOrEqual(new SparkPartitionID(), Literal$.MODULE$.apply(Integer.valueOf(0)));
+        return new Project(masked.projectList(), new Filter(always, masked.child()));
     }
 
     private static Alias named(Expression value, Attribute shown) {

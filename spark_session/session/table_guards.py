@@ -46,7 +46,7 @@ class TableGuards:
     """Asks `TableGuards.java` in the driver's JVM which tables a query reads."""
 
     def __init__(self, gateway: JavaGateway) -> None:
-        self._java = java_instance(gateway, "TableGuards")
+        self._java = java_instance(gateway, "TableGuards", "FailingExpressions")
 
     def guarded(
         self,
@@ -97,7 +97,7 @@ def allow_view(view: TableName, access: Access) -> None:
     """
     if _seen(view, Action.SELECT, access).is_any:
         raise TableAccessDenied(
-            view, "policies restrict it, and it is a view: restrict the tables that it reads"
+            view, Action.SELECT, "policies restrict it, and it is a view: restrict the tables that it reads"
         )
 
 
@@ -112,10 +112,12 @@ def allow_table(table: ReadTable, access: Access) -> Restriction:
         return UNRESTRICTED
     restriction = _seen(table.name, Action.SELECT, access)
     if restriction.is_any and table.metadata is not None:
-        raise TableAccessDenied(table.name, "policies restrict it, and its metadata would show more")
+        raise TableAccessDenied(
+            table.name, Action.SELECT, "policies restrict it, and its metadata would show more"
+        )
     if restriction.is_any and table.hidden_columns:
         raise TableAccessDenied(
-            table.name, f"policies restrict it, and {table.hidden_columns[0]} would show more"
+            table.name, Action.SELECT, f"policies restrict it, and {table.hidden_columns[0]} would show more"
         )
     return restriction
 
@@ -132,7 +134,7 @@ def _restrictions(
 def _seen(table: TableName, action: Action, access: Access) -> Restriction:
     decision = access.decide(action, table)
     if not isinstance(decision, Allowed):
-        raise TableAccessDenied(table)
+        raise TableAccessDenied(table, action)
     return decision.restriction
 
 

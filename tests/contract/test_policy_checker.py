@@ -21,8 +21,8 @@ from spark_session.jars.jars import resolve
 from spark_session.settings.settings import SparkSettings
 from tests.contract.test_views import command
 from tests.fakes.policies import FakePolicyChecker
+from tests.integration.engines import ICEBERG
 from tests.integration.running import REPOSITORY
-from tests.integration.test_engine import ICEBERG
 
 ORDERS = TableName("lake", "sales", "orders")
 PATTERN = TablePattern.parse("lake.sales.*")

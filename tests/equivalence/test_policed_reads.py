@@ -103,7 +103,8 @@ def snapshot(lake: SqlCatalog) -> int:
         "SELECT f.k, f.name FROM by_k f JOIN dim d ON f.k = d.k",
         # An error would say that a hidden row exists.
         "SELECT k, name FROM by_k WHERE 1 / (k - 5) < 9",
-        "SELECT f.k, f.name FROM by_k f JOIN dim d ON f.k = d.k WHERE 1 / (f.k - 5) < 9",
+        "SELECT f.k, f.name FROM by_k f JOIN by_k o ON f.k = o.k WHERE 1 / (f.k - 5) < 9",
+        "SELECT f.k, f.name FROM by_k f JOIN dim d ON f.k = d.k WHERE 1 / (f.k - 5) < 9 AND d.k <> 5",
         "SELECT k, max(name) AS name FROM by_k GROUP BY k, id HAVING sum(1 / (k - 5)) < 9",
         "SELECT k, name FROM by_k WHERE if(k = 5, raise_error('seen'), TRUE)",
     ],

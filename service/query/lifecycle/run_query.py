@@ -133,7 +133,7 @@ def as_seen(failure: GatewayError, query: QueryHandle, catalogs: Catalogs) -> Ga
         return failure
     name = full_name(failure.table, query)
     if not may(query.access, Action.DESCRIBE, TableName.of(name)):
-        return TableAccessDenied(TableName.of(name))
+        return TableAccessDenied(TableName.of(name), Action.SELECT)
     found = failure.nearest or catalogs.nearest(name)
     return TableNotFound(
         failure.table, [near for near in found if may(query.access, Action.DESCRIBE, TableName.of(near))]
