@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import structlog
 
 from service.errors import MetricsStoreDown, PoliciesDown
-from service.model.authentication.principals import Principal
+from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.operations.health import PartHealth, PartState
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Decision, Refused
@@ -17,6 +17,7 @@ from service.model.policies.policies import PolicySet
 from service.model.policies.signs import Outcome, PolicySigns
 from service.model.tables.tables import TableName
 from service.periodic_worker import PeriodicWorker
+from service.policies.anonymous_access import ANONYMOUS_ACCESS
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.policy_ports import PolicyStore
 from service.ports import Clock
@@ -82,6 +83,8 @@ class LivePolicies:
 
     def access_of(self, principal: Principal) -> Access:
         """See `service.policy_ports.Policies`: its decisions are of one version, and are counted."""
+        if principal.kind is PrincipalKind.ANONYMOUS:
+            return CountedAccess(ANONYMOUS_ACCESS, self._count)
         return CountedAccess(RoleAccess(self.current(), principal.roles), self._count)
 
     def current(self) -> CompiledPolicies:

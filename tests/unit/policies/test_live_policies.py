@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from service.errors import MetricsStoreDown, PoliciesChanged, PoliciesDown
+from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
 from service.model.operations.health import PartState
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Allowed, Decision, Refused
@@ -182,3 +183,14 @@ def test_decisions_are_counted_by_their_outcome(house: House) -> None:
         Outcome.UNKNOWN: 0,
     }
     assert house.live.signs().version == 1
+
+
+def test_a_caller_without_credentials_reads_and_appends_and_nothing_else(started: House) -> None:
+    access = started.live.access_of(NOBODY)
+    allowed = [action for action in Action if isinstance(access.decide(action, ORDERS), Allowed)]
+    assert allowed == [Action.SELECT, Action.INSERT, Action.DESCRIBE]
+
+
+def test_a_principal_without_roles_may_do_nothing(started: House) -> None:
+    access = started.live.access_of(Principal("ada", PrincipalKind.KEY))
+    assert all(isinstance(access.decide(action, ORDERS), Refused) for action in Action)

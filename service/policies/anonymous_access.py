@@ -1,0 +1,23 @@
+"""What a caller without credentials may do while policies decide."""
+
+from __future__ import annotations
+
+from service.model.policies.actions import Action
+from service.model.policies.decisions import Allowed, Decision, Refused
+from service.model.tables.tables import TableName
+
+_MAY = frozenset({Action.SELECT, Action.INSERT, Action.DESCRIBE})
+
+
+class AnonymousAccess:
+    """Implements `Access`: every table may be read, and records may be appended; nothing else.
+
+    Only a gateway that requires no credentials has such callers. They have no roles that policies could name.
+    """
+
+    def decide(self, action: Action, table: TableName) -> Decision:
+        """See `Access`."""
+        return Allowed() if action in _MAY else Refused(action, table)
+
+
+ANONYMOUS_ACCESS = AnonymousAccess()
