@@ -10,9 +10,8 @@ from fastapi import APIRouter, Query
 from api.http.app_context import CallersAccess, CurrentAppContext
 from api.http.routes.documented import problems
 from api.http.schemas.pruning_summary import PruningSummaryAnswer, PruningSummaryQuery, pruning_summary_answer
-from service.model.policies.actions import Action
 from service.model.tables.tables import TableName
-from service.policies.require import may
+from service.policies.shown_counts import shows_counts
 
 router = APIRouter(tags=["pruning"])
 
@@ -21,9 +20,9 @@ router = APIRouter(tags=["pruning"])
 async def pruning_summary(
     query: Annotated[PruningSummaryQuery, Query()], app_context: CurrentAppContext, access: CallersAccess
 ) -> PruningSummaryAnswer:
-    """For each table that the caller may know of: what was read of the total, and what its filters did."""
+    """For each table whose rows the caller may all see: what was read of the total, and what filters did."""
     found = await app_context.access.call(
         app_context.access.gateway.queries.pruning_summary, query.since, query.table
     )
-    known = [table for table in found.tables if may(access, Action.DESCRIBE, TableName.of(table.table))]
+    known = [table for table in found.tables if shows_counts(access, TableName.of(table.table))]
     return pruning_summary_answer(replace(found, tables=tuple(known)))

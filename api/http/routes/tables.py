@@ -12,6 +12,7 @@ from api.http.routes.documented import problems
 from api.http.schemas.tables import NoQuery, TableAnswer, TablesAnswer, TablesQuery, table_answer, table_entry
 from service.model.policies.actions import Action
 from service.policies.require import may, require
+from service.policies.shown_counts import shows_counts, without_row_counts
 
 router = APIRouter(tags=["tables"])
 
@@ -36,6 +37,10 @@ async def get_table(
     app_context: CurrentAppContext,
     access: CallersAccess,
 ) -> TableAnswer:
-    """One table: its columns, partition spec, sort order and snapshots."""
+    """One table: its columns, partition spec, sort order and snapshots.
+
+    A caller who may not see every row gets no numbers of rows, files and bytes.
+    """
     require(access, Action.DESCRIBE, table_name(name))
-    return table_answer(await app_context.access.call(app_context.access.gateway.table, table_name(name)))
+    facts = await app_context.access.call(app_context.access.gateway.table, table_name(name))
+    return table_answer(facts if shows_counts(access, facts.name) else without_row_counts(facts))

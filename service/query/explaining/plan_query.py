@@ -9,6 +9,7 @@ from service.errors import QueryCanceled, TableNotFound
 from service.model.operations.health import PartHealth
 from service.model.query.explanation import PLANNED, Explanation
 from service.model.query.query import QueryRequest, QueryState
+from service.policies.shown_counts import with_shown_counts
 from service.ports import BoundedCalls, Engine, EngineResult, Statement
 from service.query.explaining.explain import explain
 from service.query.filtering.unfiltered_scans import unfiltered_scans
@@ -56,7 +57,7 @@ def _explanation(query: QueryHandle, planned: EngineResult, calls: BoundedCalls)
     shown = replace(
         record,
         state=QueryState.SUCCEEDED,
-        scans=planned.scans,
+        scans=with_shown_counts(planned.scans, query.access),
         filters=(*record.filters, *unfiltered_scans(query.pruned, planned.scans)),
         spark_plan=plan_text_of(planned)[:MAX_PLAN_CHARACTERS],
         planning_ms=pruning_ms + planned.planning_ms,

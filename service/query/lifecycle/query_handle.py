@@ -16,6 +16,7 @@ from service.model.policies.decisions import Access
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import EngineRun, QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Manifest
+from service.policies.shown_counts import with_shown_counts
 from service.ports import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.unfiltered_scans import unfiltered_scans
@@ -174,7 +175,7 @@ class QueryHandle:
             running_ms=worked_ms - planning_ms,
             row_count=manifest.row_count,
             byte_count=manifest.byte_count,
-            scans=result.scans,
+            scans=with_shown_counts(result.scans, self.access),
             filters=self._filters(result.scans),
         )
         return self._end(record, manifest, None, now_ms)
@@ -197,7 +198,7 @@ class QueryHandle:
             queued_ms=(now_ms if self._started_ms is None else self._started_ms) - self._submitted_ms,
             planning_ms=planning_ms,
             running_ms=worked_ms - planning_ms,
-            scans=() if run is None else run.scans,
+            scans=() if run is None else with_shown_counts(run.scans, self.access),
             filters=self._filters(() if run is None else run.scans),
         )
         return self._end(record, None, failure, now_ms)

@@ -1,0 +1,33 @@
+"""Counts of a table's files and rows: they would show how many rows a policy hides, and where these lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from service.model.policies.actions import Action
+from service.model.policies.decisions import Access, Allowed
+from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.tables.tables import TableFacts, TableName
+
+_NOTHING = Selection(0, 0)
+_NOT_SHOWN = PruningMetrics(_NOTHING, _NOTHING, _NOTHING, _NOTHING, _NOTHING, planning_ms=0)
+
+
+def shows_counts(access: Access, table: TableName) -> bool:
+    """Whether the principal sees every row of the table."""
+    decision = access.decide(Action.SELECT, table)
+    return isinstance(decision, Allowed) and decision.restriction.row_filter is None
+
+
+def with_shown_counts(scans: Iterable[ScanRecord], access: Access) -> tuple[ScanRecord, ...]:
+    """Returns the scans, with zeros for tables of which the principal does not see every row."""
+    return tuple(
+        scan if shows_counts(access, TableName.of(scan.table)) else replace(scan, metrics=_NOT_SHOWN)
+        for scan in scans
+    )
+
+
+def without_row_counts(facts: TableFacts) -> TableFacts:
+    """Returns the table as one whose number of rows is not known, without numbers of files and bytes."""
+    return replace(facts, record_count=0, deleted_record_count=None, data_file_count=0, total_bytes=0)
