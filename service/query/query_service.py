@@ -195,6 +195,21 @@ class QueryService:
             return
         self._workers.cancel(query, QueryCanceled())
 
+    def cancel_any(self, query_id: UUID) -> None:
+        """Asks the query to end, whose ever it is, as `cancel` does. For operators.
+
+        Raises:
+            QueryNotFound: there is no such query.
+        """
+        query = self.registry.find(query_id)
+        if query is not None:
+            self.cancel(query_id, query.caller)
+            return
+        found = self._recorded(query_id) or self._open_elsewhere(query_id)
+        if found is None:
+            raise QueryNotFound
+        self.cancel(query_id, found.record.caller)
+
     def explain(self, query_id: UUID, caller: str) -> Explanation:
         """Explains the query: its record, how much it read of how much, and how it was planned.
 

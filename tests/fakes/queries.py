@@ -168,6 +168,12 @@ class FakeQueries(QueryService):
         if not query.record.state.is_final:
             self._end(query, QueryState.CANCELED, QueryCanceled())
 
+    def cancel_any(self, query_id: UUID) -> None:
+        query = self.by_id.get(query_id)
+        if query is None:
+            raise QueryNotFound
+        self.cancel(query_id, query.record.caller)
+
     def explain(self, query_id: UUID, caller: str) -> Explanation:
         return explain(self._query(query_id, caller).record)
 

@@ -8,24 +8,32 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from api.http.answers.page_token import page_token, position_of
-from api.http.app_context import Caller, CurrentAppContext
+from api.http.app_context import Caller, CallersAccess, CurrentAppContext
 from api.http.routes.documented import problems
 from api.http.schemas.query_list import QueriesAnswer, QueriesQuery, listed_query
 from service.model.query.history import QueryListing, QuerySummary
+from service.policies.require import administers
 
 router = APIRouter(tags=["query"])
 
 
 @router.get("/query", responses=problems(422, 503))
 async def list_queries(
-    query: Annotated[QueriesQuery, Query()], app_context: CurrentAppContext, caller: Caller
+    query: Annotated[QueriesQuery, Query()],
+    app_context: CurrentAppContext,
+    caller: Caller,
+    access: CallersAccess,
 ) -> QueriesAnswer:
-    """The caller's own queries, the newest first. One that has just ended may be missing for a moment."""
+    """The caller's own queries, the newest first. One that has just ended may be missing for a moment.
+
+    Who administers all tables by policies may name another `principal`.
+    """
     before = None if query.page_token is None else position_of(query.page_token)
-    if query.principal not in (None, caller):
+    listed = query.principal or caller
+    if listed != caller and not administers(access):
         return QueriesAnswer(queries=[], next_page_token=None)
     # The entry beyond the limit shows whether there is another page.
-    listing = QueryListing(caller, query.limit + 1, query.state, before)
+    listing = QueryListing(listed, query.limit + 1, query.state, before)
     return _page(
         await app_context.access.call(app_context.access.gateway.queries.list_queries, listing), query.limit
     )

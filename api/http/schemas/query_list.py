@@ -20,7 +20,10 @@ class QueriesQuery(StrictModel):
     state: Annotated[QueryState | None, Field(strict=False, description="only queries in this state")] = None
     principal: Annotated[
         str | None,
-        Field(max_length=255, description="only this caller's; another caller's are never listed"),
+        Field(
+            max_length=255,
+            description="only this caller's; only administrators by policies may name another one",
+        ),
     ] = None
     limit: Annotated[int, Field(strict=False, ge=1, le=1000, description="maximum number of queries")] = 50
     page_token: Annotated[
