@@ -21,6 +21,7 @@ from service.model.tables.tables import (
     TableListing,
     TableName,
 )
+from service.policy_ports import NoPolicies, Policies
 from tests.fakes.api_keys import fake_api_keys
 from tests.fakes.audit import FakeAuditLog, FakeTrail
 from tests.fakes.catalogs import FakeCatalogs
@@ -56,6 +57,7 @@ class FakeGateway(Gateway):
         self.trail = FakeTrail()
         self.audit_log = FakeAuditLog(FakeClock(NOON))
         self.audit = Audit(self.trail, self.audit_log)
+        self._policies: Policies = NoPolicies()
         self._policy_service = fake_policies(lambda: self.tables())
 
     @property
