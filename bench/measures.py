@@ -23,6 +23,7 @@ from bench import (
     one_collection,
     one_reading,
     one_round,
+    policy_decisions,
     pruning_step,
     select_one,
     small_ingests,
@@ -69,6 +70,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         "select-1": Measure(select_one.__doc__ or "", select_one.measure, select_one.draw),
         "tracing": Measure(tracing_cost.__doc__ or "", tracing_cost.measure, tracing_cost.draw),
+        "policy-decisions": Measure(
+            policy_decisions.__doc__ or "", policy_decisions.measure, policy_decisions.draw
+        ),
         "clients": Measure(clients.__doc__ or "", clients.measure, clients.draw),
         "long-poll": Measure(long_poll.__doc__ or "", long_poll.measure, long_poll.draw),
         "demo-query": Measure(demo_query.__doc__ or "", demo_query.measure, demo_query.draw),
