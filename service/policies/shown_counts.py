@@ -9,6 +9,7 @@ from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Allowed
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.tables.tables import TableFacts, TableName
+from service.policies.require import may
 
 _NOTHING = Selection(0, 0)
 _NOT_SHOWN = PruningMetrics(_NOTHING, _NOTHING, _NOTHING, _NOTHING, _NOTHING, planning_ms=0)
@@ -18,6 +19,14 @@ def shows_counts(access: Access, table: TableName) -> bool:
     """Whether the principal sees every row of the table."""
     decision = access.decide(Action.SELECT, table)
     return isinstance(decision, Allowed) and decision.restriction.row_filter is None
+
+
+def shows_writes(access: Access, table: TableName) -> bool:
+    """Whether the principal may know how much was written: it knows of the table, and no row is hidden."""
+    decision = access.decide(Action.SELECT, table)
+    if isinstance(decision, Allowed):
+        return decision.restriction.row_filter is None
+    return may(access, Action.DESCRIBE, table)
 
 
 def with_shown_counts(scans: Iterable[ScanRecord], access: Access) -> tuple[ScanRecord, ...]:

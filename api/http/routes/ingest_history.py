@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from api.http.answers.page_token import page_token, position_of
-from api.http.app_context import Caller, CurrentAppContext
+from api.http.app_context import Caller, CallersAccess, CurrentAppContext
 from api.http.routes.documented import problems
 from api.http.schemas.ingest_list import IngestsAnswer, IngestsQuery, listed_ingest
 from api.http.schemas.ingest_summary import IngestSummaryAnswer, IngestSummaryQuery, ingest_summary_answer
 from service.model.ingest.ingest import IngestRecord
 from service.model.ingest.ingest_history import IngestListing, IngestPosition
 from service.model.query.history import QueryPosition
+from service.model.tables.tables import TableName
+from service.policies.shown_counts import shows_writes
 
 router = APIRouter(tags=["ingest"])
 
@@ -32,13 +35,17 @@ async def list_ingests(
 
 @router.get("/ingest/summary", responses=problems(422, 503))
 async def ingest_summary(
-    query: Annotated[IngestSummaryQuery, Query()], app_context: CurrentAppContext
+    query: Annotated[IngestSummaryQuery, Query()], app_context: CurrentAppContext, access: CallersAccess
 ) -> IngestSummaryAnswer:
-    """For each table: what was written, what waits or failed, and how long its commit rounds took."""
+    """For each table: what was written, what waits or failed, and how long its commit rounds took.
+
+    It has the tables that the caller may know of, without those whose rows policies hide from it.
+    """
     found = await app_context.access.call(
         app_context.access.gateway.ingests.summary, query.since, query.table
     )
-    return ingest_summary_answer(found)
+    known = [table for table in found.tables if shows_writes(access, TableName.of(table.table))]
+    return ingest_summary_answer(replace(found, tables=known))
 
 
 def _page(found: Sequence[IngestRecord], limit: int) -> IngestsAnswer:

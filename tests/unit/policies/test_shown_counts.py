@@ -11,7 +11,7 @@ from service.model.policies.table_patterns import TablePattern
 from service.model.query.pruning import Selection
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from service.policies.shown_counts import shows_counts, with_shown_counts, without_row_counts
+from service.policies.shown_counts import shows_counts, shows_writes, with_shown_counts, without_row_counts
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.queries import SCAN
 
@@ -49,6 +49,13 @@ def test_counts_are_shown_to_who_sees_every_row(roles: tuple[str, ...], expected
     assert (shown.table, shown.snapshot_id) == (SCAN.table, SCAN.snapshot_id)
     if not expected:
         assert {shown.metrics.rows, shown.metrics.data_files, shown.metrics.bytes} == {Selection(0, 0)}
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"), [("all", True), ("masked", True), ("some", False), ("describer", True), ("", False)]
+)
+def test_writes_are_shown_to_who_knows_the_table_and_sees_every_row_of_it(role: str, expected: bool) -> None:
+    assert shows_writes(access(role), TableName.of(SCAN.table)) is expected
 
 
 def test_without_policies_counts_are_shown() -> None:

@@ -163,3 +163,13 @@ async def test_without_policies_nobody_lists_queries_of_others(
         boss = headers("everything")
         assert (await client.get("/query?principal=select", headers=boss)).json()["queries"] == []
         assert (await client.delete(f"/query/{sent.json()['queryId']}", headers=boss)).status_code == 404
+
+
+async def test_the_summary_of_ingests_has_the_tables_that_a_caller_may_know(
+    running: Running, gateway: FakeGateway
+) -> None:
+    gateway._policies = live()
+    async with running(SETTINGS) as client:
+        for role in ("select", "some", "none", "everything"):
+            found = (await client.get("/ingest/summary", headers=headers(role))).json()["tables"]
+            assert bool(found) == (role == "everything")
