@@ -70,7 +70,7 @@ class IngestService:
     ) -> Accepted:
         """Writes the files and makes them durable; blocks until then, and their commit follows by itself.
 
-        What the caller may do is decided here; a commit after it asks nobody.
+        The caller's rights are decided here; a commit after it asks nobody.
 
         `is_canceled` is polled until the files of a source are found. From then on the ingest is accepted
         whether or not the caller still waits for it: the same `requestId` finds it.

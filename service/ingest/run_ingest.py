@@ -92,7 +92,7 @@ class IngestPorts:
     trail: AuditTrail = field(default=NO_TRAIL)
     """The audit of ingests that belong to no request."""
     access: Access = FULL_ACCESS
-    """What the sender of the ingest may do."""
+    """The rights of the ingest's sender."""
 
     def within(self, access: Access) -> IngestPorts:
         """Returns the same ports for one ingest, whose sender may do no more than `access` allows."""

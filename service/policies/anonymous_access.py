@@ -1,4 +1,4 @@
-"""What a caller without credentials may do while policies decide."""
+"""The rights of a caller without credentials while policies decide."""
 
 from __future__ import annotations
 

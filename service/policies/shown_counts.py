@@ -30,7 +30,7 @@ def shows_writes(access: Access, table: TableName) -> bool:
 
 
 def with_shown_counts(scans: Iterable[ScanRecord], access: Access) -> tuple[ScanRecord, ...]:
-    """Returns the scans, with zeros for tables of which the principal does not see every row."""
+    """Returns the scans, with zeros for tables whose rows the principal does not all see."""
     return tuple(
         scan if shows_counts(access, TableName.of(scan.table)) else replace(scan, metrics=_NOT_SHOWN)
         for scan in scans

@@ -1,4 +1,4 @@
-"""Lets a query read only what its principal may read: the analyzed plan is the judge.
+"""Lets a query read only what its principal may read: the analyzed plan decides.
 
 The plan has every table that will be read: those of views, of common table expressions, at versions, and
 under names that are computed. Each must be allowed. Between the query and a restricted table, the plan gets
@@ -62,7 +62,7 @@ class TableGuards:
 
         Raises:
             TableAccessDenied: the principal may not read a table or a view.
-            StatementNotAllowed: the plan reads something whose name cannot be told.
+            StatementNotAllowed: the plan reads something whose name is not known.
         """
         if access is FULL_ACCESS:
             return frame, False

@@ -51,7 +51,7 @@ class Policed:
 
     @property
     def access(self) -> RoleAccess:
-        """What the role may do."""
+        """The access of the role."""
         return RoleAccess(CompiledPolicies(self.policies), frozenset({ANALYST}))
 
     def make_views(self, run: Callable[[str], object]) -> None:

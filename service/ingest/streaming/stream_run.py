@@ -173,7 +173,7 @@ class StreamRun:
 
     def _accepted(self, request: IngestRequest) -> Accepted:
         try:
-            # What its creator may write was decided when the stream was created.
+            # The rights of its creator were decided when the stream was created.
             return self._ingests.accept(request, self.record.caller, FULL_ACCESS)
         except RecordsInvalid as refused:
             raise _with_first_reason(refused) from refused

@@ -30,7 +30,7 @@ Decision = Refused | Allowed
 
 
 class Access(Protocol):
-    """What one principal may do, by the policies of one moment: it never changes.
+    """The rights of one principal, by the policies of one moment: they never change.
 
     A query asks the same object from its beginning to its end. A change of policies in between would mix keys
     and rows of different restrictions.

@@ -1,4 +1,4 @@
-"""What a principal does not see of a table: rows and the values of columns."""
+"""The rows and the values of columns that a principal does not see of a table."""
 
 from __future__ import annotations
 

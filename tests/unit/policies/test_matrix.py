@@ -35,7 +35,7 @@ RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "barred": (("*.*.*", "select"), ("*.*.*", "!admin")),
     "owner": (("*.*.*", "admin"),),
 }
-"""What each role has: an action, a denial, a row filter, or a mask, by a pattern of tables."""
+"""Each role has actions, denials, row filters and masks, each by a pattern of tables."""
 PRINCIPALS = (
     *(frozenset(roles) for count in (0, 1, 2) for roles in combinations(sorted(RULES), count)),
     frozenset({"filtered", "masked", "analyst"}),
