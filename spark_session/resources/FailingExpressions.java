@@ -29,6 +29,8 @@ public final class FailingExpressions {
         "Alias", "And", "AttributeReference", "CaseWhen", "Coalesce", "EqualNullSafe", "EqualTo", "GreaterThan",
         "GreaterThanOrEqual", "If", "In", "InSet", "InSubquery", "IsNaN", "IsNotNull", "IsNull", "LessThan",
         "LessThanOrEqual", "Literal", "NaNvl", "Not", "Or", "OuterReference", "SortOrder",
+        // Expressions with a name for a part that occurs in them twice.
+        "CommonExpressionDef", "CommonExpressionRef", "With",
         // Queries in an expression; what is in them is looked at, too.
         "Exists", "ListQuery", "ScalarSubquery",
         // Texts.
