@@ -17,36 +17,36 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Client:
-    """Sends requests over one connection; for one thread."""
+    """Sends requests over one connection, all with the same headers; for one thread."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> None:
         address = urlsplit(url)
+        self._headers = dict(headers)
         self._connection = HTTPConnection(address.hostname or "", address.port, timeout=120)
 
     def get(self, path: str) -> tuple[int, bytes]:
         """Returns the status and the body."""
-        self._connection.request("GET", path)
+        self._connection.request("GET", path, headers=self._headers)
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
     def delete(self, path: str) -> tuple[int, bytes]:
         """Returns the status and the body."""
-        self._connection.request("DELETE", path)
+        self._connection.request("DELETE", path, headers=self._headers)
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
     def post(self, path: str, body: bytes) -> tuple[int, bytes]:
         """Sends JSON; returns the status and the body."""
-        self._connection.request("POST", path, body, {"Content-Type": "application/json"})
-        answer = self._connection.getresponse()
-        return answer.status, answer.read()
+        return self._sent("POST", path, body)
+
+    def put(self, path: str, body: bytes) -> tuple[int, bytes]:
+        """Sends JSON; returns the status and the body."""
+        return self._sent("PUT", path, body)
 
     def query(self, body: dict[str, Any], headers: Mapping[str, str] = NO_HEADERS) -> tuple[int, bytes]:
         """Sends a query with the longest allowed wait; returns the status and the body."""
-        sent = orjson.dumps({**WAIT, **body})
-        self._connection.request("POST", "/query", sent, {"Content-Type": "application/json", **headers})
-        answer = self._connection.getresponse()
-        return answer.status, answer.read()
+        return self._sent("POST", "/query", orjson.dumps({**WAIT, **body}), headers)
 
     def timed_query_ms(self, body: dict[str, Any]) -> float:
         """Returns how long the answer took, there and back.
@@ -60,6 +60,14 @@ class Client:
         if status != 200:
             raise RuntimeError(f"{status}: {answer[:500]!r}")
         return took_ms
+
+    def _sent(
+        self, method: str, path: str, body: bytes, headers: Mapping[str, str] = NO_HEADERS
+    ) -> tuple[int, bytes]:
+        sent = {"Content-Type": "application/json", **self._headers, **headers}
+        self._connection.request(method, path, body, sent)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
 
     def close(self) -> None:
         """Closes the connection."""

@@ -23,6 +23,8 @@ from bench import (
     one_collection,
     one_reading,
     one_round,
+    policed_select_one,
+    policed_star_queries,
     policy_decisions,
     pruning_step,
     select_one,
@@ -81,6 +83,15 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             star_queries.__doc__ or "", star_queries.measure, star_queries.draw, tpcds_lake.load
         ),
         "tpcds": Measure(tpcds.__doc__ or "", tpcds.measure, tpcds.draw, tpcds_lake.load),
+        "policed-select-1": Measure(
+            policed_select_one.__doc__ or "", policed_select_one.measure, policed_select_one.draw
+        ),
+        "policed-star-queries": Measure(
+            policed_star_queries.__doc__ or "",
+            policed_star_queries.measure,
+            policed_star_queries.draw,
+            tpcds_lake.load,
+        ),
         "unprunable-keys": Measure(
             unprunable_keys.__doc__ or "",
             unprunable_keys.measure,
