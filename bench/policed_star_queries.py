@@ -3,10 +3,10 @@
 This measures whether a policy costs more than its predicate. Two callers ask the twelve star queries and a
 join of returns and dates over TPC-DS at scale 1. A row filter lets one of them see the first half of each
 month in `date_dim`. The other sees everything, and asks for `(SELECT * FROM date_dim WHERE d_dom <= 15)`
-instead of `date_dim`. Both prune by cached filters: the rows of a dimension that a policy hides narrow the
-fact, too. There are six rounds to warm up and eleven to measure. The two take turns, each first in every
-other round; the rows of the results are not sent, but their number is compared, and so are the files of the
-fact. A ratio is that of the medians; in brackets are the smallest and the largest of single rounds.
+instead of `date_dim`. Both prune by cached filters: the rows of a dimension that a policy hides select fewer
+files of the fact, too. There are six rounds to warm up and eleven to measure. The two take turns, each first
+in every other round; the rows of the results are not sent, but their number is compared, and so are the files
+of the fact. A ratio is that of the medians; in brackets are the smallest and the largest of single rounds.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from service.adapters.telemetry.policy_collector import PolicyCollector
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.policies.live_policies import LivePolicies, PolicyTimes
 from service.policies.manage_policies import PolicyBounds, PolicyService
-from service.policies.safe_functions import SAFE_FUNCTIONS
 from spark_session.engine.policy_checks import SparkPolicyChecker
+from spark_session.vetting.functions import POLICY_SAFE
 
 
 def build_policies(settings: Settings, components: Components, metrics: QueryMetrics) -> PolicyService:
@@ -55,5 +55,5 @@ def _service(
     bounds = PolicyBounds(
         settings.policies_max_count, settings.policies_max_expression_bytes, settings.policies_max_checks
     )
-    checker = SparkPolicyChecker(lambda: components.engine.session, SAFE_FUNCTIONS)
+    checker = SparkPolicyChecker(lambda: components.engine.session, POLICY_SAFE)
     return PolicyService(store, checker, lambda: components.all_catalogs.tables(), bounds, live)

@@ -8,12 +8,14 @@ from uuid import UUID, uuid4
 
 import structlog
 
+from service.audit.applied_policies import applied_policies
 from service.audit.outcomes import outcome_of
 from service.audit.statements import ShownStatement, statement_details
 from service.audit_ports import AuditTrail
 from service.errors import MetricsStoreDown
-from service.model.audit.bounded_names import with_names
+from service.model.audit.bounded_names import with_names, with_policies
 from service.model.audit.events import Action, AuditEvent, Details, Origin, Outcome
+from service.model.policies.decisions import Access
 from service.model.query.explanation import Explanation
 from service.model.query.query import QueryRecord, QueryState
 from service.ports import Journal, QueryStore
@@ -38,7 +40,7 @@ def query_event(record: QueryRecord, shown: ShownStatement) -> AuditEvent:
         action=Action.QUERY,
         outcome=outcome,
         origin=record.origin or Origin(record.caller),
-        details=with_tables(details, record),
+        details=with_tables(details, record, record.access),
         error_code=error_code,
         duration_ms=record.queued_ms + record.planning_ms + record.running_ms,
     )
@@ -91,15 +93,16 @@ class LostQueries:
                 self._trail.write(query_event(record, self._shown))
 
 
-def with_tables(details: Details, ended: QueryRecord | Explanation) -> Details:
-    """Adds the tables that a query read or was planned with, and the columns that its scans read.
+def with_tables(details: Details, ended: QueryRecord | Explanation, access: Access) -> Details:
+    """Adds the tables that a query read or was planned with, the columns of its scans, and applied policies.
 
     A table also counts if it was read for keys, if its rows were in memory, or if its join was eliminated.
     """
     columns: dict[str, list[str]] = {}
     for scan in ended.scans:
         columns.setdefault(scan.table, []).extend(scan.columns)
-    return with_names(details, (*columns, *_tables_beside_scans(ended)), columns)
+    named = with_names(details, (*columns, *_tables_beside_scans(ended)), columns)
+    return with_policies(named, applied_policies(access, named.tables))
 
 
 def _tables_beside_scans(ended: QueryRecord | Explanation) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from typing import LiteralString, cast
+from typing import LiteralString
 from uuid import uuid4
 
 import psycopg
@@ -67,7 +67,7 @@ def logs(request: pytest.FixtureRequest) -> Iterator[Logs]:
     log = PostgresAuditLog(url)
 
     def age(by: timedelta) -> None:
-        seconds = cast(LiteralString, str(by.total_seconds()))
+        seconds = str(by.total_seconds())
         without_guard(url, f"UPDATE audit_events SET stored_at = stored_at - interval '{seconds} s'")
 
     yield Logs(log, age)
@@ -186,7 +186,7 @@ def test_old_entries_are_deleted_only_by_the_routine(empty_url: str) -> None:
 
 
 def test_a_role_that_may_only_add_and_read_is_enough(empty_url: str) -> None:
-    role = cast(LiteralString, f"writer_{uuid4().hex}")
+    role = f"writer_{uuid4().hex}"
     run(
         empty_url,
         f"CREATE ROLE {role} LOGIN PASSWORD 'p'",

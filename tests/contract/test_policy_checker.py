@@ -13,12 +13,12 @@ from service.model.policies.policies import ColumnMask, RowFilter
 from service.model.policies.ready_masks import ReadyMask, expression_of
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.tables import TableName
-from service.policies.safe_functions import SAFE_FUNCTIONS
 from service.policy_ports import PolicyChecker
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.policy_checks import SparkPolicyChecker
 from spark_session.jars.jars import resolve
 from spark_session.settings.settings import SparkSettings
+from spark_session.vetting.functions import POLICY_SAFE
 from tests.contract.test_views import command
 from tests.fakes.policies import FakePolicyChecker
 from tests.integration.engines import ICEBERG
@@ -65,7 +65,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
 
 @pytest.fixture
 def spark(engine: SparkEngine) -> PolicyChecker:
-    return SparkPolicyChecker(lambda: engine.session, SAFE_FUNCTIONS)
+    return SparkPolicyChecker(lambda: engine.session, POLICY_SAFE)
 
 
 @pytest.fixture(params=["fake", pytest.param("spark", marks=pytest.mark.integration)])
@@ -236,4 +236,4 @@ def test_a_table_that_is_not_there_is_named(spark: PolicyChecker) -> None:
 
 def test_without_an_engine_nothing_is_accepted() -> None:
     with pytest.raises(EngineNotReady):
-        SparkPolicyChecker(lambda: None, SAFE_FUNCTIONS).check(ORDERS, [row_filter("TRUE")])
+        SparkPolicyChecker(lambda: None, POLICY_SAFE).check(ORDERS, [row_filter("TRUE")])

@@ -11,6 +11,7 @@ import structlog
 from service import audited
 from service.audit.query_events import with_tables
 from service.model.ingest.ingest import IngestRecord
+from service.model.policies.decisions import Access
 from service.model.query.explanation import Explanation
 from service.model.query.query import QueryRecord
 
@@ -29,11 +30,11 @@ def note_query_id(query_id: UUID) -> None:
         request.details = replace(request.details, query_id=query_id)
 
 
-def note_explained(explanation: Explanation) -> None:
+def note_explained(explanation: Explanation, access: Access) -> None:
     """Notes the tables that a query was planned with, for the audit event of its explanation."""
     request = audited.current()
     if request is not None:
-        request.details = with_tables(request.details, explanation)
+        request.details = with_tables(request.details, explanation, access)
 
 
 def note_ingest(record: IngestRecord) -> None:

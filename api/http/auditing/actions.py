@@ -22,6 +22,9 @@ _ACTIONS = tuple(
         ("GET", r"/keys", Action.KEYS_LISTED),
         ("DELETE", r"/keys/[^/]+", Action.KEY_REVOKED),
         ("GET", r"/audit", Action.AUDIT_READ),
+        ("PUT", r"/policies", Action.POLICIES_CHANGED),
+        ("POST", r"/policies/decide", Action.POLICIES_READ),
+        ("GET", r"/policies(?:/changes)?", Action.POLICIES_READ),
     )
 )
 

@@ -83,7 +83,7 @@ async def explain_before(
     app_context.note_statement(body.sql)
     asked = query_request(body, app_context.settings)
     explanation = await _planned(app_context, asked, caller, access, request)
-    note_explained(explanation)
+    note_explained(explanation, access)
     content = await app_context.access.call(_content, explanation, media_type)
     return Response(content, headers=_HEADERS, media_type=media_type)
 

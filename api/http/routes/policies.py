@@ -28,8 +28,10 @@ from api.http.schemas.policies import (
 )
 from api.http.schemas.tables import NoQuery
 from api.http.schemas.wire import StrictModel
+from service.audited import note
 from service.errors import AdminRequired
 from service.faults import Fault
+from service.model.audit.events import Details
 from service.model.authentication.principals import Admins, Principal
 from service.model.policies.actions import Action
 from service.policies.manage_policies import PolicyService
@@ -94,8 +96,10 @@ async def put_policies(
         change = partial(service.plan, body.proposal(), version)
     else:
         change = partial(service.replace, body.proposal(), version, principal.name)
+    note(Details(target="dry run" if asked.dry_run else None))
     planned = await app_context.access.call(change)
     if not asked.dry_run:
+        note(Details(target=f"version {planned.policies.version}"))
         response.headers["ETag"] = f'"{planned.policies.version}"'
     return planned_change_answer(planned, is_dry_run=asked.dry_run)
 

@@ -49,6 +49,11 @@
 {{- include "sluice.setting" (dict "root" . "name" "policies_max_count" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "policies_max_expression_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "policies_max_checks" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "audit" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "audit_statement_text" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "audit_retention_days" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "audit_buffer_events" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "audit_when_full" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "traces_endpoint" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "traces_headers" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "traces_sample_ratio" "kind" "json") }}

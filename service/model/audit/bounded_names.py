@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from service.model.audit.events import Details
 
 MAX_TABLES = 200
 MAX_COLUMNS = 2_000
+MAX_POLICIES = 2_000
 
 
 def with_names(details: Details, tables: Iterable[str], columns: Mapping[str, Iterable[str]]) -> Details:
@@ -33,3 +35,14 @@ def with_names(details: Details, tables: Iterable[str], columns: Mapping[str, It
         columns=shown,
         is_shortened=details.is_shortened or is_shortened,
     )
+
+
+def with_policies(details: Details, policies: Iterable[str]) -> Details:
+    """Adds the policies that were applied, up to the bound.
+
+    >>> with_policies(Details(), ["row filter of lake.a.t"]).policies
+    ('row filter of lake.a.t',)
+    """
+    names = tuple(islice(policies, MAX_POLICIES + 1))
+    is_shortened = details.is_shortened or len(names) > MAX_POLICIES
+    return replace(details, policies=names[:MAX_POLICIES], is_shortened=is_shortened)

@@ -27,6 +27,8 @@ class Action(StrEnum):
     KEY_REVOKED = "KEY_REVOKED"
     KEYS_LISTED = "KEYS_LISTED"
     AUDIT_READ = "AUDIT_READ"
+    POLICIES_CHANGED = "POLICIES_CHANGED"
+    POLICIES_READ = "POLICIES_READ"
     READ = "READ"
     """Any other read. Only refused ones are audited."""
     AUTHENTICATION = "AUTHENTICATION"

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from service.model.audit.events import Origin
 from service.model.filters.filtering import FilterRecord
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.lineage import ResultLineage
 from service.model.query.pruning import ScanRecord
 from service.model.query.results import ResultFormat
@@ -150,7 +151,8 @@ class QueryRecord:
 
     `rewritten_sql` is None when the query ran as its caller wrote it. `verification` is None when none was
     requested, or the query did not get that far. `trace` is None when the request was not traced. `lineage`
-    is for lineage consumers, and `origin` for the audit log: the metrics store does not keep them here.
+    is for lineage consumers, and `origin` and `access` for the audit log: the metrics store does not keep
+    them here.
     """
 
     query_id: UUID
@@ -181,3 +183,4 @@ class QueryRecord:
     lineage: ResultLineage | None = None
     trace: TraceContext | None = None
     origin: Origin | None = None
+    access: Access = FULL_ACCESS

@@ -74,6 +74,7 @@ class QueryHandle:
             tags=request.tags,
             trace=current().context,
             origin=None if request_audited is None else request_audited.origin,
+            access=access,
         )
 
     @property

@@ -11,6 +11,7 @@ from service.audit.statements import MAX_CHARACTERS, without_text
 from service.audited import AuditedRequest
 from service.model.audit.bounded_names import MAX_COLUMNS, MAX_TABLES, with_names
 from service.model.audit.events import Action, Details, Outcome
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryError, QueryRequest, QueryState
 from service.query.lifecycle.query_handle import QueryHandle
 from tests.fakes.audit import ORIGIN, FakeTrail
@@ -79,8 +80,8 @@ def test_a_journal_audits_each_record_in_the_place_of_its_request() -> None:
 def test_a_query_keeps_the_origin_of_its_request() -> None:
     now = FakeClock().now()
     with audited.serving(AuditedRequest(ORIGIN)):
-        asked = QueryHandle(uuid4(), QueryRequest("SELECT 1"), "ada", now, 0)
-    unasked = QueryHandle(uuid4(), QueryRequest("SELECT 1"), "ada", now, 0)
+        asked = QueryHandle(uuid4(), QueryRequest("SELECT 1"), "ada", FULL_ACCESS, now, 0)
+    unasked = QueryHandle(uuid4(), QueryRequest("SELECT 1"), "ada", FULL_ACCESS, now, 0)
     assert (asked.record.origin, unasked.record.origin) == (ORIGIN, None)
 
 

@@ -13,6 +13,7 @@ from service.errors import AuditLogFull, StorageDown, TableNotFound
 from service.model.audit.events import Action, Outcome
 from service.model.ingest.ingest import ColumnNames, IngestRequest, Write
 from service.model.ingest.writing import TableKey
+from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.tables import TableName
 from tests.fakes.audit import ORIGIN, FakeTrail
 from tests.fakes.ingest_service import FakeIngests
@@ -37,7 +38,7 @@ def ingests(trail: FakeTrail) -> Iterator[FakeIngests]:
 
 def test_a_request_learns_the_tables_columns_rows_and_the_id(ingests: FakeIngests, trail: FakeTrail) -> None:
     with audited.serving(AuditedRequest(ORIGIN)) as request:
-        record = ingests.accept(REQUEST, "ada").record
+        record = ingests.accept(REQUEST, "ada", FULL_ACCESS).record
     assert request.details.ingest_id == record.ingest_id
     assert request.details.tables == ("lake.logs.events",)
     assert request.details.columns == {"lake.logs.events": ("id", "day")}
@@ -48,13 +49,13 @@ def test_a_request_learns_the_tables_columns_rows_and_the_id(ingests: FakeIngest
 
 def test_a_refused_request_still_names_its_tables(ingests: FakeIngests) -> None:
     with audited.serving(AuditedRequest(ORIGIN)) as request, pytest.raises(TableNotFound):
-        ingests.accept(replace(REQUEST, writes=(NOWHERE,)), "ada")
+        ingests.accept(replace(REQUEST, writes=(NOWHERE,)), "ada", FULL_ACCESS)
     assert request.details.tables == ("lake.logs.nowhere",)
     assert request.details.ingest_id is None
 
 
 def test_an_ingest_of_a_stream_has_an_event_of_its_own(ingests: FakeIngests, trail: FakeTrail) -> None:
-    record = ingests.accept(REQUEST, "ada").record
+    record = ingests.accept(REQUEST, "ada", FULL_ACCESS).record
     [event] = trail.events
     assert (event.action, event.outcome, event.error_code) == (Action.INGEST, Outcome.ALLOWED, None)
     assert (event.origin.principal, event.origin.kind, event.origin.address) == ("ada", "stream", None)
@@ -66,10 +67,10 @@ def test_an_ingest_of_a_stream_has_an_event_of_its_own(ingests: FakeIngests, tra
 
 def test_so_has_one_that_is_refused_or_fails(ingests: FakeIngests, trail: FakeTrail) -> None:
     with pytest.raises(TableNotFound):
-        ingests.accept(replace(REQUEST, writes=(NOWHERE,)), "ada")
+        ingests.accept(replace(REQUEST, writes=(NOWHERE,)), "ada", FULL_ACCESS)
     ingests.files.is_down = True
     with pytest.raises(StorageDown):
-        ingests.accept(REQUEST, "ada")
+        ingests.accept(REQUEST, "ada", FULL_ACCESS)
     assert [(event.outcome, event.error_code) for event in trail.events] == [
         (Outcome.REFUSED, "TABLE_NOT_FOUND"),
         (Outcome.FAILED, "STORAGE_DOWN"),
@@ -79,6 +80,6 @@ def test_so_has_one_that_is_refused_or_fails(ingests: FakeIngests, trail: FakeTr
 def test_a_stream_writes_nothing_that_cannot_be_audited(ingests: FakeIngests, trail: FakeTrail) -> None:
     trail.is_full = True
     with pytest.raises(AuditLogFull):
-        ingests.accept(REQUEST, "ada")
+        ingests.accept(REQUEST, "ada", FULL_ACCESS)
     assert not ingests.files.files
     assert trail.events == []
