@@ -8,10 +8,12 @@ from contextlib import ExitStack, contextmanager
 from api.bootstrap.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.authorization import Authorization
+from service.adapters.audit.postgres_audit_log import PostgresAuditLog
 from service.adapters.clock import SystemClock
 from service.adapters.policies.postgres_policies import PostgresPolicies
 from service.adapters.telemetry.policy_collector import PolicyCollector
 from service.adapters.telemetry.query_metrics import QueryMetrics
+from service.audit_ports import AuditLog
 from service.policies.live_policies import LivePolicies, PolicyTimes
 from service.policies.manage_policies import PolicyBounds, PolicyService
 from spark_session.engine.policy_checks import SparkPolicyChecker
@@ -32,15 +34,19 @@ def build_policies(settings: Settings, components: Components, metrics: QueryMet
 
 
 @contextmanager
-def opened_policies(settings: Settings) -> Iterator[PolicyService]:
-    """Opens the same for a command. It starts an engine only to check row filters and masks.
+def opened_policies(settings: Settings) -> Iterator[tuple[PolicyService, AuditLog]]:
+    """Opens the same for a command, and the audit log beside it.
+
+    An engine is started only to check row filters and masks.
 
     Raises:
         CannotStart: this version cannot use the metrics store.
     """
     with ExitStack() as stack:
         components = Components(settings=settings, stack=stack)
-        yield _service(settings, components, _store(components), None)
+        log = PostgresAuditLog(components.migrated_store_url)
+        stack.callback(log.close)
+        yield _service(settings, components, _store(components), None), log
 
 
 def _store(components: Components) -> PostgresPolicies:

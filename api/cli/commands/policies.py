@@ -16,10 +16,11 @@ from api.bootstrap.settings import LogFormat, LogLevel, Settings
 from api.bootstrap.settings.authorization import Authorization
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.wiring_authorization import opened_policies
-from api.cli.commands.audited_commands import operator
+from api.cli.commands.audited_commands import command_event, operator
 from api.cli.policy_file import MAX_FILE_BYTES, PolicyFile, PolicyFileInvalid, read_policy_file, yaml_of
 from api.http.schemas.policies import document_of
 from service.errors import CannotStart, PoliciesInvalid
+from service.model.audit import events
 from service.model.policies.actions import Action
 from service.model.policies.changes import PolicyDifference
 from service.model.policies.decisions import Decision, Refused
@@ -43,7 +44,7 @@ def show() -> None:
         PartDown: the policies cannot be read.
     """
     settings = _settings()
-    with opened_policies(settings) as policies:
+    with opened_policies(settings) as (policies, _):
         found = policies.current()
     table = Table("role", "policy", "tables", "SQL", box=None, pad_edge=False)
     for column in table.columns:
@@ -62,7 +63,7 @@ def export(path: Path | None) -> None:
         PartDown: the policies cannot be read.
     """
     settings = _settings()
-    with opened_policies(settings) as policies:
+    with opened_policies(settings) as (policies, _):
         text = yaml_of(document_of(policies.current()))
     if path is None:
         typer.echo(text, nl=False)
@@ -84,13 +85,16 @@ def import_file(path: Path, *, is_dry_run: bool, is_checked: bool) -> None:
     """
     file = _read(path)
     settings = _settings()
-    with opened_policies(settings) as policies:
+    with opened_policies(settings) as (policies, log):
         proposal, version = file.body.proposal(), file.body.version
         try:
             if is_dry_run:
                 planned = policies.plan(proposal, version, is_checked=is_checked)
             else:
                 planned = policies.replace(proposal, version, operator(), is_checked=is_checked)
+                log.add(
+                    [command_event(events.Action.POLICIES_CHANGED, f"version {planned.policies.version}")]
+                )
         except PoliciesInvalid as error:
             faults = (
                 f"{file.name}:{file.line(fault.pointer or '')}: {fault.pointer or '/'}: {fault.detail}"
@@ -114,7 +118,7 @@ def decide(roles: Sequence[str], action: str, table: str) -> None:
     except ValueError:
         raise CannotStart(f"There is no action {action}: use one of {', '.join(Action)}.") from None
     name = _table(table)
-    with opened_policies(_settings()) as policies:
+    with opened_policies(_settings()) as (policies, _):
         _, decision = policies.decide(frozenset(roles), wanted, name)
     _print_decision(name, wanted, decision)
     if isinstance(decision, Refused):
@@ -138,7 +142,7 @@ def explain(roles: Sequence[str], sql: str, catalog: str | None, schema: str | N
     named = table_names(parsed, catalogs, catalog or settings.default_catalog, schema)
     tables = list(dict.fromkeys(found.name for found in named.values()))
     unclear = [".".join(each.parts) for each in parsed.references if each.end not in named]
-    with opened_policies(settings) as policies:
+    with opened_policies(settings) as (policies, _):
         compiled = CompiledPolicies(policies.current())
     decisions = [(table, compiled.decide(frozenset(roles), Action.SELECT, table)) for table in tables]
     for table, decision in decisions:
