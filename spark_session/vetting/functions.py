@@ -192,7 +192,12 @@ _GROUPS = (
         "transform_values zip_with",
     ),
     bounded("Makes several rows of one.", _COPIES, "stack window"),
-    bounded("Rounds to so many digits; digits without end would take memory.", "400 digits", _DIGITS),
+    bounded(
+        "Rounds to so many digits; digits without end would take memory.",
+        "400 digits",
+        _DIGITS,
+        is_policy_safe=True,
+    ),
     bounded(
         "Aggregates in a sketch whose size the query chooses.",
         _VALUE,

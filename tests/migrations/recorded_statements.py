@@ -1,8 +1,8 @@
 """SQL statements that a version sends to PostgreSQL, stored to test the next version's schema with them.
 
-With SLUICE_RECORD_STATEMENTS=<file> the contract suites of PostgreSQL's adapters write down what is sent:
+With RECORD_STATEMENTS=<file> the contract suites of PostgreSQL's adapters write down what is sent:
 
-    SLUICE_RECORD_STATEMENTS=tests/migrations/statements/<revision>.json pytest -n 0 tests/contract
+    RECORD_STATEMENTS=tests/migrations/statements/<revision>.json pytest -n 0 tests/contract
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlalchemy import Engine, event
 
 FOLDER = Path(__file__).parent / "statements"
-_ASKED_FOR = "SLUICE_RECORD_STATEMENTS"
+_ASKED_FOR = "RECORD_STATEMENTS"
 _PARAMETER = r"%\((\w+)\)s"
 _MANY = re.compile(rf"(?:{_PARAMETER}(?:::[A-Z ]+(?:\([\d, ]+\))?)?(?:, )?)+")
 _ROWS = re.compile(r"\(\?\)(?:, \(\?\))+")
