@@ -4,13 +4,17 @@ import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Like;
+import org.apache.spark.sql.catalyst.expressions.MakeDate;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
+import org.apache.spark.sql.catalyst.expressions.Year;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DateType;
 import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
+import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.TimestampNTZType;
 import org.apache.spark.sql.types.TimestampType;
 
@@ -34,8 +38,11 @@ public final class FailingExpressions {
         // Queries in an expression; what is in them is looked at, too.
         "Exists", "LateralSubquery", "ListQuery", "ScalarSubquery",
         // Texts.
-        "Contains", "EndsWith", "Length", "Lower", "StartsWith", "StringTrim", "StringTrimLeft", "StringTrimRight",
-        "Substring", "Upper",
+        "Ascii", "BitLength", "Concat", "ConcatWs", "Contains", "EndsWith", "InitCap", "Length", "Lower", "OctetLength",
+        "StartsWith", "StringInstr", "StringLocate", "StringReplace", "StringTranslate", "StringTrim", "StringTrimLeft",
+        "StringTrimRight", "Substring", "Upper",
+        // Hashes.
+        "Crc32", "Hex", "Md5", "Murmur3Hash", "Sha1", "Sha2", "XxHash64",
         // Parts of dates and times, and of values.
         "DayOfMonth", "DayOfWeek", "DayOfYear", "GetStructField", "Hour", "Minute", "Month", "Quarter", "Second",
         "WeekDay", "WeekOfYear", "Year");
@@ -100,13 +107,19 @@ public final class FailingExpressions {
             // A pattern that is not the query's own may end with the character that escapes.
             return ((Like) expression).right().foldable();
         }
+        if (expression instanceof MakeDate) {
+            // The mask that shows only the year.
+            MakeDate date = (MakeDate) expression;
+            return date.year() instanceof Year && date.month().foldable() && date.day().foldable();
+        }
         return NEVER_FAIL.contains(kind) || (ARITHMETIC.contains(kind) && isFloating(expression.dataType()));
     }
 
     private static boolean isSafeCast(DataType from, DataType to) {
         // A date may be later than the last timestamp.
         boolean isToTime = from instanceof DateType && (to instanceof TimestampType || to instanceof TimestampNTZType);
-        return Cast.canUpCast(from, to) && !isToTime;
+        boolean isToBytes = from instanceof StringType && to instanceof BinaryType;
+        return isToBytes || (Cast.canUpCast(from, to) && !isToTime);
     }
 
     private static boolean isFloating(DataType type) {

@@ -12,9 +12,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import structlog
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from service.errors import StatementNotAllowed, TableAccessDenied
+from service.errors import QueryFailed, StatementNotAllowed, TableAccessDenied
 from service.model.policies.actions import Action
 from service.model.policies.decisions import FULL_ACCESS, Access, Allowed
 from service.model.tables.restrictions import UNRESTRICTED, Restriction
@@ -26,6 +29,13 @@ if TYPE_CHECKING:
 
 HISTORY = frozenset({"SNAPSHOTS", "HISTORY", "REFS", "METADATA_LOG_ENTRIES"})
 """Metadata that says when a table was written, and nothing about its rows."""
+
+
+DO_NOT_FIT = (
+    "The engine cannot run this query with the policies of its tables. The gateway's log has the reason, for"
+    " the operator."
+)
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,7 @@ class TableGuards:
 
         Raises:
             TableAccessDenied: the principal may not read a table or a view.
+            QueryFailed: Spark cannot read a table as the policies say.
             StatementNotAllowed: the plan reads something whose name is not known.
         """
         if access is FULL_ACCESS:
@@ -85,7 +96,12 @@ class TableGuards:
             {"name": _lower(parts), "rowFilter": restriction.row_filter, "masks": dict(restriction.masks)}
             for parts, restriction in restrictions.items()
         ]
-        guarded = self._java.guarded(session._jsparkSession, frame._jdf, json.dumps(asked))
+        try:
+            guarded = self._java.guarded(session._jsparkSession, frame._jdf, json.dumps(asked))
+        except (PySparkException, Py4JJavaError) as failure:
+            # Its message may have the predicates and masks, which are for operators alone.
+            log.warning("policies_do_not_fit", error=type(failure).__name__, exc_info=True)
+            raise QueryFailed(DO_NOT_FIT) from None
         return DataFrame(guarded, session), True
 
 

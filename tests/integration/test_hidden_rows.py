@@ -7,13 +7,16 @@ from uuid import uuid4
 
 import pytest
 
+from service.errors import QueryFailed
 from service.model.policies.actions import Action
 from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
+from service.model.policies.ready_masks import ReadyMask, expression_of
 from service.model.policies.table_patterns import TablePattern
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.ports import Statement
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.run_statement import analyzed
+from spark_session.session.table_guards import DO_NOT_FIT
 from tests.contract.test_views import command
 
 pytestmark = pytest.mark.integration
@@ -76,10 +79,10 @@ RUNS: tuple[Mapping[str, str], ...] = (
 def engine(shared_engine: SparkEngine) -> SparkEngine:
     command(shared_engine, "CREATE NAMESPACE IF NOT EXISTS lake.hidden", schema=None)
     run = {"schema": "hidden"}
-    command(shared_engine, "CREATE TABLE t (k INT, j INT, name STRING, weight DOUBLE)", **run)
+    command(shared_engine, "CREATE TABLE t (k INT, j INT, name STRING, weight DOUBLE, day DATE)", **run)
     command(
         shared_engine,
-        "INSERT INTO t SELECT id, id, if(id = 5, 'hide', concat('x', id)), id FROM range(0, 10, 1, 1)",
+        "INSERT INTO t SELECT id, id, if(id = 5, 'hide', concat('x', id)), id, NULL FROM range(0, 10, 1, 1)",
         **run,
     )
     command(
@@ -140,6 +143,13 @@ def test_conditions_that_cannot_fail_are_merged_with_the_row_filter(engine: Spar
     assert "SPARK_PARTITION_ID" not in _optimized(engine, sql)
 
 
+@pytest.mark.parametrize("mask", list(ReadyMask))
+def test_ready_made_masks_are_merged_with_the_row_filter(engine: SparkEngine, mask: ReadyMask) -> None:
+    column = "day" if mask is ReadyMask.YEAR_ONLY else "name"
+    masked = ColumnMask("analyst", TablePattern.parse("lake.hidden.t"), column, expression_of(mask, column))
+    assert "SPARK_PARTITION_ID" not in _optimized(engine, "SELECT * FROM t WHERE k > 2", masked)
+
+
 def test_a_condition_that_can_fail_stays_above_the_row_filter(engine: SparkEngine) -> None:
     lines = [line.strip() for line in _optimized(engine, FAILING[0]).splitlines()]
     filters = [line.removeprefix("+- ").split("#")[0] for line in lines if "Filter" in line]
@@ -150,9 +160,22 @@ def test_a_condition_that_can_fail_stays_above_the_row_filter(engine: SparkEngin
     ]
 
 
-def _optimized(engine: SparkEngine, sql: str) -> str:
+@pytest.mark.parametrize(
+    ("sql", "predicate"),
+    [
+        ("SELECT k FROM t", "nowhere = 5"),
+        ("SELECT d.k FROM d, LATERAL (SELECT k FROM t WHERE t.k = d.k AND 1 / (t.k - 5) < 9) AS x", "k <> 5"),
+    ],
+)
+def test_an_error_of_the_policies_does_not_show_them(engine: SparkEngine, sql: str, predicate: str) -> None:
+    with pytest.raises(QueryFailed) as failed:
+        engine.run(statement(sql, predicate, {}))
+    assert failed.value.detail == DO_NOT_FIT
+
+
+def _optimized(engine: SparkEngine, sql: str, *masks: ColumnMask) -> str:
     assert engine.session is not None
     with engine.session.children.taken("lake", "hidden", str(uuid4())) as child:
-        frame, is_restricted = analyzed(engine.session, child, statement(sql, PREDICATES[0], {}))
+        frame, is_restricted = analyzed(engine.session, child, statement(sql, PREDICATES[0], {}, *masks))
         assert is_restricted
         return str(frame._jdf.queryExecution().optimizedPlan().toString())
