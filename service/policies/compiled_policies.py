@@ -58,15 +58,18 @@ class CompiledPolicies:
         )
 
     def _decide(self, roles: frozenset[str], action: Action, table: TableName) -> Decision:
-        granting: list[str] = []
-        granted_by = action.granted_by
         # In one order, so that the same roles always have the same fingerprint.
-        for role in sorted(roles):
-            grants = [grant for grant in _covering(self._grants, role, table) if grant.action in granted_by]
-            if any(grant.is_denial and grant.action in (action, Action.ADMIN) for grant in grants):
-                return Refused(action, table, is_denied=True)
-            if any(not grant.is_denial for grant in grants):
-                granting.append(role)
+        covering = {role: tuple(_covering(self._grants, role, table)) for role in sorted(roles)}
+        denied = {grant.action for grants in covering.values() for grant in grants if grant.is_denial}
+        if denied & {action, Action.ADMIN}:
+            return Refused(action, table, is_denied=True)
+        # A grant that is denied does not give what it includes, either.
+        granted_by = action.granted_by - denied
+        granting = [
+            role
+            for role, grants in covering.items()
+            if any(grant.action in granted_by and not grant.is_denial for grant in grants)
+        ]
         if not granting:
             return Refused(action, table)
         return Allowed(Restriction(self._row_filter(granting, table), self._masks(granting, table)))

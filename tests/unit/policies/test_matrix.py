@@ -32,6 +32,7 @@ RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "keeper": (("archive.*.*", "maintain"), ("archive.hr.*", "!maintain")),
     "viewer": (("*.*.*", "describe"),),
     "boss": (("lake.*.*", "admin"),),
+    "unseen": (("lake.*.*", "select"), ("lake.sales.*", "!select")),
     "barred": (("*.*.*", "select"), ("*.*.*", "!admin")),
     "owner": (("*.*.*", "admin"),),
 }
@@ -78,9 +79,10 @@ def rules_of(role: str, table: str) -> set[str]:
 
 def granting(roles: frozenset[str], action: str, table: str) -> set[str]:
     """Returns the roles that grant the action; none if one of them denies it."""
-    if any(rules_of(role, table) & {f"!{action}", "!admin"} for role in roles):
+    denied = {rule[1:] for role in roles for rule in rules_of(role, table) if rule.startswith("!")}
+    if denied & {action, "admin"}:
         return set()
-    grants = {str(each) for each in Action} if action == "describe" else {action, "admin"}
+    grants = ({str(each) for each in Action} if action == "describe" else {action, "admin"}) - denied
     return {role for role in roles if rules_of(role, table) & grants}
 
 
