@@ -135,9 +135,8 @@ def as_seen(failure: GatewayError, query: QueryHandle, catalogs: Catalogs) -> Ga
     if not may(query.access, Action.DESCRIBE, TableName.of(name)):
         return TableAccessDenied(TableName.of(name), Action.SELECT)
     found = failure.nearest or catalogs.nearest(name)
-    return TableNotFound(
-        failure.table, [near for near in found if may(query.access, Action.DESCRIBE, TableName.of(near))]
-    )
+    known = [near for near in found if may(query.access, Action.DESCRIBE, TableName.of(near))]
+    return failure if list(failure.nearest) == known else TableNotFound(failure.table, known)
 
 
 def full_name(table: str, query: QueryHandle) -> str:
