@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = {
     "CONTRIBUTING.md": "contributing/index.md",
     "CHANGELOG.md": "contributing/changelog.md",
+    "SECURITY.md": "operations/security-policy.md",
     "helm/sluice/README.md": "reference/chart.md",
 }
 """Pages by their path in the repository, and what they are in the site."""
