@@ -72,6 +72,8 @@ def test_a_callers_queries_come_newest_first_and_no_one_elses(archive: Archive) 
     found = archive.history.queries(QueryListing("ann", limit=10))
     assert [summary.query_id for summary in found] == [records[index].query_id for index in (0, 2, 1)]
     assert archive.history.queries(QueryListing("eve", limit=10)) == []
+    everyones = archive.history.queries(QueryListing(None, limit=2))
+    assert [summary.caller for summary in everyones] == ["bob", "ann"]
 
 
 def test_a_listed_query_says_what_its_record_says(archive: Archive) -> None:

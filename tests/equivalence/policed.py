@@ -13,8 +13,6 @@ from service.model.tables.restrictions import Restriction
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from tests.equivalence.lakehouse import DIMENSION, DIMENSIONS, FACT, FACTS, SCHEMA
 
-POLICED = "policed"
-"""The schema of the views."""
 ANALYST = "analyst"
 EVERYTHING = TablePattern.parse("*.*.*")
 
@@ -54,8 +52,8 @@ class Policed:
         """The access of the role."""
         return RoleAccess(CompiledPolicies(self.policies), frozenset({ANALYST}))
 
-    def make_views(self, run: Callable[[str], object]) -> None:
-        """Replaces the views by those of these policies; `run` runs a command at the catalog."""
+    def make_views(self, run: Callable[[str], object], schema: str) -> None:
+        """Replaces the views of a schema by those of these policies; `run` runs a command at the catalog."""
         for table, restriction in self.restrictions.items():
             masks = dict(restriction.masks)
             columns = ", ".join(
@@ -65,8 +63,8 @@ class Policed:
                 for name in _columns(table)
             )
             where = "" if restriction.row_filter is None else f" WHERE TRUE AND ({restriction.row_filter})"
-            run(f"DROP VIEW IF EXISTS {POLICED}.{table}")
-            run(f"CREATE VIEW {POLICED}.{table} AS SELECT {columns} FROM {SCHEMA}.{table}{where}")
+            run(f"DROP VIEW IF EXISTS {schema}.{table}")
+            run(f"CREATE VIEW {schema}.{table} AS SELECT {columns} FROM {SCHEMA}.{table}{where}")
 
 
 def random_policies(random: Random) -> Policed:

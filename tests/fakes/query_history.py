@@ -18,9 +18,9 @@ class FakeQueryHistory:
         self._store = store
 
     def queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
-        own = [record for record in self._records() if record.caller == listing.caller]
         shown = [
-            summary_of(record, record.queued_ms + record.planning_ms + record.running_ms) for record in own
+            summary_of(record, record.queued_ms + record.planning_ms + record.running_ms)
+            for record in self._records()
         ]
         newest_first = sorted(shown, key=lambda summary: summary.position, reverse=True)
         return [summary for summary in newest_first if listing.takes(summary)][: listing.limit]

@@ -15,6 +15,7 @@ from service.model.query.history import QueryListing, QuerySummary
 from service.policies.require import administers
 
 router = APIRouter(tags=["query"])
+EVERYONE = "*"
 
 
 @router.get("/query", responses=problems(422, 503))
@@ -26,14 +27,14 @@ async def list_queries(
 ) -> QueriesAnswer:
     """The caller's own queries, the newest first. One that has just ended may be missing for a moment.
 
-    Who administers all tables by policies may name another `principal`.
+    Who administers all tables by policies may name another `principal`, or `*` for the queries of all.
     """
     before = None if query.page_token is None else position_of(query.page_token)
     listed = query.principal or caller
     if listed != caller and not administers(access):
         return QueriesAnswer(queries=[], next_page_token=None)
     # The entry beyond the limit shows whether there is another page.
-    listing = QueryListing(listed, query.limit + 1, query.state, before)
+    listing = QueryListing(None if listed == EVERYONE else listed, query.limit + 1, query.state, before)
     return _page(
         await app_context.access.call(app_context.access.gateway.queries.list_queries, listing), query.limit
     )

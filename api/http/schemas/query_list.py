@@ -22,7 +22,7 @@ class QueriesQuery(StrictModel):
         str | None,
         Field(
             max_length=255,
-            description="only this caller's; only administrators by policies may name another one",
+            description="only this caller's; administrators by policies may name another one, or `*` for all",
         ),
     ] = None
     limit: Annotated[int, Field(strict=False, ge=1, le=1000, description="maximum number of queries")] = 50
@@ -35,6 +35,7 @@ class ListedQueryAnswer(WireModel):
     """One query. Times are in milliseconds."""
 
     query_id: UUID
+    principal: Annotated[str, Field(description="the caller")]
     sql: Annotated[str, Field(description="the first 1,000 characters")]
     state: QueryState
     error_code: str | None
@@ -58,6 +59,7 @@ def listed_query(summary: QuerySummary) -> ListedQueryAnswer:
     path = f"/query/{summary.query_id}"
     return ListedQueryAnswer(
         query_id=summary.query_id,
+        principal=summary.caller,
         sql=summary.sql,
         state=summary.state,
         error_code=summary.error_code,

@@ -38,6 +38,7 @@ class QuerySummary:
     elapsed_ms: int = 0
     row_count: int = 0
     tags: Mapping[str, str] = field(default_factory=dict)
+    caller: str = ""
 
     @property
     def position(self) -> QueryPosition:
@@ -57,22 +58,26 @@ def summary_of(record: QueryRecord, elapsed_ms: int) -> QuerySummary:
         elapsed_ms=elapsed_ms,
         row_count=record.row_count,
         tags=record.tags,
+        caller=record.caller,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class QueryListing:
-    """A selection of a caller's queries: at most `limit`, and only those `before` a place in time."""
+    """A selection of a caller's queries: at most `limit`, and only those `before` a place in time.
 
-    caller: str
+    Without a `caller`, it has the queries of all callers.
+    """
+
+    caller: str | None
     limit: int
     state: QueryState | None = None
     before: QueryPosition | None = None
 
     def takes(self, summary: QuerySummary) -> bool:
-        """Returns whether the list includes this query of the caller's."""
+        """Returns whether the list includes this query."""
         is_before = self.before is None or summary.position < self.before
-        return is_before and self.state in (None, summary.state)
+        return is_before and self.caller in (None, summary.caller) and self.state in (None, summary.state)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Lists a caller's queries: the open ones together with the recorded ones."""
+"""Lists queries of a caller, or of all: the open ones together with the recorded ones."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def list_queries(
     Raises:
         MetricsStoreDown: the records cannot be read now.
     """
-    own = [query.status(now_ms) for query in open_queries if query.caller == listing.caller]
-    live = [summary_of(handle.record, handle.elapsed_ms) for handle in own]
+    statuses = [query.status(now_ms) for query in open_queries if listing.caller in (None, query.caller)]
+    live = [summary_of(status.record, status.elapsed_ms) for status in statuses]
     found = {summary.query_id: summary for summary in live if listing.takes(summary)}
     # A query that has ended since may be in both; its record is newer.
     found |= {query.query_id: query for query in history.queries(listing)}

@@ -149,6 +149,10 @@ async def test_only_an_administrator_by_policies_lists_and_cancels_queries_of_ot
         boss = headers("everything")
         listed = (await client.get("/query?principal=select", headers=boss)).json()["queries"]
         assert [entry["state"] for entry in listed] == ["RUNNING"]
+        await client.post("/query", headers=headers("some"), json={"sql": "SELECT 2"})
+        everyones = (await client.get("/query?principal=*", headers=boss)).json()["queries"]
+        assert {entry["principal"] for entry in everyones} == {"select", "some"}
+        assert (await client.get("/query?principal=*", headers=headers("some"))).json()["queries"] == []
         assert (await client.get(path, headers=boss)).status_code == 404
         assert (await client.delete(path, headers=boss)).status_code == 204
         assert (await client.get(path, headers=headers("select"))).json()["status"]["state"] == "CANCELED"
