@@ -17,6 +17,8 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 20
 MAX_FAULTS = 20
 
+_ENDS_OF_LINES = "\r\x85\u2028\u2029"
+
 
 class PolicyFileInvalid(CannotStart):
     """The file with policies is not valid."""
@@ -64,8 +66,20 @@ def read_policy_file(name: str, content: bytes) -> PolicyFile:
 
 def yaml_of(document: dict[str, object]) -> str:
     """Returns a document of policies as YAML, which `read_policy_file` reads as the same policies."""
-    text: str = yaml.safe_dump(document, allow_unicode=True, sort_keys=False, width=100)
+    text: str = yaml.dump(document, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=100)
     return text
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML takes some characters for ends of lines, and reads them as spaces: they are escaped."""
+
+
+def _written(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    style = '"' if any(character in text for character in _ENDS_OF_LINES) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _written)
 
 
 def _check_events(name: str, text: str) -> None:

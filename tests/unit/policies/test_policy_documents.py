@@ -171,3 +171,12 @@ def test_sql_that_no_store_can_hold_is_refused() -> None:
     filters = [{"tables": "a.b.c", "predicate": "a = '\ud800'"}]
     with pytest.raises(ValidationError, match="half of a character"):
         PoliciesBody.model_validate({"roles": {"a": {"rowFilters": filters}}})
+
+
+@pytest.mark.parametrize("end_of_line", ["\n", "\r", "\r\n", "\x85", "\u2028", "\u2029"])
+def test_ends_of_lines_stay_as_they_are(end_of_line: str) -> None:
+    predicate = f"name ={end_of_line}'a{end_of_line}'"
+    role = {"rowFilters": [{"tables": "lake.a.t", "predicate": predicate}]}
+    text = yaml_of({"version": 1, "roles": {"analyst": role}})
+    [row_filter] = read_policy_file("policies.yaml", text.encode()).body.roles["analyst"].row_filters
+    assert row_filter.predicate == predicate
