@@ -174,10 +174,12 @@ def _expected(policies: PolicySet, roles: frozenset[str], action: Action, table:
     """Decides as the documentation says it, rule by rule."""
     table = table.in_lower_case()
     covering = [grant for grant in policies.grants if grant.role in roles and grant.pattern.covers(table)]
-    if any(grant.is_denial and grant.action in (action, Action.ADMIN) for grant in covering):
+    denied = {grant.action for grant in covering if grant.is_denial}
+    if denied & {action, Action.ADMIN}:
         return Refused(action, table, is_denied=True)
+    granted_by = action.granted_by - denied
     granting = sorted(
-        {grant.role for grant in covering if not grant.is_denial and grant.action in action.granted_by}
+        {grant.role for grant in covering if not grant.is_denial and grant.action in granted_by}
     )
     if not granting:
         return Refused(action, table)

@@ -31,6 +31,7 @@ async def test_a_callers_queries_are_listed(client: httpx.AsyncClient, gateway: 
         "queries": [
             {
                 "queryId": query_id,
+                "principal": "anonymous",
                 "sql": "select 1/0",
                 "state": "FAILED",
                 "errorCode": "QUERY_FAILED",
