@@ -78,7 +78,7 @@ def _sections() -> Iterator[str]:
     yield _section("Functions", FUNCTIONS, _FUNCTIONS)
     yield _section("Functions in place of tables", TABLE_FUNCTIONS)
     yield f"## Functions in row filters and masks\n\n{_POLICIES}\n{_names(sorted(POLICY_SAFE))}\n"
-    yield f"{_names(sorted(NAMES_THE_CALLER))} depend on the caller.\n"
+    yield f"{_names(sorted(NAMES_THE_CALLER))} are not among them: they depend on the caller.\n"
     yield _section("Hints", HINTS, "Spark ignores any other hint.\n")
     yield _section("Options of a read", READ_OPTIONS, _OPTIONS)
     yield _section("Options of CSV, JSON and XML", FORMAT_OPTIONS, _FORMATS)

@@ -35,7 +35,7 @@ public final class FailingExpressions {
         "LessThanOrEqual", "Literal", "NaNvl", "Not", "Or", "OuterReference", "SortOrder",
         // Expressions with a name for a part that occurs in them twice.
         "CommonExpressionDef", "CommonExpressionRef", "With",
-        // Queries in an expression; what is in them is looked at, too.
+        // Queries in an expression: their own expressions are checked, too.
         "Exists", "LateralSubquery", "ListQuery", "ScalarSubquery",
         // Texts.
         "Ascii", "BitLength", "Concat", "ConcatWs", "Contains", "EndsWith", "InitCap", "Length", "Lower", "OctetLength",

@@ -95,9 +95,8 @@ _GROUPS = (
     ),
     # ---- not from one row alone ----------------------------------------------------------------------
     allowed(
-        "Names the caller, as the gateway has authenticated it. A policy may use it only where its results "
-        "are "
-        "not shared between callers.",
+        "Names the caller, as the gateway has authenticated it. Policies may not call it, because keys and "
+        "rows are shared between callers.",
         "current_user session_user user",
     ),
     allowed("Names the query's catalog and schema.", "current_catalog current_database current_schema"),
@@ -251,17 +250,7 @@ them.
 """
 
 NAMES_THE_CALLER = frozenset({"current_user", "session_user", "user"})
-"""Functions that are deterministic for one caller: safe where nothing is shared between callers."""
-
-
-def is_policy_safe(name: str) -> bool:
-    """Whether a row filter or a mask may call the function.
-
-    >>> is_policy_safe("SHA2"), is_policy_safe("rand"), is_policy_safe("reflect"), is_policy_safe("unknown")
-    (True, False, False, False)
-    """
-    return name.lower() in POLICY_SAFE
-
+"""Functions whose value depends on the caller. Policies may not call them: keys and rows are shared."""
 
 OFFERED = names_with(FUNCTIONS, Ruling.ALLOWED, Ruling.BOUNDED)
 OFFERED_TABLE_FUNCTIONS = names_with(TABLE_FUNCTIONS, Ruling.ALLOWED, Ruling.BOUNDED)

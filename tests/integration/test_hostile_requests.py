@@ -53,8 +53,8 @@ class Target:
     lake: SqlCatalog
     headers: Mapping[str, str]
 
-    def takes(self, request: HostileRequest) -> bool:
-        """Whether the role may send it: with credentials, a gateway answers to any name."""
+    def answers(self, request: HostileRequest) -> bool:
+        """Whether a gateway may answer: with credentials, it does so for any name in `Host`."""
         return bool(self.headers) and any(name == "Host" for name, _ in request.headers)
 
     @property
@@ -150,7 +150,7 @@ def test_a_hostile_request_is_the_callers_error(kind: str, target: Target) -> No
     jvm = target.running.jvm()
     faults = []
     for request in REQUESTS:
-        if request.kind == kind and not target.takes(request):
+        if request.kind == kind and not target.answers(request):
             status, head, body = answered(target.running, request, target.headers)
             if fault := fault_in(request, status, head, body):
                 sent = (request.headers, request.content[:160])
