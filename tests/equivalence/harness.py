@@ -97,7 +97,7 @@ class Harness:
         Raises:
             EngineGaveUp: there are no rows to compare with.
         """
-        written = self._written(sql, parameters)
+        written = self.written(sql, parameters)
         cold = self.prune(sql, parameters)
         filtered = written
         if cold.rewritten_sql is not None:
@@ -137,7 +137,12 @@ class Harness:
         )
         assert not more, f"more files: {more}\nas written: {sql}\npruned:     {pruned.sql}"
 
-    def _written(self, sql: str, parameters: Parameters) -> EngineResult:
+    def written(self, sql: str, parameters: Parameters = ()) -> EngineResult:
+        """Runs a query as written.
+
+        Raises:
+            EngineGaveUp: the engine's optimizer overflowed its stack.
+        """
         try:
             return self.run(sql, parameters)
         except QueryFailed as failure:
