@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -28,10 +29,18 @@ settings.load_profile("sluice")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Makes the class archive before a full run starts its processes, which inherit the options."""
+    # Collected tests live until the end, so looking for garbage among them more than doubles the time.
+    gc.disable()
     if HAS_OPTIONS or config.args_source is not pytest.Config.ArgsSource.TESTPATHS or ARCHIVE.exists():
         return
     make_archive(JAVA_OPTIONS)
     os.environ["JDK_JAVA_OPTIONS"] = java_options(JAVA_OPTIONS)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 class ByServers(LoadScopeScheduling):
