@@ -36,6 +36,7 @@ from api.http.routes import (
     api_keys,
     audit,
     chunks,
+    downloads,
     explain,
     filters,
     health,
@@ -106,7 +107,7 @@ def create_app(
     # Routes are tried one after the other, and most requests are for these.
     app.include_router(ingest.json_router)
     for routes in (
-        *(query, query_list, chunks, explain),
+        *(query, query_list, chunks, downloads, explain),
         # Before the ingests by id: `summary` is not an id.
         *(ingest_history, ingest, streams),
         *(pruning, tables, maintenance, filters, audit, health, metrics),

@@ -86,6 +86,7 @@ class FakeQueries(QueryService):
         self.scan = SCAN
         self.is_expired = False
         self.is_gone_before_its_rows = False
+        self.is_gone_after_its_first_rows = False
         self.has_failures_in_memory = True
         self.may_answer = threading.Event()
         self.may_answer.set()
@@ -154,7 +155,7 @@ class FakeQueries(QueryService):
         query = self._query(query_id, caller)
         if query.record.state is not QueryState.SUCCEEDED:
             raise ChunkNotFound("The query has no result.")
-        if self.is_expired or self.is_gone_before_its_rows:
+        if self.is_expired or self.is_gone_before_its_rows or (index and self.is_gone_after_its_first_rows):
             raise ResultExpired
         manifest = self._manifest()
         if index >= len(manifest.chunks) or not query.record.state.is_final:

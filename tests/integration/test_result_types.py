@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.integration.asking import ask, rows
@@ -108,6 +109,22 @@ def test_every_type_is_answered_in_every_format(shape: str, row_limit: int, gate
     table.validate(full=True)
     assert (lines[0], len(lines), table.num_rows) == (list(columns), 3, 2)
     assert table.column_names == list(columns)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_type_is_downloaded_in_every_format(shape: str, gateway: httpx.Client) -> None:
+    fits = [f"{sql} AS {name}" for name, (sql, _) in columns_of(shape).items() if name != "empty_struct"]
+    answer = ask(gateway, f"SELECT {', '.join(fits)} FROM range(1, 4, 2)", rowLimit=10)
+    path = f"/query/{answer['queryId']}"
+    lines = gateway.get(f"{path}/result?format=JSON_LINES").text.splitlines()
+    assert [list(json.loads(line).values()) for line in lines] == answer["result"]["rows"]
+    assert gateway.get(f"{path}/result?format=CSV").text == gateway.get(f"{path}/chunks/0?format=CSV").text
+    table = pa.ipc.open_stream(gateway.get(f"{path}/chunks/0?format=ARROW_STREAM").content).read_all()
+    stream = gateway.get(f"{path}/result?format=ARROW_STREAM").content
+    assert pa.ipc.open_stream(stream).read_all().equals(table)
+    parquet = gateway.get(f"{path}/result?format=PARQUET")
+    assert parquet.status_code == 200, parquet.text
+    assert pq.read_table(io.BytesIO(parquet.content)).equals(table)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import json
+
 import httpx
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.integration.asking import ask, problem, rows
@@ -60,6 +64,24 @@ def test_a_result_can_be_read_as_arrow(guarded: Guarded) -> None:
     table = pa.concat_tables(tables)
     assert table.column("id").to_pylist() == list(range(2 * CHUNK_ROWS + 50))
     assert str(table.schema.field("text").type) == "string"
+
+
+def test_a_result_can_be_downloaded_whole(guarded: Guarded) -> None:
+    path = f"/query/{ask(guarded.alice, THREE_CHUNKS)['queryId']}/result"
+    expected = [(number, str(number)) for number in range(2 * CHUNK_ROWS + 50)]
+    found = {
+        name: guarded.alice.get(path, params={"format": name})
+        for name in ("JSON_LINES", "CSV", "ARROW_STREAM", "PARQUET")
+    }
+    assert {response.headers["X-Row-Count"] for response in found.values()} == {str(len(expected))}
+    objects = [json.loads(line) for line in found["JSON_LINES"].text.splitlines()]
+    assert [(row["id"], row["text"]) for row in objects] == expected
+    assert found["CSV"].text.splitlines() == ["id,text"] + [f"{id},{text}" for id, text in expected]  # noqa: A001
+    arrow = pa.ipc.open_stream(found["ARROW_STREAM"].content).read_all()
+    parquet = pq.read_table(io.BytesIO(found["PARQUET"].content))
+    for table in (arrow, parquet):
+        assert list(zip(*table.to_pydict().values(), strict=True)) == expected
+    problem(guarded.bob.get(path), 404, "QUERY_NOT_FOUND")
 
 
 def test_a_chunk_that_does_not_exist_is_not_found(gateway: httpx.Client) -> None:

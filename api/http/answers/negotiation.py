@@ -1,10 +1,11 @@
-"""Chooses the media type by the header Accept (RFC 9110, section 12.5.1)."""
+"""Chooses the media type and the coding of an answer (RFC 9110, sections 12.5.1 and 12.5.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from api.http.problems.http_errors import NotAcceptable
+from api.http.rendering.content_codings import ContentCoding
 
 
 def choose(accept: str | None, offered: Sequence[str]) -> str:
@@ -23,6 +24,19 @@ def choose(accept: str | None, offered: Sequence[str]) -> str:
     if _quality(best, ranges) <= 0:
         raise NotAcceptable(f"Only {', '.join(offered)} can be served here.")
     return best
+
+
+def choose_coding(accept_encoding: str | None) -> ContentCoding:
+    """Returns the coding that the caller prefers, zstd before gzip; none unless it names one of them.
+
+    >>> str(choose_coding("gzip, deflate, br, zstd")), str(choose_coding("zstd;q=0, gzip;q=0.5"))
+    ('zstd', 'gzip')
+    >>> str(choose_coding(None)), str(choose_coding("*"))
+    ('identity', 'identity')
+    """
+    named = dict(_ranges(accept_encoding or ""))
+    best = max(ContentCoding.ZSTD, ContentCoding.GZIP, key=lambda coding: named.get(coding, 0.0))
+    return best if named.get(best, 0.0) > 0 else ContentCoding.IDENTITY
 
 
 def _ranges(accept: str) -> Iterator[tuple[str, float]]:

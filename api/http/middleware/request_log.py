@@ -11,6 +11,7 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.http.answers.cut_off import AnswerCutOff
 from api.http.problems.problems import problem_response
 from api.http.waiting import ClientGone
 from service import tracing
@@ -59,6 +60,9 @@ class RequestLog:
             await self._app(scope, exchange.receive, exchange.send)
         except ClientGone:
             exchange.status = CLIENT_CLOSED_REQUEST
+        except AnswerCutOff:
+            # Returned without the end of the answer: the server closes the connection.
+            return
         except Exception:
             # The outermost edge: for any error, the client gets an answer, and the log the stack.
             _log.exception("request_crashed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, assert_never
 
 import orjson
@@ -30,7 +30,7 @@ def render(rows: pa.Table, format: ResultFormat, is_first: bool = True) -> bytes
     Large tables are rendered one at a time. Each takes several times its size in memory, and blocks the event
     loop and all other threads while it holds the interpreter.
     """
-    with _turn if rows.nbytes > _LARGE_BYTES else nullcontext():
+    with turn_of(rows):
         match format:
             case ResultFormat.JSON:
                 return render_json(rows)
@@ -40,6 +40,11 @@ def render(rows: pa.Table, format: ResultFormat, is_first: bool = True) -> bytes
                 return render_arrow(rows)
             case _:
                 assert_never(format)
+
+
+def turn_of(rows: pa.Table) -> AbstractContextManager[object]:
+    """Returns the turn of a large table, for which others wait; small tables need none."""
+    return _turn if rows.nbytes > _LARGE_BYTES else nullcontext()
 
 
 def render_json(rows: pa.Table) -> bytes:
@@ -61,6 +66,30 @@ def render_arrow(rows: pa.Table) -> bytes:
         writer.write_table(rows)
     data: bytes = sink.getvalue().to_pybytes()
     return data
+
+
+def render_json_lines(rows: pa.Table) -> bytes:
+    r"""Returns one JSON object a row. The values are those of the JSON format.
+
+    If two columns have one name, each row is an array of {"name", "value"}, as an object would lose a value.
+
+    >>> render_json_lines(pa.table({"k": [1, None], "name": ["a", "é"]})).decode()
+    '{"k":1,"name":"a"}\n{"k":null,"name":"é"}\n'
+    """
+    names = rows.column_names
+    row_object = _object if len(set(names)) == len(names) else _named_values
+    return b"".join(
+        orjson.dumps(row_object(names, row), default=str, option=orjson.OPT_APPEND_NEWLINE)
+        for row in _rows(rows)
+    )
+
+
+def _object(names: list[str], values: tuple[Any, ...]) -> dict[str, Any]:
+    return dict(zip(names, values, strict=True))
+
+
+def _named_values(names: list[str], values: tuple[Any, ...]) -> list[dict[str, Any]]:
+    return [{"name": name, "value": value} for name, value in zip(names, values, strict=True)]
 
 
 def _rows(rows: pa.Table) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
+from api.http.answers.cut_off import cut_off_at_failure
 from api.http.app_context import AppContext, CallingPrincipal, CurrentAppContext
 from api.http.routes.documented import problems, success
 from api.http.schemas.audit import PAGE, AuditQuery, selection_of
@@ -43,7 +44,9 @@ async def read_audit_log(
     # The first page is read before the answer begins, so that its failure is a problem.
     first = await _page(app_context, selection, asked.limit)
     lines = _lines(app_context, selection, first, asked.limit)
-    return StreamingResponse(lines, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"})
+    return StreamingResponse(
+        cut_off_at_failure(lines), media_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"}
+    )
 
 
 async def _page(app_context: AppContext, selection: AuditSelection, left: int) -> Sequence[AuditEntry]:

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, StringConstraints
 
 from api.bootstrap.spelling import NO_NUL, Spelled
+from api.http.rendering.download_formats import DownloadFormat
 from api.http.schemas.durations import DurationMs, WaitMs
 from api.http.schemas.wire import StrictModel
 from service.model.query.query import JsonScalar
@@ -152,6 +153,15 @@ class QueryQuery(StrictModel):
         Field(default="0s", validate_default=True, description="how long this answer may take: 0s to 50s"),
     ]
     format: Annotated[Format | None, Field(description=_FORMAT + "; the query's own unless given")] = None
+
+
+class DownloadQuery(StrictModel):
+    """The query string of GET /query/{id}/result."""
+
+    format: Annotated[
+        DownloadFormat | None,
+        Field(strict=False, description="used when Accept leaves it open; like the query's own unless given"),
+    ] = None
 
 
 class ChunkQuery(StrictModel):

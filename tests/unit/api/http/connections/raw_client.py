@@ -22,7 +22,7 @@ class RawAnswer:
 
 class RawClient:
     def __init__(self, address: tuple[str, int], source: str = "127.0.0.1") -> None:
-        self._address = address
+        self.address = address
         self._socket = socket.create_connection(address, timeout=60, source_address=(source, 0))
         # Each send is a packet of its own.
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -36,7 +36,7 @@ class RawClient:
 
     def from_address(self, source: str) -> RawClient:
         """Opens another connection from this address."""
-        return RawClient(self._address, source)
+        return RawClient(self.address, source)
 
     def small_window(self) -> Self:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -1,0 +1,142 @@
+"""A whole result in one answer, as a file."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+from uuid import UUID
+
+import pyarrow as pa
+import structlog
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import StreamingResponse
+
+from api.http.answers.cut_off import cut_off_at_failure
+from api.http.answers.negotiation import choose, choose_coding
+from api.http.app_context import AppContext, Caller, CurrentAppContext
+from api.http.problems.http_errors import NotAcceptable
+from api.http.rendering.content_codings import Coder, ContentCoding, coder_of
+from api.http.rendering.download_formats import (
+    EXTENSIONS,
+    MEDIA_TYPES,
+    DownloadFormat,
+    FileWriter,
+    FormatUnfit,
+    writer_of,
+)
+from api.http.routes.documented import Responses, problems, success
+from api.http.schemas.query_request import DownloadQuery
+from service.model.query.results import ResultFormat
+from service.query.query_service import ResultChunk
+
+router = APIRouter(tags=["query"])
+
+_FORMATS = {media_type: download_format for download_format, media_type in MEDIA_TYPES.items()}
+_LIKE = {
+    ResultFormat.JSON: DownloadFormat.JSON_LINES,
+    ResultFormat.CSV: DownloadFormat.CSV,
+    ResultFormat.ARROW_STREAM: DownloadFormat.ARROW_STREAM,
+}
+_TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
+_FILE: Responses = success(
+    {
+        "description": "All rows, in the order of the result. X-Row-Count has their number, and X-Truncated"
+        " says whether a limit cut the result. An answer that ends early is cut off, and not complete.",
+        "content": {
+            MEDIA_TYPES[DownloadFormat.JSON_LINES]: {"schema": _TEXT},
+            MEDIA_TYPES[DownloadFormat.CSV]: {"schema": _TEXT},
+            MEDIA_TYPES[DownloadFormat.ARROW_STREAM]: {"schema": _BINARY},
+            MEDIA_TYPES[DownloadFormat.PARQUET]: {"schema": _BINARY},
+        },
+    }
+)
+_NOT_MODIFIED: Responses = {304: {"description": "If-None-Match has this result's ETag."}}
+
+
+@router.get(
+    "/query/{query_id}/result",
+    responses=_FILE | _NOT_MODIFIED | problems(404, 406, 410, 422, 503),
+    response_class=StreamingResponse,
+)
+async def download_result(
+    query_id: UUID,
+    query: Annotated[DownloadQuery, Query()],
+    app_context: CurrentAppContext,
+    caller: Caller,
+    accept: Annotated[str | None, Header(include_in_schema=False)] = None,
+    accept_encoding: Annotated[str | None, Header(include_in_schema=False)] = None,
+    if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
+) -> Response:
+    """The whole result as one file, compressed if the client accepts zstd or gzip.
+
+    The gateway reads it chunk by chunk, so its size takes no memory. It can be read again until the result's
+    time to live ends.
+    """
+    structlog.contextvars.bind_contextvars(query_id=str(query_id))
+    # The first chunk is read before the answer begins, so that its failure is a problem.
+    first = await _chunk(app_context, query_id, 0, caller)
+    download_format = _chosen(query.format or _LIKE[first.format], accept)
+    is_compressed = download_format is DownloadFormat.PARQUET
+    coding = ContentCoding.IDENTITY if is_compressed else choose_coding(accept_encoding)
+    headers = _headers(query_id, first, download_format, coding)
+    if if_none_match is not None and headers["ETag"] in (tag.strip() for tag in if_none_match.split(",")):
+        return Response(status_code=304, headers=headers)
+    writer, coder = writer_of(download_format), coder_of(coding)
+    beginning = await app_context.access.call(_begin, writer, coder, first.rows)
+    parts = _parts(app_context, query_id, caller, first, writer, coder, beginning)
+    return StreamingResponse(
+        cut_off_at_failure(parts), headers=headers, media_type=MEDIA_TYPES[download_format]
+    )
+
+
+def _chosen(wanted: DownloadFormat, accept: str | None) -> DownloadFormat:
+    others = (media_type for media_type in _FORMATS if media_type != MEDIA_TYPES[wanted])
+    return _FORMATS[choose(accept, [MEDIA_TYPES[wanted], *others])]
+
+
+def _headers(
+    query_id: UUID, first: ResultChunk, download_format: DownloadFormat, coding: ContentCoding
+) -> dict[str, str]:
+    headers = {
+        # A result never changes, so its name is enough.
+        "ETag": f'"{query_id}-{download_format}-{coding}"',
+        "Vary": "Accept, Accept-Encoding",
+        "Cache-Control": "private",
+        "Content-Disposition": f'attachment; filename="{query_id}.{EXTENSIONS[download_format]}"',
+        "X-Query-Id": str(query_id),
+        "X-Row-Count": str(first.manifest.row_count),
+        "X-Truncated": "true" if first.manifest.is_truncated else "false",
+    }
+    return headers if coding is ContentCoding.IDENTITY else headers | {"Content-Encoding": coding}
+
+
+async def _chunk(app_context: AppContext, query_id: UUID, index: int, caller: str) -> ResultChunk:
+    access = app_context.access
+    return await access.call(access.gateway.queries.chunk, query_id, index, caller)
+
+
+async def _parts(
+    app_context: AppContext,
+    query_id: UUID,
+    caller: str,
+    first: ResultChunk,
+    writer: FileWriter,
+    coder: Coder,
+    beginning: bytes,
+) -> AsyncIterator[bytes]:
+    yield beginning
+    for index in range(1, len(first.manifest.chunks)):
+        chunk = await _chunk(app_context, query_id, index, caller)
+        yield await app_context.access.call(_add, writer, coder, chunk.rows)
+    yield coder.add(writer.end()) + coder.end()
+
+
+def _begin(writer: FileWriter, coder: Coder, rows: pa.Table) -> bytes:
+    try:
+        return _add(writer, coder, rows)
+    except FormatUnfit as unfit:
+        raise NotAcceptable(f"{unfit} Ask for another format.") from unfit
+
+
+def _add(writer: FileWriter, coder: Coder, rows: pa.Table) -> bytes:
+    return coder.add(writer.add(rows))

@@ -1,0 +1,159 @@
+"""Whole results as files, in each format and coding."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from random import Random
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from api.http.rendering.content_codings import ContentCoding, coder_of
+from api.http.rendering.download_formats import DownloadFormat, FormatUnfit, writer_of
+from tests.fakes.gateway import FakeGateway
+
+pytestmark = pytest.mark.anyio
+
+ROWS = pa.table({"k": [1, 2, None, 4, 5], "name": ["a", None, "", 'say "x"', "é,\n"]})
+EMPTY = ROWS.slice(0, 0)
+WIDE = pa.table({"n": range(1000)})
+UNFIT = pa.table({"fits": [1], "for": pa.array([None], pa.month_day_nano_interval())})
+
+
+def read(download_format: DownloadFormat, content: bytes) -> list[list[Any]]:
+    """Returns the rows of a file, with names first."""
+    match download_format:
+        case DownloadFormat.JSON_LINES:
+            objects = [json.loads(line) for line in content.splitlines()]
+            return [list(ROWS.column_names), *(list(row.values()) for row in objects)]
+        case DownloadFormat.CSV:
+            found = list(csv.reader(io.StringIO(content.decode(), newline="")))
+            return [found[0], *([int(k) if k else None, name] for k, name in found[1:])]
+        case DownloadFormat.ARROW_STREAM:
+            table = pa.ipc.open_stream(content).read_all()
+        case DownloadFormat.PARQUET:
+            table = pq.read_table(io.BytesIO(content))
+    return [table.column_names, *map(list, zip(*table.to_pydict().values(), strict=True))]
+
+
+def expected(download_format: DownloadFormat, rows: pa.Table) -> list[list[Any]]:
+    values = [list(row.values()) for row in rows.to_pylist()]
+    if download_format is DownloadFormat.CSV:
+        # Python's reader does not tell an empty field from an empty text.
+        values = [[k, name or ""] for k, name in values]
+    return [rows.column_names, *values]
+
+
+async def query_path(client: httpx.AsyncClient, **fields: Any) -> str:
+    sent = (await client.post("/query", json={"sql": "select 1", **fields})).json()
+    return f"/query/{sent['queryId']}/result"
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 2, 5])
+@pytest.mark.parametrize("coding", ["identity", "gzip", "zstd"])
+@pytest.mark.parametrize("download_format", DownloadFormat)
+async def test_a_download_has_all_rows_in_their_order(
+    client: httpx.AsyncClient,
+    gateway: FakeGateway,
+    download_format: DownloadFormat,
+    coding: str,
+    chunk_rows: int,
+) -> None:
+    gateway.queries.rows, gateway.queries.chunk_rows = ROWS, chunk_rows
+    path = await query_path(client)
+    found = await client.get(path, params={"format": download_format}, headers={"Accept-Encoding": coding})
+    assert found.status_code == 200, found.text
+    assert read(download_format, found.content) == expected(download_format, ROWS)
+    is_coded = coding != "identity" and download_format is not DownloadFormat.PARQUET
+    assert found.headers.get("Content-Encoding") == (coding if is_coded else None)
+    assert (found.headers["X-Row-Count"], found.headers["X-Truncated"]) == ("5", "false")
+    assert found.headers["Vary"] == "Accept, Accept-Encoding"
+
+
+@pytest.mark.parametrize("download_format", DownloadFormat)
+def test_a_file_without_rows_has_its_columns(download_format: DownloadFormat) -> None:
+    writer = writer_of(download_format)
+    content = writer.add(EMPTY) + writer.end()
+    assert read(download_format, content) == [ROWS.column_names]
+
+
+@pytest.mark.parametrize("coding", ContentCoding)
+def test_what_a_coder_codes_is_sent_in_parts(coding: ContentCoding) -> None:
+    coder, part = coder_of(coding), Random(1).randbytes(1 << 20)
+    parts = [coder.add(part) for _ in range(8)]
+    coded = b"".join(parts) + coder.end()
+    assert sum(map(bool, parts)) > 4
+    decoded = httpx.Response(200, headers={"Content-Encoding": coding}, content=coded).content
+    assert decoded == part * 8
+
+
+async def test_the_format_is_that_of_accept_then_of_the_address_then_of_the_query(
+    client: httpx.AsyncClient,
+) -> None:
+    path = await query_path(client, format="CSV")
+    asked: list[tuple[dict[str, str], str, str]] = [
+        ({}, "*/*", "text/csv"),
+        ({"format": "PARQUET"}, "*/*", "application/vnd.apache.parquet"),
+        ({"format": "PARQUET"}, "text/html, */*;q=0.8", "application/vnd.apache.parquet"),
+        ({"format": "PARQUET"}, "application/x-ndjson", "application/x-ndjson"),
+    ]
+    for parameters, accept, media_type in asked:
+        found = await client.get(path, params=parameters, headers={"Accept": accept})
+        assert found.headers["Content-Type"].split(";")[0] == media_type
+    name = found.headers["Content-Disposition"]
+    assert name == f'attachment; filename="{path.split("/")[2]}.ndjson"'
+    refused = await client.get(path, headers={"Accept": "text/html"})
+    assert (refused.status_code, refused.json()["code"]) == (406, "NOT_ACCEPTABLE")
+
+
+async def test_a_result_that_is_known_is_not_sent_again(client: httpx.AsyncClient) -> None:
+    path = await query_path(client)
+    tags = set()
+    for coding in ("identity", "gzip"):
+        headers = {"Accept-Encoding": coding}
+        tag = (await client.get(path, headers=headers)).headers["ETag"]
+        again = await client.get(path, headers=headers | {"If-None-Match": f'"other", {tag}'})
+        assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
+        tags.add(tag)
+    assert len(tags) == 2
+
+
+async def test_what_parquet_cannot_hold_is_a_problem(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    gateway.queries.rows = UNFIT
+    path = await query_path(client)
+    refused = await client.get(path, params={"format": "PARQUET"})
+    assert (refused.status_code, refused.json()["code"]) == (406, "NOT_ACCEPTABLE")
+    assert "'for'" in refused.json()["detail"]
+    assert (await client.get(path)).json() == {"fits": 1, "for": None}
+
+
+def test_parquet_refuses_rows_without_columns() -> None:
+    with pytest.raises(FormatUnfit):
+        writer_of(DownloadFormat.PARQUET).add(WIDE.select([]))
+    lines = writer_of(DownloadFormat.JSON_LINES).add(WIDE.slice(0, 2).select([]))
+    assert lines == b"{}\n{}\n"
+
+
+def test_columns_of_one_name_keep_their_values() -> None:
+    rows = pa.table([pa.array([1]), pa.array([2])], names=["x", "x"])
+    line = writer_of(DownloadFormat.JSON_LINES).add(rows)
+    assert json.loads(line) == [{"name": "x", "value": 1}, {"name": "x", "value": 2}]
+
+
+async def test_a_query_without_a_result_has_no_file(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    gateway.queries.unfinished.add("select 1")
+    path = await query_path(client, waitTimeout="0s")
+    running = await client.get(path)
+    assert (running.status_code, running.json()["code"]) == (404, "CHUNK_NOT_FOUND")
+    gateway.queries.unfinished.clear()
+    path = await query_path(client)
+    gateway.queries.is_expired = True
+    gone = await client.get(path)
+    assert (gone.status_code, gone.json()["code"]) == (410, "RESULT_EXPIRED")
+    unknown = await client.get("/query/00000000-0000-0000-0000-000000000009/result")
+    assert unknown.status_code == 404
