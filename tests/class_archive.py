@@ -31,11 +31,6 @@ def _name() -> str:
 ARCHIVE = REPOSITORY / ".sluice" / _name()
 
 
-def java_options(options: str) -> str:
-    """Adds the archive to these options, if it exists."""
-    return f"{options} -XX:SharedArchiveFile={ARCHIVE} -Xlog:disable" if ARCHIVE.exists() else options
-
-
 def make_archive(options: str) -> None:
     """Runs a session whose JVM writes the archive at exit. If that fails, tests only take longer."""
     ARCHIVE.parent.mkdir(exist_ok=True)

@@ -10,17 +10,13 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.class_archive import ARCHIVE, java_options, make_archive
+from tests.class_archive import ARCHIVE, make_archive
+from tests.java_options import HAS_OPTIONS, SHORT_LIVED, VARIABLE, with_archive
 from tests.scopes import OF_THEIR_OWN, ON_ONE_ENGINE, TOGETHER
 from tests.soak import SOAK
 
-# A test JVM lives for about a minute. Optimizing compilation and parallel garbage collection would take two
-# fifths of its CPU time. Both options are standard Java options.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-# A soak runs for hours, so it keeps Java's defaults.
-HAS_OPTIONS = "JDK_JAVA_OPTIONS" in os.environ or SOAK is not None
 if not HAS_OPTIONS:
-    os.environ["JDK_JAVA_OPTIONS"] = java_options(JAVA_OPTIONS)
+    os.environ[VARIABLE] = with_archive(SHORT_LIVED)
 
 # Another process may be using the core, so no test checks durations.
 settings.register_profile("sluice", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -33,8 +29,8 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()
     if HAS_OPTIONS or config.args_source is not pytest.Config.ArgsSource.TESTPATHS or ARCHIVE.exists():
         return
-    make_archive(JAVA_OPTIONS)
-    os.environ["JDK_JAVA_OPTIONS"] = java_options(JAVA_OPTIONS)
+    make_archive(SHORT_LIVED)
+    os.environ[VARIABLE] = with_archive(SHORT_LIVED)
 
 
 @pytest.hookimpl(trylast=True)

@@ -20,6 +20,7 @@ from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import make_lakehouse
 from tests.integration.conftest import embedded_catalog
 from tests.integration.running import share_jars
+from tests.java_options import long_lived_jvms
 
 # Each query runs once or twice over a few rows, so compiling it would take longer than running it.
 QUICK = {
@@ -65,9 +66,10 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         # A query runs without a table's facts if they take longer than this, and these tests need them.
         catalog_facts_timeout_s=60,
     )
-    gateway = build_gateway(settings, stream_definition)
-    yield gateway
-    gateway.close()
+    with long_lived_jvms():
+        gateway = build_gateway(settings, stream_definition)
+        yield gateway
+        gateway.close()
     del gateway
     gc.unfreeze()
     gc.collect()

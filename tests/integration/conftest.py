@@ -19,6 +19,7 @@ from tests.integration.guarded import Guarded, guarded_gateway
 from tests.integration.lakehouse import make_star
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2
 from tests.integration.running import RunningGateway
+from tests.java_options import long_lived_jvms
 from tests.scopes import ON_ONE_ENGINE
 
 ENGINE = SharedEngine()
@@ -46,7 +47,8 @@ def running(folder: Path) -> Iterator[RunningGateway]:
         "SLUICE_INGEST_EXECUTED_BODY_BYTES": str(1024 * 1024),
         "SLUICE_INGEST_SPLIT_BYTES": str(1024 * 1024),
     }
-    gateway = RunningGateway.start(folder / "embedded", settings)
+    with long_lived_jvms():
+        gateway = RunningGateway.start(folder / "embedded", settings)
     try:
         with closing(embedded_catalog(gateway.data_dir)) as lake:
             make_star(lake)
