@@ -13,6 +13,10 @@ class ClientGone(Exception):
     """The client hung up while it waited, so there is nothing to answer."""
 
 
+class AnswerCutOff(Exception):
+    """The answer has begun and cannot be completed. The server closes its connection."""
+
+
 class Waiting:
     """One event per unfinished query, shared by all clients that wait for it.
 

@@ -7,14 +7,11 @@ from typing import TypeVar
 
 import structlog
 
+from api.http.waiting import AnswerCutOff
 from service.errors import GatewayError
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
-
-
-class AnswerCutOff(Exception):
-    """The answer has begun and cannot be completed. The server closes its connection."""
 
 
 async def cut_off_at_failure(parts: AsyncIterator[T]) -> AsyncIterator[T]:

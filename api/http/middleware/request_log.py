@@ -11,9 +11,8 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.answers.cut_off import AnswerCutOff
 from api.http.problems.problems import problem_response
-from api.http.waiting import ClientGone
+from api.http.waiting import AnswerCutOff, ClientGone
 from service import tracing
 from service.errors import GatewayError
 from service.tracing import NOTHING, Span, TraceContext
