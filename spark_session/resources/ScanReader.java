@@ -104,7 +104,7 @@ public final class ScanReader {
             return null;
         }
         Snapshot snapshot = (Snapshot) field(scan, "snapshot");
-        long[] selected = selectedOf((List) call(scan, "taskGroups"));
+        long[] selected = selectedOf(taskGroupsOf(exec));
         long[] total = snapshot == null ? new long[5] : totalsOf(table, snapshot);
         return new Object[] {
             table.name(),
@@ -118,6 +118,28 @@ public final class ScanReader {
         };
     }
 
+    /**
+     * Returns the tasks that the node has run, or else those that its scan has now.
+     *
+     * Copies of one table reference share a scan, and Spark's runtime filter for one of them changes the tasks of the
+     * scan. A node that was planned before keeps and runs all of its own.
+     */
+    private static List taskGroupsOf(BatchScanExec exec) throws Exception {
+        Object partitions = field(exec, "filteredPartitions");
+        if (partitions == null) {
+            return (List) call(exec.scan(), "taskGroups");
+        }
+        List found = new ArrayList();
+        scala.collection.Iterator grouped = ((scala.collection.Iterable) partitions).iterator();
+        while (grouped.hasNext()) {
+            scala.collection.Iterator group = ((scala.collection.Iterable) grouped.next()).iterator();
+            while (group.hasNext()) {
+                found.add(call(group.next(), "taskGroup"));
+            }
+        }
+        return found;
+    }
+
     /** Other scans, as of a table's changes, have no files of one snapshot to count. */
     private static boolean isIcebergBatchScan(Class type) {
         return type != null
@@ -125,7 +147,7 @@ public final class ScanReader {
                 || isIcebergBatchScan(type.getSuperclass()));
     }
 
-    /** Returns partitions, data files and bytes of the tasks that are left to run. */
+    /** Returns partitions, data files and bytes of the tasks. */
     private static long[] selectedOf(List taskGroups) {
         Set partitions = new HashSet();
         Set files = new HashSet();
