@@ -11,6 +11,7 @@ import org.apache.spark.sql.internal.SessionState;
 import scala.Option;
 import scala.collection.mutable.HashMap;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractFunction0;
 
 /** Child sessions of one root, opened ahead of their queries. */
 public final class ChildSessions {
@@ -51,6 +52,7 @@ public final class ChildSessions {
         share((SparkSession) root, child);
         child.experimental().extraOptimizations_$eq(OPTIMIZATIONS);
         SessionState state = child.sessionState();
+        shareArtifacts(((SparkSession) root).sessionState(), state);
         state.sqlParser();
         state.analyzer();
         state.optimizer();
@@ -95,6 +97,21 @@ public final class ChildSessions {
             Object copy = mine.getClass().getMethod("clone", new Class[0]).invoke(mine, new Object[0]);
             catalogsField().set(child.sessionState().catalogManager(), copy);
         }
+    }
+
+    /**
+     * Gives the child the artifacts of the root, which are none: no query may add a file or a class.
+     *
+     * Spark would make artifacts for each session at its first query, and start a process, `rm`, to remove them.
+     */
+    private static void shareArtifacts(final SessionState root, SessionState child) throws Exception {
+        Field builder = SessionState.class.getDeclaredField("artifactManagerBuilder");
+        builder.setAccessible(true);
+        builder.set(child, new AbstractFunction0() {
+            public Object apply() {
+                return root.artifactManager();
+            }
+        });
     }
 
     /** Gives the child the catalogs that the root has opened since the child was made. */

@@ -42,6 +42,15 @@ def test_a_jvm_of_the_tests_starts_from_the_class_archive(engine: SparkEngine) -
     assert ARCHIVE.name in {Path(part.path).name for part in mapped}, "the JVM found that it does not match"
 
 
+def test_sessions_of_queries_have_no_artifacts_to_remove(engine: SparkEngine) -> None:
+    assert engine._session is not None
+    children = engine._session.children
+    with children.taken("lake", None, str(uuid4())) as child:
+        child.sql("SELECT count(*) FROM range(3)").collect()
+        own = child._jsparkSession.sessionState().artifactManager()
+    assert own.equals(children._root._jsparkSession.sessionState().artifactManager())
+
+
 def statement(sql: str) -> Statement:
     return Statement(uuid4(), sql, (), None, None, 1000, 10**6, is_canceled=lambda: False, access=FULL_ACCESS)
 
