@@ -365,6 +365,19 @@ class MaintenanceRunning(CallerError):
     code = "MAINTENANCE_RUNNING"
 
 
+class MaintenanceBelowFloor(CallerError):
+    """The maintenance would remove what the operator keeps. Nothing was removed.
+
+    `faults` has each bound that is below its floor.
+    """
+
+    code = "MAINTENANCE_BELOW_FLOOR"
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__(" ".join(fault.detail for fault in faults) or None)
+        self.faults = tuple(faults)
+
+
 class MaintenanceNotSafe(CallerError):
     """Files that are needed might be deleted. Nothing was deleted."""
 

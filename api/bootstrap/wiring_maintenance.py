@@ -61,4 +61,9 @@ def _plan(settings: Settings) -> MaintenancePlan:
         timedelta(days=settings.metrics_retention_days),
         appended_files=settings.maintenance_appended_files,
         idle=timedelta(seconds=settings.maintenance_idle_s),
+        floors=MaintenanceBounds(
+            snapshot_age=timedelta(hours=settings.maintenance_min_snapshot_age_h),
+            snapshots_kept=settings.maintenance_min_snapshots_kept,
+            orphan_age=timedelta(hours=settings.maintenance_min_orphan_age_h),
+        ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
@@ -18,9 +18,11 @@ from service.errors import (
     ShuttingDown,
     WriteNotAllowed,
 )
+from service.maintenance.floors import check_floors
 from service.maintenance.run_maintenance import MaintenancePorts, run_maintenance
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (
+    NO_FLOORS,
     Gathered,
     MaintenanceBounds,
     MaintenanceOperation,
@@ -46,7 +48,7 @@ class MaintenancePlan:
 
     `operations` run `interval` after upserts. A table that has got `appended_files` is compacted as often.
     `idle` after a commit, every operation runs that has not run since. An ended maintenance is reported for
-    as long as it is `retention`.
+    as long as it is `retention`. Whoever asks for it, no maintenance removes what `floors` keep.
     """
 
     interval: timedelta
@@ -59,6 +61,7 @@ class MaintenancePlan:
     """0: appended files do not count."""
     idle: timedelta = timedelta()
     """0: never."""
+    floors: MaintenanceBounds = NO_FLOORS
 
     @property
     def is_scheduled(self) -> bool:
@@ -89,6 +92,7 @@ class MaintenanceService:
         Raises:
             ShuttingDown: the gateway accepts nothing more.
             WriteNotAllowed: callers may not write to this table.
+            MaintenanceBelowFloor: it would remove what the operator keeps.
             TableNotFound, CatalogDown: there is no such table now.
             MaintenanceRunning: the table has one that has not ended.
             MetricsStoreDown: the log does not answer.
@@ -96,6 +100,7 @@ class MaintenanceService:
         if self._is_ending.is_set():
             raise ShuttingDown
         self._check_allowed(request.key.table)
+        check_floors(request, self.plan.floors)
         self._ports.catalogs.facts(request.key.table)
         record = self._record(request, caller)
         open_one = self._ports.log.add(record)
@@ -194,13 +199,18 @@ class MaintenanceService:
             if now is None or now.ended_at is not None:
                 return
             try:
-                ended = run_maintenance(now, self._ports)
+                ended = run_maintenance(self._within_floors(now), self._ports)
             except PartDown:
                 self._ports.metrics.postponed()
                 raise
             self._ports.metrics.ended(ended)
             _report(ended)
             self._ports.lineage.maintained(ended)
+
+    def _within_floors(self, record: MaintenanceRecord) -> MaintenanceRecord:
+        """Returns the record with bounds of now: it may have been requested under lower floors."""
+        request = record.request
+        return replace(record, request=replace(request, bounds=request.bounds.at_least(self.plan.floors)))
 
     def _work(self) -> None:
         try:

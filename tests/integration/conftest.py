@@ -39,6 +39,7 @@ def running(folder: Path) -> Iterator[RunningGateway]:
     settings = {
         "SLUICE_SPARK_MASTER": "local[4]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+        "SLUICE_MAINTENANCE_MIN_SNAPSHOT_AGE_H": "0",
         "SLUICE_QUERY_WORKERS": "6",
         "SLUICE_DEFAULT_SCHEMA": "shop",
         # These tests check what scans read. Every table is small enough to become a local relation instead.

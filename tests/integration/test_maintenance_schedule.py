@@ -30,6 +30,7 @@ def scheduled(folder: Path) -> Iterator[RunningGateway]:
         "SLUICE_MAINTENANCE_APPENDED_FILES": str(FILES),
         "SLUICE_MAINTENANCE_IDLE_S": "20",
         "SLUICE_MAINTENANCE_SNAPSHOT_AGE_H": "0",
+        "SLUICE_MAINTENANCE_MIN_SNAPSHOT_AGE_H": "0",
     }
     gateway = RunningGateway.start(folder / f"scheduled-{uuid4().hex[:8]}", settings)
     yield gateway

@@ -82,6 +82,7 @@ def stored() -> Iterator[Stored]:
             "SLUICE_DEFAULT_SCHEMA": "shop",
             "SLUICE_SPARK_MASTER": "local[2]",
             "SLUICE_SPARK_DRIVER_MEMORY": "1g",
+            "SLUICE_MAINTENANCE_MIN_SNAPSHOT_AGE_H": "0",
             "SLUICE_LOCAL_RELATION_MAX_ROWS": "0",
             "SLUICE_INGEST_SOURCE_PREFIXES": f"s3://{INBOX}/in",
             "SLUICE_INGEST_SOURCE_PROPERTIES": json.dumps(store.properties),

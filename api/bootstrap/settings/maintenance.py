@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from typing import Self
+
+from pydantic import BaseModel, Field, model_validator
 
 from service.model.operations.maintenance import CompactionWidth, MaintenanceOperation
 
@@ -48,3 +50,31 @@ class MaintenanceSettings(BaseModel):
     maintenance_orphan_age_h: int = Field(
         72, ge=24, le=87_600, description="hours that files stay that no snapshot has"
     )
+    maintenance_min_snapshot_age_h: int = Field(
+        24,
+        ge=0,
+        le=87_600,
+        description="hours that snapshots stay, whoever asks for an expiry, so that running readers have "
+        "their files",
+    )
+    maintenance_min_snapshots_kept: int = Field(
+        1, ge=1, le=100_000, description="newest snapshots that stay, whoever asks for an expiry"
+    )
+    maintenance_min_orphan_age_h: int = Field(
+        24,
+        ge=24,
+        le=87_600,
+        description="hours that files stay that no snapshot has, whoever asks for their removal",
+    )
+
+    @model_validator(mode="after")
+    def _own_maintenance_keeps_the_floors(self) -> Self:
+        floors = {
+            "maintenance_min_snapshot_age_h": "maintenance_snapshot_age_h",
+            "maintenance_min_snapshots_kept": "maintenance_snapshots_kept",
+            "maintenance_min_orphan_age_h": "maintenance_orphan_age_h",
+        }
+        for floor, name in floors.items():
+            if getattr(self, name) < getattr(self, floor):
+                raise ValueError(f"{name} is less than {floor}: change one of them")
+        return self

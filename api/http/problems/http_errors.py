@@ -169,6 +169,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.UpsertNotPossible: HTTPStatus.CONFLICT,
         gateway.MaintenanceNotFound: HTTPStatus.NOT_FOUND,
         gateway.MaintenanceRunning: HTTPStatus.CONFLICT,
+        gateway.MaintenanceBelowFloor: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.MaintenanceNotSafe: HTTPStatus.CONFLICT,
         gateway.MaintenanceFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.StreamSourceDown: HTTPStatus.SERVICE_UNAVAILABLE,

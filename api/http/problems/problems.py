@@ -36,6 +36,7 @@ from service.errors import (
     CredentialRefused,
     GatewayError,
     IngestInvalid,
+    MaintenanceBelowFloor,
     PartDown,
     PoliciesInvalid,
     QueryQuarantined,
@@ -60,7 +61,7 @@ RETRY_AFTER_S = 5
 def errors_of(error: GatewayError) -> list[dict[str, Any]]:
     """Returns what an error knows beyond its sentence: places and nearest names."""
     match error:
-        case InvalidRequest() | PoliciesInvalid():
+        case InvalidRequest() | PoliciesInvalid() | MaintenanceBelowFloor():
             return [fault_entry(fault) for fault in error.faults]
         case SqlSyntaxError():
             entry: dict[str, Any] = {"line": error.line, "column": error.column}

@@ -15,6 +15,7 @@ from api.http.schemas.maintenance import (
     MaintenanceAnswer,
     MaintenanceBody,
     MaintenancesAnswer,
+    floors_answer,
     maintenance_answer,
     maintenance_request,
     schedule_answer,
@@ -69,12 +70,13 @@ async def list_maintenance(
     app_context: CurrentAppContext,
     access: CallersAccess,
 ) -> MaintenancesAnswer:
-    """The table's maintenance, the newest first, and what the gateway does by itself."""
+    """The table's maintenance, the newest first, the gateway's schedule, and the operator's floors."""
     require(access, Action.DESCRIBE, table_name(name))
     gateway = app_context.access.gateway
     found = await app_context.access.call(gateway.maintenances.latest, table_name(name))
     return MaintenancesAnswer(
         schedule=schedule_answer(gateway.maintenances.plan),
+        floors=floors_answer(gateway.maintenances.plan.floors),
         maintenances=[maintenance_answer(record) for record in found],
     )
 

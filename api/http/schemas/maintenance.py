@@ -36,7 +36,10 @@ Operation = Annotated[MaintenanceOperation, Field(strict=False)]
 
 
 class MaintenanceBody(StrictModel):
-    """The operations to run: compact first, removeOrphans last. Values left out are the operator's."""
+    """The operations to run: compact first, removeOrphans last. Values left out are the operator's.
+
+    No value may be below the operator's floors, which `GET /tables/{name}/maintenance` has.
+    """
 
     operations: Annotated[
         list[Operation],
@@ -109,10 +112,19 @@ class ScheduleAnswer(WireModel):
     operations: list[MaintenanceOperation]
 
 
+class FloorsAnswer(WireModel):
+    """The operator's floors: no request, of whomever, may remove more."""
+
+    snapshots_older_than_hours: Annotated[int, Field(description="younger snapshots stay")]
+    retain_last: Annotated[int, Field(description="so many of the newest snapshots stay")]
+    orphans_older_than_hours: Annotated[int, Field(description="younger files stay")]
+
+
 class MaintenancesAnswer(WireModel):
     """The table's maintenance, the newest first."""
 
     schedule: ScheduleAnswer
+    floors: FloorsAnswer
     maintenances: list[MaintenanceAnswer]
 
 
@@ -165,6 +177,15 @@ def schedule_answer(plan: MaintenancePlan) -> ScheduleAnswer:
         appended_files=plan.appended_files,
         idle_s=int(plan.idle.total_seconds()),
         operations=list(plan.operations),
+    )
+
+
+def floors_answer(floors: MaintenanceBounds) -> FloorsAnswer:
+    """Returns the operator's floors as they are on the wire."""
+    return FloorsAnswer(
+        snapshots_older_than_hours=floors.snapshot_age // timedelta(hours=1),
+        retain_last=floors.snapshots_kept,
+        orphans_older_than_hours=floors.orphan_age // timedelta(hours=1),
     )
 
 

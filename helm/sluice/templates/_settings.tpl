@@ -192,6 +192,9 @@
 {{- include "sluice.setting" (dict "root" . "name" "maintenance_snapshot_age_h" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "maintenance_snapshots_kept" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "maintenance_orphan_age_h" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "maintenance_min_snapshot_age_h" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "maintenance_min_snapshots_kept" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "maintenance_min_orphan_age_h" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "lineage_url" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "lineage_api_key" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "lineage_kafka_options" "kind" "mapping") }}

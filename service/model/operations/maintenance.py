@@ -51,6 +51,25 @@ class MaintenanceBounds:
     snapshots_kept: int
     orphan_age: timedelta
 
+    def at_least(self, floors: MaintenanceBounds) -> MaintenanceBounds:
+        """Returns bounds that keep what these keep, and what the floors keep.
+
+        >>> one_day = MaintenanceBounds(snapshot_age=timedelta(1), snapshots_kept=9, orphan_age=timedelta(3))
+        >>> five = MaintenanceBounds(snapshot_age=timedelta(5), snapshots_kept=1, orphan_age=timedelta(1))
+        >>> found = one_day.at_least(five)
+        >>> found.snapshot_age.days, found.snapshots_kept, found.orphan_age.days
+        (5, 9, 3)
+        """
+        return MaintenanceBounds(
+            snapshot_age=max(self.snapshot_age, floors.snapshot_age),
+            snapshots_kept=max(self.snapshots_kept, floors.snapshots_kept),
+            orphan_age=max(self.orphan_age, floors.orphan_age),
+        )
+
+
+NO_FLOORS = MaintenanceBounds(snapshot_age=timedelta(), snapshots_kept=1, orphan_age=timedelta())
+"""The floors of an operator who leaves the bounds to the requests."""
+
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceRequest:

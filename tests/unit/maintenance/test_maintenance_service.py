@@ -12,6 +12,7 @@ from service.adapters.postgres.shared.store_clock import EarlierClock
 from service.errors import (
     CatalogDown,
     EngineNotReady,
+    MaintenanceBelowFloor,
     MaintenanceFailed,
     MaintenanceNotFound,
     MaintenanceRunning,
@@ -23,6 +24,7 @@ from service.errors import (
 from service.maintenance.maintenance_service import SCHEDULE
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (
+    MaintenanceBounds,
     MaintenanceOperation,
     MaintenanceRecord,
     MaintenanceRequest,
@@ -320,3 +322,37 @@ def test_what_came_of_it_is_counted(catalogs: FakeCatalogs, clock: FakeClock) ->
     maintained.run_open()
     assert metrics.postponed_count == 1
     assert [record.state for record in metrics.records] == [MaintenanceState.SUCCEEDED]
+
+
+FLOORS = MaintenanceBounds(snapshot_age=timedelta(days=9), snapshots_kept=7, orphan_age=timedelta(days=8))
+
+
+def test_a_request_below_the_floors_is_refused_whoever_sends_it(
+    maintained: FakeMaintenances,
+) -> None:
+    maintained.plan = replace(PLAN, bounds=FLOORS, floors=FLOORS)
+    for caller in ("ann", SCHEDULE):
+        with pytest.raises(MaintenanceBelowFloor, match=r"216 hours .* newest 7 .* 192 hours"):
+            maintained.ask(EVERYTHING, caller)
+    assert maintained.log.records == {}
+    second = timedelta(seconds=1)
+    for below in (
+        replace(FLOORS, snapshot_age=FLOORS.snapshot_age - second),
+        replace(FLOORS, snapshots_kept=6),
+        replace(FLOORS, orphan_age=FLOORS.orphan_age - second),
+    ):
+        with pytest.raises(MaintenanceBelowFloor):
+            maintained.ask(replace(EVERYTHING, bounds=below), "ann")
+    assert ended(maintained, replace(EVERYTHING, bounds=FLOORS)).state is MaintenanceState.SUCCEEDED
+
+
+def test_what_was_requested_under_lower_floors_keeps_what_the_floors_keep_now(
+    maintained: FakeMaintenances, clock: FakeClock
+) -> None:
+    maintained.ask(EVERYTHING, "ann")
+    maintained.plan = replace(PLAN, bounds=FLOORS, floors=FLOORS)
+    maintained.run_open()
+    assert maintained.table_maintenance.done[1:] == [
+        ("expire", EVENTS, clock.now() - timedelta(days=9), 7),
+        ("removeOrphans", EVENTS, clock.now() - timedelta(days=8)),
+    ]

@@ -177,6 +177,22 @@ def test_tokens_or_an_explicit_word_open_the_gateway_to_other_machines() -> None
     assert Settings(host="0.0.0.0", allow_unauthenticated=True).host == "0.0.0.0"
 
 
+@pytest.mark.parametrize(
+    ("floor", "own"),
+    [
+        ({"maintenance_min_snapshot_age_h": 121}, "maintenance_snapshot_age_h"),
+        ({"maintenance_snapshot_age_h": 23}, "maintenance_snapshot_age_h"),
+        ({"maintenance_min_snapshots_kept": 2}, "maintenance_snapshots_kept"),
+        ({"maintenance_min_orphan_age_h": 73}, "maintenance_orphan_age_h"),
+    ],
+)
+def test_maintenance_of_the_operators_own_keeps_the_floors(floor: dict[str, int], own: str) -> None:
+    with pytest.raises(ValueError, match=f"{own} is less than"):
+        Settings.model_validate(floor)
+    at_floor = {"maintenance_min_snapshot_age_h": 120, "maintenance_min_orphan_age_h": 72}
+    assert Settings.model_validate(at_floor).maintenance_snapshot_age_h == 120
+
+
 def test_no_secret_is_shown() -> None:
     settings = Settings.model_validate(
         {

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 
-from service.model.operations.maintenance import MaintenanceOperation
+from service.model.operations.maintenance import MaintenanceBounds, MaintenanceOperation
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio
@@ -81,6 +83,7 @@ async def test_all_of_a_table_are_listed_with_the_schedule(
             "idleS": 0,
             "operations": ["compact"],
         },
+        "floors": {"snapshotsOlderThanHours": 0, "retainLast": 1, "orphansOlderThanHours": 0},
         "maintenances": [],
     }
     await client.post(PATH, json=COMPACT)
@@ -109,3 +112,52 @@ async def test_what_is_not_there_is_a_404(client: httpx.AsyncClient) -> None:
 )
 async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, body: dict[str, Any]) -> None:
     problem(await client.post(PATH, json=body), 422, "INVALID_REQUEST")
+
+
+FLOORS = MaintenanceBounds(snapshot_age=timedelta(hours=48), snapshots_kept=5, orphan_age=timedelta(hours=72))
+AT_FLOORS = {"snapshotsOlderThanHours": 48, "retainLast": 5, "orphansOlderThanHours": 72}
+
+
+@pytest.fixture
+def floored(gateway: FakeGateway) -> FakeGateway:
+    plan = gateway.maintenances.plan
+    gateway.maintenances.plan = replace(plan, bounds=plan.bounds.at_least(FLOORS), floors=FLOORS)
+    return gateway
+
+
+@pytest.mark.parametrize(
+    ("operations", "below", "says"),
+    [
+        (["expire"], {"snapshotsOlderThanHours": 47}, "48 hours"),
+        (["expire"], {"snapshotsOlderThanHours": 0}, "48 hours"),
+        (["expire"], {"retainLast": 4}, "newest 5 snapshots"),
+        (["compact", "removeOrphans"], {"orphansOlderThanHours": 71}, "72 hours"),
+    ],
+)
+async def test_nobody_may_remove_what_the_operator_keeps(
+    client: httpx.AsyncClient,
+    floored: FakeGateway,
+    operations: list[str],
+    below: dict[str, int],
+    says: str,
+) -> None:
+    body = {"operations": operations} | AT_FLOORS | below
+    found = problem(await client.post(PATH, json=body), 422, "MAINTENANCE_BELOW_FLOOR")
+    assert [error["pointer"] for error in found["errors"]] == [f"/{name}" for name in below]
+    assert says in found["detail"]
+    assert floored.maintenances.log.records == {}
+    # At the floor, and with the operator's own bounds, it is accepted.
+    assert (await client.post(PATH, json={"operations": operations} | AT_FLOORS)).status_code == 202
+    floored.maintenances.run_open()
+    assert (await client.post(PATH, json={"operations": operations})).status_code == 202
+
+
+async def test_each_bound_below_its_floor_is_named(client: httpx.AsyncClient, floored: FakeGateway) -> None:
+    low = {"snapshotsOlderThanHours": 1, "retainLast": 1, "orphansOlderThanHours": 24}
+    body = {"operations": ["expire", "removeOrphans"]} | low
+    found = problem(await client.post(PATH, json=body), 422, "MAINTENANCE_BELOW_FLOOR")
+    assert [error["pointer"] for error in found["errors"]] == [f"/{name}" for name in low]
+    # Bounds of operations that do not run remove nothing.
+    assert (await client.post(PATH, json=COMPACT | low)).status_code == 202
+    assert (await client.get(PATH)).json()["floors"] == AT_FLOORS
+    assert len(floored.maintenances.log.records) == 1
