@@ -14,7 +14,6 @@ from uuid import UUID
 from service.errors import GatewayError, IngestNotFound, RecordsInvalid, ShuttingDown, TooManyIngests
 from service.ingest.audited_ingest import audited_ingest, note_accepted
 from service.ingest.committing.committer import Committer
-from service.ingest.dead_letters.dead_letters import SUFFIX
 from service.ingest.dead_letters.rejected_counts import with_rejected_counts
 from service.ingest.run_ingest import IngestPorts, destinations_of, run_ingest
 from service.ingest.traced_ingest import reported
@@ -22,6 +21,7 @@ from service.ingest_ports import IngestHistory, Spool, never
 from service.model.ingest.ingest import IngestRecord, IngestRequest
 from service.model.ingest.ingest_history import IngestListing, IngestSummary
 from service.model.policies.decisions import Access
+from service.model.tables.dead_letter_names import SUFFIX
 from service.model.tables.schemas import TableSchema
 from service.tracing import step
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
 from service.audit_ports import NO_TRAIL, AuditTrail
-from service.errors import GatewayError, IngestInvalid, WriteNotAllowed
+from service.errors import GatewayError, IngestInvalid, TableAccessDenied, WriteNotAllowed
 from service.idempotency import same_request, sent_before
 from service.ingest.audited_ingest import note_destinations
 from service.ingest.dead_letters.accepted_rows import AcceptedRows
@@ -56,8 +56,10 @@ from service.model.ingest.sources import SourceFile
 from service.model.ingest.validation_schema import ValidatedSchemas
 from service.model.ingest.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
 from service.model.policies.actions import Action
-from service.model.policies.decisions import FULL_ACCESS, Access
+from service.model.policies.decisions import FULL_ACCESS, Access, Refused
+from service.model.tables.dead_letter_names import dead_letter_name
 from service.model.tables.schema_changes import TableEvolution
+from service.model.tables.tables import TableName
 from service.policies.require import require
 from service.ports import Clock
 from service.tracing import current, step
@@ -196,7 +198,7 @@ def destinations_of(request: IngestRequest, ports: IngestPorts) -> Destinations:
         TableAccessDenied: its sender may not write there.
         CatalogDown: the catalog does not answer.
     """
-    _check_allowed(request.writes, ports)
+    _check_allowed(request, ports)
     check_separate_dead_letters(request)
     present = PresentColumns(request, ports.bounds, ports.spools, ports.large)
 
@@ -259,12 +261,21 @@ def _sorted_out(
     return AcceptedRows(request_rows(joined, targets, ports.bounds, ports.spools), destinations, dead_letters)
 
 
-def _check_allowed(writes: Iterable[Write], ports: IngestPorts) -> None:
-    for table, is_upsert in dict.fromkeys((write.key.table, write.is_upsert) for write in writes):
+def _check_allowed(request: IngestRequest, ports: IngestPorts) -> None:
+    for table, is_upsert in dict.fromkeys((write.key.table, write.is_upsert) for write in request.writes):
         if not any(fnmatchcase(str(table), name) for name in ports.writable_names):
             raise WriteNotAllowed(f"Callers may not write to {table} here.")
         # An upsert replaces rows.
         require(ports.access, Action.MODIFY if is_upsert else Action.INSERT, table)
+        if request.on_error is OnError.DEAD_LETTER:
+            _check_dead_letters(dead_letter_name(table), ports.access)
+
+
+def _check_dead_letters(table: TableName, access: Access) -> None:
+    """Checks that no denial keeps dead letters away. Who may write to a table needs no grant for them."""
+    decision = access.decide(Action.INSERT, table)
+    if isinstance(decision, Refused) and decision.is_denied:
+        raise TableAccessDenied(table, Action.INSERT)
 
 
 def _took_too_long(took: timedelta) -> IngestInvalid:

@@ -11,6 +11,7 @@ from service.model.policies.actions import Action
 from service.model.policies.decisions import Allowed, Decision, Refused
 from service.model.policies.policies import PolicySet
 from service.model.policies.table_patterns import TablePattern
+from service.model.tables.dead_letter_names import sent_to
 from service.model.tables.restrictions import Restriction
 from service.model.tables.tables import TableName
 from service.policies.policy_index import P, PolicyIndex
@@ -24,7 +25,8 @@ class CompiledPolicies:
     """The decisions of one set of policies. Thread-safe.
 
     Nothing is allowed by default, and a denial beats each grant. With several granting roles, a principal
-    sees the rows that one of them sees, and a column is masked only if all of them mask it.
+    sees the rows that one of them sees, and a column is masked only if all of them mask it. Dead letters are
+    read by those who see every row and column of the table that the records were sent to.
     """
 
     def __init__(self, policies: PolicySet) -> None:
@@ -58,6 +60,18 @@ class CompiledPolicies:
         )
 
     def _decide(self, roles: frozenset[str], action: Action, table: TableName) -> Decision:
+        decided = self._by_patterns(roles, action, table)
+        source = sent_to(table)
+        if source is None or action is not Action.SELECT or isinstance(decided, Refused):
+            return decided
+        # Dead letters are whole records, which no row filter or mask of their table reaches.
+        of_source = self._decide(roles, action, source)
+        if isinstance(of_source, Allowed) and not of_source.restriction.is_any:
+            return decided
+        is_denied = isinstance(of_source, Refused) and of_source.is_denied
+        return Refused(action, table, is_denied=is_denied, shows=source)
+
+    def _by_patterns(self, roles: frozenset[str], action: Action, table: TableName) -> Decision:
         # In one order, so that the same roles always have the same fingerprint.
         covering = {role: tuple(_covering(self._grants, role, table)) for role in sorted(roles)}
         denied = {grant.action for grants in covering.values() for grant in grants if grant.is_denial}

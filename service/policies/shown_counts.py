@@ -8,6 +8,7 @@ from dataclasses import replace
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Allowed
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
+from service.model.tables.dead_letter_names import sent_to
 from service.model.tables.tables import TableFacts, TableName
 from service.policies.require import may
 
@@ -26,6 +27,9 @@ def shows_writes(access: Access, table: TableName) -> bool:
     decision = access.decide(Action.SELECT, table)
     if isinstance(decision, Allowed):
         return decision.restriction.row_filter is None
+    source = sent_to(table)
+    if source is not None and not shows_writes(access, source):
+        return False
     return may(access, Action.DESCRIBE, table)
 
 

@@ -211,8 +211,7 @@ def _sql(policy: AnyPolicy) -> str:
 
 def _print_decision(table: TableName, action: Action, decision: Decision) -> None:
     if isinstance(decision, Refused):
-        reason = "a denial says so" if decision.is_denied else "no grant allows it"
-        typer.echo(f"{table}: {action} is refused: {reason}")
+        typer.echo(f"{table}: {action} is refused: {_reason(decision)}")
         return
     typer.echo(f"{table}: {action} is allowed")
     restriction = decision.restriction
@@ -220,3 +219,9 @@ def _print_decision(table: TableName, action: Action, decision: Decision) -> Non
         typer.echo(f"  rows: {restriction.row_filter}")
     for column, expression in restriction.masks:
         typer.echo(f"  {column}: {expression}")
+
+
+def _reason(refused: Refused) -> str:
+    if refused.shows is not None:
+        return f"its rows were sent to {refused.shows}, of which these roles do not see every row and column"
+    return "a denial says so" if refused.is_denied else "no grant allows it"

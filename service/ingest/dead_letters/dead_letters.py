@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -16,10 +16,10 @@ from service.ingest.write_schema.resolve_targets import resolve_target
 from service.ingest_ports import DeadLetterTables
 from service.model.ingest.ingest import ColumnNames, IngestRequest, Write
 from service.model.ingest.writing import Destination, TableKey
+from service.model.tables.dead_letter_names import dead_letter_name
 from service.model.tables.schemas import Field, Primitive
 from service.model.tables.tables import TableName
 
-SUFFIX = "__dead_letter"
 _STRING = Primitive("string")
 FIELDS = (
     Field(1, "received_at", Primitive("timestamptz"), is_required=True),
@@ -35,15 +35,6 @@ FIELDS = (
 )
 """The fields of a dead letter; `payload_bytes` is the payload where it is not UTF-8."""
 _MOST_BYTES = 4 * 1024**2
-
-
-def dead_letter_name(table: TableName) -> TableName:
-    """Returns the table of dead letters beside this one.
-
-    >>> str(dead_letter_name(TableName("lake", "logs", "events")))
-    'lake.logs.events__dead_letter'
-    """
-    return replace(table, table=f"{table.table}{SUFFIX}")
 
 
 class DeadLetterSink(Protocol):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from service.ingest.dead_letters.dead_letters import SUFFIX
 from service.model.ingest.ingest_history import TableIngests
+from service.model.tables.dead_letter_names import SUFFIX
 
 
 def with_rejected_counts(

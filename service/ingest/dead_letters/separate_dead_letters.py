@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from service.errors import IngestInvalid
-from service.ingest.dead_letters.dead_letters import dead_letter_name
 from service.model.ingest.ingest import IngestRequest, OnError, WriteFault
 from service.model.ingest.writing import TableKey
+from service.model.tables.dead_letter_names import dead_letter_name
 
 
 def check_separate_dead_letters(request: IngestRequest) -> None:

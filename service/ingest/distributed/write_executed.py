@@ -16,7 +16,6 @@ from service.ingest.dead_letters.dead_letters import (
     DeadLetterSink,
     DeadLettersOf,
     DeferredDeadLetters,
-    dead_letter_name,
 )
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.distributed.body_splits import is_splittable
@@ -45,6 +44,7 @@ from service.model.ingest.micro_batches import MicroBatch, MicroBatchFiles, Micr
 from service.model.ingest.sources import SourceFile, SourceRecords
 from service.model.ingest.validation_schema import ReadAs, UnreadableFile, ValidatedSchemas
 from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
+from service.model.tables.dead_letter_names import dead_letter_name
 from service.ports import Clock
 
 # If an upsert has too many rows for a task, it is divided again, among more tasks, at most this often.

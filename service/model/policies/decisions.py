@@ -12,11 +12,16 @@ from service.model.tables.tables import TableName
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The principal may not do it. `is_denied`: a denial says so; otherwise no grant allows it."""
+    """The principal may not do it. `is_denied`: a denial says so; otherwise no grant allows it.
+
+    `shows`: policies allow it for this table, but its rows are records that were sent to this other table,
+    which the principal does not see as a whole.
+    """
 
     action: Action
     table: TableName
     is_denied: bool = False
+    shows: TableName | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,12 @@ from service.errors import (
     RecordsInvalid,
     RequestIdReused,
     StorageDown,
+    TableAccessDenied,
     TableNotFound,
     TooManyIngests,
     WriteNotAllowed,
     WriteSchemaInvalid,
 )
-from service.ingest.dead_letters.dead_letters import dead_letter_name
 from service.model.ingest.ingest import (
     BadRecord,
     ColumnNames,
@@ -47,10 +47,15 @@ from service.model.ingest.ingest import (
 )
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.writing import TableKey
+from service.model.policies.actions import Action
 from service.model.policies.decisions import FULL_ACCESS
+from service.model.policies.policies import Grant, PolicySet
+from service.model.policies.table_patterns import TablePattern
+from service.model.tables.dead_letter_names import dead_letter_name
 from service.model.tables.schemas import Field, Primitive, TableSchema
 from service.model.tables.table_creation import RequestedSchema
 from service.model.tables.tables import TableName
+from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from tests.fakes.clock import FakeClock
 from tests.fakes.ingest_service import FakeIngests
 from tests.unit.ingest.wide_table import TABLE, with_columns
@@ -240,6 +245,39 @@ def test_a_table_of_a_newer_format_is_refused_before_anything_is_written(ingests
     with pytest.raises(IngestInvalid, match="format version 3"):
         ingests.accept(request(write({"id": 1, **DAY})), "ann", FULL_ACCESS)
     assert not ingests.files.files
+
+
+def access(*grants: Grant) -> RoleAccess:
+    return RoleAccess(CompiledPolicies(PolicySet(1, grants)), frozenset({"loader"}))
+
+
+def test_dead_letters_need_no_grant_and_a_denial_keeps_them_away(ingests: FakeIngests) -> None:
+    table, every = TablePattern.parse(str(TABLE.key.table)), TablePattern.parse("*.*.*")
+    letters = TablePattern.parse(str(dead_letter_name(TABLE.key.table)))
+    insert = Grant("loader", Action.INSERT, table)
+    sent = replace(request(write({"id": "x", **DAY})), on_error=OnError.DEAD_LETTER)
+    commits = ingests.accept(sent, "ann", access(insert)).record.commits
+    assert [str(commit.key.table) for commit in commits] == [str(letters)]
+    for action in (Action.INSERT, Action.ADMIN):
+        denial = Grant("loader", action, letters, is_denial=True)
+        everything = Grant("loader", Action.ADMIN, every)
+        with pytest.raises(TableAccessDenied, match="events__dead_letter"):
+            ingests.accept(sent, "ann", access(insert, everything, denial))
+        # Without dead letters, the denial does not matter.
+        good = request(write({"id": 1, **DAY}))
+        assert ingests.accept(good, "ann", access(insert, everything, denial)).record.commits
+
+
+def test_dead_letters_are_sent_again_only_by_who_may_write_to_the_table_now(ingests: FakeIngests) -> None:
+    table = TablePattern.parse(str(TABLE.key.table))
+    sent = request(write({"id": 1, **DAY}), request_id=uuid4())
+    taken = ingests.accept(sent, "ann", access(Grant("loader", Action.INSERT, table))).record
+    without = access(Grant("loader", Action.SELECT, table))
+    with pytest.raises(TableAccessDenied):
+        ingests.accept(replace(sent, request_id=uuid4()), "ann", without)
+    # The same request writes nothing again: its answer is that of the ingest that was accepted.
+    assert ingests.accept(sent, "ann", without).record.ingest_id == taken.ingest_id
+    assert len(ingests.files.files) == 1
 
 
 def test_a_table_that_is_not_there_is_reported(ingests: FakeIngests) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -91,6 +92,42 @@ def test_a_role_without_a_filter_sees_all_rows() -> None:
     both = (*filters, RowFilter("b", SALES, "region = 'B'"))
     expected = Allowed(Restriction("((region = 'A') AND (is_public)) OR ((region = 'B'))"))
     assert decide("a b", grants=selects, row_filters=both) == expected
+
+
+LETTERS = TableName.of("lake.sales.orders__dead_letter")
+
+
+@pytest.mark.parametrize(
+    ("hiding", "is_denied"),
+    [
+        ({}, None),
+        ({"row_filters": (RowFilter("a", TablePattern.parse("lake.sales.orders"), "x = 1"),)}, False),
+        ({"column_masks": (ColumnMask("a", TablePattern.parse("lake.sales.orders"), "x", "NULL"),)}, False),
+        ({"grants": (Grant("a", Action.SELECT, TablePattern.parse(str(ORDERS)), is_denial=True),)}, True),
+        ({"grants": (Grant("a", Action.ADMIN, TablePattern.parse(str(ORDERS)), is_denial=True),)}, True),
+    ],
+)
+def test_dead_letters_are_read_by_who_sees_all_of_their_table(
+    hiding: dict[str, Any], is_denied: bool | None
+) -> None:
+    policies: dict[str, Any] = hiding | {
+        "grants": (Grant("a", Action.SELECT, SALES), *hiding.get("grants", ()))
+    }
+    allowed = Allowed()
+    refused = Refused(Action.SELECT, LETTERS, is_denied=bool(is_denied), shows=ORDERS)
+    assert decide("a", LETTERS, **policies) == (allowed if is_denied is None else refused)
+    # Their schema shows nothing of a record. The dead letters of dead letters hide as much.
+    assert decide("a", LETTERS, Action.DESCRIBE, **policies) == allowed
+    again = TableName.of(f"{LETTERS}__Dead_Letter")
+    assert isinstance(decide("a", again, **policies), Allowed if is_denied is None else Refused)
+
+
+def test_a_grant_of_dead_letters_alone_does_not_show_them() -> None:
+    alone = (Grant("a", Action.SELECT, TablePattern.parse("lake.sales.*__dead_letter")),)
+    assert decide("a", LETTERS, grants=alone) == Refused(Action.SELECT, LETTERS, shows=ORDERS)
+    # Another role of the caller may give what is missing.
+    both = (*alone, Grant("b", Action.SELECT, TablePattern.parse(str(ORDERS))))
+    assert decide("a b", LETTERS, grants=both) == Allowed()
 
 
 def test_a_filter_of_a_role_that_grants_nothing_does_not_count() -> None:

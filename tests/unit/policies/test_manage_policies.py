@@ -161,3 +161,15 @@ def test_a_store_that_is_down_is_reported() -> None:
     store.is_down = True
     with pytest.raises(MetricsStoreDown):
         fake_policies(lambda: LISTING, store).replace(Proposal(POLICIES), 0, "ops")
+
+
+def test_a_filter_is_not_checked_on_the_dead_letters_of_its_tables() -> None:
+    letters = TableName.of("lake.sales.Orders__dead_letter")
+    checker = FakePolicyChecker()
+    policies = fake_policies(lambda: TableListing((ORDERS, letters)), checker=checker)
+    policies.replace(Proposal(PolicySet(0, (SELECT,), (replace(FILTER, pattern=SALES),))), 0, "ops")
+    assert [table for table, _ in checker.checked] == [ORDERS]
+    # A filter of the dead letters alone has their columns.
+    alone = replace(FILTER, pattern=TablePattern.parse(str(letters)), predicate="format = 'CSV'")
+    policies.replace(Proposal(PolicySet(0, (SELECT,), (alone,))), None, "ops")
+    assert [table for table, _ in checker.checked] == [ORDERS, letters]

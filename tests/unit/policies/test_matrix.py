@@ -21,7 +21,14 @@ TABLES = tuple(
     f"{catalog}.{schema}.{table}"
     for catalog in ("lake", "archive")
     for schema in ("sales", "hr", "sales.north")
-    for table in ("orders", "items", "salaries", "Orders_2024")
+    for table in (
+        "orders",
+        "items",
+        "salaries",
+        "Orders_2024",
+        "orders__dead_letter",
+        "Salaries__Dead_Letter",
+    )
 )
 RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "nobody": (),
@@ -34,6 +41,7 @@ RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "boss": (("lake.*.*", "admin"),),
     "unseen": (("lake.*.*", "select"), ("lake.sales.*", "!select")),
     "barred": (("*.*.*", "select"), ("*.*.*", "!admin")),
+    "letters": (("*.*.*__dead_letter", "select"), ("*.*.*__dead_letter", "!insert")),
     "owner": (("*.*.*", "admin"),),
 }
 """Each role has actions, denials, row filters and masks, each by a pattern of tables."""
@@ -87,6 +95,15 @@ def granting(roles: frozenset[str], action: str, table: str) -> set[str]:
 
 
 def expected(roles: frozenset[str], action: str, table: str) -> str:
+    """Returns the cell: dead letters are read by those who see all of the table that they were sent to."""
+    cell = expected_by_patterns(roles, action, table)
+    source = table.lower().removesuffix("__dead_letter")
+    if action == "select" and source != table.lower() and expected(roles, action, source) != "allowed":
+        return "refused"
+    return cell
+
+
+def expected_by_patterns(roles: frozenset[str], action: str, table: str) -> str:
     found = granting(roles, action, table)
     if not found:
         return "refused"

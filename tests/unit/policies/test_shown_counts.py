@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from service.model.policies.actions import Action
@@ -56,6 +58,19 @@ def test_counts_are_shown_to_who_sees_every_row(roles: tuple[str, ...], expected
 )
 def test_writes_are_shown_to_who_knows_the_table_and_sees_every_row_of_it(role: str, expected: bool) -> None:
     assert shows_writes(access(role), TableName.of(SCAN.table)) is expected
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"), [("all", True), ("masked", True), ("some", False), ("letters", False), ("", False)]
+)
+def test_dead_letters_are_counted_for_who_may_know_of_their_table(role: str, expected: bool) -> None:
+    letters = TablePattern.parse("lake.tpcds.store_returns__dead_letter")
+    roles = ("all", "some", "masked", "letters")
+    grants = (*SELECTED.grants, *(Grant(each, Action.SELECT, letters) for each in roles))
+    found = RoleAccess(CompiledPolicies(replace(SELECTED, grants=grants)), frozenset({role}))
+    table = TableName.of(str(letters))
+    assert shows_writes(found, table) is expected
+    assert shows_counts(found, table) is (role == "all")
 
 
 def test_without_policies_counts_are_shown() -> None:

@@ -40,7 +40,6 @@ from service.errors import (
     TooManyIngests,
     WriteSchemaInvalid,
 )
-from service.ingest.dead_letters.dead_letters import dead_letter_name
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.ingest_service import Accepted
 from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
@@ -68,6 +67,7 @@ from service.model.ingest.streams import (
 )
 from service.model.ingest.writing import Committable, TableKey, WritableTable
 from service.model.policies.decisions import FULL_ACCESS, Access
+from service.model.tables.dead_letter_names import dead_letter_name
 from service.model.tables.tables import TableName
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
