@@ -19,5 +19,9 @@ class AnonymousAccess:
         """See `Access`."""
         return Allowed() if action in _MAY else Refused(action, table)
 
+    def administers_all(self) -> bool:
+        """See `Access`."""
+        return False
+
 
 ANONYMOUS_ACCESS = AnonymousAccess()

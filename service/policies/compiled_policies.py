@@ -123,6 +123,10 @@ class RoleAccess:
         """See `Access`."""
         return self.policies.decide(self.roles, action, table)
 
+    def administers_all(self) -> bool:
+        """See `Access`."""
+        return self.policies.administers_policies(self.roles)
+
 
 def _by_role(policies: Sequence[P]) -> Mapping[str, PolicyIndex[P]]:
     found: defaultdict[str, list[P]] = defaultdict(list)

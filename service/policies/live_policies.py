@@ -187,6 +187,12 @@ class CountedAccess:
         self.count(_outcome(decided))
         return decided
 
+    def administers_all(self) -> bool:
+        """See `Access`."""
+        is_admin = self.access.administers_all()
+        self.count(Outcome.ALLOWED if is_admin else Outcome.NOT_GRANTED)
+        return is_admin
+
 
 def _outcome(decision: Decision) -> Outcome:
     if isinstance(decision, Refused):

@@ -44,6 +44,9 @@ class Access(Protocol):
     def decide(self, action: Action, table: TableName) -> Decision:
         """Returns whether the principal may do it to the table, and which rows and columns it sees."""
 
+    def administers_all(self) -> bool:
+        """Whether the principal may administer all tables, without an exception."""
+
 
 class FullAccess:
     """Implements `Access`: everything is allowed. The gateway's own reads, and a gateway without policies."""
@@ -51,6 +54,10 @@ class FullAccess:
     def decide(self, action: Action, table: TableName) -> Decision:  # noqa: ARG002
         """See `Access`."""
         return Allowed()
+
+    def administers_all(self) -> bool:
+        """See `Access`."""
+        return True
 
 
 FULL_ACCESS = FullAccess()

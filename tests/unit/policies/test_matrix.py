@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from itertools import combinations
 
 import pytest
@@ -11,11 +10,10 @@ import pytest
 from service.errors import TableAccessDenied
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Allowed, Refused
-from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
-from service.model.policies.table_patterns import TablePattern
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from spark_session.session.table_guards import HISTORY, ReadTable, allow_table
+from tests.unit.policies.by_hand import ByHand
 
 TABLES = tuple(
     f"{catalog}.{schema}.{table}"
@@ -53,65 +51,9 @@ PRINCIPALS = (
 METADATA = (None, "FILES", "PARTITIONS", "POSITION_DELETES", "SNAPSHOTS", "HISTORY")
 
 
-def policies() -> PolicySet:
-    grants: list[Grant] = []
-    row_filters: list[RowFilter] = []
-    masks: list[ColumnMask] = []
-    for role, rules in RULES.items():
-        for glob, rule in rules:
-            pattern = TablePattern.parse(glob)
-            kind, _, sql = rule.partition(":")
-            if kind == "rows":
-                row_filters.append(RowFilter(role, pattern, sql))
-            elif kind == "mask":
-                masks.append(ColumnMask(role, pattern, *sql.split("=")))
-            else:
-                grants.append(Grant(role, Action(rule.lstrip("!")), pattern, rule.startswith("!")))
-    return PolicySet(1, tuple(grants), tuple(row_filters), tuple(masks))
-
-
-COMPILED = CompiledPolicies(policies())
-
-
-def rules_of(role: str, table: str) -> set[str]:
-    """Returns the rules that cover the table; the middle of its name is the schema."""
-    catalog, _, rest = table.lower().partition(".")
-    schema, _, name = rest.rpartition(".")
-    found = set()
-    for glob, rule in RULES[role]:
-        parts = zip(glob.split("."), (catalog, schema, name), strict=True)
-        if all(fnmatchcase(part, of_glob) for of_glob, part in parts):
-            found.add(rule)
-    return found
-
-
-def granting(roles: frozenset[str], action: str, table: str) -> set[str]:
-    """Returns the roles that grant the action; none if one of them denies it."""
-    denied = {rule[1:] for role in roles for rule in rules_of(role, table) if rule.startswith("!")}
-    if denied & {action, "admin"}:
-        return set()
-    grants = ({str(each) for each in Action} if action == "describe" else {action, "admin"}) - denied
-    return {role for role in roles if rules_of(role, table) & grants}
-
-
-def expected(roles: frozenset[str], action: str, table: str) -> str:
-    """Returns the cell: dead letters are read by those who see all of the table that they were sent to."""
-    cell = expected_by_patterns(roles, action, table)
-    source = table.lower().removesuffix("__dead_letter")
-    if action == "select" and source != table.lower() and expected(roles, action, source) != "allowed":
-        return "refused"
-    return cell
-
-
-def expected_by_patterns(roles: frozenset[str], action: str, table: str) -> str:
-    found = granting(roles, action, table)
-    if not found:
-        return "refused"
-    is_filtered = all(any(rule.startswith("rows:") for rule in rules_of(role, table)) for role in found)
-    is_masked = all(any(rule.startswith("mask:") for rule in rules_of(role, table)) for role in found)
-    return {(False, False): "allowed", (True, False): "filtered", (False, True): "masked"}.get(
-        (is_filtered, is_masked), "filtered, masked"
-    )
+BY_HAND = ByHand(RULES)
+COMPILED = CompiledPolicies(BY_HAND.policies())
+expected = BY_HAND.cell
 
 
 def decided(roles: frozenset[str], action: str, table: str) -> str:

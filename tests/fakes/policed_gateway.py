@@ -1,0 +1,158 @@
+"""A gateway in memory whose services ask the access of each request, as the real ones do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+import pyarrow as pa
+
+from api.http.requests.stream_request import stream_definition
+from service.adapters.catalogs.iceberg_schema_json import schema_from_json
+from service.adapters.clock import SystemClock
+from service.adapters.sources.find import FoundSources
+from service.adapters.sources.storage import SourceAccess
+from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
+from service.errors import GatewayError, TableAccessDenied, TableNotFound
+from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
+from service.model.ingest.sources import SourceBounds
+from service.model.ingest.writing import TableKey, WritableTable
+from service.model.policies.actions import Action
+from service.model.policies.decisions import Access
+from service.model.query.pruning import ScanRecord
+from service.model.query.query import QueryRequest
+from service.model.tables.schemas import Field, Primitive, TableSchema
+from service.model.tables.tables import TableFacts, TableListing, TableName
+from service.policies.live_policies import LivePolicies
+from service.policies.require import may
+from service.query.explaining.planning_service import Planning
+from service.query.lifecycle.query_status import QueryStatus
+from service.query.query_service import ResultChunk, Submission
+from spark_session.session.table_guards import ReadTable, allow_table
+from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
+from tests.fakes.clock import FakeClock
+from tests.fakes.gateway import TABLE, FakeGateway
+from tests.fakes.ingest_service import FakeIngests
+from tests.fakes.maintenance import FakeMaintenances
+from tests.fakes.micro_batches import FakeStreamQueries
+from tests.fakes.policies import fake_policies
+from tests.fakes.queries import NOON, SCAN, FakeQueries
+from tests.fakes.stream_store import FakeStreamStore
+
+FIELDS = (Field(1, "id", Primitive("long")), Field(2, "card", Primitive("string")))
+ROWS = pa.table({"id": [1, 2], "card": ["4111", "4242"]})
+FOLDER = "file:///inbox"
+SELECT_FROM = "SELECT * FROM "
+
+
+class PolicedQueries(FakeQueries):
+    """Reads one table by `SELECT * FROM name`: of a filtered one the first row, of a masked one no card."""
+
+    def __init__(self, tables: Mapping[TableName, TableFacts]) -> None:
+        super().__init__(ROWS)
+        self._tables = tables
+        self._seen: dict[UUID, pa.Table] = {}
+
+    def submit(self, request: QueryRequest, caller: str, access: Access) -> Submission:
+        found = self._read(request, access)
+        if isinstance(found, GatewayError):
+            self.failures[request.sql] = found
+        else:
+            self.failures.pop(request.sql, None)
+        self.scan = _scan(request)
+        submission = super().submit(request, caller, access)
+        if isinstance(found, pa.Table):
+            self._seen[submission.query_id] = found
+        return submission
+
+    def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning:
+        found = self._read(request, access)
+        if isinstance(found, GatewayError):
+            planning = super().plan(replace(request, sql="SELECT 1"), caller, access)
+            failed = Planning(planning.query)
+            failed.end(found)
+            return failed
+        return super().plan(request, caller, access)
+
+    def status(self, query_id: UUID, caller: str) -> QueryStatus:
+        self.rows = self._seen.get(query_id, ROWS)
+        return super().status(query_id, caller)
+
+    def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
+        self.rows = self._seen.get(query_id, ROWS)
+        return super().chunk(query_id, index, caller)
+
+    def _read(self, request: QueryRequest, access: Access) -> pa.Table | GatewayError:
+        name = TableName.of(request.sql.removeprefix(SELECT_FROM))
+        if name not in self._tables:
+            # As `as_seen` of a query's life says it.
+            is_known = may(access, Action.DESCRIBE, name)
+            return TableNotFound(str(name)) if is_known else TableAccessDenied(name, Action.SELECT)
+        try:
+            hidden = allow_table(ReadTable(name, name.parts, None, ()), access)
+        except TableAccessDenied as refused:
+            return refused
+        rows = ROWS if hidden.row_filter is None else ROWS.slice(0, 1)
+        masked = pa.array([None] * rows.num_rows, pa.string())
+        return rows.set_column(1, "card", masked) if hidden.is_masked("card") else rows
+
+
+class PolicedGateway(FakeGateway):
+    """A fake gateway with these tables, decided by `live`. Ingests and streams are the real services."""
+
+    def __init__(self, tables: tuple[TableName, ...], live: LivePolicies) -> None:
+        # The gateway that it extends asks for its own table, which is not one of these.
+        self.facts = {TABLE: facts_of_empty_table(TABLE)}
+        super().__init__()
+        self.facts = {name: replace(facts_of_empty_table(name), record_count=2) for name in tables}
+        self.queries: PolicedQueries = PolicedQueries(self.facts)
+        self._policies = live
+        self._policy_service = fake_policies(self.tables, live=live)
+        catalogs = FakeCatalogs(tables=[replace(facts, data_file_count=3) for facts in self.facts.values()])
+        self.maintenances = FakeMaintenances(catalogs, FakeClock(NOON))
+        self.real_ingests = FakeIngests(*map(_writable, tables))
+        self.ingests = self.real_ingests  # type: ignore[assignment]
+        self.stream_store = FakeStreamStore()
+        self.real_streams = _streams(self.stream_store, self.real_ingests)
+
+    @property
+    def streams(self) -> StreamService:  # type: ignore[override]
+        return self.real_streams
+
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
+        found = (
+            name for name in self.facts if catalog in (None, name.catalog) and schema in (None, name.schema)
+        )
+        return TableListing(tuple(found), ())
+
+    def table(self, name: TableName) -> TableFacts:
+        if name not in self.facts:
+            raise TableNotFound(str(name))
+        return replace(self.facts[name], data_file_count=3)
+
+    def close(self, within_s: float | None = None) -> None:
+        self.real_streams.close(5)
+        super().close(within_s)
+        self.real_ingests.close(5)
+
+
+def _writable(name: TableName) -> WritableTable:
+    return WritableTable(TableKey(name), uuid4(), 2, TableSchema(0, FIELDS), 0, (), (), b"")
+
+
+def _streams(store: FakeStreamStore, ingests: FakeIngests) -> StreamService:
+    access = SourceAccess((FOLDER,))
+    sources = AllowedStreamSources(FoundSources(access, SourceBounds()), access, AllowedTopics(()))
+    ports = StreamPorts(store=store, queries=FakeStreamQueries(), sources=sources, clock=SystemClock())
+    read: Callable[..., object] = stream_definition
+    return StreamService(
+        ports,
+        ingests,
+        lambda body: read(body, schema_from_json),  # type: ignore[arg-type,return-value]
+        StreamPace(running_at_most=10_000),
+    )
+
+
+def _scan(request: QueryRequest) -> ScanRecord:
+    return replace(SCAN, table=request.sql.removeprefix(SELECT_FROM))
