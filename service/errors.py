@@ -336,6 +336,18 @@ class StreamInvalid(IngestInvalid):
     code = "STREAM_INVALID"
 
 
+class GrantRevoked(CallerError):
+    """Policies no longer let the creator of a stream write to one of its tables."""
+
+    code = "GRANT_REVOKED"
+
+    def __init__(self, table: str) -> None:
+        super().__init__(
+            f"Policies do not let the stream's creator write to {table}. Once they do, its creator can resume"
+            " the stream."
+        )
+
+
 class TableChanged(CallerError):
     """The table changed, and the rows of this ingest no longer fit."""
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from service.errors import GatewayError
 from service.model.ingest.micro_batches import FoundFiles, MicroBatch
 from service.model.ingest.stream_standing import StreamProgress
-from service.model.ingest.streams import BatchDone, StreamRecord, StreamSource, StreamState
+from service.model.ingest.streams import BatchDone, CreatorRoles, StreamRecord, StreamSource, StreamState
 
 
 class StreamLease(Protocol):
@@ -45,9 +45,11 @@ class StreamStore(Protocol):
         state: StreamState,
         error: GatewayError | None = None,
         *,
-        is_resumed: bool = False,
+        resumed_by: CreatorRoles | None = None,
     ) -> None:
         """Records the state and error of a running stream; of any other stream only if it is resumed.
+
+        Who resumes a stream is its creator: these roles replace those that it had.
 
         Raises:
             MetricsStoreDown: the store does not answer.

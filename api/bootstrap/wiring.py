@@ -47,6 +47,7 @@ from service.lineage_ports import Lineage, NoLineage
 from service.model.filters.relations import RelationBounds
 from service.model.operations.caller_classes import CallerClasses
 from service.model.query.rewrites import RewriteKind
+from service.policy_ports import NoPolicies
 from service.ports import BoundedCalls, Clock
 from service.pruning.predicates.composite_predicate import TupleBounds
 from service.pruning.predicates.form import FormBounds
@@ -174,6 +175,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         lineage,
         audit.trail,
     )
+    policy_service = build_policies(settings, components, metrics)
     streams = build_streams(
         settings,
         components.engine,
@@ -184,6 +186,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         components.stack,
         metrics,
         read_stream,
+        policy_service.live or NoPolicies(),
     )
     maintenances = build_maintenances(
         settings,
@@ -195,7 +198,6 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         lineage,
         metrics,
     )
-    policy_service = build_policies(settings, components, metrics)
     gateway = Gateway(
         queries=queries,
         ingests=ingests,

@@ -26,6 +26,7 @@ from service.ingest.ingest_service import IngestService, ReadSchema
 from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
 from service.model.ingest.sources import SourceBounds
 from service.model.ingest.streams import StreamDefinition
+from service.policy_ports import Policies
 from service.ports import Clock
 from spark_session.engine.engine import SparkEngine
 from spark_session.settings.settings import is_local
@@ -83,6 +84,7 @@ def build_streams(
     stack: ExitStack,
     metrics: QueryMetrics,
     read_stream: ReadStream,
+    policies: Policies,
 ) -> StreamService:
     """Begins to run the streams that have to run. The store's tables must exist."""
     store = PostgresStreamStore(store_url)
@@ -95,7 +97,14 @@ def build_streams(
     topics = AllowedTopics(settings.stream_kafka_servers, settings.stream_kafka_topics)
     sources = AllowedStreamSources(_sources(settings), _access(settings), topics)
     streams = StreamService(
-        StreamPorts(store=store, queries=queries, sources=sources, clock=clock, metrics=metrics.streams),
+        StreamPorts(
+            store=store,
+            queries=queries,
+            sources=sources,
+            clock=clock,
+            metrics=metrics.streams,
+            policies=policies,
+        ),
         ingests,
         lambda body: read_stream(body, schema_from_json),
         StreamPace(running_at_most=settings.stream_max_running),

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
 from service.audit_ports import NO_TRAIL, AuditTrail
-from service.errors import GatewayError, IngestInvalid, TableAccessDenied, WriteNotAllowed
+from service.errors import GatewayError, IngestInvalid, WriteNotAllowed
 from service.idempotency import same_request, sent_before
 from service.ingest.audited_ingest import note_destinations
 from service.ingest.dead_letters.accepted_rows import AcceptedRows
@@ -29,6 +29,7 @@ from service.ingest.required_advice import required_advice
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, ChangeRules
 from service.ingest.schema_changes.evolutions import reporting
 from service.ingest.schema_changes.match_tables import match_tables
+from service.ingest.write_rights import check_write_rights
 from service.ingest.write_schema.cached_write_schemas import cached_written_fields
 from service.ingest.write_schema.resolve_targets import resolve_targets
 from service.ingest_ports import (
@@ -55,12 +56,8 @@ from service.model.ingest.json_records import JsonRecords
 from service.model.ingest.sources import SourceFile
 from service.model.ingest.validation_schema import ValidatedSchemas
 from service.model.ingest.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
-from service.model.policies.actions import Action
-from service.model.policies.decisions import FULL_ACCESS, Access, Refused
-from service.model.tables.dead_letter_names import dead_letter_name
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.schema_changes import TableEvolution
-from service.model.tables.tables import TableName
-from service.policies.require import require
 from service.ports import Clock
 from service.tracing import current, step
 
@@ -262,20 +259,10 @@ def _sorted_out(
 
 
 def _check_allowed(request: IngestRequest, ports: IngestPorts) -> None:
-    for table, is_upsert in dict.fromkeys((write.key.table, write.is_upsert) for write in request.writes):
+    for table in dict.fromkeys(write.key.table for write in request.writes):
         if not any(fnmatchcase(str(table), name) for name in ports.writable_names):
             raise WriteNotAllowed(f"Callers may not write to {table} here.")
-        # An upsert replaces rows.
-        require(ports.access, Action.MODIFY if is_upsert else Action.INSERT, table)
-        if request.on_error is OnError.DEAD_LETTER:
-            _check_dead_letters(dead_letter_name(table), ports.access)
-
-
-def _check_dead_letters(table: TableName, access: Access) -> None:
-    """Checks that no denial keeps dead letters away. Who may write to a table needs no grant for them."""
-    decision = access.decide(Action.INSERT, table)
-    if isinstance(decision, Refused) and decision.is_denied:
-        raise TableAccessDenied(table, Action.INSERT)
+    check_write_rights(request.writes, request.on_error, ports.access)
 
 
 def _took_too_long(took: timedelta) -> IngestInvalid:

@@ -11,10 +11,11 @@ import pytest
 
 from service.adapters.postgres.streams.stream_store import PostgresStreamStore
 from service.errors import MetricsStoreDown, StreamFailed, StreamSourceDown
-from service.model.ingest.streams import BatchDone, StreamRecord, StreamState
+from service.model.ingest.streams import BatchDone, CreatorRoles, StreamRecord, StreamState
 from service.stream_ports import StreamStore
 from tests.fakes.stream_store import FakeStreamStore
 
+BY_KEY = CreatorRoles("key", frozenset({"loader", "reader"}))
 NOON = datetime(2026, 1, 1, 12, 30, 15, 123456, tzinfo=UTC)
 
 
@@ -93,8 +94,21 @@ def test_only_a_running_stream_can_end_and_any_can_run_again(store: StreamStore)
     assert found(store, record) == ended
     store.move(record.stream_id, StreamState.RUNNING)
     assert found(store, record) == ended
-    store.move(record.stream_id, StreamState.RUNNING, is_resumed=True)
+    store.move(record.stream_id, StreamState.RUNNING, resumed_by=BY_KEY)
+    assert found(store, record) == replace(record, creator_roles=BY_KEY)
+
+
+@pytest.mark.parametrize("roles", [frozenset[str](), frozenset({"a"})], ids=["none", "one"])
+def test_the_roles_of_the_creator_are_kept_until_it_resumes_the_stream(
+    store: StreamStore, roles: frozenset[str]
+) -> None:
+    record = replace(stream(), creator_roles=CreatorRoles("oidc", roles))
+    store.add(record)
     assert found(store, record) == record
+    store.move(record.stream_id, StreamState.STOPPED)
+    assert found(store, record) == replace(record, state=StreamState.STOPPED)
+    store.move(record.stream_id, StreamState.RUNNING, resumed_by=BY_KEY)
+    assert found(store, record) == replace(record, creator_roles=BY_KEY)
 
 
 def test_a_running_stream_may_have_an_error_for_a_while(store: StreamStore) -> None:

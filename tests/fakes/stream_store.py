@@ -7,7 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from service.errors import GatewayError, MetricsStoreDown
-from service.model.ingest.streams import BatchDone, StreamRecord, StreamState
+from service.model.ingest.streams import BatchDone, CreatorRoles, StreamRecord, StreamState
 
 
 class FakeLease:
@@ -53,13 +53,19 @@ class FakeStreamStore:
         state: StreamState,
         error: GatewayError | None = None,
         *,
-        is_resumed: bool = False,
+        resumed_by: CreatorRoles | None = None,
     ) -> None:
         self._check()
         record = self.records[stream_id]
-        if is_resumed or record.state is StreamState.RUNNING:
+        if resumed_by is not None or record.state is StreamState.RUNNING:
             code, detail = (None, None) if error is None else (error.code, error.detail)
-            self.records[stream_id] = replace(record, state=state, error_code=code, error_detail=detail)
+            self.records[stream_id] = replace(
+                record,
+                state=state,
+                error_code=code,
+                error_detail=detail,
+                creator_roles=resumed_by or record.creator_roles,
+            )
 
     def done(self, stream_id: UUID, batch: BatchDone) -> None:
         self._check()

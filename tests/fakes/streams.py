@@ -10,7 +10,9 @@ from uuid import UUID, uuid4
 from api.http.requests.stream_request import stream_definition
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
 from service.errors import StreamNotFound
+from service.ingest.streaming.stream_creator import roles_of
 from service.ingest.streaming.stream_service import StreamService
+from service.model.authentication.principals import Principal
 from service.model.ingest.streams import StreamRecord, StreamState
 from service.model.policies.decisions import Access
 from tests.fakes.stream_store import FakeStreamStore
@@ -24,15 +26,15 @@ class FakeStreams(StreamService):
         self,
         name: str,
         body: Mapping[str, Any],
-        caller: str,
+        creator: Principal,
         access: Access,  # noqa: ARG002
         request_id: UUID | None = None,
     ) -> StreamRecord:
         stream_definition(body, schema_from_json)
         at = datetime(2026, 1, 1, 12, tzinfo=UTC)
-        return self.store.add(StreamRecord(uuid4(), caller, name, body, at, request_id=request_id))
+        return self.store.add(StreamRecord(uuid4(), creator.name, name, body, at, request_id=request_id))
 
-    def list(self, caller: str) -> Sequence[StreamRecord]:
+    def list(self, caller: str | None) -> Sequence[StreamRecord]:
         return self.store.streams(caller)
 
     def find(self, stream_id: UUID, caller: str) -> StreamRecord:
@@ -41,7 +43,18 @@ class FakeStreams(StreamService):
             raise StreamNotFound
         return found
 
-    def move(self, stream_id: UUID, state: StreamState, caller: str) -> StreamRecord:
+    def stop(self, stream_id: UUID, caller: str) -> StreamRecord:
         self.find(stream_id, caller)
-        self.store.move(stream_id, state, is_resumed=state is StreamState.RUNNING)
+        self.store.move(stream_id, StreamState.STOPPED)
         return self.find(stream_id, caller)
+
+    def stop_any(self, stream_id: UUID) -> None:
+        if stream_id not in self.store.records:
+            raise StreamNotFound
+        self.store.move(stream_id, StreamState.STOPPED)
+
+    def resume(self, stream_id: UUID, creator: Principal, access: Access) -> StreamRecord:  # noqa: ARG002
+        self.find(stream_id, creator.name)
+        resumed_by = roles_of(creator)
+        self.store.move(stream_id, StreamState.RUNNING, resumed_by=resumed_by)
+        return self.find(stream_id, creator.name)

@@ -164,6 +164,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.SourceChanged: HTTPStatus.CONFLICT,
         gateway.StreamNotFound: HTTPStatus.NOT_FOUND,
         gateway.StreamInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
+        gateway.GrantRevoked: HTTPStatus.FORBIDDEN,
         gateway.StreamFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
         gateway.TableChanged: HTTPStatus.CONFLICT,
         gateway.UpsertNotPossible: HTTPStatus.CONFLICT,

@@ -124,6 +124,19 @@ class StreamError(WireModel):
     detail: str
 
 
+class StreamsQuery(StrictModel):
+    """The query string of GET /streams."""
+
+    principal: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=255,
+            description="only this caller's; administrators by policies may name another one, or `*` for all",
+        ),
+    ] = None
+
+
 class StreamProgress(WireModel):
     """The batches and records that a stream has read and written so far."""
 
@@ -138,6 +151,10 @@ class StreamAnswer(WireModel):
     """A stream, as it is now."""
 
     stream_id: UUID
+    principal: Annotated[str, Field(description="its creator, for whom it writes")]
+    roles: Annotated[
+        list[str], Field(description="the creator's roles when it created or last resumed the stream")
+    ]
     name: str
     state: StreamState
     error: StreamError | None
@@ -161,6 +178,8 @@ def stream_answer(record: StreamRecord) -> StreamAnswer:
         error = StreamError(code=record.error_code, detail=record.error_detail or "")
     return StreamAnswer(
         stream_id=record.stream_id,
+        principal=record.caller,
+        roles=[] if record.creator_roles is None else sorted(record.creator_roles.roles),
         name=record.name,
         state=record.state,
         error=error,

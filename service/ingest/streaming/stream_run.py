@@ -10,15 +10,19 @@ from itertools import count
 
 from service.errors import (
     GatewayError,
+    GrantRevoked,
     PartDown,
     RecordsInvalid,
     RequestIdReused,
     ShuttingDown,
     StreamFailed,
+    TableAccessDenied,
 )
 from service.ingest.committing.waiters import unsettled
 from service.ingest.ingest_service import Accepted, IngestService
 from service.ingest.streaming.batch_progress import BatchProgress
+from service.ingest.streaming.stream_creator import creator_of
+from service.ingest.write_rights import check_write_rights
 from service.model.ingest.ingest import BadRecord, IngestRecord, IngestRequest, IngestState
 from service.model.ingest.micro_batches import FoundFiles, MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.streams import (
@@ -31,7 +35,7 @@ from service.model.ingest.streams import (
 )
 from service.model.ingest.validation_schema import ValidationSchema
 from service.model.ingest.writing import TableKey
-from service.model.policies.decisions import FULL_ACCESS
+from service.policy_ports import Policies
 from service.ports import Clock
 from service.stream_ports import RunningStream, StreamLease, StreamStore
 
@@ -59,16 +63,20 @@ class StreamRun:
         store: StreamStore,
         clock: Clock,
         found: Callable[[Sequence[str]], FoundFiles],
+        policies: Policies,
         on_done: Callable[[], None] = lambda: None,
     ) -> None:
         self.record = record
         self.lease = lease
         self.query: RunningStream | None = None
+        self.creator = creator_of(record)
+        """For whom it writes."""
         self._definition = definition
         self._ingests = ingests
         self._store = store
         self._clock = clock
         self._found = found
+        self._policies = policies
         self._on_done = on_done
         self._last_batch_id = record.last_batch_id
         self._stopping = threading.Event()
@@ -92,6 +100,19 @@ class StreamRun:
         self._store.done(self.record.stream_id, done)
         self._last_batch_id = batch.batch_id
         self._on_done()
+
+    def check_rights(self) -> None:
+        """Checks that the stream's creator may write to all of its tables now.
+
+        Raises:
+            GrantRevoked: it may not.
+            PoliciesDown: the policies are not known now.
+        """
+        access = self._policies.access_of(self.creator)
+        try:
+            check_write_rights(self._definition.writes, self._definition.on_error, access)
+        except TableAccessDenied as denied:
+            raise GrantRevoked(denied.table) from denied
 
     def stop(self) -> None:
         """Ends the query, and lets another replica take over the stream."""
@@ -172,9 +193,11 @@ class StreamRun:
         raise _refused(ended)
 
     def _accepted(self, request: IngestRequest) -> Accepted:
+        access = self._policies.access_of(self.creator)
         try:
-            # The rights of its creator were decided when the stream was created.
-            return self._ingests.accept(request, self.record.caller, FULL_ACCESS)
+            return self._ingests.accept(request, self.record.caller, access)
+        except TableAccessDenied as denied:
+            raise GrantRevoked(denied.table) from denied
         except RecordsInvalid as refused:
             raise _with_first_reason(refused) from refused
 

@@ -17,6 +17,7 @@ import structlog
 
 from service.errors import (
     GatewayError,
+    GrantRevoked,
     PartDown,
     ShuttingDown,
     StreamFailed,
@@ -28,13 +29,17 @@ from service.errors import (
 from service.idempotency import same_request, sent_before
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.no_stream_metrics import NoStreamMetrics
+from service.ingest.streaming.stream_creator import creator_of, roles_of
 from service.ingest.streaming.stream_lags import StreamLags
 from service.ingest.streaming.stream_run import StreamRun
+from service.ingest.write_rights import check_write_rights
+from service.model.authentication.principals import Principal
 from service.model.ingest.ingest import IngestRequest
 from service.model.ingest.stream_standing import StreamStanding
-from service.model.ingest.streams import StreamDefinition, StreamRecord, StreamState
-from service.model.policies.decisions import Access
+from service.model.ingest.streams import CreatorRoles, StreamDefinition, StreamRecord, StreamState
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.periodic_worker import PeriodicWorker
+from service.policy_ports import NoPolicies, Policies
 from service.ports import Clock
 from service.stream_ports import RunningStream, StreamMetrics, StreamQueries, StreamSources, StreamStore
 
@@ -71,6 +76,8 @@ class StreamPorts:
     sources: StreamSources
     clock: Clock
     metrics: StreamMetrics = field(default_factory=NoStreamMetrics)
+    policies: Policies = field(default_factory=NoPolicies)
+    """Decides whether a stream's creator may still write."""
 
 
 @dataclass(slots=True)
@@ -107,7 +114,12 @@ class StreamService:
         self._worker.start()
 
     def create(
-        self, name: str, body: Mapping[str, Any], caller: str, access: Access, request_id: UUID | None = None
+        self,
+        name: str,
+        body: Mapping[str, Any],
+        creator: Principal,
+        access: Access,
+        request_id: UUID | None = None,
     ) -> StreamRecord:
         """Accepts a stream; it begins within moments, here or in another replica.
 
@@ -118,7 +130,7 @@ class StreamService:
             StreamInvalid, SourceNotAllowed: its source cannot be read here.
             GatewayError: its tables cannot be written as requested.
         """
-        fingerprint = _fingerprint(name, body)
+        fingerprint, caller = _fingerprint(name, body), creator.name
         before = sent_before(self._find_request, caller, request_id, fingerprint)
         if before is not None:
             return before
@@ -146,13 +158,14 @@ class StreamService:
             self._ports.clock.now(),
             request_id=request_id,
             fingerprint=fingerprint,
+            creator_roles=roles_of(creator),
         )
         added = self._ports.store.add(record)
         self._worker.wake()
         return same_request(added, fingerprint)
 
-    def list(self, caller: str) -> Sequence[StreamRecord]:
-        """Returns the caller's streams, the newest first.
+    def list(self, caller: str | None) -> Sequence[StreamRecord]:
+        """Returns the caller's streams, the newest first. None: those of all callers.
 
         Raises:
             MetricsStoreDown: the store does not answer.
@@ -171,23 +184,46 @@ class StreamService:
             raise StreamNotFound
         return found
 
-    def move(self, stream_id: UUID, state: StreamState, caller: str) -> StreamRecord:
-        """Stops a stream that runs, or resumes one that does not; it continues where it was.
+    def stop(self, stream_id: UUID, caller: str) -> StreamRecord:
+        """Stops a stream; its progress is kept. Stopping it twice is fine.
 
         Raises:
             StreamNotFound: this caller has no such stream.
+            MetricsStoreDown: the store does not answer.
+        """
+        self.find(stream_id, caller)
+        self._move(stream_id, StreamState.STOPPED)
+        return self.find(stream_id, caller)
+
+    def stop_any(self, stream_id: UUID) -> None:
+        """Stops a stream, whoever created it.
+
+        Raises:
+            StreamNotFound: there is no such stream.
+            MetricsStoreDown: the store does not answer.
+        """
+        if all(record.stream_id != stream_id for record in self.list(None)):
+            raise StreamNotFound
+        self._move(stream_id, StreamState.STOPPED)
+
+    def resume(self, stream_id: UUID, creator: Principal, access: Access) -> StreamRecord:
+        """Resumes a stream that does not run; it continues where it was, with the roles of now.
+
+        Raises:
+            StreamNotFound: this caller has no such stream.
+            TableAccessDenied: it may not write to the stream's tables now.
             StreamInvalid: the maximum number of streams runs; a stream that already runs may still be
                 resumed.
             MetricsStoreDown: the store does not answer.
         """
-        found = self.find(stream_id, caller)
-        begins = state is StreamState.RUNNING and found.state is not StreamState.RUNNING
-        if begins and self._is_full():
+        found = self.find(stream_id, creator.name)
+        if access is not FULL_ACCESS:
+            definition = self.read_body(found.body)
+            check_write_rights(definition.writes, definition.on_error, access)
+        if found.state is not StreamState.RUNNING and self._is_full():
             raise self._too_many()
-        self._ports.store.move(stream_id, state, is_resumed=state is StreamState.RUNNING)
-        self._pauses.pop(stream_id, None)
-        self._worker.wake()
-        return self.find(stream_id, caller)
+        self._move(stream_id, StreamState.RUNNING, roles_of(creator))
+        return self.find(stream_id, creator.name)
 
     def standing(self) -> StreamStanding:
         """Returns the streams' progress as of the last poll, at once and without asking any source."""
@@ -202,6 +238,11 @@ class StreamService:
         """Ends the streams that run here; they continue after the next start, or in another replica."""
         self.stop_taking()
         self._worker.close(timeout_s)
+
+    def _move(self, stream_id: UUID, state: StreamState, resumed_by: CreatorRoles | None = None) -> None:
+        self._ports.store.move(stream_id, state, resumed_by=resumed_by)
+        self._pauses.pop(stream_id, None)
+        self._worker.wake()
 
     def _is_full(self) -> bool:
         return len(self._ports.store.streams(state=StreamState.RUNNING)) >= self._pace.running_at_most
@@ -232,16 +273,32 @@ class StreamService:
         for stream_id, run in list(self._runs.items()):
             if stream_id not in wanted or not run.lease.is_held():
                 self._end(run)
-            elif run.query is None or not run.query.is_active():
-                self._ended(run)
             else:
-                self._goes_on(wanted[stream_id], run.query)
+                self._look_after(run, wanted[stream_id])
         for stream_id in wanted:
             if stream_id not in self._runs and self._is_due(stream_id) and not self._worker.is_closing:
                 self._begin(stream_id)
         for stream_id in self._lags.followed() - wanted.keys():
             self._lags.forget(stream_id)
         self._note_standing()
+
+    def _look_after(self, run: StreamRun, record: StreamRecord) -> None:
+        if run.query is None or not run.query.is_active():
+            self._ended(run)
+        elif (failure := self._loss_of_rights(run, record)) is not None:
+            self._end(run)
+            self._failed(record.stream_id, failure)
+        else:
+            self._goes_on(record, run.query)
+
+    def _loss_of_rights(self, run: StreamRun, record: StreamRecord) -> GatewayError | None:
+        """Returns why the stream's creator may not write now; it may have resumed it with other roles."""
+        run.creator = creator_of(record)
+        try:
+            run.check_rights()
+        except (GrantRevoked, PartDown) as loss:
+            return loss
+        return None
 
     def _end_all(self) -> None:
         """Ends all runs, which then begin again.
@@ -297,8 +354,10 @@ class StreamService:
                 self._ports.store,
                 self._ports.clock,
                 self._ports.sources.files,
+                self._ports.policies,
                 partial(self._note_batch, stream_id),
             )
+            run.check_rights()
             run.query = self._ports.queries.start(
                 stream_id, definition.source, definition.interval_ms, run.take
             )

@@ -69,11 +69,23 @@ class StreamDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class CreatorRoles:
+    """The proven kind and roles of the creator of a stream, when it created or last resumed the stream.
+
+    `kind` is that of its principal, also one that only a newer version knows.
+    """
+
+    kind: str
+    roles: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class StreamRecord:
     """A stream as its store has it; `body` is what its caller sent.
 
     `checkpoint_id` is that of Spark's checkpoint of what was read. The micro-batch `last_batch_id` is in the
     tables. `request_id` is the caller's. Equal fingerprints mean that two requests had the same body.
+    `creator_roles` is None for streams of earlier versions.
     """
 
     stream_id: UUID
@@ -92,6 +104,7 @@ class StreamRecord:
     rejected_count: int = 0
     request_id: UUID | None = None
     fingerprint: str = ""
+    creator_roles: CreatorRoles | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
@@ -25,7 +26,7 @@ from service.adapters.postgres.shared.pool_use import pool_use
 from service.adapters.postgres.shared.storable import storable
 from service.adapters.postgres.streams.stream_tables import StreamRow
 from service.errors import GatewayError, MetricsStoreDown
-from service.model.ingest.streams import BatchDone, StreamRecord, StreamState
+from service.model.ingest.streams import BatchDone, CreatorRoles, StreamRecord, StreamState
 from service.model.operations.usage import PoolUse
 
 # A replica that vanished must not keep its streams until TCP gives up, which takes hours.
@@ -52,11 +53,16 @@ class PostgresStreamStore:
         Raises:
             MetricsStoreDown: the store does not answer; the stream may or may not be in it.
         """
-        values = asdict(record) | {
-            "caller": storable(record.caller),
-            "name": storable(record.name),
-            "state": record.state.value,
-        }
+        values = (
+            asdict(record)
+            | _creator_values(record.creator_roles)
+            | {
+                "caller": storable(record.caller),
+                "name": storable(record.name),
+                "state": record.state.value,
+            }
+        )
+        del values["creator_roles"]
         is_first = insert(StreamRow).values(values).on_conflict_do_nothing().returning(StreamRow.stream_id)
         with transaction(self._engine) as session:
             if session.scalar(is_first) is not None:
@@ -86,17 +92,17 @@ class PostgresStreamStore:
         state: StreamState,
         error: GatewayError | None = None,
         *,
-        is_resumed: bool = False,
+        resumed_by: CreatorRoles | None = None,
     ) -> None:
-        """Saves the state and the error of a running stream; of any other only if it is resumed.
+        """See `service.stream_ports.StreamStore`.
 
         Raises:
             MetricsStoreDown: the store does not answer.
         """
         condition = StreamRow.stream_id == stream_id
-        if not is_resumed:
+        if resumed_by is None:
             condition &= StreamRow.state == StreamState.RUNNING.value
-        values = {
+        values = _creator_values(resumed_by) | {
             "state": state.value,
             "error_code": None if error is None else error.code,
             "error_detail": None if error is None else storable(error.detail),
@@ -193,7 +199,21 @@ def _record(row: StreamRow) -> StreamRecord:
         rejected_count=row.rejected_count,
         request_id=row.request_id,
         fingerprint=row.fingerprint,
+        creator_roles=_creator_roles(row),
     )
+
+
+def _creator_values(creator: CreatorRoles | None) -> dict[str, Any]:
+    """Returns the columns of who the creator is; none if that stays as it is."""
+    if creator is None:
+        return {}
+    return {"principal_kind": creator.kind, "roles": [storable(role) for role in sorted(creator.roles)]}
+
+
+def _creator_roles(row: StreamRow) -> CreatorRoles | None:
+    if row.principal_kind is None or row.roles is None:
+        return None
+    return CreatorRoles(row.principal_kind, frozenset(row.roles))
 
 
 def _utc(at: datetime | None) -> datetime | None:

@@ -34,6 +34,8 @@ class StreamRow(Base):
     rejected_count: Mapped[int]
     request_id: Mapped[UUID | None]
     fingerprint: Mapped[str] = mapped_column(server_default="")
+    principal_kind: Mapped[str | None]
+    roles: Mapped[list[str] | None] = mapped_column(JSONB(none_as_null=True))
 
     __table_args__ = (
         Index(

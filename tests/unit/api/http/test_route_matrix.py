@@ -19,6 +19,7 @@ import pytest
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from service.authentication.manage_keys import KeyRequest
+from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.ingest.ingest import ColumnNames, IngestRequest, Write
 from service.model.ingest.streams import StreamState
 from service.model.ingest.writing import TableKey
@@ -102,7 +103,7 @@ class World:
             accepted.settled.result(20)
             self.ids["ingest", text] = accepted.record.ingest_id
             body = {"table": text, "source": {"directory": FOLDER}}
-            stream = self.gateway.streams.create("", body, OWNER, FULL_ACCESS)
+            stream = self.gateway.streams.create("", body, Principal(OWNER, PrincipalKind.TOKEN), FULL_ACCESS)
             self.ids["stream", text] = stream.stream_id
             asked = MaintenanceRequest(TableKey(name), (MaintenanceOperation.COMPACT,), BOUNDS)
             self.ids["maintenance", text] = self.gateway.maintenances.ask(asked, OWNER).maintenance_id
@@ -402,7 +403,8 @@ CASES = (
     Case("POST /streams", streamed, cell("insert")),
     Case("GET /streams", seen_in("/streams", "stream"), own(OMITTED)),
     Case("GET /streams/{stream_id}", of("stream", "GET", "/streams/{id}"), own(UNKNOWN)),
-    Case("DELETE /streams/{stream_id}", of("stream", "DELETE", "/streams/{id}"), own(UNKNOWN)),
+    Case("GET /streams", seen_in("/streams?principal=*", "stream"), of_administrators(OMITTED), "of all"),
+    Case("DELETE /streams/{stream_id}", of("stream", "DELETE", "/streams/{id}"), of_administrators(UNKNOWN)),
     Case("POST /streams/{stream_id}/resume", resumed, own(UNKNOWN)),
     Case("GET /pruning/summary", seen_in("/pruning/summary"), pruned),
     Case("GET /tables", seen_in("/tables"), listed),

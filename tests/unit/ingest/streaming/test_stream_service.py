@@ -44,6 +44,7 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.ingest_service import Accepted
 from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
 from service.ingest_ports import never
+from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.ingest.ingest import (
     ColumnNames,
     InferredColumns,
@@ -69,6 +70,7 @@ from service.model.ingest.writing import Committable, TableKey, WritableTable
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.dead_letter_names import dead_letter_name
 from service.model.tables.tables import TableName
+from service.policy_ports import NoPolicies, Policies
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
 from tests.fakes.stream_metrics import FakeStreamMetrics
@@ -77,6 +79,8 @@ from tests.integration.running import until
 from tests.unit.ingest.wide_table import DAY, ID, NOTE, with_columns
 
 WITHIN_S = 20
+BOB = Principal("bob", PrincipalKind.TOKEN)
+ANN = Principal("ann", PrincipalKind.TOKEN, frozenset({"loader"}))
 TABLE = with_columns(ID, NOTE, DAY)
 OTHERS = replace(TABLE, key=TableKey(TableName("lake", "logs", "others")), table_uuid=UUID(int=2))
 PACE = StreamPace(
@@ -96,7 +100,9 @@ class SettableClock(SystemClock):
 class Running:
     """One replica's streams, on a shared store."""
 
-    def __init__(self, ingests: FakeIngests, store: FakeStreamStore, folder: Path) -> None:
+    def __init__(
+        self, ingests: FakeIngests, store: FakeStreamStore, folder: Path, policies: Policies | None = None
+    ) -> None:
         self.ingests = ingests
         self.store = store
         self.queries = FakeStreamQueries()
@@ -107,7 +113,12 @@ class Running:
         self.metrics = FakeStreamMetrics()
         self.clock = SettableClock()
         ports = StreamPorts(
-            store=store, queries=self.queries, sources=sources, clock=self.clock, metrics=self.metrics
+            store=store,
+            queries=self.queries,
+            sources=sources,
+            clock=self.clock,
+            metrics=self.metrics,
+            policies=policies or NoPolicies(),
         )
         self.streams = StreamService(ports, ingests, self.definition, PACE)
         self.folder = folder
@@ -137,13 +148,13 @@ class Running:
         return DirectorySource(SourceRecords(uri, RecordFormat.NDJSON))
 
     def create(self, **body: Any) -> UUID:
-        return self.streams.create("clicks", body, "ann", FULL_ACCESS).stream_id
+        return self.streams.create("clicks", body, ANN, FULL_ACCESS).stream_id
 
     def resume(self, stream_id: UUID, state: StreamState = StreamState.FAILED) -> None:
         """Waits until the stream has ended in this state, and starts it again."""
         until(lambda: self.record(stream_id).state is state and not self.store.leases)
         self.queries.running.clear()
-        self.streams.move(stream_id, StreamState.RUNNING, "ann")
+        self.streams.resume(stream_id, ANN, FULL_ACCESS)
 
     def record(self, stream_id: UUID) -> StreamRecord:
         return self.streams.find(stream_id, "ann")
@@ -190,16 +201,16 @@ CHECKPOINT = uuid4()
 
 def test_what_is_sent_twice_under_one_request_id_is_one_stream(running: Running) -> None:
     request_id = uuid4()
-    first = running.streams.create("clicks", {}, "ann", FULL_ACCESS, request_id)
+    first = running.streams.create("clicks", {}, ANN, FULL_ACCESS, request_id)
     # A repeated request is not refused, although the limit of streams is reached.
     running.create()
-    assert running.streams.create("clicks", {}, "ann", FULL_ACCESS, request_id).stream_id == first.stream_id
-    running.streams.move(first.stream_id, StreamState.STOPPED, "ann")
-    assert running.streams.create("clicks", {}, "ann", FULL_ACCESS, request_id).state is StreamState.STOPPED
+    assert running.streams.create("clicks", {}, ANN, FULL_ACCESS, request_id).stream_id == first.stream_id
+    running.streams.stop(first.stream_id, "ann")
+    assert running.streams.create("clicks", {}, ANN, FULL_ACCESS, request_id).state is StreamState.STOPPED
     for name, body in (("clicks", {"table": "others"}), ("others", {})):
         with pytest.raises(RequestIdReused):
-            running.streams.create(name, body, "ann", FULL_ACCESS, request_id)
-    assert running.streams.create("clicks", {}, "bob", FULL_ACCESS, request_id).stream_id != first.stream_id
+            running.streams.create(name, body, ANN, FULL_ACCESS, request_id)
+    assert running.streams.create("clicks", {}, BOB, FULL_ACCESS, request_id).stream_id != first.stream_id
 
 
 def test_a_stream_begins_again_when_the_clock_is_set_back_and_not_when_it_is_set_forward(
@@ -255,7 +266,7 @@ def test_streams_are_reported_by_their_state_and_how_far_they_are_behind(running
     until(lambda: standing().messages_behind == 7 and standing().longest_lag_s > 0.05)
     query.is_doing = StreamProgress(has_nothing_to_do=True, messages_behind=0)
     until(lambda: standing().longest_lag_s < 0.05)
-    running.streams.move(stream_id, StreamState.STOPPED, "ann")
+    running.streams.stop(stream_id, "ann")
     stopped = {StreamState.RUNNING: 0, StreamState.STOPPED: 1, StreamState.FAILED: 0}
     until(lambda: standing() == StreamStanding(stopped))
 
@@ -443,7 +454,7 @@ def test_an_attempt_that_waits_behind_those_that_failed_is_not_made_again(runnin
     with ThreadPoolExecutor() as spark:
         waiting = spark.submit(running.give, stream_id, batch(0, 1, checkpoint=CHECKPOINT))
         until(lambda: running.ingests.log.waiting().keys)
-        running.streams.move(stream_id, StreamState.STOPPED, "ann")
+        running.streams.stop(stream_id, "ann")
         with pytest.raises(ShuttingDown):
             waiting.result(WITHIN_S)
     running.resume(stream_id, StreamState.STOPPED)
@@ -457,10 +468,10 @@ def test_an_attempt_that_waits_behind_those_that_failed_is_not_made_again(runnin
 def test_another_checkpoint_is_not_read_from(running: Running) -> None:
     stream_id = running.create()
     running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
-    running.streams.move(stream_id, StreamState.STOPPED, "ann")
+    running.streams.stop(stream_id, "ann")
     until(lambda: not running.store.leases)
     running.queries.running.clear()
-    running.streams.move(stream_id, StreamState.RUNNING, "ann")
+    running.streams.resume(stream_id, ANN, FULL_ACCESS)
     with pytest.raises(StreamFailed, match="checkpoint is gone"):
         running.give(stream_id, batch(0, 1, checkpoint=uuid4()))
     until(lambda: running.record(stream_id).state is StreamState.FAILED)
@@ -857,7 +868,7 @@ def test_a_stream_that_is_stopped_while_its_source_is_down_stays_so(running: Run
     until(lambda: stream_id in running.queries.running)
     running.queries.running[stream_id].failed = StreamSourceDown()
     until(lambda: running.record(stream_id).error_code)
-    running.streams.move(stream_id, StreamState.STOPPED, "ann")
+    running.streams.stop(stream_id, "ann")
     running.store.move(stream_id, StreamState.RUNNING, StreamSourceDown())
     stopped = running.record(stream_id)
     assert (stopped.state, stopped.error_code) == (StreamState.STOPPED, None)
@@ -891,7 +902,7 @@ def test_a_stream_that_spark_refuses_says_why(running: Running) -> None:
 def test_a_stopped_stream_ends_and_its_lease_is_let_go(running: Running) -> None:
     stream_id = running.create()
     until(lambda: stream_id in running.queries.running)
-    assert running.streams.move(stream_id, StreamState.STOPPED, "ann").state is StreamState.STOPPED
+    assert running.streams.stop(stream_id, "ann").state is StreamState.STOPPED
     until(lambda: running.queries.running[stream_id].is_stopped)
     until(lambda: not running.store.leases)
 
@@ -978,15 +989,15 @@ def test_what_cannot_be_run_is_refused_at_once(running: Running, tmp_path: Path)
 
 def test_no_more_streams_are_resumed_than_may_run(running: Running) -> None:
     stopped = running.create()
-    running.streams.move(stopped, StreamState.STOPPED, "ann")
+    running.streams.stop(stopped, "ann")
     others = [running.create() for _ in range(PACE.running_at_most)]
     with pytest.raises(StreamInvalid, match="stream_max_running"):
-        running.streams.move(stopped, StreamState.RUNNING, "ann")
+        running.streams.resume(stopped, ANN, FULL_ACCESS)
     assert running.streams.find(stopped, "ann").state is StreamState.STOPPED
     # A stream that already runs keeps its place.
-    assert running.streams.move(others[0], StreamState.RUNNING, "ann").state is StreamState.RUNNING
-    running.streams.move(others[0], StreamState.STOPPED, "ann")
-    assert running.streams.move(stopped, StreamState.RUNNING, "ann").state is StreamState.RUNNING
+    assert running.streams.resume(others[0], ANN, FULL_ACCESS).state is StreamState.RUNNING
+    running.streams.stop(others[0], "ann")
+    assert running.streams.resume(stopped, ANN, FULL_ACCESS).state is StreamState.RUNNING
 
 
 def test_a_stream_into_a_tag_is_refused_at_once(running: Running) -> None:
@@ -1000,4 +1011,4 @@ def test_streams_of_others_are_not_found(running: Running) -> None:
     with pytest.raises(StreamNotFound):
         running.streams.find(stream_id, "bob")
     with pytest.raises(StreamNotFound):
-        running.streams.move(stream_id, StreamState.STOPPED, "bob")
+        running.streams.stop(stream_id, "bob")

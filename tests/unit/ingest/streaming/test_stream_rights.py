@@ -1,0 +1,260 @@
+"""A stream writes for its creator, for as long as policies let the creator write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from service.errors import GrantRevoked, PoliciesDown, ShuttingDown, StreamNotFound, TableAccessDenied
+from service.ingest.streaming.stream_creator import roles_of
+from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
+from service.model.ingest.streams import CreatorRoles, StreamRecord, StreamState
+from service.model.policies.actions import Action
+from service.model.policies.policies import Grant, PolicySet
+from service.model.policies.table_patterns import TablePattern
+from service.policies.live_policies import LivePolicies
+from tests.fakes.clock import FakeClock
+from tests.fakes.ingest_service import FakeIngests
+from tests.fakes.policy_store import FakePolicyStore
+from tests.fakes.stream_store import FakeStreamStore
+from tests.integration.running import until
+from tests.unit.ingest.streaming.test_stream_service import (
+    ANN,
+    CHECKPOINT,
+    OTHERS,
+    TABLE,
+    WITHIN_S,
+    Running,
+    batch,
+    delivered,
+)
+
+EVENTS, LOGS = TablePattern.parse(str(TABLE.key.table)), TablePattern.parse("lake.logs.*")
+INSERT = Grant("loader", Action.INSERT, EVENTS)
+
+
+class Policed:
+    """Streams of one replica whose policies a test changes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = FakeClock()
+        self.policies = FakePolicyStore(policies=PolicySet(1, (INSERT,)))
+        self.live = LivePolicies(self.policies, self.clock)
+        self.live.refresh()
+        self.ingests = FakeIngests(TABLE, OTHERS)
+        self.store = FakeStreamStore()
+        self.running = Running(self.ingests, self.store, folder, self.live)
+
+    def create(self, creator: Principal = ANN, **body: Any) -> UUID:
+        access = self.live.access_of(creator)
+        return self.running.streams.create("clicks", body, creator, access).stream_id
+
+    def resume(self, stream_id: UUID, creator: Principal = ANN) -> StreamRecord:
+        return self.running.streams.resume(stream_id, creator, self.live.access_of(creator))
+
+    def set(self, *grants: Grant) -> None:
+        """Changes the policies, as another replica does; they are read at the next poll."""
+        version = self.policies.version()
+        self.policies.replace(PolicySet(version, grants), expected_version=version, by="ops")
+        self.live.refresh()
+
+    def until_ended(self, stream_id: UUID) -> StreamRecord:
+        until(lambda: self.running.record(stream_id).state is StreamState.FAILED, WITHIN_S)
+        return self.running.record(stream_id)
+
+    def close(self) -> None:
+        self.running.streams.close(WITHIN_S)
+        self.ingests.close(WITHIN_S)
+
+
+@pytest.fixture
+def policed(tmp_path: Path) -> Iterator[Policed]:
+    made = Policed(tmp_path)
+    yield made
+    made.close()
+
+
+def denial(action: Action, pattern: TablePattern) -> Grant:
+    return Grant("loader", action, pattern, is_denial=True)
+
+
+@pytest.mark.parametrize(
+    "grants",
+    [
+        (),
+        (Grant("loader", Action.SELECT, EVENTS),),
+        (Grant("other", Action.INSERT, EVENTS),),
+        (INSERT, denial(Action.INSERT, LOGS)),
+        (INSERT, denial(Action.ADMIN, EVENTS)),
+    ],
+    ids=["no grant", "another action", "another role", "denied", "admin denied"],
+)
+def test_a_stream_ends_when_its_creator_loses_the_grant_and_goes_on_with_it(
+    policed: Policed, grants: tuple[Grant, ...]
+) -> None:
+    running, stream_id = policed.running, policed.create()
+    running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    query = running.queries.running[stream_id]
+    policed.set(*grants)
+    record = policed.until_ended(stream_id)
+    assert (record.error_code, query.is_stopped) == ("GRANT_REVOKED", True)
+    assert str(TABLE.key.table) in (record.error_detail or "")
+    assert running.metrics.codes == ["GRANT_REVOKED"]
+    with pytest.raises(TableAccessDenied):
+        policed.resume(stream_id)
+    assert running.record(stream_id).state is StreamState.FAILED
+    policed.set(INSERT)
+    until(lambda: not policed.store.leases)
+    running.queries.running.clear()
+    assert policed.resume(stream_id).error_code is None
+    running.give(stream_id, batch(1, 2, checkpoint=CHECKPOINT))
+    assert running.ids() == [1, 2]
+
+
+def test_no_batch_is_accepted_after_the_grant_is_lost(policed: Policed) -> None:
+    running, stream_id = policed.running, policed.create()
+    until(lambda: stream_id in running.queries.running)
+    policed.set()
+    # Spark may deliver a batch before the stream is looked after.
+    with pytest.raises(GrantRevoked):
+        running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    assert policed.until_ended(stream_id).error_code == "GRANT_REVOKED"
+    assert (running.ids(), policed.ingests.log.records()) == ([], [])
+
+
+def test_what_was_accepted_before_is_committed_once(policed: Policed) -> None:
+    running, stream_id = policed.running, policed.create()
+    policed.ingests.log.taken_elsewhere.add(TABLE.key)
+    with ThreadPoolExecutor() as spark:
+        given = spark.submit(running.give, stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+        until(lambda: policed.ingests.log.records())
+        policed.set()
+        with pytest.raises(ShuttingDown):
+            given.result(WITHIN_S)
+    policed.until_ended(stream_id)
+    policed.ingests.log.taken_elsewhere.clear()
+    policed.set(INSERT)
+    until(lambda: not policed.store.leases)
+    running.queries.running.clear()
+    policed.resume(stream_id)
+    again = batch(0, 1, checkpoint=CHECKPOINT)
+    running.give(stream_id, again)
+    assert again.run_count == 0
+    assert delivered(running) == [("row", 1)]
+
+
+@pytest.mark.parametrize(
+    ("body", "lost"),
+    [
+        ({"mode": "upsert", "equalityFields": ("id",)}, INSERT),
+        ({"others": "2"}, INSERT),
+        ({"onError": "DEAD_LETTER"}, denial(Action.INSERT, TablePattern.parse("*.*.*__dead_letter"))),
+    ],
+    ids=["upsert", "routed", "dead letters"],
+)
+def test_it_needs_the_right_of_each_of_its_tables(
+    policed: Policed, body: dict[str, Any], lost: Grant
+) -> None:
+    everything = (Grant("loader", Action.MODIFY, LOGS), Grant("loader", Action.INSERT, LOGS))
+    policed.set(*everything)
+    stream_id = policed.create(**body)
+    until(lambda: stream_id in policed.running.queries.running)
+    policed.set(*(everything if lost.is_denial else ()), lost)
+    assert policed.until_ended(stream_id).error_code == "GRANT_REVOKED"
+
+
+def test_it_waits_while_the_policies_are_not_known(policed: Policed) -> None:
+    running, stream_id = policed.running, policed.create()
+    running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    query = running.queries.running[stream_id]
+    policed.policies.is_down = True
+    policed.clock.advance(timedelta(minutes=6))
+    policed.live.refresh()
+    until(lambda: running.record(stream_id).error_code == "POLICIES_DOWN")
+    assert running.record(stream_id).state is StreamState.RUNNING
+    until(lambda: query.is_stopped)
+    with pytest.raises(PoliciesDown):
+        query.on_batch(batch(1, 2, checkpoint=CHECKPOINT))
+    policed.policies.is_down = False
+    policed.live.refresh()
+    until(lambda: running.queries.running[stream_id] is not query)
+    running.give(stream_id, batch(1, 2, checkpoint=CHECKPOINT))
+    until(lambda: running.record(stream_id).error_code is None)
+    assert running.ids() == [1, 2]
+
+
+def test_it_does_not_begin_without_the_grant(policed: Policed) -> None:
+    access, creator = policed.live.access_of(ANN), roles_of(ANN)
+    # It was created while policies did not decide, or at another replica.
+    stream_id = policed.create()
+    until(lambda: stream_id in policed.running.queries.running)
+    policed.running.streams.stop(stream_id, "ann")
+    until(lambda: not policed.store.leases)
+    started = len(policed.running.queries.started)
+    policed.set()
+    policed.store.move(stream_id, StreamState.RUNNING, resumed_by=creator)
+    assert policed.until_ended(stream_id).error_code == "GRANT_REVOKED"
+    assert len(policed.running.queries.started) == started
+    with pytest.raises(TableAccessDenied):
+        policed.running.streams.resume(stream_id, ANN, policed.live.access_of(ANN))
+    # A request that began before the change has the rights of its beginning; the stream ends all the same.
+    policed.running.streams.resume(stream_id, ANN, access)
+    assert policed.until_ended(stream_id).error_code == "GRANT_REVOKED"
+
+
+@pytest.mark.parametrize(
+    "creator_roles",
+    [None, CreatorRoles("key"), CreatorRoles("a kind of later", frozenset({"loader"}))],
+    ids=["of an earlier version", "without roles", "of a later version"],
+)
+def test_without_known_roles_it_ends_until_its_creator_resumes_it(
+    policed: Policed, creator_roles: CreatorRoles | None
+) -> None:
+    stream_id = policed.create()
+    until(lambda: stream_id in policed.running.queries.running)
+    record = policed.store.records[stream_id]
+    policed.store.records[stream_id] = replace(record, creator_roles=creator_roles)
+    policed.until_ended(stream_id)
+    until(lambda: not policed.store.leases)
+    policed.running.queries.running.clear()
+    assert policed.resume(stream_id).creator_roles == roles_of(ANN)
+    policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    assert policed.running.ids() == [1]
+
+
+def test_its_creator_resumes_it_with_the_roles_of_now(policed: Policed) -> None:
+    stream_id = policed.create()
+    promoted = Principal("ann", PrincipalKind.KEY, frozenset({"editor"}))
+    policed.set(INSERT, Grant("editor", Action.INSERT, EVENTS))
+    until(lambda: stream_id in policed.running.queries.running)
+    # It runs, and takes the new roles without a new beginning.
+    policed.resume(stream_id, promoted)
+    policed.set(Grant("editor", Action.INSERT, EVENTS))
+    policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    assert policed.running.record(stream_id).state is StreamState.RUNNING
+    policed.set(INSERT)
+    assert policed.until_ended(stream_id).error_code == "GRANT_REVOKED"
+
+
+def test_a_stream_of_nobody_appends_and_does_not_upsert(policed: Policed) -> None:
+    stream_id = policed.create(NOBODY)
+    policed.set()
+    policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    assert policed.running.ids() == [1]
+    with pytest.raises(TableAccessDenied):
+        policed.create(NOBODY, mode="upsert", equalityFields=("id",))
+
+
+def test_any_stream_can_be_stopped_for_an_administrator(policed: Policed) -> None:
+    stream_id = policed.create()
+    policed.running.streams.stop_any(stream_id)
+    assert policed.running.record(stream_id).state is StreamState.STOPPED
+    with pytest.raises(StreamNotFound):
+        policed.running.streams.stop_any(UUID(int=0))
