@@ -10,6 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from api.bootstrap.settings import Settings
 from api.http.authentication.security_schemes import security_of, security_schemes
 from api.http.middleware.callers import OPEN_PATHS
+from api.http.openapi_links import add_links
 from api.http.schemas.problem import Problem
 
 
@@ -31,6 +32,7 @@ def _described(app: FastAPI, settings: Settings) -> dict[str, Any]:
     # FastAPI's own error shape is never sent.
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
+    add_links(schema["paths"])
     components["securitySchemes"] = security_schemes(settings)
     for path, operations in schema["paths"].items():
         for operation in operations.values():

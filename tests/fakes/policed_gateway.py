@@ -15,6 +15,7 @@ from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
 from service.errors import GatewayError, TableAccessDenied, TableNotFound
+from service.gateway import Gateway
 from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
 from service.model.ingest.sources import SourceBounds
 from service.model.ingest.writing import TableKey, WritableTable
@@ -115,6 +116,11 @@ class PolicedGateway(FakeGateway):
         self.ingests = self.real_ingests  # type: ignore[assignment]
         self.stream_store = FakeStreamStore()
         self.real_streams = _streams(self.stream_store, self.real_ingests)
+
+    @staticmethod
+    def unused() -> Gateway:
+        """The factory of an app that is only described."""
+        raise AssertionError("The app was started.")
 
     @property
     def streams(self) -> StreamService:  # type: ignore[override]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
+from api.http.schemas.pruning_summary import Moment
 from api.http.schemas.wire import StrictModel
 from service.model.audit.events import Action, AuditSelection
 
@@ -17,10 +18,10 @@ class AuditQuery(StrictModel):
     """The query string of GET /audit."""
 
     since: Annotated[
-        AwareDatetime | None, Field(strict=False, description="only events stored at this time or later")
+        Moment | None, Field(strict=False, description="only events stored at this time or later")
     ] = None
     until: Annotated[
-        AwareDatetime | None, Field(strict=False, description="only events stored before this time")
+        Moment | None, Field(strict=False, description="only events stored before this time")
     ] = None
     after: Annotated[
         int, Field(strict=False, ge=0, lt=2**63, description="only events after this `position`")
