@@ -15,6 +15,7 @@ GENERATED = frozenset(
     {
         "docs/operations/benchmarks.md",
         "docs/reference/http-api.md",
+        "docs/reference/licences.md",
         "docs/reference/settings.md",
         "docs/reference/sql-security.md",
     }

@@ -13,7 +13,7 @@ from spark_session.jars.pinned_jars import pinned_jars
 
 _BUNDLE = "org.apache.iceberg:iceberg-aws-bundle"
 # Checksums for the default runtime.
-_PINNED = MappingProxyType(
+PINNED_BUNDLES = MappingProxyType(
     {f"{_BUNDLE}:1.12.0": "dd7e49ffa4ac9b215bed846581991259e3aec9bb2fa08d6cec029c46cd66d957"}
 )
 _SCHEMES = frozenset({"s3", "s3a", "s3n"})
@@ -34,13 +34,13 @@ def object_store_jars(
     if bundle is None:
         return ()
     if is_pinned(bundle):
-        return pinned_jars({bundle: _PINNED[bundle]}, into)
+        return pinned_jars({bundle: PINNED_BUNDLES[bundle]}, into)
     return resolve([bundle], into)
 
 
 def is_pinned(bundle: str) -> bool:
     """Whether every byte of this bundle is known in advance, so that it comes alone."""
-    return bundle in _PINNED
+    return bundle in PINNED_BUNDLES
 
 
 def missing_bundle(packages: Sequence[str], catalogs: Iterable[Mapping[str, str]]) -> str | None:

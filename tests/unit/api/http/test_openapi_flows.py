@@ -116,7 +116,7 @@ def conforms(case: schemathesis.Case[Any], response: schemathesis.Response) -> N
 def test_each_link_leads_to_an_answer_that_conforms(role: str, served: Served) -> None:
     answered: Counter[str] = Counter()
     known: dict[str, Any] = {"index": 0, "name": SEEN, "fingerprint": "abc"}
-    # What lists show must be there before.
+    # Lists are empty until something was created.
     for link in sorted(LINKS, key=lambda link: link.source.startswith("GET")):
         source = sensible(served, link.source, known)
         response = sent(source, role, served)
