@@ -26,7 +26,7 @@ def with_archive(options: str) -> str:
 
 @contextmanager
 def long_lived_jvms() -> Iterator[None]:
-    """Gives the JVMs that start meanwhile the options of those that serve hundreds of tests."""
+    """Gives the JVMs that start in this context the options of those that serve hundreds of tests."""
     before = os.environ.get(VARIABLE, "")
     if not before.startswith(SHORT_LIVED):
         # The operator's own, or those of a soak.

@@ -18,7 +18,7 @@ async def cut_off_at_failure(parts: AsyncIterator[T]) -> AsyncIterator[T]:
     """Passes the parts of an answer on.
 
     Raises:
-        AnswerCutOff: the next part cannot be had. It is too late for a problem, and a clean end would look
+        AnswerCutOff: the next part is not available. It is too late for a problem, and a clean end would look
             like a complete answer.
     """
     try:
