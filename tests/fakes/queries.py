@@ -85,6 +85,7 @@ class FakeQueries(QueryService):
         self.verification: Verification | None = None
         self.scan = SCAN
         self.is_expired = False
+        self.is_truncated = False
         self.is_gone_before_its_rows = False
         self.is_gone_after_its_first_rows = False
         self.has_failures_in_memory = True
@@ -148,7 +149,7 @@ class FakeQueries(QueryService):
         self.may_answer.wait()
         query = self._query(query_id, caller)
         is_there = query.record.state is QueryState.SUCCEEDED and not self.is_expired
-        manifest = self._manifest() if is_there else None
+        manifest = self._manifest(query.request) if is_there else None
         return QueryStatus(query.record, 6, manifest, query.failure, query.request.format)
 
     def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
@@ -157,11 +158,11 @@ class FakeQueries(QueryService):
             raise ChunkNotFound("The query has no result.")
         if self.is_expired or self.is_gone_before_its_rows or (index and self.is_gone_after_its_first_rows):
             raise ResultExpired
-        manifest = self._manifest()
+        manifest = self._manifest(query.request)
         if index >= len(manifest.chunks) or not query.record.state.is_final:
             raise ChunkNotFound
         chunk = manifest.chunks[index]
-        rows = self.rows.slice(chunk.row_offset, chunk.row_count)
+        rows = self.rows_of(query.request).slice(chunk.row_offset, chunk.row_count)
         return ResultChunk(manifest, chunk, rows, query.request.format)
 
     def cancel(self, query_id: UUID, caller: str) -> None:
@@ -217,16 +218,26 @@ class FakeQueries(QueryService):
             raise QueryNotFound(f"There is no query {query_id}.")
         return query
 
-    def _manifest(self) -> Manifest:
-        starts = range(0, self.rows.num_rows, self.chunk_rows)
+    def rows_of(self, request: QueryRequest) -> pa.Table:  # noqa: ARG002
+        """The whole result of a query."""
+        return self.rows
+
+    @staticmethod
+    def type_name(kind: pa.DataType) -> str:
+        """The SQL type of a column."""
+        return str(kind).upper()
+
+    def _manifest(self, request: QueryRequest) -> Manifest:
+        rows = self.rows_of(request)
+        starts = range(0, rows.num_rows, self.chunk_rows)
         chunks = tuple(
-            Chunk(index, start, min(self.chunk_rows, self.rows.num_rows - start))
+            Chunk(index, start, min(self.chunk_rows, rows.num_rows - start))
             for index, start in enumerate(starts)
         )
         columns = tuple(
-            Column(column.name, str(column.type).upper(), column.nullable) for column in self.rows.schema
+            Column(column.name, self.type_name(column.type), column.nullable) for column in rows.schema
         )
-        return Manifest(columns, self.rows.num_rows, self.rows.nbytes, chunks, is_truncated=False)
+        return Manifest(columns, rows.num_rows, rows.nbytes, chunks, self.is_truncated)
 
     def begin_drain(self) -> None:
         self.is_draining = True

@@ -1,0 +1,86 @@
+"""A Python client for Sluice, the query gateway for lakehouses.
+
+Begin with `connect(url)`. `connect_async(url)` is its async twin, and `sluice_client.dbapi` is DB-API 2.0.
+"""
+
+from __future__ import annotations
+
+from sluice_client.async_connection import AsyncConnection, connect_async
+from sluice_client.connection import Connection, connect
+from sluice_client.errors import (
+    AnswerTooLarge,
+    ConnectionClosed,
+    ConnectionFailed,
+    DataNotSupported,
+    Fault,
+    GatewayError,
+    GatewayFault,
+    IngestFailed,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    QueryCanceled,
+    QueryFailed,
+    QueryTimedOut,
+    RecordsInvalid,
+    RequestIdReused,
+    RequestInvalid,
+    ResultExpired,
+    ResultTruncated,
+    SchemaInvalid,
+    SluiceError,
+    SqlInvalid,
+    TimedOut,
+    TooBusy,
+    Unavailable,
+    UnexpectedAnswer,
+    ValueOutOfRange,
+)
+from sluice_client.explaining.explanation import Explanation
+from sluice_client.ingest.ingest_answer import IngestResult
+from sluice_client.query.query_answer import QueryStatus
+from sluice_client.results.async_result import AsyncResult
+from sluice_client.results.result import Result
+from sluice_client.settings import Bounds, RetryPolicy, Timeouts
+
+__all__ = [
+    "AnswerTooLarge",
+    "AsyncConnection",
+    "AsyncResult",
+    "Bounds",
+    "Connection",
+    "ConnectionClosed",
+    "ConnectionFailed",
+    "DataNotSupported",
+    "Explanation",
+    "Fault",
+    "GatewayError",
+    "GatewayFault",
+    "IngestFailed",
+    "IngestResult",
+    "NotAllowed",
+    "NotAuthenticated",
+    "NotFound",
+    "QueryCanceled",
+    "QueryFailed",
+    "QueryStatus",
+    "QueryTimedOut",
+    "RecordsInvalid",
+    "RequestIdReused",
+    "RequestInvalid",
+    "Result",
+    "ResultExpired",
+    "ResultTruncated",
+    "RetryPolicy",
+    "SchemaInvalid",
+    "SluiceError",
+    "SqlInvalid",
+    "TimedOut",
+    "Timeouts",
+    "TooBusy",
+    "Unavailable",
+    "UnexpectedAnswer",
+    "ValueOutOfRange",
+    "connect",
+    "connect_async",
+]

@@ -1,0 +1,180 @@
+"""The async twin of `Connection`, for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import Self, TypeVar, Unpack
+from uuid import UUID
+
+import httpx
+
+from sluice_client.calls import Flow
+from sluice_client.connecting import ConnectOptions, connected
+from sluice_client.drivers.async_driver import AsyncDriver
+from sluice_client.errors import ConnectionClosed
+from sluice_client.explaining.explanation import Explanation
+from sluice_client.explaining.run_explain import explain_query, explain_text
+from sluice_client.ingest.choose_body import IngestData, choose_body
+from sluice_client.ingest.file_types import Compression, FileFormat
+from sluice_client.ingest.ingest_answer import IngestResult
+from sluice_client.ingest.ingest_request import IngestRequest
+from sluice_client.ingest.run_ingest import await_commit, get_ingest, run_ingest
+from sluice_client.options import IngestOptions, QueryOptions
+from sluice_client.progress.choose import choose_progress
+from sluice_client.progress.steps import Silent, waiting
+from sluice_client.query.parameters import Parameters
+from sluice_client.query.query_answer import QueryStatus
+from sluice_client.query.query_request import QueryRequest
+from sluice_client.query.run_query import await_query, cancel_query, get_query, run_query, submit_query
+from sluice_client.results.async_result import AsyncResult
+from sluice_client.results.result_facts import result_facts
+
+T = TypeVar("T")
+
+
+def connect_async(
+    url: str,
+    *,
+    transport: httpx.AsyncBaseTransport | None = None,
+    now: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    **options: Unpack[ConnectOptions],
+) -> AsyncConnection:
+    """Returns a connection for asyncio: see `connect`. Close it after use, or use it in `async with`.
+
+    Raises:
+        ValueError: an argument is not valid.
+        OSError: a file of a certificate cannot be read.
+    """
+    return AsyncConnection(url, transport=transport, now=now, sleep=sleep, **options)
+
+
+class AsyncConnection:
+    """Queries, ingests and explanations of one gateway: see `Connection`.
+
+    A canceled task cancels its query.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        **options: Unpack[ConnectOptions],
+    ) -> None:
+        checked = connected(url, options, now)
+        self._context = checked.context
+        self._defaults = checked.defaults
+        self._progress = choose_progress(options.get("progress"))
+        self._driver = AsyncDriver(checked.http, transport=transport, now=now, sleep=sleep)
+        self._is_closed = False
+
+    @property
+    def url(self) -> str:
+        """The gateway's address."""
+        return self._context.base_url
+
+    async def query(
+        self,
+        sql: str,
+        parameters: Parameters | None = None,
+        *,
+        allow_truncated: bool = False,
+        **options: Unpack[QueryOptions],
+    ) -> AsyncResult:
+        """Runs a query, and returns when it has succeeded: see `Connection.query`."""
+        asked = self._defaults.request(sql, parameters, options)
+        progress = self._progress()
+        watch = None if isinstance(progress, Silent) else lambda status: progress.show(waiting(status))
+        try:
+            status = await self._run(run_query(asked, self._context, watch))
+        finally:
+            progress.close()
+        return self._result(status, asked, allow_truncated)
+
+    async def submit(
+        self, sql: str, parameters: Parameters | None = None, **options: Unpack[QueryOptions]
+    ) -> QueryStatus:
+        """Sends a query, and returns at once: see `Connection.submit`."""
+        return await self._run(submit_query(self._defaults.request(sql, parameters, options), self._context))
+
+    async def result(self, query_id: UUID, *, allow_truncated: bool = False) -> AsyncResult:
+        """Returns the result of a query that was sent before, when it has succeeded."""
+        status = await self._run(await_query(query_id, None, self._context))
+        return self._result(status, None, allow_truncated)
+
+    async def status(self, query_id: UUID) -> QueryStatus:
+        """Returns a query as it is now: see `Connection.status`."""
+        return await self._run(get_query(query_id, None, self._context))
+
+    async def cancel(self, query_id: UUID) -> None:
+        """Cancels a query. Canceling it twice is fine."""
+        await self._run(cancel_query(query_id, self._context))
+
+    async def explain(
+        self, query: str | UUID, parameters: Parameters | None = None, **options: Unpack[QueryOptions]
+    ) -> Explanation:
+        """Explains a query that was sent, or a SQL text without running it: see `Connection.explain`."""
+        if isinstance(query, UUID):
+            return await self._run(explain_query(query, self._context))
+        asked = self._defaults.request(query, parameters, options)
+        return await self._run(explain_text(asked, self._context))
+
+    async def ingest(
+        self,
+        table: str,
+        data: IngestData,
+        *,
+        format: FileFormat | None = None,  # noqa: A002 - as the gateway calls it
+        compression: Compression | None = None,
+        **options: Unpack[IngestOptions],
+    ) -> IngestResult:
+        """Writes records to a table, and returns when they are committed: see `Connection.ingest`.
+
+        Records are encoded, and files are read, beside the event loop.
+        """
+        asked = IngestRequest(table=table, **options)
+        body = await asyncio.to_thread(
+            choose_body,
+            data,
+            file_format=format,
+            compression=compression,
+            memory_bytes=self._context.bounds.spool_memory_bytes,
+        )
+        return await self._run(run_ingest(asked, body, self._context))
+
+    async def ingest_status(self, ingest_id: UUID, *, wait: bool = False) -> IngestResult:
+        """Returns an ingest as it is now, or with `wait`, when it is committed."""
+        result = await self._run(get_ingest(ingest_id, self._context))
+        return await self._run(await_commit(result, self._context)) if wait else result
+
+    async def close(self) -> None:
+        """Closes all connections. Closing twice is fine."""
+        self._is_closed = True
+        await self._driver.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<AsyncConnection to {self.url}{', closed' if self._is_closed else ''}>"
+
+    async def _run(self, flow: Flow[T]) -> T:
+        if self._is_closed:
+            flow.close()
+            raise ConnectionClosed("the connection is closed")
+        return await self._driver.run(flow)
+
+    def _result(self, status: QueryStatus, asked: QueryRequest | None, allow_truncated: bool) -> AsyncResult:
+        facts = result_facts(status, asked, allow_truncated=allow_truncated)
+        return AsyncResult(facts, self._driver, self._context, self._progress)

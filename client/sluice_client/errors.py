@@ -1,0 +1,305 @@
+"""What can go wrong, as exceptions that are named for what the caller can do about them.
+
+`GatewayError` is the base of the errors that a gateway reports. They have its stable `code`, which
+docs/reference/errors.md explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from uuid import UUID
+
+
+class SluiceError(Exception):
+    """The base of every error that this package raises on purpose."""
+
+
+class ConnectionFailed(SluiceError):
+    """No whole answer arrived: there is no gateway there, or the connection was lost."""
+
+    def __init__(self, message: str, *, was_sent: bool) -> None:
+        super().__init__(message)
+        self.was_sent = was_sent
+        """Whether the gateway may have received the request."""
+
+
+class TimedOut(SluiceError):
+    """The client's own patience ended, as `Timeouts` says. An ingest goes on; a query was canceled."""
+
+    def __init__(self, message: str, *, query_id: UUID | None = None, ingest_id: UUID | None = None) -> None:
+        super().__init__(message)
+        self.query_id = query_id
+        self.ingest_id = ingest_id
+
+
+class UnexpectedAnswer(SluiceError):
+    """The answer is not one that a gateway gives: another server, a proxy, or a damaged answer."""
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class AnswerTooLarge(UnexpectedAnswer):
+    """The answer exceeds a bound of `Bounds`, and was not read further."""
+
+
+class ConnectionClosed(SluiceError):
+    """The connection was closed before this call."""
+
+
+class DataNotSupported(SluiceError, TypeError):
+    """The data to send, or the value of a parameter, has a type that cannot be sent."""
+
+
+class ValueOutOfRange(SluiceError, ValueError):
+    """A value, such as a date in the year 20000, has no Python value. Read it with `arrow()`."""
+
+
+class ResultTruncated(SluiceError):
+    """The gateway cut the result, and the caller did not ask for that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault of a request and its place, as far as the gateway knows them."""
+
+    detail: str
+    pointer: str | None = None
+    line: int | None = None
+    column: int | None = None
+    row: int | None = None
+    field: str | None = None
+    rule: str | None = None
+    nearest: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """An error as the gateway reports it."""
+
+    code: str
+    detail: str
+    status: int | None = None
+    faults: Sequence[Fault] = ()
+    query_id: UUID | None = None
+    ingest_id: UUID | None = None
+    retry_after_s: float | None = None
+    request_id: UUID | None = None
+    log_id: str | None = None
+    explain_url: str | None = None
+    commits: Sequence[Any] = ()
+    note: str | None = None
+
+
+class GatewayError(SluiceError):
+    """The gateway answered with an error. Branch on the class, or on `code`, which is stable."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self.problem))
+
+    @property
+    def code(self) -> str:
+        """The stable code, such as `COLUMN_NOT_FOUND`."""
+        return self.problem.code
+
+    @property
+    def detail(self) -> str:
+        """What is wrong, in a sentence."""
+        return self.problem.detail
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status; None if the error was found in the state of a query or ingest."""
+        return self.problem.status
+
+    @property
+    def faults(self) -> Sequence[Fault]:
+        """The place of each fault, and the names that would be right, as far as they are known."""
+        return self.problem.faults
+
+    @property
+    def query_id(self) -> UUID | None:
+        """The query that failed, if one was accepted."""
+        return self.problem.query_id
+
+    @property
+    def ingest_id(self) -> UUID | None:
+        """The ingest that failed, if one was accepted."""
+        return self.problem.ingest_id
+
+    @property
+    def request_id(self) -> UUID | None:
+        """The id by which the same request can be sent again without a second effect."""
+        return self.problem.request_id
+
+    @property
+    def explain_url(self) -> str | None:
+        """The address of the explanation of the query that failed."""
+        return self.problem.explain_url
+
+    @property
+    def retry_after_s(self) -> float | None:
+        """How long the gateway asked to wait."""
+        return self.problem.retry_after_s
+
+
+class RequestInvalid(GatewayError):
+    """The request is wrong as it stands: a field, the body, an address. Also for other errors of 4xx."""
+
+
+class NotAuthenticated(GatewayError):
+    """The gateway requires credentials, or does not accept these."""
+
+
+class NotAllowed(GatewayError):
+    """The caller is known, but may not do this."""
+
+
+class NotFound(GatewayError):
+    """There is no such table, query or ingest, or it is another caller's."""
+
+
+class SqlInvalid(GatewayError):
+    """The SQL text, or its parameters, cannot be run. `faults` has lines, columns and nearest names."""
+
+
+class RequestIdReused(GatewayError):
+    """This request id was sent before, with another request."""
+
+
+class QueryFailed(GatewayError):
+    """The query was accepted, and failed while it ran."""
+
+
+class QueryTimedOut(QueryFailed):
+    """The query exceeded its own timeout."""
+
+
+class QueryCanceled(QueryFailed):
+    """The query was canceled, so it has no result."""
+
+
+class ResultExpired(GatewayError):
+    """The query succeeded, but the gateway does not have its rows any more. Run it again."""
+
+
+class RecordsInvalid(GatewayError):
+    """Records do not fit the table. Nothing was written. `faults` has the place of each, up to a hundred."""
+
+
+class SchemaInvalid(GatewayError):
+    """A write schema, schema or creation does not fit the table. Nothing was written."""
+
+
+class IngestFailed(GatewayError):
+    """An accepted ingest failed for at least one of its tables. `commits` has the state of each."""
+
+    @property
+    def commits(self) -> Sequence[Any]:
+        """The part of each table; empty if every part failed."""
+        return self.problem.commits
+
+
+class TooBusy(GatewayError):
+    """The gateway has no room for this request now, also after the retries."""
+
+
+class Unavailable(GatewayError):
+    """A part that the request needs is down, also after the retries."""
+
+
+class GatewayFault(GatewayError):
+    """The gateway met an unexpected error. `problem.log_id` finds it in the gateway's log."""
+
+
+class ErrorClasses:
+    """The class of each code. Other codes have the class of their status."""
+
+    BY_CODE: ClassVar[dict[str, type[GatewayError]]] = {
+        **dict.fromkeys(
+            (
+                *("SQL_TOO_LARGE", "SQL_EMPTY", "SQL_TOO_DEEP", "SQL_MANY_STATEMENTS", "SQL_SYNTAX"),
+                *("SQL_INVALID", "QUERY_TOO_LARGE", "READ_OPTION_INVALID", "COLUMN_NOT_FOUND"),
+                *("PARAMETER_MISSING", "PARAMETER_UNUSED", "PARAMETER_INVALID", "TABLE_AMBIGUOUS"),
+            ),
+            SqlInvalid,
+        ),
+        **dict.fromkeys(
+            ("QUERY_FAILED", "RESULT_TOO_LARGE", "VERIFICATION_FAILED", "ENGINE_LOST", "REPLICA_LOST"),
+            QueryFailed,
+        ),
+        "QUERY_TIMED_OUT": QueryTimedOut,
+        "QUERY_CANCELED": QueryCanceled,
+        "RESULT_EXPIRED": ResultExpired,
+        "REQUEST_ID_REUSED": RequestIdReused,
+        "RECORDS_INVALID": RecordsInvalid,
+        **dict.fromkeys(("WRITE_SCHEMA_INVALID", "SCHEMA_MISMATCH", "CREATION_INVALID"), SchemaInvalid),
+        **dict.fromkeys(("TABLE_CHANGED", "UPSERT_NOT_POSSIBLE", "COMMITTABLE_UNREADABLE"), IngestFailed),
+    }
+    BY_STATUS: ClassVar[dict[int, type[GatewayError]]] = {
+        401: NotAuthenticated,
+        403: NotAllowed,
+        404: NotFound,
+        429: TooBusy,
+        503: Unavailable,
+    }
+
+    @classmethod
+    def of(cls, problem: Problem) -> type[GatewayError]:
+        """Returns the class of a problem.
+
+        >>> ErrorClasses.of(Problem(code="SQL_SYNTAX", detail="", status=422)).__name__
+        'SqlInvalid'
+        >>> ErrorClasses.of(Problem(code="A_NEW_ONE", detail="", status=503)).__name__
+        'Unavailable'
+        """
+        if problem.code in cls.BY_CODE:
+            return cls.BY_CODE[problem.code]
+        if problem.ingest_id is not None:
+            return IngestFailed
+        status = problem.status or 500
+        by_class = RequestInvalid if 400 <= status < 500 else GatewayFault
+        return cls.BY_STATUS.get(status, by_class)
+
+
+def error_of(problem: Problem) -> GatewayError:
+    """Returns the exception for a problem."""
+    return ErrorClasses.of(problem)(problem)
+
+
+_SHOWN_FAULTS = 5
+
+
+def _lines(problem: Problem) -> list[str]:
+    lines = [f"{problem.code}: {problem.detail}"]
+    lines += [f"  {_fault(fault)}" for fault in problem.faults[:_SHOWN_FAULTS] if _has_place(fault)]
+    if len(problem.faults) > _SHOWN_FAULTS:
+        lines.append(f"  and {len(problem.faults) - _SHOWN_FAULTS} more in `faults`")
+    if problem.note is not None:
+        lines.append(problem.note)
+    if problem.explain_url is not None:
+        lines.append(f"explanation: {problem.explain_url}")
+    elif problem.query_id is not None:
+        lines.append(f"query: {problem.query_id}")
+    if problem.ingest_id is not None:
+        lines.append(f"ingest: {problem.ingest_id}")
+    return lines
+
+
+def _has_place(fault: Fault) -> bool:
+    return any((fault.pointer, fault.line, fault.row, fault.field, fault.nearest))
+
+
+def _fault(fault: Fault) -> str:
+    places = {"line": fault.line, "column": fault.column, "row": fault.row, "field": fault.field}
+    known = [f"{name} {value}" for name, value in places.items() if value is not None]
+    place = ", ".join([fault.pointer, *known] if fault.pointer else known)
+    nearest = f" (nearest: {', '.join(fault.nearest)})" if fault.nearest else ""
+    return f"{place}: {fault.detail}{nearest}" if place else f"{fault.detail}{nearest}"

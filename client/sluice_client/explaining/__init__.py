@@ -1,0 +1,1 @@
+"""Explanations: what a query read of the total, by which filters, as text and as a picture."""

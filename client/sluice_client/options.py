@@ -1,0 +1,77 @@
+"""The keyword arguments of calls, and the connection's defaults for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+from uuid import UUID
+
+from sluice_client.ingest.ingest_request import OnError, Wait, WriteSchema
+from sluice_client.query.parameters import Parameters
+from sluice_client.query.query_request import QueryRequest
+
+
+class QueryOptions(TypedDict, total=False):
+    """What a query may have beside its text and parameters. What is left out is the gateway's own default."""
+
+    catalog: str
+    """For names without a catalog."""
+    schema: str
+    """For names without a schema."""
+    timeout_s: float
+    """Ends the query itself."""
+    row_limit: int
+    """Rows of the result at most."""
+    byte_limit: int
+    """Bytes of the result in Arrow at most."""
+    tags: Mapping[str, str]
+    """Kept with the query's record."""
+    dynamic_filtering: Mapping[str, Any]
+    """How scans may be pruned, as the field `dynamicFiltering` of POST /query has it."""
+    request_id: UUID
+    """Made by the client, unless it is given. The same id is the same query, which does not run again."""
+
+
+class IngestOptions(TypedDict, total=False):
+    """What an ingest may have beside its table and records. What is left out is the gateway's own default."""
+
+    write_schema: WriteSchema
+    """The columns that the data files hold: names, an Iceberg schema, or `infer`."""
+    branch: str
+    mode: Literal["append", "upsert"]
+    equality_fields: Sequence[str]
+    """For an upsert: the columns that identify a row."""
+    sort_order: Sequence[Mapping[str, Any]]
+    schema: Mapping[str, Any]
+    """An Iceberg schema that the table is matched against."""
+    evolve: bool
+    """Whether the table may change to match `schema`."""
+    drop_required: bool
+    create: Mapping[str, Any]
+    """Creates the table from `schema` if it is missing; `{}` is enough."""
+    wait: Wait
+    """`COMMITTED`, the default: in the table. `ACCEPTED`: durable, and committed later."""
+    on_error: OnError
+    request_id: UUID
+    """Made by the client, unless it is given. The same id is written once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryDefaults:
+    """What queries of a connection have, unless they say otherwise."""
+
+    catalog: str | None = None
+    schema: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    def request(self, sql: str, parameters: Parameters | None, options: QueryOptions) -> QueryRequest:
+        """Returns a query with these defaults. A catalog of its own does not go with the default schema."""
+        mine: QueryOptions = {}
+        if self.catalog is not None:
+            mine["catalog"] = self.catalog
+        if self.schema is not None and "catalog" not in options:
+            mine["schema"] = self.schema
+        tags = {**self.tags, **options.get("tags", {})}
+        chosen: QueryOptions = {**mine, **options, "tags": tags}
+        return QueryRequest(sql=sql, parameters=parameters, **chosen)

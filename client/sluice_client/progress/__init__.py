@@ -1,0 +1,1 @@
+"""Shows how far a query is: in a terminal, in a notebook, or not at all."""

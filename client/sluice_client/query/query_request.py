@@ -1,0 +1,80 @@
+"""What is sent to POST /query and POST /explain."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from sluice_client.calls import JsonBody
+from sluice_client.errors import DataNotSupported
+from sluice_client.query.parameters import Parameters, json_parameters
+
+_FORMAT = "ARROW_STREAM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryRequest:
+    """A query with every bound that the caller gave. None: the gateway's own."""
+
+    sql: str
+    parameters: Parameters | None = None
+    catalog: str | None = None
+    schema: str | None = None
+    timeout_s: float | None = None
+    row_limit: int | None = None
+    byte_limit: int | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    dynamic_filtering: Mapping[str, Any] = field(default_factory=dict)
+    request_id: UUID = field(default_factory=uuid4)
+
+    def to_run(self, wait_s: float, *, is_canceled_after: bool = False) -> JsonBody:
+        """Returns the body of POST /query. All bodies of one request have the same fingerprint.
+
+        Raises:
+            DataNotSupported: the text or a parameter cannot be sent.
+        """
+        more = {"onWaitTimeout": "CANCEL"} if is_canceled_after else {}
+        wait = {"waitTimeout": milliseconds(wait_s), "format": _FORMAT, "requestId": str(self.request_id)}
+        return _body(self._asked() | wait | more)
+
+    def to_explain(self) -> JsonBody:
+        """Returns the body of POST /explain.
+
+        Raises:
+            DataNotSupported: the text or a parameter cannot be sent.
+        """
+        return _body(self._asked())
+
+    def _asked(self) -> dict[str, Any]:
+        timeout = None if self.timeout_s is None else milliseconds(max(self.timeout_s, 0.001))
+        asked = {
+            "sql": self.sql,
+            "parameters": json_parameters(self.parameters),
+            "catalog": self.catalog,
+            "schema": self.schema,
+            "timeout": timeout,
+            "rowLimit": self.row_limit,
+            "byteLimit": self.byte_limit,
+            "tags": dict(self.tags),
+            "dynamicFiltering": dict(self.dynamic_filtering),
+        }
+        return {name: value for name, value in asked.items() if value not in (None, {}, [])}
+
+
+def milliseconds(seconds: float) -> str:
+    """Returns a duration as the gateway reads it.
+
+    >>> milliseconds(2.5)
+    '2500ms'
+    """
+    return f"{round(seconds * 1000)}ms"
+
+
+def _body(values: Mapping[str, Any]) -> JsonBody:
+    try:
+        return JsonBody(json.dumps(values, ensure_ascii=False, allow_nan=False).encode())
+    except (TypeError, ValueError) as error:
+        raise DataNotSupported(f"the query cannot be sent as JSON: {error}") from None

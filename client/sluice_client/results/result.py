@@ -1,0 +1,149 @@
+"""The rows of a query, read chunk by chunk when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pyarrow as pa
+
+from sluice_client.drivers.sync_driver import SyncDriver
+from sluice_client.explaining.explanation import Explanation
+from sluice_client.explaining.run_explain import explain_query
+from sluice_client.progress.steps import Progress, reading
+from sluice_client.query.query_answer import Column, Pruning
+from sluice_client.results.chunks import get_chunk
+from sluice_client.results.frames import PandasTypes, to_pandas, to_polars
+from sluice_client.results.python_values import rows_of
+from sluice_client.results.result_facts import ResultFacts, WholeRows, joined
+from sluice_client.retries import Context
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+class Result:
+    """The result of a query that has succeeded. Nothing is read before it is asked for.
+
+    Iterating, `batches()` and `reader()` have one chunk in memory at a time. Each call reads the chunks
+    again, for as long as the gateway keeps them. A result that the gateway cut at a bound of its own raises
+    `ResultTruncated` when its rows are read, unless the caller allowed it.
+    """
+
+    def __init__(
+        self, facts: ResultFacts, driver: SyncDriver, context: Context, progress: Callable[[], Progress]
+    ) -> None:
+        self._facts = facts
+        self._driver = driver
+        self._context = context
+        self._progress = progress
+
+    @property
+    def facts(self) -> ResultFacts:
+        """All that is known without reading rows."""
+        return self._facts
+
+    @property
+    def query_id(self) -> UUID:
+        """The id of the query."""
+        return self._facts.query_id
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, with their SQL types."""
+        return self._facts.columns
+
+    @property
+    def row_count(self) -> int:
+        """The number of rows."""
+        return self._facts.manifest.row_count
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether rows were left out."""
+        return self._facts.manifest.is_truncated
+
+    @property
+    def pruning(self) -> Pruning | None:
+        """What the scans read of the total."""
+        return self._facts.pruning
+
+    def __len__(self) -> int:
+        return self.row_count
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        for batch in self.batches():
+            yield from rows_of(batch)
+
+    def __repr__(self) -> str:
+        names = ", ".join(column.name for column in self.columns[:8])
+        return f"<Result {self.query_id}: {self.row_count} rows of {names}>"
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Lets other libraries read the rows: `polars.from_arrow(result)`, `duckdb.from_arrow(result)`."""
+        stream: object = self.reader().__arrow_c_stream__(requested_schema)
+        return stream
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yields the rows in Arrow, one chunk in memory at a time.
+
+        Raises:
+            ResultTruncated: the gateway cut the result.
+            ResultExpired: the gateway does not have the rows any more.
+        """
+        for chunk in self._chunks():
+            yield from chunk.to_batches()
+
+    def reader(self) -> pa.RecordBatchReader:
+        """Returns a reader in Arrow, which has one chunk in memory at a time."""
+        chunks = self._chunks()
+        first = next(chunks, None)
+        first = joined([], self.columns) if first is None else first
+        return pa.RecordBatchReader.from_batches(first.schema, _batches(first, chunks))
+
+    def arrow(self) -> pa.Table:
+        """Returns all rows as one table of Arrow."""
+        progress = self._progress()
+        chunks: list[pa.Table] = []
+        try:
+            for chunk in self._chunks():
+                chunks.append(chunk)
+                progress.show(reading(len(chunks), self._facts.manifest))
+        finally:
+            progress.close()
+        return joined(chunks, self.columns)
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Returns all rows as tuples of Python values."""
+        return list(self)
+
+    def pandas(self, types: PandasTypes = "arrow") -> pandas.DataFrame:
+        """Returns all rows as a data frame of pandas.
+
+        Args:
+            types: `arrow` keeps the type of every column; `numpy` converts to numpy's types where it can.
+        """
+        return to_pandas(self.arrow(), types)
+
+    def polars(self) -> polars.DataFrame:
+        """Returns all rows as a data frame of polars."""
+        return to_polars(self.arrow())
+
+    def explain(self) -> Explanation:
+        """Returns what the query did, and why. In a notebook, it is a picture."""
+        return self._driver.run(explain_query(self.query_id, self._context))
+
+    def _chunks(self) -> Iterator[pa.Table]:
+        self._facts.check_whole()
+        whole = WholeRows(self._facts.manifest)
+        for index in range(self._facts.manifest.chunk_count):
+            yield whole.take(self._driver.run(get_chunk(self.query_id, index, self._context)))
+        whole.end()
+
+
+def _batches(first: pa.Table, others: Iterator[pa.Table]) -> Iterator[pa.RecordBatch]:
+    yield from first.to_batches()
+    for chunk in others:
+        yield from chunk.to_batches()
