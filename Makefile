@@ -30,8 +30,8 @@ check: $(DEV) ## format, lint, types, import directions, doctests, prose
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
-	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider api service spark_session helm docs/tooling/code_texts.py docs/tooling/links.py docs/tooling/prose.py
+	@PYTHONPATH=client $(BIN)/lint-imports
+	@$(BIN)/pytest --doctest-modules -q -p no:cacheprovider client/sluice_client api service spark_session helm docs/tooling/code_texts.py docs/tooling/links.py docs/tooling/prose.py
 	@$(BIN)/python -m docs.tooling.check
 
 SOAK_PROCESSES ?= 2

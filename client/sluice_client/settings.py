@@ -48,6 +48,8 @@ class Timeouts(_Positive):
     """For one whole answer, once it has begun."""
     query_s: float = 3600.0
     """For a query to end. Then the client cancels it. `timeout_s` of a query ends it earlier."""
+    poll_s: float = 20.0
+    """For one request about a query that has not ended. The next one follows at once."""
     commit_s: float = 900.0
     """For an accepted ingest to be committed. Then the ingest goes on, and the client stops waiting."""
     cancel_s: float = 5.0

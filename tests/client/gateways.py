@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -56,13 +56,13 @@ class DuckQueries(FakeQueries):
         self.database = duckdb.connect()
         self.answers: dict[str, pa.Table] = {}
         """Rows of texts that are not run."""
-        self._rows: dict[str, pa.Table] = {}
+        self._rows_by_request: dict[str, pa.Table] = {}
         self._lock = threading.Lock()
 
     def submit(self, request: QueryRequest, caller: str, access: Access) -> Submission:
         with self._lock:
             try:
-                self._rows[request.fingerprint()] = self._run(request)
+                self._rows_by_request[request.fingerprint()] = self._run(request)
             except duckdb.CatalogException as error:
                 self.failures[request.sql] = TableNotFound(str(error).splitlines()[0][:60])
             except duckdb.Error as error:
@@ -70,7 +70,7 @@ class DuckQueries(FakeQueries):
         return super().submit(request, caller, access)
 
     def rows_of(self, request: QueryRequest) -> pa.Table:
-        return self._rows.get(request.fingerprint(), self.rows)
+        return self._rows_by_request.get(request.fingerprint(), self.rows)
 
     @staticmethod
     def type_name(kind: pa.DataType) -> str:
@@ -83,11 +83,12 @@ class DuckQueries(FakeQueries):
         if request.sql in self.answers:
             return self.answers[request.sql]
         sent = request.parameters
-        named = (
-            {name: parameter.value for name, parameter in sent.items()} if isinstance(sent, dict) else None
-        )
-        values: Any = named if named is not None else [parameter.value for parameter in sent]
-        sql = re.sub(r":(\w+)", r"$\1", request.sql) if named else request.sql
+        values: Any
+        if isinstance(sent, Mapping):
+            values = {name: parameter.value for name, parameter in sent.items()}
+        else:
+            values = [parameter.value for parameter in sent]
+        sql = re.sub(r":(\w+)", r"$\1", request.sql) if isinstance(sent, Mapping) and sent else request.sql
         if _is_command(request.sql):
             # A gateway reports no columns for a statement without rows.
             self.database.execute(sql, values or None)

@@ -24,6 +24,7 @@ from importlinter.contracts.layers import LayersContract
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("api", "service", "spark_session")
+CLIENT = "sluice_client"
 ONE_WAY = "Inside the service, data flows one way"
 PURE = "What decides knows no outside system"
 TYPES: Mapping[str, type[Contract]] = {
@@ -39,6 +40,7 @@ def copy(tmp_path: Path) -> Path:
     shutil.copy(ROOT / ".importlinter", tmp_path)
     for package in PACKAGES:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "client" / CLIENT, tmp_path / CLIENT, ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
@@ -61,7 +63,7 @@ def broken(output: str) -> set[str]:
 @pytest.fixture(scope="module")
 def graph() -> ImportGraph:
     """Returns all imports of the packages as they are."""
-    return build_graph(*PACKAGES, include_external_packages=True, cache_dir=None)
+    return build_graph(*PACKAGES, CLIENT, include_external_packages=True, cache_dir=None)
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +176,14 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "No rule of pruning knows",
         ),
         ("service/pruning/sql_text/parse.py", "import service.pruning.detect", "Pruning goes from the text"),
+        ("sluice_client/errors.py", "import service.errors", "The client knows the gateway by HTTP"),
+        ("api/http/app.py", "import sluice_client.errors", "No part of the gateway knows its client"),
+        ("sluice_client/calls.py", "import pandas", "The client needs httpx and Arrow"),
+        (
+            "sluice_client/query/run_query.py",
+            "import sluice_client.drivers.sync_driver",
+            "The client's calls stand on flows",
+        ),
     ],
 )
 def test_every_other_contract_bites_too(
@@ -189,7 +199,16 @@ def test_every_other_contract_bites_too(
 
 @pytest.mark.parametrize(
     "room",
-    ["service", "service/pruning", "service/query", "service/model", "api", "api/http", "spark_session"],
+    [
+        "service",
+        "service/pruning",
+        "service/query",
+        "service/model",
+        "api",
+        "api/http",
+        "spark_session",
+        "sluice_client",
+    ],
 )
 def test_a_new_part_of_a_room_needs_its_place_in_the_fence(
     graph: ImportGraph, contracts: Mapping[str, Contract], room: str

@@ -61,10 +61,19 @@ class Connection:
     NotSupportedError = exceptions.NotSupportedError
 
     def __init__(self, client: client_connection.Connection, query_options: QueryOptions) -> None:
-        self.client = client
-        """The connection of the client itself, for what PEP 249 does not have."""
-        self.query_options = query_options
+        self._client = client
+        self._query_options = query_options
         self._is_closed = False
+
+    @property
+    def client(self) -> client_connection.Connection:
+        """The client's own connection, for what PEP 249 does not have."""
+        return self._client
+
+    @property
+    def query_options(self) -> QueryOptions:
+        """What each query of this connection has."""
+        return self._query_options
 
     def cursor(self) -> Cursor:
         """Returns a new cursor."""

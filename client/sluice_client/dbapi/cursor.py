@@ -5,25 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
+from typing import Any, NoReturn, Protocol, Self, TypeAlias
 
+from sluice_client.connection import Connection as Client
 from sluice_client.dbapi.exceptions import InterfaceError, NotSupportedError, ProgrammingError, as_dbapi
 from sluice_client.dbapi.type_objects import decimal_shape
+from sluice_client.options import QueryOptions
 from sluice_client.query.parameters import Parameters
 from sluice_client.query.query_answer import Column
 from sluice_client.results.result import Result
-
-if TYPE_CHECKING:
-    from sluice_client.dbapi.connection import Connection
 
 Row: TypeAlias = tuple[Any, ...]
 ColumnDescription: TypeAlias = tuple[str, str, None, None, int | None, int | None, bool]
 
 
+class Owner(Protocol):
+    """What a cursor needs of its connection."""
+
+    @property
+    def client(self) -> Client:
+        """The client's own connection."""
+
+    @property
+    def query_options(self) -> QueryOptions:
+        """For each query."""
+
+    def check_open(self) -> None:
+        """Checks that the connection can be used."""
+
+
 class Cursor:
     """Runs queries, and fetches their rows. Rows are read from the gateway chunk by chunk."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Owner) -> None:
         self._connection = connection
         self._result: Result | None = None
         self._rows: Iterator[Row] | None = None
@@ -33,7 +47,7 @@ class Cursor:
         """How many rows `fetchmany` returns, unless it is asked for another number."""
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> Owner:
         """The connection that made this cursor."""
         return self._connection
 

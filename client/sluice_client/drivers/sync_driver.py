@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import httpx
 
-from sluice_client.calls import Answer, Command, Flow, Pause, Request
+from sluice_client.calls import Answer, Body, Command, Flow, JsonBody, Pause, Request
 from sluice_client.drivers.collected_answer import CollectedAnswer, headers_of, translated_errors
 from sluice_client.drivers.http_settings import HttpSettings
 
@@ -65,13 +65,12 @@ class SyncDriver:
             return self._send(command)
 
     def _send(self, request: Request) -> Answer:
-        content = None if request.body is None else request.body.open()
         with self._client.stream(
             request.method,
             request.path,
             params=dict(request.parameters) or None,
             headers=headers_of(request),
-            content=content,
+            content=_content(request.body),
             timeout=self._settings.timeout(request),
         ) as response:
             request_s = self._settings.timeouts.request_s
@@ -79,3 +78,9 @@ class SyncDriver:
             for piece in response.iter_raw():
                 collected.add(piece)
             return collected.answer()
+
+
+def _content(body: Body | None) -> bytes | Iterator[bytes] | None:
+    if body is None:
+        return None
+    return body.data if isinstance(body, JsonBody) else body.open()

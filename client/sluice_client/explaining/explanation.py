@@ -2,75 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from sluice_client.calls import Answer
+from sluice_client.explaining.explanation_facts import ExplanationFacts, Filter, Scan
+from sluice_client.explaining.picture import picture
+from sluice_client.explaining.tree import tree
 from sluice_client.json_fields import Fields, fields_of
 from sluice_client.query.query_answer import Selection
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
-    """What one scan read of its table. `rows_read` is None if the query was only planned."""
-
-    table: str
-    partitions: Selection
-    manifests: Selection
-    data_files: Selection
-    bytes: Selection
-    rows_total: int
-    rows_read: int | None
-    has_run: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
-    """One candidate of dynamic filtering, applied or not, with its reason."""
-
-    filter_id: str
-    probe_table: str
-    probe_columns: tuple[str, ...]
-    build_tables: tuple[str, ...]
-    build_columns: tuple[str, ...]
-    predicate: str
-    source: str
-    form: str
-    values: int
-    is_applied: bool
-    reason: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(ExplanationFacts):
     """The explanation of a query. `str` is a tree; in a notebook, it is a picture."""
 
-    query_id: UUID | None
-    """None: the query was only planned."""
-    state: str
-    sql: str
-    rewritten_sql: str | None
-    """None: the query runs as written."""
-    error: str | None
-    scans: tuple[Scan, ...]
-    filters: tuple[Filter, ...]
-    plans: Mapping[str, str]
-    """By name: `ast`, `optimizedPhysical`, `execution` and `spark`."""
-    timings_ms: Mapping[str, int]
-    raw: Mapping[str, Any]
-    """The whole answer of the gateway."""
+    __slots__ = ()
 
     def __str__(self) -> str:
-        from sluice_client.explaining.tree import tree
-
         return tree(self)
 
     def _repr_html_(self) -> str:
-        from sluice_client.explaining.picture import picture
-
         return picture(self)
 
 

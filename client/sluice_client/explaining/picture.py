@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from sluice_client.explaining.explanation import Explanation, Filter, Scan
+from sluice_client.explaining.explanation_facts import ExplanationFacts, Filter, Scan
 from sluice_client.explaining.sizes import share, size
 
 _WIDTH, _ROW, _BAR = 640, 44, 12
 
 
-def picture(explanation: Explanation) -> str:
+def picture(explanation: ExplanationFacts) -> str:
     """Returns HTML with an SVG inside."""
     return "\n".join(_parts(explanation))
 
@@ -29,7 +29,7 @@ def svg(scans: tuple[Scan, ...]) -> str:
     return head + style + "".join(_bar(scan, at * _ROW) for at, scan in enumerate(scans)) + "</svg>"
 
 
-def _parts(explanation: Explanation) -> Iterator[str]:
+def _parts(explanation: ExplanationFacts) -> Iterator[str]:
     name = "Plan" if explanation.query_id is None else f"Query <code>{explanation.query_id}</code>"
     total_ms = sum(explanation.timings_ms.values())
     yield f"<div><p><b>{name}</b> {escape(explanation.state)}, {total_ms} ms</p>"

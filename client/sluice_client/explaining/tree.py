@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sluice_client.explaining.explanation import Explanation, Filter, Scan
+from sluice_client.explaining.explanation_facts import ExplanationFacts, Filter, Scan
 from sluice_client.explaining.sizes import share, size
 
 
-def tree(explanation: Explanation) -> str:
+def tree(explanation: ExplanationFacts) -> str:
     """Returns the text, with one line for each scan and filter."""
     return "\n".join(_lines(explanation))
 
 
-def _lines(explanation: Explanation) -> Iterator[str]:
+def _lines(explanation: ExplanationFacts) -> Iterator[str]:
     name = "plan" if explanation.query_id is None else f"query {explanation.query_id}"
     yield f"{name}: {explanation.state}, {sum(explanation.timings_ms.values())} ms"
     if explanation.error is not None:
@@ -31,7 +31,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
         yield from _below(root, explanation, indent)
 
 
-def _below(scan: Scan, explanation: Explanation, indent: str) -> Iterator[str]:
+def _below(scan: Scan, explanation: ExplanationFacts, indent: str) -> Iterator[str]:
     found = [candidate for candidate in explanation.filters if candidate.probe_table == scan.table]
     for number, candidate in enumerate(found, 1):
         yield indent + ("└─ " if number == len(found) else "├─ ") + _filter_line(candidate)

@@ -16,8 +16,9 @@ Watch = Callable[[QueryStatus], None]
 """Is called with each state that the gateway reports."""
 _FIRST_WAIT_S = 2.0
 """Short, so that the client soon knows the id of a query that takes long."""
-_LATER_WAIT_S = 20.0
 _WATCHED_WAIT_S = 1.0
+_MAX_WAIT_S = 50.0
+"""No gateway takes a longer wait."""
 
 
 def run_query(asked: QueryRequest, context: Context, watch: Watch | None = None) -> Flow[QueryStatus]:
@@ -102,7 +103,8 @@ def succeeded(status: QueryStatus, context: Context, request_id: UUID | None) ->
 
 def _run_once(asked: QueryRequest, context: Context, watch: Watch | None) -> Flow[QueryStatus]:
     query_id: UUID | None = None
-    wait_s = _FIRST_WAIT_S if watch is None else _WATCHED_WAIT_S
+    first_s = _FIRST_WAIT_S if watch is None else _WATCHED_WAIT_S
+    wait_s = min(first_s, context.timeouts.poll_s)
     try:
         status = yield from _post(asked, context, wait_s)
         query_id = status.query_id
@@ -140,7 +142,8 @@ def _final(
                 f"the query {status.query_id} did not end within {context.timeouts.query_s:g} s",
                 query_id=status.query_id,
             )
-        wait_s = min(_LATER_WAIT_S if watch is None else _WATCHED_WAIT_S, left_s)
+        longest_s = context.timeouts.poll_s if watch is None else _WATCHED_WAIT_S
+        wait_s = min(longest_s, left_s, _MAX_WAIT_S)
         status = yield from get_query(status.query_id, request_id, context, wait_s)
     return status
 

@@ -1,0 +1,81 @@
+"""Tests what happens to a query when nobody waits for it any more."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+
+from sluice_client import IngestFailed, TimedOut, Timeouts, connect
+from tests.client.gateways import Served
+from tests.client.hostile_server import answer, hostile, ingest_answer
+from tests.client.test_retries import FakeTime
+from tests.client.transports import LossyTransport
+
+
+class Impatience(FakeTime):
+    """Time of which each look takes ten seconds."""
+
+    def now(self) -> float:
+        self.now_s += 10
+        return self.now_s
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_ctrl_c_cancels_the_query(gateway: Served, method: str) -> None:
+    gateway.queries.unfinished.add("SELECT 1")
+    pressed: list[str] = []
+
+    def press(request: httpx.Request, number: int) -> bool:  # noqa: ARG001
+        if request.method == method and not pressed:
+            pressed.append(method)
+            raise KeyboardInterrupt
+        return False
+
+    transport = LossyTransport(press)
+    with (
+        connect(gateway.url, transport=transport, timeouts=Timeouts(poll_s=0.01)) as connection,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        connection.query("SELECT 1")
+    assert [query.record.state for query in gateway.queries.by_id.values()] == ["CANCELED"]
+
+
+def test_a_query_that_takes_longer_than_the_client_waits_is_canceled(gateway: Served) -> None:
+    gateway.queries.unfinished.add("SELECT 1")
+    time = Impatience()
+    timeouts = Timeouts(query_s=1, poll_s=0.01)
+    with (
+        connect(gateway.url, now=time.now, timeouts=timeouts) as connection,
+        pytest.raises(TimedOut, match="within 1 s") as raised,
+    ):
+        connection.query("SELECT 1")
+    [query_id] = gateway.queries.by_id
+    assert raised.value.query_id == query_id
+    assert gateway.queries.by_id[query_id].record.state == "CANCELED"
+
+
+def test_an_ingest_whose_commit_takes_too_long_goes_on() -> None:
+    time = FakeTime()
+    accepted = json.dumps(ingest_answer("ACCEPTED")).encode()
+    with (
+        hostile(answer(accepted, 202)) as server,
+        connect(server.url, now=time.now, sleep=time.sleep, timeouts=Timeouts(commit_s=10)) as connection,
+        pytest.raises(TimedOut, match="do not send it again") as raised,
+    ):
+        connection.ingest("lake.logs.events", [{"user_id": 1}])
+    assert str(raised.value.ingest_id) == ingest_answer("ACCEPTED")["ingestId"]
+    assert 5 < sum(time.pauses) <= 10
+
+
+def test_an_ingest_that_fails_after_its_acceptance_is_an_error() -> None:
+    accepted, failed = (json.dumps(ingest_answer(state)).encode() for state in ("ACCEPTED", "FAILED"))
+    with (
+        hostile(answer(accepted, 202), answer(failed)) as server,
+        connect(server.url, sleep=lambda _: None) as connection,
+        pytest.raises(IngestFailed, match="a column is gone") as raised,
+    ):
+        connection.ingest("lake.logs.events", [{"user_id": 1}])
+    assert raised.value.code == "TABLE_CHANGED"
+    assert len(raised.value.commits) == 1
