@@ -1,4 +1,4 @@
-"""What a flow asks its driver to do, and what it gets back.
+"""The commands of flows to their driver, and the answers.
 
 The client's logic is written once, as generators that do no I/O. They yield a request or a pause, and receive
 the answer. A driver runs them: one for blocking code, one for asyncio.

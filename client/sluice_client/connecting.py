@@ -1,4 +1,4 @@
-"""What `connect` and `connect_async` have in common: arguments in, checked settings out."""
+"""The common part of `connect` and `connect_async`: arguments in, checked settings out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TypedDict
 
 from sluice_client.drivers.http_settings import Certificate, HttpSettings, checked_url, tls_context
 from sluice_client.options import QueryDefaults
+from sluice_client.progress.choose import MakeProgress
 from sluice_client.retries import Context
 from sluice_client.secrets import token_of
 from sluice_client.settings import Bounds, RetryPolicy, Timeouts
@@ -33,8 +34,8 @@ class ConnectOptions(TypedDict, total=False):
     retries: RetryPolicy
     timeouts: Timeouts
     bounds: Bounds
-    progress: bool
-    """Whether progress is shown. Unset: in notebooks, and if standard error is a terminal."""
+    progress: bool | MakeProgress
+    """Whether progress is shown, or what makes its display. Unset: in notebooks, and on terminals."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions that are named for what the caller can do about them.
+"""The exceptions of this package, named for what the caller can do about them.
 
 `GatewayError` is the base of the errors that a gateway reports. They have its stable `code`, which
 docs/reference/errors.md explains.

@@ -87,7 +87,7 @@ class Fields:
             yield Fields(value, f"{name} of {self._place}")
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Returns a list of strings, without what is not a string; empty if there is no list."""
+        """Returns a list of strings, without values of other types; empty if there is no list."""
         found = self._values.get(name)
         return tuple(text for text in found if isinstance(text, str)) if isinstance(found, list) else ()
 

@@ -13,7 +13,7 @@ from sluice_client.query.query_request import QueryRequest
 
 
 class QueryOptions(TypedDict, total=False):
-    """What a query may have beside its text and parameters. What is left out is the gateway's own default."""
+    """The options of a query. The gateway has a default for each that is left out."""
 
     catalog: str
     """For names without a catalog."""
@@ -34,7 +34,7 @@ class QueryOptions(TypedDict, total=False):
 
 
 class IngestOptions(TypedDict, total=False):
-    """What an ingest may have beside its table and records. What is left out is the gateway's own default."""
+    """The options of an ingest. The gateway has a default for each that is left out."""
 
     write_schema: WriteSchema
     """The columns that the data files hold: names, an Iceberg schema, or `infer`."""
@@ -59,7 +59,7 @@ class IngestOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryDefaults:
-    """What queries of a connection have, unless they say otherwise."""
+    """The options of all queries of a connection, unless they have their own."""
 
     catalog: str | None = None
     schema: str | None = None

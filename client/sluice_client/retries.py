@@ -23,7 +23,7 @@ _STARTS_AGAIN = frozenset({"REPLICA_LOST"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What all flows of a connection share."""
+    """The settings that all flows of a connection share."""
 
     base_url: str
     retries: RetryPolicy

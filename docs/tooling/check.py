@@ -21,13 +21,19 @@ GENERATED = frozenset(
     }
 )
 """Their sentences come from code, and are written there."""
-PACKAGES = ("api", "service", "spark_session", "migrations", "helm", "bench", "docs", "tests")
+PACKAGES = ("api", "service", "spark_session", "migrations", "helm", "bench", "docs", "tests", "client")
 """Their docstrings and comments are prose, too."""
+
+
+_FIRST = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "client/README.md")
 
 
 def documents() -> Iterator[Path]:
     """Every document of the repository."""
-    yield from (ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"))
+    yield from (
+        ROOT / name
+        for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "client/README.md")
+    )
     yield from sorted((ROOT / "docs").rglob("*.md"))
 
 

@@ -15,7 +15,7 @@ from tests.client.transports import LossyTransport
 
 
 class Impatience(FakeTime):
-    """Time of which each look takes ten seconds."""
+    """Time that passes whenever it is read: ten seconds each."""
 
     def now(self) -> float:
         self.now_s += 10

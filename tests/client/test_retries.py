@@ -31,7 +31,7 @@ TABLE = "lake.logs.events"
 
 
 class FakeTime:
-    """Time that passes only while somebody sleeps."""
+    """Time that passes only during sleep."""
 
     def __init__(self) -> None:
         self.now_s = 0.0

@@ -72,7 +72,7 @@ class Connection:
 
     @property
     def query_options(self) -> QueryOptions:
-        """What each query of this connection has."""
+        """The options of each query of this connection."""
         return self._query_options
 
     def cursor(self) -> Cursor:

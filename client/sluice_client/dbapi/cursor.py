@@ -20,7 +20,7 @@ ColumnDescription: TypeAlias = tuple[str, str, None, None, int | None, int | Non
 
 
 class Owner(Protocol):
-    """What a cursor needs of its connection."""
+    """The part of a connection that its cursors need."""
 
     @property
     def client(self) -> Client:

@@ -21,7 +21,7 @@ _MAX_CONNECTIONS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
-    """What both HTTP clients are made of."""
+    """The settings of both HTTP clients."""
 
     base_url: str
     token: BearerToken | None

@@ -1,4 +1,4 @@
-"""What a query did, or would do, and why."""
+"""The explanation of a query: what it did or would do, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an explanation has: scans, filters, plans and times."""
+"""The content of an explanation: scans, filters, plans and times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sluice_client.query.query_answer import Selection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """What one scan read of its table. `rows_read` is None if the query was only planned."""
+    """The part of its table that one scan read. `rows_read` is None if the query was only planned."""
 
     table: str
     partitions: Selection
@@ -44,7 +44,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplanationFacts:
-    """What is known of a query, without how it is shown."""
+    """The content of an explanation, without its display."""
 
     query_id: UUID | None
     """None: the query was only planned."""

@@ -66,7 +66,7 @@ def await_commit(result: IngestResult, context: Context) -> Flow[IngestResult]:
 
 
 def get_ingest(ingest_id: UUID, context: Context, request_id: UUID | None = None) -> Flow[IngestResult]:
-    """Returns an ingest as it is now. A failed one is no error here.
+    """Returns an ingest as it is now. A failed ingest is returned, too.
 
     Raises:
         NotFound: there is no such ingest.

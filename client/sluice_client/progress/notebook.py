@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from sluice_client.progress.steps import Step
@@ -11,25 +12,22 @@ from sluice_client.progress.steps import Step
 class NotebookBar:
     """Shows steps with IPython's display, and removes them at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, displays: Any = None) -> None:
+        self._displays = import_module("IPython.display") if displays is None else displays
         self._handle: Any = None
 
     def show(self, step: Step) -> None:
         """Updates the bar."""
-        from IPython.display import HTML, display
-
-        shown = HTML(bar_html(step))
+        shown = self._displays.HTML(bar_html(step))
         if self._handle is None:
-            self._handle = display(shown, display_id=True)
+            self._handle = self._displays.display(shown, display_id=True)
         else:
             self._handle.update(shown)
 
     def close(self) -> None:
         """Removes the bar."""
-        from IPython.display import HTML
-
         if self._handle is not None:
-            self._handle.update(HTML(""))
+            self._handle.update(self._displays.HTML(""))
             self._handle = None
 
 

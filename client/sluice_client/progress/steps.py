@@ -1,4 +1,4 @@
-"""What there is to show, without how."""
+"""The steps that are shown, and the protocol of a display."""
 
 from __future__ import annotations
 

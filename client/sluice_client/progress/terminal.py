@@ -28,7 +28,7 @@ class TerminalLine:
             self._width = 0
 
     def _write(self, text: str) -> None:
-        # A closed or full terminal is no reason to lose a query.
+        # A closed or full terminal must not fail a query.
         with contextlib.suppress(OSError, ValueError):
             self._stream.write(text)
             self._stream.flush()

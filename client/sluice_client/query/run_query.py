@@ -142,8 +142,8 @@ def _final(
                 f"the query {status.query_id} did not end within {context.timeouts.query_s:g} s",
                 query_id=status.query_id,
             )
-        longest_s = context.timeouts.poll_s if watch is None else _WATCHED_WAIT_S
-        wait_s = min(longest_s, left_s, _MAX_WAIT_S)
+        longest_s = _MAX_WAIT_S if watch is None else _WATCHED_WAIT_S
+        wait_s = min(longest_s, context.timeouts.poll_s, left_s)
         status = yield from get_query(status.query_id, request_id, context, wait_s)
     return status
 

@@ -62,7 +62,7 @@ class AsyncResult:
 
     @property
     def pruning(self) -> Pruning | None:
-        """What the scans read of the total."""
+        """How much the scans read, of how much."""
         return self._facts.pruning
 
     async def __aiter__(self) -> AsyncIterator[tuple[Any, ...]]:

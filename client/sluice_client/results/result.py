@@ -67,7 +67,7 @@ class Result:
 
     @property
     def pruning(self) -> Pruning | None:
-        """What the scans read of the total."""
+        """How much the scans read, of how much."""
         return self._facts.pruning
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""What is known of a result before its rows are read, and the checks while they are."""
+"""The facts of a result before its rows are read, and the checks of its rows."""
 
 from __future__ import annotations
 

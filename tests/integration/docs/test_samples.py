@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(1800)]
 OWN_CATALOG = "docs/tutorials/own-catalog.md"
 PAGES = (
     "README.md",
+    "client/README.md",
     *(
         path.relative_to(ROOT).as_posix()
         for folder in ("start", "tutorials")
@@ -104,6 +106,7 @@ def _run(script: str, running: RunningGateway) -> None:
         text=True,
         timeout=300,
         check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "client")])},
     )
     assert ran.returncode == 0, ran.stderr
 
