@@ -17,6 +17,8 @@ from sluice_client.settings import Timeouts
 Certificate: TypeAlias = Sequence[str | PathLike[str]]
 """The files of a client certificate and its key, and the key's password if it has one."""
 _MAX_CONNECTIONS = 100
+_IDLE_S = 4.0
+"""Shorter than the five seconds after which gateways close a connection without requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,7 @@ class HttpSettings:
             "verify": self.verify,
             # The credentials are for this address only.
             "follow_redirects": False,
-            "limits": httpx.Limits(max_connections=_MAX_CONNECTIONS),
+            "limits": httpx.Limits(max_connections=_MAX_CONNECTIONS, keepalive_expiry=_IDLE_S),
             "headers": {"User-Agent": "sluice-client"},
         }
 
