@@ -122,7 +122,7 @@ class Served:
 @contextmanager
 def serving(**options: Any) -> Iterator[tuple[str, FakeGateway]]:
     """Serves a gateway, and yields its address."""
-    settings = Settings(**({"shutdown_timeout_s": 1} | options))
+    settings = Settings(**({"shutdown_timeout_s": 0} | options))
     gateway = FakeGateway()
     server = server_of(settings, create_app(settings, lambda: gateway), context=tls_context(settings))
     with bind(HOST, 0) as listening:
@@ -133,7 +133,7 @@ def serving(**options: Any) -> Iterator[tuple[str, FakeGateway]]:
             until(lambda: _is_ready(url))
             yield url, gateway
         finally:
-            server.should_exit = server.force_exit = True
+            server.should_exit = True
             thread.join()
 
 

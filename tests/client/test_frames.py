@@ -165,9 +165,34 @@ def test_values_that_python_cannot_hold_are_an_error_that_names_the_column(
         result.rows()
 
 
-def test_columns_and_fields_of_one_name_lose_no_value(gateway: Served, connection: Connection) -> None:
-    struct = pa.StructArray.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
-    gateway.queries.answers["SELECT twice"] = pa.Table.from_arrays(
-        [pa.array([7]), pa.array([8]), struct], names=["n", "n", "s"]
-    )
-    assert connection.query("SELECT twice").rows() == [(7, 8, [("a", 1), ("a", 2)])]
+TWICE = pa.StructArray.from_arrays([pa.array([1, 3]), pa.array([2, None])], names=["a", "a"])
+PAIRS = [[("a", 1), ("a", 2)], [("a", 3), ("a", None)]]
+BROKEN = pa.array([b"a\xff", b"b"], pa.binary()).view(pa.string())
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (TWICE, PAIRS),
+        (pa.ListArray.from_arrays([0, 2, 2], TWICE), [PAIRS, []]),
+        (pa.FixedSizeListArray.from_arrays(TWICE, 1), [[PAIRS[0]], [PAIRS[1]]]),
+        (pa.MapArray.from_arrays([0, 1, 2], ["k", "l"], TWICE), [[("k", PAIRS[0])], [("l", PAIRS[1])]]),
+        (pa.StructArray.from_arrays([TWICE], names=["s"]), [{"s": PAIRS[0]}, {"s": PAIRS[1]}]),
+        (pa.StructArray.from_arrays([TWICE], ["s"], mask=pa.array([True, False])), [None, {"s": PAIRS[1]}]),
+        (BROKEN, ["a\ufffd", "b"]),
+        (pa.ListArray.from_arrays([0, 1, 2], BROKEN), [["a\ufffd"], ["b"]]),
+        (pa.StructArray.from_arrays([BROKEN], names=["s"]), [{"s": "a\ufffd"}, {"s": "b"}]),
+        (BROKEN.dictionary_encode(), ["a\ufffd", "b"]),
+    ],
+    ids=[
+        *("fields of one name", "in a list", "in a list of one length", "in a map", "in a struct"),
+        *("in a struct with nulls", "no UTF-8", "no UTF-8 in a list", "no UTF-8 in a struct"),
+        *("no UTF-8 in a dictionary",),
+    ],
+)
+def test_no_value_of_a_column_is_lost(
+    gateway: Served, connection: Connection, array: pa.Array, expected: list[Any]
+) -> None:
+    gateway.queries.answers["SELECT v"] = pa.Table.from_arrays([array, array], names=["v", "v"])
+    result = connection.query("SELECT v")
+    assert result.rows() == [(value, value) for value in expected]

@@ -43,25 +43,57 @@ def python_values(array: pa.Array, name: str) -> list[Any]:
 
 
 def _values(array: pa.Array) -> list[Any]:
-    if pa.types.is_struct(array.type) and _has_duplicates(array.type):
-        return _pairs(array)
-    try:
-        values: list[Any] = array.to_pylist()
-    except UnicodeDecodeError:
-        raw = pc.cast(array, pa.large_binary()).to_pylist()
-        return [None if value is None else value.decode(errors="replace") for value in raw]
+    if not _has_fields_of_one_name(array.type):
+        try:
+            return _plain(array)
+        except UnicodeDecodeError:
+            # Spark does not promise that a STRING is UTF-8.
+            pass
+    return _one_by_one(array)
+
+
+def _plain(array: pa.Array) -> list[Any]:
+    values: list[Any] = array.to_pylist()
     return values
 
 
-def _has_duplicates(kind: pa.StructType) -> bool:
-    names = [kind.field(index).name for index in range(kind.num_fields)]
-    return len(set(names)) < len(names)
+def _one_by_one(array: pa.Array) -> list[Any]:
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return _values(array.dictionary_decode())
+    if pa.types.is_struct(kind):
+        return _structs(array)
+    if pa.types.is_map(kind):
+        return [_entries(scalar.values) if scalar.is_valid else None for scalar in array]
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return [_values(scalar.values) if scalar.is_valid else None for scalar in array]
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        raw = _plain(pc.cast(array, pa.large_binary()))
+        return [None if value is None else value.decode(errors="replace") for value in raw]
+    return _plain(array)
 
 
-def _pairs(array: pa.StructArray) -> list[Any]:
-    names = [array.type.field(index).name for index in range(array.type.num_fields)]
+def _structs(array: pa.StructArray) -> list[Any]:
+    names = _names(array.type)
+    make: Any = dict if len(set(names)) == len(names) else list
     rows = zip(*(_values(child) for child in array.flatten()), strict=True)
     return [
-        list(zip(names, row, strict=True)) if is_valid else None
-        for row, is_valid in zip(rows, array.is_valid().to_pylist(), strict=True)
+        make(zip(names, row, strict=True)) if is_valid else None
+        for row, is_valid in zip(rows, _plain(array.is_valid()), strict=True)
     ]
+
+
+def _entries(entries: pa.StructArray) -> list[tuple[Any, Any]]:
+    return list(zip(_values(entries.field(0)), _values(entries.field(1)), strict=True))
+
+
+def _has_fields_of_one_name(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind) and len(set(_names(kind))) < kind.num_fields:
+        return True
+    if not pa.types.is_nested(kind):
+        return False
+    return any(_has_fields_of_one_name(kind.field(index).type) for index in range(kind.num_fields))
+
+
+def _names(kind: pa.StructType) -> list[str]:
+    return [kind.field(index).name for index in range(kind.num_fields)]

@@ -1,0 +1,127 @@
+"""The Python client on a real gateway: every type of Spark, and records in every form."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyiceberg.table import Table
+
+from sluice_client import Connection, NotFound, QueryTimedOut, SqlInvalid, connect, dbapi
+from tests.integration.log_tables import ids, named
+from tests.integration.running import ENDLESS, RunningGateway
+from tests.integration.test_result_types import SCALARS, SHAPES
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def connection(running: RunningGateway) -> Iterator[Connection]:
+    with connect(running.url, catalog="lake", schema="shop") as made:
+        yield made
+
+
+def test_rows_are_read_in_each_form(connection: Connection) -> None:
+    result = connection.query("SELECT id, CAST(id AS STRING) AS name FROM range(25000)", row_limit=25_000)
+    assert result.facts.manifest.chunk_count > 1
+    assert [row[0] for row in result] == list(range(25_000))
+    assert result.arrow().num_rows == 25_000
+    assert pa.table(result).column("name")[24_999].as_py() == "24999"
+
+
+def test_parameters_have_their_types(connection: Connection) -> None:
+    values: list[Any] = [
+        True,
+        7,
+        2**62,
+        0.1,
+        "é",
+        Decimal("1.50"),
+        b"\x00\xff",
+        datetime.date(2000, 1, 1),
+        datetime.datetime(2000, 1, 1, 12, 30, 15, 123456),
+        datetime.datetime(2000, 1, 1, 12, tzinfo=datetime.UTC),
+        None,
+    ]
+    [row] = connection.query(f"SELECT {', '.join('?' for _ in values)}", values).rows()
+    assert list(row) == values
+    names = {f"p{number}": value for number, value in enumerate(values)}
+    [row] = connection.query(f"SELECT {', '.join(f':{name}' for name in names)}", names).rows()
+    assert list(row) == values
+
+
+@pytest.mark.parametrize(("shape", "kind"), product(SHAPES, SCALARS))
+def test_every_type_can_be_read(connection: Connection, shape: str, kind: str) -> None:
+    expression = SHAPES[shape][0].format(SCALARS[kind][0])
+    result = connection.query(f"SELECT {expression} AS v")
+    table = result.arrow()
+    assert table.num_rows == result.row_count == 1
+    assert len(result.rows()) == 1
+
+
+@pytest.mark.parametrize("kind", sorted(SCALARS.keys() - {"twice_named"}))
+def test_every_type_becomes_a_frame_and_comes_back(connection: Connection, kind: str) -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    result = connection.query(f"SELECT {SCALARS[kind][0]} AS v")
+    table = result.arrow()
+    frame = result.pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None).equals(table)
+    other = result.polars()
+    assert isinstance(other, polars.DataFrame)
+    assert other.height == 1
+
+
+@pytest.mark.parametrize("form", ["records", "table", "pandas", "polars"])
+def test_records_are_written_and_read_back(connection: Connection, log_table: Table, form: str) -> None:
+    records = [{"id": 1, "kind": "a", "amount": None}, {"id": 2, "kind": None, "amount": 7}]
+    table = pa.Table.from_pylist(records)
+    data: Any = {"records": records, "table": table}.get(form)
+    if form == "pandas":
+        pandas = pytest.importorskip("pandas")
+        data = table.to_pandas(types_mapper=pandas.ArrowDtype)
+    elif form == "polars":
+        data = pytest.importorskip("polars").from_arrow(table)
+    written = connection.ingest(named(log_table), data, write_schema=["id", "kind", "amount"])
+    assert written.state == "COMMITTED"
+    assert ids(log_table) == [1, 2]
+    sql = f"SELECT id, kind, amount FROM {named(log_table)} ORDER BY id"
+    assert connection.query(sql).arrow().to_pylist() == records
+
+
+def test_errors_have_places_and_names(connection: Connection) -> None:
+    with pytest.raises(SqlInvalid, match="column") as raised:
+        connection.query("SELECT nothing FROM range(1)")
+    assert raised.value.code == "COLUMN_NOT_FOUND"
+    assert raised.value.query_id is not None
+    assert connection.explain(raised.value.query_id).state == "FAILED"
+    with pytest.raises(NotFound):
+        connection.query("SELECT * FROM nowhere")
+
+
+def test_a_query_ends_at_its_own_timeout(connection: Connection) -> None:
+    with pytest.raises(QueryTimedOut):
+        connection.query(ENDLESS, timeout_s=2)
+
+
+def test_an_explanation_has_the_scans(connection: Connection, log_table: Table) -> None:
+    connection.ingest(named(log_table), [{"id": 1}], write_schema=["id"])
+    explained = connection.query(f"SELECT * FROM {named(log_table)}").explain()
+    assert [scan.table for scan in explained.scans] == [named(log_table)]
+    assert "1 of 1 files" in str(explained)
+    assert "<svg" in explained._repr_html_()
+    assert connection.explain(f"SELECT * FROM {named(log_table)}").state == "PLANNED"
+
+
+def test_a_cursor_describes_and_fetches(running: RunningGateway) -> None:
+    with dbapi.connect(running.url) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT id, CAST(id AS DECIMAL(9,2)) AS price FROM range(3) WHERE id < ?", [2])
+        assert cursor.description is not None
+        assert [column[1] for column in cursor.description] == ["BIGINT", "DECIMAL(9,2)"]
+        assert cursor.description[0][1] == dbapi.NUMBER
+        assert len(cursor.fetchall()) == cursor.rowcount == 2
