@@ -12,7 +12,6 @@ from sluice_client.errors import (
     ConnectionClosed,
     ConnectionFailed,
     DataNotSupported,
-    Fault,
     GatewayError,
     GatewayFault,
     IngestFailed,
@@ -39,6 +38,7 @@ from sluice_client.errors import (
 from sluice_client.explaining.explanation import Explanation
 from sluice_client.ingest.ingest_answer import IngestResult
 from sluice_client.query.query_answer import QueryStatus
+from sluice_client.reported_problem import Fault
 from sluice_client.results.async_result import AsyncResult
 from sluice_client.results.result import Result
 from sluice_client.settings import Bounds, RetryPolicy, Timeouts

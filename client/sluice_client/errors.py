@@ -7,9 +7,10 @@ docs/reference/errors.md explains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 from uuid import UUID
+
+from sluice_client.reported_problem import Fault, Problem, problem_text
 
 
 class SluiceError(Exception):
@@ -62,38 +63,6 @@ class ResultTruncated(SluiceError):
     """The gateway cut the result, and the caller did not ask for that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One fault of a request and its place, as far as the gateway knows them."""
-
-    detail: str
-    pointer: str | None = None
-    line: int | None = None
-    column: int | None = None
-    row: int | None = None
-    field: str | None = None
-    rule: str | None = None
-    nearest: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """An error as the gateway reports it."""
-
-    code: str
-    detail: str
-    status: int | None = None
-    faults: Sequence[Fault] = ()
-    query_id: UUID | None = None
-    ingest_id: UUID | None = None
-    retry_after_s: float | None = None
-    request_id: UUID | None = None
-    log_id: str | None = None
-    explain_url: str | None = None
-    commits: Sequence[Any] = ()
-    note: str | None = None
-
-
 class GatewayError(SluiceError):
     """The gateway answered with an error. Branch on the class, or on `code`, which is stable."""
 
@@ -102,7 +71,7 @@ class GatewayError(SluiceError):
         self.problem = problem
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self.problem))
+        return problem_text(self.problem)
 
     @property
     def code(self) -> str:
@@ -217,89 +186,3 @@ class Unavailable(GatewayError):
 
 class GatewayFault(GatewayError):
     """The gateway met an unexpected error. `problem.log_id` finds it in the gateway's log."""
-
-
-class ErrorClasses:
-    """The class of each code. Other codes have the class of their status."""
-
-    BY_CODE: ClassVar[dict[str, type[GatewayError]]] = {
-        **dict.fromkeys(
-            (
-                *("SQL_TOO_LARGE", "SQL_EMPTY", "SQL_TOO_DEEP", "SQL_MANY_STATEMENTS", "SQL_SYNTAX"),
-                *("SQL_INVALID", "QUERY_TOO_LARGE", "READ_OPTION_INVALID", "COLUMN_NOT_FOUND"),
-                *("PARAMETER_MISSING", "PARAMETER_UNUSED", "PARAMETER_INVALID", "TABLE_AMBIGUOUS"),
-            ),
-            SqlInvalid,
-        ),
-        **dict.fromkeys(
-            ("QUERY_FAILED", "RESULT_TOO_LARGE", "VERIFICATION_FAILED", "ENGINE_LOST", "REPLICA_LOST"),
-            QueryFailed,
-        ),
-        "QUERY_TIMED_OUT": QueryTimedOut,
-        "QUERY_CANCELED": QueryCanceled,
-        "RESULT_EXPIRED": ResultExpired,
-        "REQUEST_ID_REUSED": RequestIdReused,
-        "RECORDS_INVALID": RecordsInvalid,
-        **dict.fromkeys(("WRITE_SCHEMA_INVALID", "SCHEMA_MISMATCH", "CREATION_INVALID"), SchemaInvalid),
-        **dict.fromkeys(("TABLE_CHANGED", "UPSERT_NOT_POSSIBLE", "COMMITTABLE_UNREADABLE"), IngestFailed),
-    }
-    BY_STATUS: ClassVar[dict[int, type[GatewayError]]] = {
-        401: NotAuthenticated,
-        403: NotAllowed,
-        404: NotFound,
-        429: TooBusy,
-        503: Unavailable,
-    }
-
-    @classmethod
-    def of(cls, problem: Problem) -> type[GatewayError]:
-        """Returns the class of a problem.
-
-        >>> ErrorClasses.of(Problem(code="SQL_SYNTAX", detail="", status=422)).__name__
-        'SqlInvalid'
-        >>> ErrorClasses.of(Problem(code="A_NEW_ONE", detail="", status=503)).__name__
-        'Unavailable'
-        """
-        if problem.code in cls.BY_CODE:
-            return cls.BY_CODE[problem.code]
-        if problem.ingest_id is not None:
-            return IngestFailed
-        status = problem.status or 500
-        by_class = RequestInvalid if 400 <= status < 500 else GatewayFault
-        return cls.BY_STATUS.get(status, by_class)
-
-
-def error_of(problem: Problem) -> GatewayError:
-    """Returns the exception for a problem."""
-    return ErrorClasses.of(problem)(problem)
-
-
-_SHOWN_FAULTS = 5
-
-
-def _lines(problem: Problem) -> list[str]:
-    lines = [f"{problem.code}: {problem.detail}"]
-    lines += [f"  {_fault(fault)}" for fault in problem.faults[:_SHOWN_FAULTS] if _has_place(fault)]
-    if len(problem.faults) > _SHOWN_FAULTS:
-        lines.append(f"  and {len(problem.faults) - _SHOWN_FAULTS} more in `faults`")
-    if problem.note is not None:
-        lines.append(problem.note)
-    if problem.explain_url is not None:
-        lines.append(f"explanation: {problem.explain_url}")
-    elif problem.query_id is not None:
-        lines.append(f"query: {problem.query_id}")
-    if problem.ingest_id is not None:
-        lines.append(f"ingest: {problem.ingest_id}")
-    return lines
-
-
-def _has_place(fault: Fault) -> bool:
-    return any((fault.pointer, fault.line, fault.row, fault.field, fault.nearest))
-
-
-def _fault(fault: Fault) -> str:
-    places = {"line": fault.line, "column": fault.column, "row": fault.row, "field": fault.field}
-    known = [f"{name} {value}" for name, value in places.items() if value is not None]
-    place = ", ".join([fault.pointer, *known] if fault.pointer else known)
-    nearest = f" (nearest: {', '.join(fault.nearest)})" if fault.nearest else ""
-    return f"{place}: {fault.detail}{nearest}" if place else f"{fault.detail}{nearest}"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from sluice_client.calls import Answer
-from sluice_client.errors import Fault, GatewayError, Problem, SluiceError, UnexpectedAnswer, error_of
+from sluice_client.error_classes import error_of
+from sluice_client.errors import GatewayError, SluiceError, UnexpectedAnswer
 from sluice_client.json_fields import Fields, fields_of
+from sluice_client.reported_problem import Fault, Problem
 
 _MEDIA_TYPE = "application/problem+json"
 

@@ -14,6 +14,7 @@ import pytest
 
 from service.errors import GatewayBusy, QueryFailed, StatementNotAllowed
 from sluice_client import dbapi, errors
+from sluice_client.reported_problem import Problem
 from tests.client.gateways import Served
 from tests.client.hostile_server import answer, hostile
 
@@ -98,7 +99,7 @@ def test_exceptions_are_attributes_of_the_connection(connection: dbapi.Connectio
 
 
 def test_every_error_of_the_client_becomes_one_of_these() -> None:
-    problem = errors.Problem(code="SOMETHING_NEW", detail="")
+    problem = Problem(code="SOMETHING_NEW", detail="")
     for kind in vars(errors).values():
         if not inspect.isclass(kind) or not issubclass(kind, errors.SluiceError):
             continue

@@ -14,7 +14,8 @@ import sluice_client
 from api.http.problems import http_errors
 from service import errors as gateway
 from service.errors import GatewayError
-from sluice_client.errors import ErrorClasses, Problem, error_of
+from sluice_client.error_classes import BY_CODE, BY_STATUS, class_of, error_of
+from sluice_client.reported_problem import Problem
 
 CLIENT = Path(sluice_client.__file__).parents[1]
 
@@ -61,15 +62,15 @@ def _codes() -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize(("code", "status"), _codes(), ids=[code for code, _ in _codes()])
 def test_every_error_of_the_gateway_has_a_class_that_says_what_to_do(code: str, status: int) -> None:
-    kind = ErrorClasses.of(Problem(code=code, detail="", status=status))
+    kind = class_of(Problem(code=code, detail="", status=status))
     assert issubclass(kind, sluice_client.GatewayError)
-    is_known = code in ErrorClasses.BY_CODE or status in ErrorClasses.BY_STATUS
+    is_known = code in BY_CODE or status in BY_STATUS
     assert (kind is sluice_client.GatewayFault) == (status >= 500 and not is_known)
 
 
 def test_every_code_that_has_a_class_is_one_of_the_gateways() -> None:
     known = {code for code, _ in _codes()}
-    assert set(ErrorClasses.BY_CODE) <= known
+    assert set(BY_CODE) <= known
     assert issubclass(gateway.CallerError, GatewayError)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from sluice_client.calls import Answer
-from sluice_client.errors import Fault, GatewayError, IngestFailed, Problem, UnexpectedAnswer
+from sluice_client.errors import GatewayError, IngestFailed, UnexpectedAnswer
 from sluice_client.json_fields import Fields, fields_of
+from sluice_client.reported_problem import Fault, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

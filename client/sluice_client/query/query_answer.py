@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sluice_client.calls import Answer
-from sluice_client.errors import GatewayError, Problem, UnexpectedAnswer, error_of
+from sluice_client.error_classes import error_of
+from sluice_client.errors import GatewayError, UnexpectedAnswer
 from sluice_client.json_fields import Fields, fields_of
 from sluice_client.problems import explain_url, faults_of
+from sluice_client.reported_problem import Problem
 
 _OPEN = frozenset({"QUEUED", "RUNNING"})
 _FINAL = frozenset({"SUCCEEDED", "FAILED", "CANCELED"})

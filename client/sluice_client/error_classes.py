@@ -1,0 +1,77 @@
+"""The exception class of each code of a gateway. Other codes have the class of their status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sluice_client.errors import (
+    GatewayError,
+    GatewayFault,
+    IngestFailed,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    QueryCanceled,
+    QueryFailed,
+    QueryTimedOut,
+    RecordsInvalid,
+    RequestIdReused,
+    RequestInvalid,
+    ResultExpired,
+    SchemaInvalid,
+    SqlInvalid,
+    TooBusy,
+    Unavailable,
+)
+from sluice_client.reported_problem import Problem
+
+BY_CODE: Mapping[str, type[GatewayError]] = {
+    **dict.fromkeys(
+        (
+            *("SQL_TOO_LARGE", "SQL_EMPTY", "SQL_TOO_DEEP", "SQL_MANY_STATEMENTS", "SQL_SYNTAX"),
+            *("SQL_INVALID", "QUERY_TOO_LARGE", "READ_OPTION_INVALID", "COLUMN_NOT_FOUND"),
+            *("PARAMETER_MISSING", "PARAMETER_UNUSED", "PARAMETER_INVALID", "TABLE_AMBIGUOUS"),
+        ),
+        SqlInvalid,
+    ),
+    **dict.fromkeys(
+        ("QUERY_FAILED", "RESULT_TOO_LARGE", "VERIFICATION_FAILED", "ENGINE_LOST", "REPLICA_LOST"),
+        QueryFailed,
+    ),
+    "QUERY_TIMED_OUT": QueryTimedOut,
+    "QUERY_CANCELED": QueryCanceled,
+    "RESULT_EXPIRED": ResultExpired,
+    "REQUEST_ID_REUSED": RequestIdReused,
+    "RECORDS_INVALID": RecordsInvalid,
+    **dict.fromkeys(("WRITE_SCHEMA_INVALID", "SCHEMA_MISMATCH", "CREATION_INVALID"), SchemaInvalid),
+    **dict.fromkeys(("TABLE_CHANGED", "UPSERT_NOT_POSSIBLE", "COMMITTABLE_UNREADABLE"), IngestFailed),
+}
+BY_STATUS: Mapping[int, type[GatewayError]] = {
+    401: NotAuthenticated,
+    403: NotAllowed,
+    404: NotFound,
+    429: TooBusy,
+    503: Unavailable,
+}
+
+
+def class_of(problem: Problem) -> type[GatewayError]:
+    """Returns the class of a problem.
+
+    >>> class_of(Problem(code="SQL_SYNTAX", detail="", status=422)).__name__
+    'SqlInvalid'
+    >>> class_of(Problem(code="A_NEW_ONE", detail="", status=503)).__name__
+    'Unavailable'
+    """
+    if problem.code in BY_CODE:
+        return BY_CODE[problem.code]
+    if problem.ingest_id is not None:
+        return IngestFailed
+    status = problem.status or 500
+    by_class = RequestInvalid if 400 <= status < 500 else GatewayFault
+    return BY_STATUS.get(status, by_class)
+
+
+def error_of(problem: Problem) -> GatewayError:
+    """Returns the exception for a problem."""
+    return class_of(problem)(problem)
