@@ -85,13 +85,17 @@ def announced() -> Iterator[bytes]:
         (succeeded(manifest=[]), UnexpectedAnswer),
         (succeeded(manifest=query_answer()["manifest"] | {"totalRowCount": -1}), UnexpectedAnswer),
         (succeeded(manifest=query_answer()["manifest"] | {"totalRowCount": True}), UnexpectedAnswer),
+        (succeeded(manifest=query_answer()["manifest"] | {"chunkCount": 2**60}), UnexpectedAnswer),
     ],
     ids=[
         *("closed", "half a head", "not HTTP", "half a body", "a page", "a proxy's page", "half of JSON"),
         *("deep JSON", "an array", "not UTF-8", "a long number", "no fields", "an empty problem"),
         *("a problem of other types", "a redirect", "no content", "a bomb", "an id that is a path"),
         *("an id that is a number", "an unknown state", "a manifest that is a list", "a negative count"),
-        *("a count that is true",),
+        *(
+            "a count that is true",
+            "chunks without end",
+        ),
     ],
 )
 def test_a_bad_answer_to_a_query_is_an_error(bad: Answer, kind: type[SluiceError]) -> None:

@@ -247,6 +247,20 @@ def test_data_that_cannot_be_sent_is_an_error_and_nothing_is_written(
     assert gateway.written() == []
 
 
+def test_a_source_that_fails_half_way_writes_nothing(gateway: Served, connection: Connection) -> None:
+    def records() -> Iterator[dict[str, Any]]:
+        for number in range(20_000):
+            yield {"user_id": number, "log_type": "x" * 50}
+        raise RuntimeError("the source is gone")
+
+    with pytest.raises(RuntimeError, match="the source is gone"):
+        connection.ingest(TABLE, records())
+    assert gateway.written() == []
+    # The connection that was cut off is not used again.
+    connection.ingest(TABLE, RECORDS)
+    assert gateway.written() == WRITTEN
+
+
 def test_a_file_that_is_missing_or_text_is_an_error(connection: Connection, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         connection.ingest(TABLE, tmp_path / "nothing.csv")

@@ -9,7 +9,7 @@ import pytest
 
 from sluice_client import IngestFailed, TimedOut, Timeouts, connect
 from tests.client.gateways import Served
-from tests.client.hostile_server import answer, hostile, ingest_answer
+from tests.client.hostile_server import answer, hostile, ingest_answer, succeeded
 from tests.client.test_retries import FakeTime
 from tests.client.transports import LossyTransport
 
@@ -54,6 +54,21 @@ def test_a_query_that_takes_longer_than_the_client_waits_is_canceled(gateway: Se
     [query_id] = gateway.queries.by_id
     assert raised.value.query_id == query_id
     assert gateway.queries.by_id[query_id].record.state == "CANCELED"
+
+
+def test_a_gateway_that_does_not_wait_is_not_asked_all_the_time() -> None:
+    time = FakeTime()
+    running = succeeded(
+        status={"state": "RUNNING", "error": None, "queuedMs": 0, "elapsedMs": 1}, manifest=None
+    )
+    with (
+        hostile(running) as server,
+        connect(server.url, now=time.now, sleep=time.sleep, timeouts=Timeouts(query_s=1)) as connection,
+        pytest.raises(TimedOut),
+    ):
+        connection.query("SELECT 1")
+    # One to send it, one to cancel it, and ten looks in a second.
+    assert 10 <= len(server.requests) <= 14
 
 
 def test_an_ingest_whose_commit_takes_too_long_goes_on() -> None:

@@ -116,6 +116,9 @@ def _manifest(fields: Fields | None) -> Manifest | None:
     )
     if min(manifest.row_count, manifest.byte_count, manifest.chunk_count) < 0:
         raise UnexpectedAnswer("the gateway reports a result of a negative size")
+    if manifest.chunk_count > max(manifest.row_count, 1):
+        # Otherwise chunks without rows could be read for ever.
+        raise UnexpectedAnswer("the gateway reports a result with more chunks than rows")
     return manifest
 
 
