@@ -12,15 +12,18 @@ from sluice_client.drivers.http_settings import Certificate, HttpSettings, check
 from sluice_client.options import QueryDefaults
 from sluice_client.progress.choose import MakeProgress
 from sluice_client.retries import Context
-from sluice_client.secrets import token_of
+from sluice_client.secrets import TokenSource, token_of
 from sluice_client.settings import Bounds, RetryPolicy, Timeouts
 
 
 class ConnectOptions(TypedDict, total=False):
     """The keyword arguments of `connect`."""
 
-    token: str
-    """A token, API key or access token. Unset: that of the environment variable `SLUICE_TOKEN`."""
+    token: TokenSource
+    """A token, API key or access token; or a function that returns the one that is valid now.
+
+    Unset: that of the environment variable `SLUICE_TOKEN`.
+    """
     certificate: Certificate
     """The client's own certificate: its file, its key's file, and the key's password if it has one."""
     ca_file: str | PathLike[str]

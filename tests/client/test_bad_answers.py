@@ -55,6 +55,12 @@ def endless() -> Iterator[bytes]:
         yield b"10000\r\n" + b"[" * 0x10000 + b"\r\n"
 
 
+def endless_head() -> Iterator[bytes]:
+    yield b"HTTP/1.1 200 OK\r\n"
+    while True:
+        yield b"X-More: " + b"x" * 10_000 + b"\r\n"
+
+
 def announced() -> Iterator[bytes]:
     yield b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\n\r\n"
 
@@ -111,6 +117,15 @@ def test_an_answer_without_an_end_is_not_read_further_than_its_bound(bad: Any) -
         hostile(last=bad) as server,
         impatient(server.url, bounds=bounds) as connection,
         pytest.raises(AnswerTooLarge),
+    ):
+        connection.query("SELECT 1")
+
+
+def test_headers_without_an_end_are_not_read_for_ever() -> None:
+    with (
+        hostile(last=endless_head) as server,
+        impatient(server.url) as connection,
+        pytest.raises(ConnectionFailed),
     ):
         connection.query("SELECT 1")
 

@@ -41,6 +41,18 @@ def test_a_token_of_the_environment_is_sent(locked_address: str, monkeypatch: py
         assert connection.query("SELECT 1").rows() == [(1,)]
 
 
+def test_a_function_gives_the_token_that_is_valid_now(locked_address: str) -> None:
+    tokens = iter(["expired", TOKEN, TOKEN])
+    with connect(locked_address, token=lambda: next(tokens)) as connection:
+        with pytest.raises(NotAuthenticated):
+            connection.query("SELECT 1")
+        assert connection.query("SELECT 1").rows() == [(1,)]
+    with connect(locked_address, token=lambda: f"{TOKEN}\r\nX-Evil: 1") as connection:
+        with pytest.raises(ValueError, match="characters") as raised:
+            connection.query("SELECT 1")
+        assert TOKEN not in str(raised.value)
+
+
 @pytest.mark.parametrize("token", ["", "wrong"])
 def test_without_the_right_token_nothing_is_served(locked_address: str, token: str) -> None:
     with connect(locked_address, token=token) as connection, pytest.raises(NotAuthenticated) as raised:
