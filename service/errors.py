@@ -154,6 +154,19 @@ class TableAccessDenied(CallerError):
         self.table = str(table)
 
 
+class ViewChanged(CallerError):
+    """A view is no longer what it was when policies gave it the rights of its definer."""
+
+    code = "VIEW_CHANGED"
+
+    def __init__(self, view: TableName) -> None:
+        super().__init__(
+            f"The view {view} has changed since policies gave it the rights of its definer. An administrator"
+            " has to look at it, and to import the policies with its present definition."
+        )
+        self.table = str(view)
+
+
 class ColumnNotFound(CallerError):
     """There is no such column.
 

@@ -64,13 +64,24 @@ class PolicyStore(Protocol):
 
 
 class PolicyChecker(Protocol):
-    """Checks the predicates and expressions of policies against tables, as the engine reads them."""
+    """Checks policies against tables and views, as the engine reads them."""
 
     def check(self, table: TableName, policies: Sequence[CheckedPolicy]) -> Sequence[PolicyProblem]:
         """Returns what is wrong with row filters and column masks on this table, nothing if all is right.
 
         Raises:
             TableNotFound: there is no such table.
+            PartDown: the engine or the catalog does not answer.
+        """
+        ...
+
+    def definition(self, view: TableName) -> str | None:
+        """Returns the digest of a view and of all views below it. None: there is no such view.
+
+        Views that give the same rows of the same tables under the same name have the same digest.
+
+        Raises:
+            CallerError: the view cannot be read.
             PartDown: the engine or the catalog does not answer.
         """
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.model.policies.actions import Action
-from service.model.policies.decisions import Allowed, Decision, Refused
+from service.model.policies.decisions import Allowed, Decision, Definer, Refused
 from service.model.tables.tables import TableName
 
 _MAY = frozenset({Action.SELECT, Action.INSERT, Action.DESCRIBE})
@@ -22,6 +22,10 @@ class AnonymousAccess:
     def administers_all(self) -> bool:
         """See `Access`."""
         return False
+
+    def definer_of(self, view: TableName) -> Definer | None:  # noqa: ARG002
+        """See `Access`."""
+        return None
 
 
 ANONYMOUS_ACCESS = AnonymousAccess()

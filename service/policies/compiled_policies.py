@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from service.bounded_lru import BoundedLru
 from service.model.policies.actions import Action
-from service.model.policies.decisions import Allowed, Decision, Refused
-from service.model.policies.policies import PolicySet
+from service.model.policies.decisions import Allowed, Decision, Definer, Refused
+from service.model.policies.policies import DefinerView, PolicySet
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.dead_letter_names import sent_to
 from service.model.tables.restrictions import Restriction
@@ -35,6 +35,7 @@ class CompiledPolicies:
         self._admin_grants = [grant for grant in policies.grants if grant.action is Action.ADMIN]
         self._row_filters = _by_role(policies.row_filters)
         self._column_masks = _by_role(policies.column_masks)
+        self._definers = _definers(policies.definer_views)
         self._decided = BoundedLru[tuple[frozenset[str], Action, TableName], Decision](
             max_entries=_DECISIONS_CACHED, max_bytes=_CACHED_BYTES
         )
@@ -47,6 +48,15 @@ class CompiledPolicies:
             decided = self._decide(*key)
             self._decided.put(key, decided, _size(decided))
         return decided
+
+    def definer_of(self, view: TableName) -> Definer | None:
+        """Returns with whose rights a view reads what is below it. None: with those of whoever reads it."""
+        found = self._definers.get(view.in_lower_case())
+        return None if found is None else Definer(RoleAccess(self, found[0]), found[1])
+
+    def definer_roles(self, view: TableName) -> frozenset[str]:
+        """Returns the roles whose rights a view has; none if it has those of whoever reads it."""
+        return self._definers.get(view.in_lower_case(), (frozenset[str](), ""))[0]
 
     def administers_policies(self, roles: frozenset[str]) -> bool:
         """Whether a principal with these roles may read and change all policies.
@@ -126,6 +136,21 @@ class RoleAccess:
     def administers_all(self) -> bool:
         """See `Access`."""
         return self.policies.administers_policies(self.roles)
+
+    def definer_of(self, view: TableName) -> Definer | None:
+        """See `Access`."""
+        return self.policies.definer_of(view)
+
+
+def _definers(views: Sequence[DefinerView]) -> Mapping[TableName, tuple[frozenset[str], str]]:
+    """Returns the roles of each view, and the definition that has their rights."""
+    found: dict[TableName, tuple[frozenset[str], str]] = {}
+    for each in views:
+        name = each.view.in_lower_case()
+        roles, definition = found.get(name, (frozenset[str](), each.definition))
+        # If the roles differ in it, which a store should not have, no view has it.
+        found[name] = roles | {each.role}, definition if definition == each.definition else ""
+    return found
 
 
 def _by_role(policies: Sequence[P]) -> Mapping[str, PolicyIndex[P]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -12,7 +12,7 @@ from service.errors import MetricsStoreDown, PoliciesDown
 from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.operations.health import PartHealth, PartState
 from service.model.policies.actions import Action
-from service.model.policies.decisions import Access, Decision, Refused
+from service.model.policies.decisions import Access, Decision, Definer, Refused
 from service.model.policies.policies import PolicySet
 from service.model.policies.signs import Outcome, PolicySigns
 from service.model.tables.tables import TableName
@@ -192,6 +192,11 @@ class CountedAccess:
         is_admin = self.access.administers_all()
         self.count(Outcome.ALLOWED if is_admin else Outcome.NOT_GRANTED)
         return is_admin
+
+    def definer_of(self, view: TableName) -> Definer | None:
+        """See `Access`."""
+        definer = self.access.definer_of(view)
+        return None if definer is None else replace(definer, access=CountedAccess(definer.access, self.count))
 
 
 def _outcome(decision: Decision) -> Outcome:

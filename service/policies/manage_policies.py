@@ -13,12 +13,13 @@ from service.model.policies.actions import Action
 from service.model.policies.changes import PolicyChange, PolicyDifference, difference
 from service.model.policies.checks import CheckedPolicy, PolicyProblem
 from service.model.policies.decisions import Decision
-from service.model.policies.policies import AnyPolicy, ColumnMask, Grant, PolicySet
+from service.model.policies.policies import AnyPolicy, ColumnMask, DefinerView, PolicySet
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.dead_letter_names import sent_to
 from service.model.tables.tables import TableListing, TableName
 from service.policies.compiled_policies import CompiledPolicies
 from service.policies.live_policies import LivePolicies
+from service.policies.pinned_views import pinned_views
 from service.policy_ports import PolicyChecker, PolicyStore
 
 MAX_WARNINGS = 100
@@ -66,7 +67,7 @@ class PolicyService:
 
     Args:
         store: keeps the policies.
-        checker: checks the SQL of new row filters and column masks.
+        checker: checks the SQL of new row filters and column masks, and reads views.
         tables: lists all tables.
         bounds: what one set of policies may have.
         live: the policies in force here. None: this gateway does not decide by policies.
@@ -116,7 +117,8 @@ class PolicyService:
     ) -> PlannedChange:
         """Checks a change, and returns what it would do. Changes nothing.
 
-        Only added policies are checked. `is_checked` False leaves out the checks of SQL on tables.
+        Only added policies are checked. `is_checked` False leaves out the checks of SQL on tables, and of
+        views.
 
         Raises:
             PoliciesInvalid: a policy is not valid, or its SQL does not fit a table of its pattern.
@@ -124,15 +126,20 @@ class PolicyService:
             CatalogDown: a row filter or mask cannot be checked, since a catalog does not answer.
             PartDown: the store or the engine does not answer.
         """
-        policies = proposal.policies.in_order()
-        self._check_form(policies, proposal.places)
+        asked = proposal.policies.in_order()
+        self._check_form(asked, proposal.places)
         before = self._store.load()
         if expected_version not in (None, before.version):
             raise PoliciesChanged(before.version)
-        change = difference(before, policies)
-        warnings = self._check_added(change.added, proposal.places, is_checked=is_checked)
+        pinned = pinned_views(asked, before, proposal.places, self._checker, is_checked=is_checked)
+        change = difference(before, pinned.policies)
+        warnings = self._check_added(change.added, pinned.places, is_checked=is_checked)
         version = before.version + bool(change)
-        return PlannedChange(replace(policies, version=version), change, tuple(warnings[:MAX_WARNINGS]))
+        return PlannedChange(
+            replace(pinned.policies, version=version),
+            change,
+            (*pinned.warnings, *warnings)[:MAX_WARNINGS],
+        )
 
     def replace(
         self, proposal: Proposal, expected_version: int | None, by: str, *, is_checked: bool = True
@@ -183,7 +190,7 @@ class PolicyService:
         """Returns the warnings about added policies."""
         if not added:
             return []
-        checked = [policy for policy in added if not isinstance(policy, Grant)] if is_checked else []
+        checked = [policy for policy in added if isinstance(policy, CheckedPolicy)] if is_checked else []
         try:
             listing = self._tables()
         except CatalogDown:
@@ -195,7 +202,8 @@ class PolicyService:
         if missing:
             raise CatalogDown(f"The catalog {missing[0]} does not answer, so its tables cannot be checked.")
         tables = _Tables(listing.tables)
-        for pattern in dict.fromkeys(policy.pattern for policy in added):
+        of_tables = (policy for policy in added if not isinstance(policy, DefinerView))
+        for pattern in dict.fromkeys(policy.pattern for policy in of_tables):
             if not listing.missing and not any(tables.of(pattern)):
                 warnings.append(f"No table matches {pattern} now.")
         return warnings + self._check_sql(checked, tables, places)

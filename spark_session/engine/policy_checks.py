@@ -1,4 +1,4 @@
-"""Checks the SQL of row filters and masks as Spark reads it."""
+"""Checks the SQL of row filters and masks, and views, as Spark reads them."""
 
 from __future__ import annotations
 
@@ -79,6 +79,14 @@ class SparkPolicyChecker:
             opened = _Table(frame, table, types)
             found = ((policy, self._fault(child, reader, opened, policy)) for policy in policies)
             return [PolicyProblem(policy, fault, table) for policy, fault in found if fault is not None]
+
+    def definition(self, view: TableName) -> str | None:
+        """See `service.policy_ports.PolicyChecker`."""
+        session = self._session()
+        if session is None:
+            raise EngineNotReady("Views cannot be read: there is no engine now.")
+        with _asking(), session.children.taken(None, None, JOB_TAG) as child:
+            return session.table_guards.definition(child, view)
 
     def _fault(
         self, child: SparkSession, reader: JavaObject, table: _Table, policy: CheckedPolicy
@@ -162,6 +170,4 @@ def _asking() -> Iterator[None]:
     except (PySparkException, Py4JJavaError) as failure:
         raise in_gateway_terms(failure) from failure
     except UNREACHABLE as failure:
-        raise EngineNotReady(
-            "Row filters and masks cannot be checked: the engine does not answer."
-        ) from failure
+        raise EngineNotReady("Policies cannot be checked: the engine does not answer.") from failure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import partial
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -96,11 +97,20 @@ def analyzed(session: WarmSession, child: SparkSession, statement: Statement) ->
     for name, value in statement.properties.items():
         child._jconf.setConfString(name, _with_excluded(child, name, value))
     asked = child.sql(statement.sql, spark_arguments(statement.parameters))
+    _check(session, asked)
+    return session.table_guards.guarded(
+        child,
+        statement.sql,
+        asked,
+        statement.access,
+        statement.relations.keys(),
+        partial(_check, session),
+    )
+
+
+def _check(session: WarmSession, asked: DataFrame) -> None:
     session.guard.allow_reading_only(asked)
     session.guard.allow_size(asked)
-    return session.table_guards.guarded(
-        child, statement.sql, asked, statement.access, statement.relations.keys()
-    )
 
 
 def _with_excluded(child: SparkSession, name: str, value: str) -> str:

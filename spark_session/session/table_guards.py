@@ -1,14 +1,14 @@
 """Lets a query read only what its principal may read: the analyzed plan decides.
 
-The plan has every table that will be read: those of views, of common table expressions, at versions, and
-under names that are computed. Each must be allowed. Between the query and a restricted table, the plan gets
-a filter of its rows and masks of its columns.
+The plan has every table and view that will be read: those of views, of common table expressions, at versions,
+and under names that are computed. Each must be allowed. Between the query and what is restricted, the plan
+gets a filter of rows and masks of columns.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,19 +17,24 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from service.errors import QueryFailed, StatementNotAllowed, TableAccessDenied
-from service.model.policies.actions import Action
-from service.model.policies.decisions import FULL_ACCESS, Access, Allowed
-from service.model.tables.restrictions import UNRESTRICTED, Restriction
+from service.errors import QueryFailed, StatementNotAllowed, ViewChanged
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.tables import TableName
 from spark_session.java.java_source import java_instance
+from spark_session.session.granted_reads import (
+    Definition,
+    GuardedPlace,
+    allow_unread,
+    guarded_places,
+    has_policies,
+    written_views,
+)
+from spark_session.session.read_plan import ReadPlan, ReadView, lower, name_of
+from spark_session.session.view_definitions import ViewDefinitions, definition_of
+from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
-
-HISTORY = frozenset({"SNAPSHOTS", "HISTORY", "REFS", "METADATA_LOG_ENTRIES"})
-"""Metadata that says when a table was written, and nothing about its rows."""
-
 
 DO_NOT_FIT = (
     "The engine cannot run this query with the policies of its tables. The gateway's log has the reason, for"
@@ -38,25 +43,13 @@ DO_NOT_FIT = (
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadTable:
-    """A table that a query reads.
-
-    `metadata` is the kind of its metadata that is read instead of its rows. `hidden_columns` are those that
-    are in no schema, such as `_file`.
-    """
-
-    name: TableName
-    parts: tuple[str, ...]
-    metadata: str | None
-    hidden_columns: tuple[str, ...]
-
-
 class TableGuards:
-    """Asks `TableGuards.java` in the driver's JVM which tables a query reads."""
+    """Asks `ReadTables.java` what a query reads, and lets `TableGuards.java` guard it."""
 
     def __init__(self, gateway: JavaGateway) -> None:
-        self._java = java_instance(gateway, "TableGuards", "FailingExpressions")
+        self._reader = java_instance(gateway, "ReadTables", "RelationNames", "PlanWalk")
+        self._java = java_instance(gateway, "TableGuards", "FailingExpressions", "RelationNames", "PlanWalk")
+        self._definitions = ViewDefinitions(gateway)
 
     def guarded(
         self,
@@ -65,99 +58,107 @@ class TableGuards:
         frame: DataFrame,
         access: Access,
         own_names: Collection[str] = (),
+        check: Callable[[DataFrame], None] | None = None,
     ) -> tuple[DataFrame, bool]:
         """Returns the query over its tables as the principal sees them, and whether anything is restricted.
 
         `frame` is the analyzed `sql`. `own_names` are views of the gateway's own, which the text may name.
+        `check` is called with what Spark has analyzed again.
 
         Raises:
             TableAccessDenied: the principal may not read a table or a view.
+            ViewChanged: a view is no longer what its definer's rights were given to.
             QueryFailed: Spark cannot read a table as the policies say.
             StatementNotAllowed: the plan reads something whose name is not known.
         """
         if access is FULL_ACCESS:
             return frame, False
-        found = json.loads(self._java.read(session._jsparkSession, sql, frame._jdf))
-        if found["unknown"]:
-            raise StatementNotAllowed(f"Policies do not cover what this query reads: {found['unknown'][0]}.")
-        tables = [
-            ReadTable(_name(table["name"]), tuple(table["parts"]), table["metadata"], tuple(table["columns"]))
-            for table in found["tables"]
-        ]
-        read_as = {_lower(table.parts) for table in tables}
-        for parts in found["names"]:
-            is_own = len(parts) == 1 and parts[0] in own_names
-            if not is_own and _lower(parts) not in read_as:
-                allow_view(_name(parts), access)
-        restrictions = dict(_restrictions(tables, access))
-        if not restrictions:
+        asked = _Asked(session, sql, access)
+        plan = self._read(asked, frame)
+        named = {*written_views(plan, own_names), *(view.parts for view in plan.views)}
+        definition: Definition = _not_asked
+        if any(has_policies(name_of(parts), access) for parts in named):
+            frame, plan, definition = self._in_full(asked, frame)
+            if check is not None:
+                check(frame)
+        allow_unread(plan, access, own_names)
+        places = list(guarded_places(plan, access, definition))
+        if not places:
             return frame, False
-        asked = [
-            {"name": _lower(parts), "rowFilter": restriction.row_filter, "masks": dict(restriction.masks)}
-            for parts, restriction in restrictions.items()
-        ]
+        return self._guarded(session, frame, plan, places), True
+
+    def definition(self, session: SparkSession, view: TableName) -> str | None:
+        """Returns the digest of a view and of all views below it. None: there is no such view.
+
+        Raises:
+            PySparkException: Spark cannot read the view.
+            StatementNotAllowed: it reads something whose name is not known.
+        """
+        name = view.parts
+        if self._definitions.read(session, [name])[name] is None:
+            return None
+        sql = f"SELECT * FROM {table_sql_name(view)}"
+        plan = self._read(_Asked(session, sql, FULL_ACCESS), session.sql(sql))
+        texts = self._definitions.read(session, {name, *(below.parts for below in plan.views)})
+        return definition_of(name, texts)
+
+    def _read(self, asked: _Asked, frame: DataFrame) -> ReadPlan:
+        plan = ReadPlan.of(self._reader.read(asked.session._jsparkSession, asked.sql, frame._jdf))
+        if plan.unknown:
+            raise StatementNotAllowed(f"Policies do not cover what this query reads: {plan.unknown[0]}.")
+        return plan
+
+    def _in_full(self, asked: _Asked, frame: DataFrame) -> tuple[DataFrame, ReadPlan, Definition]:
+        """Analyzes the query again with full names, between two looks at its views.
+
+        What the views were defined as at both is what the plan was made from, since no two changes of a view
+        have the same state.
+        """
+        session = asked.session
+        _, seen = self._analyzed(asked, frame)
+        names = {view.parts for view in seen.views if asked.has_definer(view)}
+        before = self._definitions.read(session, names)
+        again, plan = self._analyzed(asked, frame)
+        after = self._definitions.read(session, names)
+
+        def definition(view: ReadView) -> str | None:
+            below = plan.below(view)
+            if not below <= names or any(before[name] != after[name] for name in below):
+                return None
+            return definition_of(view.parts, {name: before[name] for name in below})
+
+        return again, plan, definition
+
+    def _analyzed(self, asked: _Asked, frame: DataFrame) -> tuple[DataFrame, ReadPlan]:
+        jsession = asked.session._jsparkSession
+        full = DataFrame(self._reader.inFull(jsession, frame._jdf), asked.session)
+        return full, self._read(asked, full)
+
+    def _guarded(
+        self, session: SparkSession, frame: DataFrame, plan: ReadPlan, places: Sequence[GuardedPlace]
+    ) -> DataFrame:
+        restrictions = json.dumps([place.told() for place in places])
+        views = json.dumps(sorted({lower(view.parts) for view in plan.views}))
         try:
-            guarded = self._java.guarded(session._jsparkSession, frame._jdf, json.dumps(asked))
+            guarded = self._java.guarded(session._jsparkSession, frame._jdf, restrictions, views)
         except (PySparkException, Py4JJavaError) as failure:
             # Its message may have the predicates and masks, which are for operators alone.
             log.warning("policies_do_not_fit", error=type(failure).__name__, exc_info=True)
             raise QueryFailed(DO_NOT_FIT) from None
-        return DataFrame(guarded, session), True
+        return DataFrame(guarded, session)
 
 
-def allow_view(view: TableName, access: Access) -> None:
-    """Checks that the principal may read a view.
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    session: SparkSession
+    sql: str
+    access: Access
 
-    Raises:
-        TableAccessDenied: it may not.
-    """
-    if _seen(view, Action.SELECT, access).is_any:
-        raise TableAccessDenied(
-            view, Action.SELECT, "policies restrict it, and it is a view: restrict the tables that it reads"
-        )
-
-
-def allow_table(table: ReadTable, access: Access) -> Restriction:
-    """Returns what the principal does not see of a table.
-
-    Raises:
-        TableAccessDenied: it may not read the table, or reads metadata that shows what it does not see.
-    """
-    if table.metadata in HISTORY:
-        _seen(table.name, Action.DESCRIBE, access)
-        return UNRESTRICTED
-    restriction = _seen(table.name, Action.SELECT, access)
-    if restriction.is_any and table.metadata is not None:
-        raise TableAccessDenied(
-            table.name, Action.SELECT, "policies restrict it, and its metadata would show more"
-        )
-    if restriction.is_any and table.hidden_columns:
-        raise TableAccessDenied(
-            table.name, Action.SELECT, f"policies restrict it, and {table.hidden_columns[0]} would show more"
-        )
-    return restriction
+    def has_definer(self, view: ReadView) -> bool:
+        """Whether the view, or one around it, has a definer."""
+        around = (*view.path, lower(view.parts))
+        return any(self.access.definer_of(name_of(parts)) is not None for parts in around)
 
 
-def _restrictions(
-    tables: Sequence[ReadTable], access: Access
-) -> Iterator[tuple[tuple[str, ...], Restriction]]:
-    for table in tables:
-        restriction = allow_table(table, access)
-        if restriction.is_any:
-            yield table.name.parts, restriction
-
-
-def _seen(table: TableName, action: Action, access: Access) -> Restriction:
-    decision = access.decide(action, table)
-    if not isinstance(decision, Allowed):
-        raise TableAccessDenied(table, action)
-    return decision.restriction
-
-
-def _name(parts: Sequence[str]) -> TableName:
-    catalog, *schema, table = parts
-    return TableName(catalog, ".".join(schema), table)
-
-
-def _lower(parts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(part.lower() for part in parts)
+def _not_asked(view: ReadView) -> str | None:
+    raise ViewChanged(view.name)

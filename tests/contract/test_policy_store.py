@@ -14,8 +14,9 @@ from service.adapters.policies.postgres_policies import PostgresPolicies
 from service.errors import MetricsStoreDown, PoliciesChanged, PoliciesDown
 from service.model.policies.actions import Action
 from service.model.policies.changes import PolicyDifference
-from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
+from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
 from service.model.policies.table_patterns import TablePattern
+from service.model.tables.tables import TableName
 from service.policy_ports import PolicyStore
 from tests.contract.test_metrics_store import NOBODY_THERE
 from tests.fakes.policy_store import FakePolicyStore
@@ -25,7 +26,8 @@ SELECT = Grant("analyst", Action.SELECT, SALES)
 DENIAL = Grant("analyst", Action.SELECT, TablePattern.parse("lake.sales.pay"), is_denial=True)
 FILTER = RowFilter("analyst", ORDERS, "region = 'Ä' AND note <> '\\n%s'")
 MASK = ColumnMask("analyst", ORDERS, "Card", "sha2(`Card`, 256)")
-POLICIES = PolicySet(0, (DENIAL, SELECT, SELECT), (FILTER,), (MASK,))
+VIEW = DefinerView("owner", TableName.of("lake.sales.By_Region"), "3f" * 32)
+POLICIES = PolicySet(0, (DENIAL, SELECT, SELECT), (FILTER,), (MASK,), (VIEW,))
 
 
 def execute(url: str, *statements: str) -> None:
@@ -67,16 +69,17 @@ def test_policies_are_stored_as_they_are_each_once_and_in_order(store: PolicySto
 def test_a_change_says_who_added_and_removed_what(store: PolicyStore) -> None:
     store.replace(POLICIES, expected_version=0, by="ops")
     edited = replace(FILTER, predicate="FALSE")
-    store.replace(PolicySet(0, (SELECT,), (edited,), (MASK,)), expected_version=1, by="cli:ada")
+    moved = replace(VIEW, definition="00" * 32)
+    store.replace(PolicySet(0, (SELECT,), (edited,), (MASK,), (moved,)), expected_version=1, by="cli:ada")
     latest, first = store.changes(9)
     assert (latest.version, latest.changed_by) == (2, "cli:ada")
-    assert latest.difference == PolicyDifference((edited,), (DENIAL, FILTER))
+    assert latest.difference == PolicyDifference((edited, moved), (DENIAL, FILTER, VIEW))
     assert (first.version, first.changed_by) == (1, "ops")
-    assert first.difference == PolicyDifference((SELECT, DENIAL, FILTER, MASK), ())
+    assert first.difference == PolicyDifference((SELECT, DENIAL, FILTER, MASK, VIEW), ())
     assert latest.changed_at >= first.changed_at
     assert latest.changed_at.tzinfo is UTC
     assert store.changes(1) == [latest]
-    assert store.load() == PolicySet(2, (SELECT,), (edited,), (MASK,))
+    assert store.load() == PolicySet(2, (SELECT,), (edited,), (MASK,), (moved,))
 
 
 def test_the_same_policies_make_no_version(store: PolicyStore) -> None:

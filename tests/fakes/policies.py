@@ -13,10 +13,16 @@ from tests.fakes.policy_store import FakePolicyStore
 
 
 class FakePolicyChecker:
-    """The `PolicyChecker` port: SQL in `faulty` has this problem. `checked` has what was asked."""
+    """The `PolicyChecker` port: SQL in `faulty` has this problem. `checked` has what was asked.
 
-    def __init__(self, faulty: Mapping[str, str] | None = None) -> None:
+    `views` are definitions by name.
+    """
+
+    def __init__(
+        self, faulty: Mapping[str, str] | None = None, views: Mapping[TableName, str] | None = None
+    ) -> None:
         self.faulty = dict(faulty or {})
+        self.views = dict(views or {})
         self.checked: list[tuple[TableName, CheckedPolicy]] = []
 
     def check(self, table: TableName, policies: Sequence[CheckedPolicy]) -> Sequence[PolicyProblem]:
@@ -25,6 +31,9 @@ class FakePolicyChecker:
         return [
             PolicyProblem(policy, self.faulty[text], table) for policy, text in texts if text in self.faulty
         ]
+
+    def definition(self, view: TableName) -> str | None:
+        return self.views.get(view)
 
 
 def fake_policies(

@@ -24,7 +24,7 @@ from service.model.audit import events
 from service.model.policies.actions import Action
 from service.model.policies.changes import PolicyDifference
 from service.model.policies.decisions import Decision, Refused
-from service.model.policies.policies import AnyPolicy, Grant, RowFilter
+from service.model.policies.policies import AnyPolicy, DefinerView, Grant, RowFilter
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies
 from service.policies.manage_policies import PlannedChange
@@ -147,11 +147,18 @@ def explain(roles: Sequence[str], sql: str, catalog: str | None, schema: str | N
     decisions = [(table, compiled.decide(frozenset(roles), Action.SELECT, table)) for table in tables]
     for table, decision in decisions:
         _print_decision(table, Action.SELECT, decision)
+        _print_definer(table, compiled)
     for text in dict.fromkeys(unclear):
         typer.echo(f"{text}: not decided here: it is a part of the query, or its full name is not clear")
     typer.echo("The tables below a view are decided when a query runs.", err=True)
     if any(isinstance(decision, Refused) for _, decision in decisions):
         raise typer.Exit(REFUSED)
+
+
+def _print_definer(table: TableName, compiled: CompiledPolicies) -> None:
+    roles = compiled.definer_roles(table)
+    if roles:
+        typer.echo(f"  what is below this view is read with the rights of {', '.join(sorted(roles))}")
 
 
 def _settings() -> Settings:
@@ -200,12 +207,16 @@ def _lines(difference: PolicyDifference) -> Iterator[str]:
 def _kind(policy: AnyPolicy) -> str:
     if isinstance(policy, Grant):
         return f"{'deny' if policy.is_denial else 'grant'} {policy.action}"
+    if isinstance(policy, DefinerView):
+        return "definer of view"
     return "row filter" if isinstance(policy, RowFilter) else f"mask {policy.column}"
 
 
 def _sql(policy: AnyPolicy) -> str:
     if isinstance(policy, Grant):
         return ""
+    if isinstance(policy, DefinerView):
+        return policy.definition
     return policy.predicate if isinstance(policy, RowFilter) else policy.expression
 
 

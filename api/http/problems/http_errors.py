@@ -139,6 +139,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.TableAmbiguous: HTTPStatus.CONFLICT,
         gateway.TableNotFound: HTTPStatus.NOT_FOUND,
         gateway.TableAccessDenied: HTTPStatus.FORBIDDEN,
+        gateway.ViewChanged: HTTPStatus.FORBIDDEN,
         gateway.ColumnNotFound: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.ParameterMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.ParameterUnused: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -15,6 +15,7 @@ from service.model.policies.decisions import Allowed, Decision
 from service.model.policies.policies import (
     AnyPolicy,
     ColumnMask,
+    DefinerView,
     Grant,
     PolicySet,
     RowFilter,
@@ -23,6 +24,7 @@ from service.model.policies.policies import (
 from service.model.policies.ready_masks import ReadyMask, expression_of, ready_mask_of
 from service.model.policies.table_patterns import MAX_PATTERN_LENGTH, MAX_WILDCARDS, TablePattern
 from service.model.storable_texts import text_fault
+from service.model.tables.tables import TableName
 from service.policies.manage_policies import PlannedChange, Proposal
 
 MAX_ROLES = 10_000
@@ -43,6 +45,13 @@ def _pattern(text: str) -> str:
             "tables are named like catalog.schema.table, without quotes and spaces; each part may have `*`,"
             f" {MAX_WILDCARDS} at most"
         ) from None
+
+
+def _view(text: str) -> str:
+    _pattern(text)
+    if "*" in text:
+        raise ValueError("one view is named like catalog.schema.view, without `*`")
+    return text
 
 
 def _sql(text: str) -> str:
@@ -67,6 +76,20 @@ PatternText = Annotated[
     Field(description="catalog.schema.table; each part may have `*`, for any characters of this part"),
 ]
 Sql = Annotated[str, AfterValidator(_sql)]
+ViewName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MAX_PATTERN_LENGTH),
+    AfterValidator(_view),
+    Field(description="catalog.schema.view, with the case that its catalog has"),
+]
+Definition = Annotated[
+    str,
+    StringConstraints(pattern=r"^[0-9a-f]{64}$"),
+    Field(
+        description="the digest of the view, and of the views below it, that has these rights; none: that of"
+        " the view as it is now, or the one that is stored"
+    ),
+]
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(_sql)]
 
 
@@ -114,6 +137,13 @@ class ColumnMaskBody(StrictModel):
         return expression_of(ReadyMask(self.mask or ReadyMask.NULL), self.column)
 
 
+class DefinerViewBody(StrictModel):
+    """A view that reads what is below it with the rights of the role, whoever reads it."""
+
+    view: ViewName
+    definition: Definition | None = None
+
+
 class RoleBody(StrictModel):
     """The policies of one role. A role without policies is the same as no role."""
 
@@ -121,6 +151,7 @@ class RoleBody(StrictModel):
     denies: tuple[GrantBody, ...] = Field((), strict=False)
     row_filters: tuple[RowFilterBody, ...] = Field((), strict=False)
     masks: tuple[ColumnMaskBody, ...] = Field((), strict=False)
+    definer_views: tuple[DefinerViewBody, ...] = Field((), strict=False)
 
 
 class PoliciesBody(StrictModel):
@@ -143,6 +174,7 @@ def policies_of(policies: Mapping[AnyPolicy, str]) -> PolicySet:
         grants=tuple(policy for policy in policies if isinstance(policy, Grant)),
         row_filters=tuple(policy for policy in policies if isinstance(policy, RowFilter)),
         column_masks=tuple(policy for policy in policies if isinstance(policy, ColumnMask)),
+        definer_views=tuple(policy for policy in policies if isinstance(policy, DefinerView)),
     ).in_order()
 
 
@@ -161,6 +193,9 @@ def _placed(body: PoliciesBody) -> Iterator[tuple[AnyPolicy, str]]:
             pattern = TablePattern.parse(mask.tables)
             field = "mask" if mask.expression is None else "expression"
             yield ColumnMask(role, pattern, mask.column, mask.sql), f"{place}/masks/{number}/{field}"
+        for number, found in enumerate(of_role.definer_views):
+            view = DefinerView(role, TableName.of(found.view), found.definition or "")
+            yield view, f"{place}/definerViews/{number}/view"
 
 
 class GrantAnswer(WireModel):
@@ -186,6 +221,13 @@ class ColumnMaskAnswer(WireModel):
     expression: str | None = None
 
 
+class DefinerViewAnswer(WireModel):
+    """A view that reads what is below it with the rights of the role."""
+
+    view: str
+    definition: str
+
+
 class RoleAnswer(WireModel):
     """The policies of one role."""
 
@@ -193,6 +235,7 @@ class RoleAnswer(WireModel):
     denies: list[GrantAnswer]
     row_filters: list[RowFilterAnswer]
     masks: list[ColumnMaskAnswer]
+    definer_views: list[DefinerViewAnswer]
 
 
 class PoliciesAnswer(WireModel):
@@ -272,6 +315,11 @@ def _role_answer(policies: PolicySet, role: str) -> RoleAnswer:
             if found.role == role
         ],
         masks=[_mask_answer(mask) for mask in ordered.column_masks if mask.role == role],
+        definer_views=[
+            DefinerViewAnswer(view=str(found.view), definition=found.definition)
+            for found in ordered.definer_views
+            if found.role == role
+        ],
     )
 
 

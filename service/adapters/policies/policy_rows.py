@@ -8,8 +8,9 @@ from typing import Any
 
 from service.adapters.postgres.shared.storable import storable
 from service.model.policies.actions import Action
-from service.model.policies.policies import AnyPolicy, ColumnMask, Grant, PolicySet, RowFilter
+from service.model.policies.policies import AnyPolicy, ColumnMask, DefinerView, Grant, PolicySet, RowFilter
 from service.model.policies.table_patterns import TablePattern
+from service.model.tables.tables import TableName
 
 
 class Kind(StrEnum):
@@ -19,6 +20,7 @@ class Kind(StrEnum):
     DENIAL = "denial"
     ROW_FILTER = "row_filter"
     COLUMN_MASK = "column_mask"
+    DEFINER_VIEW = "definer_view"
 
 
 def row_of(policy: AnyPolicy) -> dict[str, str]:
@@ -36,7 +38,11 @@ def row_of(policy: AnyPolicy) -> dict[str, str]:
         case ColumnMask():
             kind = Kind.COLUMN_MASK
             own = {"column_name": policy.column, "expression": policy.expression}
-    row = {"kind": kind.value, "role": policy.role, "table_pattern": str(policy.pattern)} | own
+        case DefinerView():
+            kind, own = Kind.DEFINER_VIEW, {"expression": policy.definition}
+    # The name of a view keeps its case: catalogs tell them apart.
+    tables = str(policy.view if isinstance(policy, DefinerView) else policy.pattern)
+    row = {"kind": kind.value, "role": policy.role, "table_pattern": tables} | own
     return {name: storable(value) for name, value in row.items()}
 
 
@@ -55,6 +61,8 @@ def policy_of(row: Mapping[str, Any]) -> AnyPolicy:
             return Grant(role, Action(row["action"]), pattern, is_denial=True)
         case Kind.ROW_FILTER:
             return RowFilter(role, pattern, row["expression"])
+        case Kind.DEFINER_VIEW:
+            return DefinerView(role, TableName.of(row["table_pattern"]), row["expression"])
         case Kind.COLUMN_MASK:
             return ColumnMask(role, pattern, row["column_name"], row["expression"])
 
@@ -67,4 +75,5 @@ def policy_set(version: int, policies: Iterable[AnyPolicy]) -> PolicySet:
         tuple(policy for policy in found if isinstance(policy, Grant)),
         tuple(policy for policy in found if isinstance(policy, RowFilter)),
         tuple(policy for policy in found if isinstance(policy, ColumnMask)),
+        tuple(policy for policy in found if isinstance(policy, DefinerView)),
     ).in_order()

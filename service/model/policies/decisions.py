@@ -47,6 +47,21 @@ class Access(Protocol):
     def administers_all(self) -> bool:
         """Whether the principal may administer all tables, without an exception."""
 
+    def definer_of(self, view: TableName) -> Definer | None:
+        """Returns with whose rights a view reads what is below it. None: with those of whoever reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definer:
+    """The rights of a view's definer.
+
+    `definition` is the digest of the view, and of all views below it, that has these rights. Any other view
+    of this name may not be read.
+    """
+
+    access: Access
+    definition: str
+
 
 class FullAccess:
     """Implements `Access`: everything is allowed. The gateway's own reads, and a gateway without policies."""
@@ -58,6 +73,10 @@ class FullAccess:
     def administers_all(self) -> bool:
         """See `Access`."""
         return True
+
+    def definer_of(self, view: TableName) -> Definer | None:  # noqa: ARG002
+        """See `Access`."""
+        return None
 
 
 FULL_ACCESS = FullAccess()

@@ -1,4 +1,4 @@
-"""The policies that administrators define: grants, row filters and column masks, each of one role."""
+"""The policies that administrators define, each of one role: grants, row filters, masks, and view rights."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from service.model.policies.actions import Action
 from service.model.policies.table_patterns import TablePattern
+from service.model.tables.tables import TableName
 
 MAX_ROLE_CHARACTERS = 255
 
@@ -39,7 +40,25 @@ class ColumnMask:
     expression: str
 
 
-AnyPolicy = Grant | RowFilter | ColumnMask
+@dataclass(frozen=True, slots=True)
+class DefinerView:
+    """A view that reads what is below it with the rights of a role, and not with those of whoever reads it.
+
+    `definition` is the digest of the view's text and of all views below it. A view that changed since may
+    not be read. Empty: the view as it is when the policy is defined; no stored policy has that.
+    """
+
+    role: str
+    view: TableName
+    definition: str = ""
+
+    @property
+    def pattern(self) -> TablePattern:
+        """The view's name, which covers nothing else."""
+        return TablePattern.parse(str(self.view))
+
+
+AnyPolicy = Grant | RowFilter | ColumnMask | DefinerView
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +69,12 @@ class PolicySet:
     grants: tuple[Grant, ...] = ()
     row_filters: tuple[RowFilter, ...] = ()
     column_masks: tuple[ColumnMask, ...] = ()
+    definer_views: tuple[DefinerView, ...] = ()
 
     @property
     def policies(self) -> tuple[AnyPolicy, ...]:
-        """Grants and denials, row filters and column masks."""
-        return (*self.grants, *self.row_filters, *self.column_masks)
+        """Grants and denials, row filters, column masks, and views with definer's rights."""
+        return (*self.grants, *self.row_filters, *self.column_masks, *self.definer_views)
 
     def in_order(self) -> PolicySet:
         """Returns the same policies in their one order, each once.
@@ -70,6 +90,7 @@ class PolicySet:
             grants=tuple(sorted(set(self.grants), key=_grant_order)),
             row_filters=tuple(sorted(set(self.row_filters), key=_filter_order)),
             column_masks=tuple(sorted(set(self.column_masks), key=_mask_order)),
+            definer_views=tuple(sorted(set(self.definer_views), key=_view_order)),
         )
 
 
@@ -100,3 +121,7 @@ def _filter_order(row_filter: RowFilter) -> tuple[str, str, str]:
 
 def _mask_order(mask: ColumnMask) -> tuple[str, str, str, str]:
     return mask.role, str(mask.pattern), mask.column, mask.expression
+
+
+def _view_order(view: DefinerView) -> tuple[str, str, str]:
+    return view.role, str(view.view), view.definition

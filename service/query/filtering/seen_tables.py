@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from service.model.policies.actions import Action
-from service.model.policies.decisions import Access, Allowed
+from service.model.policies.decisions import Access, Allowed, Decision
 from service.model.tables.tables import TableAt, TableFacts, TableName
 
 
@@ -26,6 +26,15 @@ def seen_tables(facts: Mapping[TableAt, TableFacts], access: Access) -> Mapping[
 
 
 def may_expand(views: Iterable[TableName], access: Access) -> bool:
-    """Whether the views may be replaced by their texts; otherwise the engine refuses the query as written."""
-    decided = (access.decide(Action.SELECT, view) for view in views)
-    return all(isinstance(decision, Allowed) and not decision.restriction.is_any for decision in decided)
+    """Whether the views may be replaced by their texts.
+
+    Otherwise the engine guards the views of the query as written, or refuses it.
+    """
+    return all(
+        _is_as_written(access.decide(Action.SELECT, view)) and access.definer_of(view) is None
+        for view in views
+    )
+
+
+def _is_as_written(decision: Decision) -> bool:
+    return isinstance(decision, Allowed) and not decision.restriction.is_any

@@ -12,11 +12,11 @@ from hypothesis import strategies as some
 
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Allowed, Decision, Refused
-from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
+from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
 from service.model.policies.table_patterns import MAX_WILDCARDS, TablePattern
 from service.model.tables.restrictions import Restriction
 from service.model.tables.tables import TableName
-from service.policies.compiled_policies import CompiledPolicies
+from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 
 ORDERS, PAY = TableName.of("lake.sales.orders"), TableName.of("lake.hr.pay")
 EVERYTHING = TablePattern.parse("*.*.*")
@@ -149,6 +149,37 @@ def test_of_a_roles_masks_for_a_column_the_most_specific_pattern_counts() -> Non
     masks = (ColumnMask("a", SALES, "card", "'sales'"), ColumnMask("a", EVERYTHING, "card", "NULL"))
     assert decide("a", grants=selects, column_masks=masks) == masked(card="'sales'")
     assert decide("a", PAY, grants=selects, column_masks=masks) == masked(card="NULL")
+
+
+def test_a_view_has_the_rights_of_all_roles_that_define_it_and_no_others() -> None:
+    view, other = TableName.of("lake.sales.By_Region"), TableName.of("lake.sales.by_day")
+    compiled = CompiledPolicies(
+        PolicySet(
+            grants=(Grant("owner", Action.SELECT, SALES), Grant("hr", Action.SELECT, EVERYTHING)),
+            definer_views=(DefinerView("owner", view, "one"), DefinerView("hr", view, "one")),
+        )
+    )
+    caller = RoleAccess(compiled, frozenset({"analyst"}))
+    definer = caller.definer_of(TableName.of("LAKE.sales.by_region"))
+    assert definer is not None
+    assert definer.definition == "one"
+    assert definer.access.decide(Action.SELECT, PAY) == Allowed()
+    # Who has the roles itself gets no other rights by the view.
+    assert RoleAccess(compiled, frozenset({"hr"})).definer_of(view) == definer
+    assert caller.definer_of(other) is None
+    assert caller.definer_of(ORDERS) is None
+    assert caller.decide(Action.SELECT, view) == Refused(Action.SELECT, view.in_lower_case())
+    assert compiled.definer_roles(view) == {"owner", "hr"}
+    assert compiled.definer_roles(other) == frozenset()
+
+
+def test_a_view_with_two_definitions_has_none() -> None:
+    view = TableName.of("lake.sales.v")
+    stored = (DefinerView("a", view, "one"), DefinerView("b", view, "two"))
+    for views in (stored, stored[::-1], (*stored, stored[0])):
+        definer = CompiledPolicies(PolicySet(definer_views=views)).definer_of(view)
+        assert definer is not None
+        assert definer.definition == ""
 
 
 @given(policy_sets, role_sets, some.sampled_from(Action), tables)

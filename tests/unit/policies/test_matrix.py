@@ -12,7 +12,8 @@ from service.model.policies.actions import Action
 from service.model.policies.decisions import Allowed, Refused
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from spark_session.session.table_guards import HISTORY, ReadTable, allow_table
+from spark_session.session.granted_reads import HISTORY, allow_table
+from spark_session.session.read_plan import ReadTable
 from tests.unit.policies.by_hand import ByHand
 
 TABLES = tuple(

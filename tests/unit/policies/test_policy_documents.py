@@ -12,9 +12,10 @@ from pydantic import ValidationError
 from api.cli.policy_file import MAX_FILE_BYTES, PolicyFileInvalid, read_policy_file, yaml_of
 from api.http.schemas.policies import PoliciesBody, document_of, policies_answer
 from service.model.policies.actions import Action
-from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
+from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
 from service.model.policies.ready_masks import ReadyMask, expression_of, ready_mask_of
 from service.model.policies.table_patterns import TablePattern
+from service.model.tables.tables import TableName
 
 CHARACTERS = some.characters(codec="utf-8", exclude_characters="\0")
 ROLES = some.sampled_from(("analyst", "no", "null", "7", "a/b~c", "realm:data team", "ü"))
@@ -22,6 +23,8 @@ PATTERNS = some.sampled_from(("*.*.*", "lake.sales.*", "lake.sales.orders", "lak
     TablePattern.parse
 )
 SQL = some.text(CHARACTERS, min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
+VIEWS = some.sampled_from(("lake.sales.by_region", "lake.Sales.North.V", "lake.a.null")).map(TableName.of)
+DEFINITIONS = some.sampled_from(("0" * 64, "3f" * 32))
 COLUMNS = some.one_of(some.sampled_from(("card", "null", "on", "odd`name", "{c}")), SQL)
 
 
@@ -40,6 +43,7 @@ policy_sets = some.builds(
     ).map(tuple),
     some.lists(some.builds(RowFilter, ROLES, PATTERNS, SQL), max_size=4).map(tuple),
     some.lists(masks(), max_size=4).map(tuple),
+    some.lists(some.builds(DefinerView, ROLES, VIEWS, DEFINITIONS), max_size=3).map(tuple),
 ).map(PolicySet.in_order)
 
 
@@ -93,6 +97,8 @@ def test_a_file_as_people_write_it() -> None:
             expression: >-
               concat(left(note, 1),
               '…')
+        definerViews:
+          - {view: lake.sales.By_Region}
       empty: {}
     """
     sales, orders = TablePattern.parse("lake.sales.*"), TablePattern.parse("lake.sales.orders")
@@ -109,6 +115,7 @@ def test_a_file_as_people_write_it() -> None:
             ColumnMask("analyst", orders, "name", "if(false, `name`, NULL)"),
             ColumnMask("analyst", orders, "note", "concat(left(note, 1), '…')"),
         ),
+        definer_views=(DefinerView("analyst", TableName.of("lake.sales.By_Region")),),
     )
 
 
@@ -141,6 +148,19 @@ def test_a_file_as_people_write_it() -> None:
             "p.yaml:4: /roles/a/masks/0: a mask has either",
         ),
         ("roles:\n  a:\n    rowFilters:\n      - {tables: a.b.c, predicate: ' '}", "it is empty"),
+        (
+            "roles:\n  a:\n    definerViews:\n      - {view: lake.sales.*}",
+            "p.yaml:4: /roles/a/definerViews/0/view: one view is named like catalog.schema.view, without `*`",
+        ),
+        (
+            "roles:\n  a:\n    definerViews:\n      - {view: sales.v}",
+            "p.yaml:4: /roles/a/definerViews/0/view: tables are named like",
+        ),
+        (
+            "roles:\n  a:\n    definerViews:\n      - {view: a.b.v, definition: abc}",
+            "p.yaml:4: /roles/a/definerViews/0/definition: String should match pattern",
+        ),
+        ("definerViews: []\nroles: {}", "p.yaml:1: /definerViews: There is no field of this name"),
         ("roles:\n  a: &x {}\n  b: *x", "p.yaml:3: aliases are not accepted"),
         ("roles:\n  a: !!python/object/apply:os.system [x]", "/roles/a: Input should be an object"),
         ("roles: " + "[" * 30 + "]" * 30, "nested too deeply"),

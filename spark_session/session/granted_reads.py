@@ -1,0 +1,155 @@
+"""Decides what a principal sees of each table and view in a query's plan.
+
+A table below a view is decided for the principal that reads the view, or for the definer of the nearest view
+around it that has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from service.errors import TableAccessDenied, ViewChanged
+from service.model.policies.actions import Action
+from service.model.policies.decisions import Access, Allowed
+from service.model.tables.restrictions import UNRESTRICTED, Restriction
+from service.model.tables.tables import TableName
+from spark_session.session.read_plan import Parts, Path, ReadPlan, ReadTable, ReadView, lower, name_of
+
+HISTORY = frozenset({"SNAPSHOTS", "HISTORY", "REFS", "METADATA_LOG_ENTRIES"})
+"""Metadata that says when a table was written, and nothing about its rows."""
+_NOT_FOR_DEFINER = "its definer may not read all that it reads"
+
+Definition = Callable[[ReadView], str | None]
+"""Returns the digest of a view of the plan; None: it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedPlace:
+    """A table or view at one place of a plan, and what is not seen of it there. Its name is in lower case.
+
+    With `is_apart`, the query must not see what the conditions of the view leave out.
+    """
+
+    name: Parts
+    path: Path
+    restriction: Restriction
+    is_apart: bool = False
+
+    def told(self) -> Mapping[str, Any]:
+        """Returns what `TableGuards.java` reads."""
+        return {
+            "name": self.name,
+            "path": self.path,
+            "rowFilter": self.restriction.row_filter,
+            "masks": dict(self.restriction.masks),
+            "isApart": self.is_apart,
+        }
+
+
+def has_policies(name: TableName, access: Access) -> bool:
+    """Whether more than a grant decides about a view: it has a definer, a row filter or masks."""
+    decision = access.decide(Action.SELECT, name)
+    is_restricted = isinstance(decision, Allowed) and decision.restriction.is_any
+    return is_restricted or access.definer_of(name) is not None
+
+
+def written_views(plan: ReadPlan, own_names: Collection[str]) -> Iterator[Parts]:
+    """Yields what the text names, and what is none of its tables. `own_names` are the gateway's own views."""
+    tables = {lower(table.parts) for table in plan.tables if not table.path}
+    for parts in plan.written:
+        is_own = len(parts) == 1 and parts[0] in own_names
+        if not is_own and lower(parts) not in tables:
+            yield parts
+
+
+def allow_unread(plan: ReadPlan, access: Access, own_names: Collection[str]) -> None:
+    """Checks what the text names and the plan does not show by this name.
+
+    Raises:
+        TableAccessDenied: the principal may not read it, or does not see all of it.
+    """
+    known = {lower(view.parts) for view in plan.views if not view.path}
+    for parts in written_views(plan, own_names):
+        name = name_of(parts)
+        if lower(parts) not in known and _seen(name, Action.SELECT, access).is_any:
+            raise TableAccessDenied(
+                name, Action.SELECT, "policies restrict it, and this query may not read it"
+            )
+
+
+def guarded_places(plan: ReadPlan, access: Access, definition: Definition) -> Iterator[GuardedPlace]:
+    """Yields the places where something is not seen.
+
+    Raises:
+        TableAccessDenied: the principal, or the definer of a view, may not read something.
+        ViewChanged: a view is no longer what its definer's rights were given to.
+    """
+    for view in plan.views:
+        restriction = _Decided(view.path, access).view(view.name)
+        definer = access.definer_of(view.name)
+        if definer is not None and definition(view) != definer.definition:
+            raise ViewChanged(view.name)
+        if restriction.is_any or definer is not None:
+            yield GuardedPlace(lower(view.parts), view.path, restriction, is_apart=definer is not None)
+    for table in plan.tables:
+        restriction = _Decided(table.path, access).table(table)
+        if restriction.is_any:
+            yield GuardedPlace(lower(table.name.parts), table.path, restriction)
+
+
+def allow_table(table: ReadTable, access: Access) -> Restriction:
+    """Returns what the principal does not see of a table.
+
+    Raises:
+        TableAccessDenied: it may not read the table, or reads metadata that shows what it does not see.
+    """
+    if table.metadata in HISTORY:
+        _seen(table.name, Action.DESCRIBE, access)
+        return UNRESTRICTED
+    restriction = _seen(table.name, Action.SELECT, access)
+    if restriction.is_any and table.metadata is not None:
+        raise TableAccessDenied(
+            table.name, Action.SELECT, "policies restrict it, and its metadata would show more"
+        )
+    if restriction.is_any and table.hidden_columns:
+        raise TableAccessDenied(
+            table.name, Action.SELECT, f"policies restrict it, and {table.hidden_columns[0]} would show more"
+        )
+    return restriction
+
+
+class _Decided:
+    """The decisions at one place of a plan."""
+
+    def __init__(self, path: Path, access: Access) -> None:
+        self._access = access
+        self._definer: TableName | None = None
+        for parts in reversed(path):
+            definer = access.definer_of(name_of(parts))
+            if definer is not None:
+                self._access, self._definer = definer.access, name_of(parts)
+                return
+
+    def view(self, view: TableName) -> Restriction:
+        return self._of_definer(lambda: _seen(view, Action.SELECT, self._access))
+
+    def table(self, table: ReadTable) -> Restriction:
+        return self._of_definer(lambda: allow_table(table, self._access))
+
+    def _of_definer(self, decide: Callable[[], Restriction]) -> Restriction:
+        try:
+            return decide()
+        except TableAccessDenied:
+            if self._definer is None:
+                raise
+            # Who reads the view does not have to know what is below it.
+            raise TableAccessDenied(self._definer, Action.SELECT, _NOT_FOR_DEFINER) from None
+
+
+def _seen(table: TableName, action: Action, access: Access) -> Restriction:
+    decision = access.decide(action, table)
+    if not isinstance(decision, Allowed):
+        raise TableAccessDenied(table, action)
+    return decision.restriction

@@ -1,0 +1,55 @@
+"""Digests of views: what they are defined as, with all views below them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from spark_session.java.java_source import java_instance
+from spark_session.session.read_plan import Parts, lower
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class ViewText:
+    """A view as it is now: all that gives it its rows, and a state that no two changes of it share."""
+
+    text: str
+    state: str
+
+
+class ViewDefinitions:
+    """Asks `ViewDefinitions.java` in the driver's JVM."""
+
+    def __init__(self, gateway: JavaGateway) -> None:
+        self._java = java_instance(gateway, "ViewDefinitions")
+
+    def read(self, session: SparkSession, names: Collection[Parts]) -> Mapping[Parts, ViewText | None]:
+        """Returns views by name. None: there is no such view, or its changes cannot be told."""
+        asked = sorted(names)
+        told = json.loads(self._java.read(session._jsparkSession, json.dumps(asked)))
+        return {name: _view_text(found) for name, found in zip(asked, told, strict=True)}
+
+
+def definition_of(name: Parts, texts: Mapping[Parts, ViewText | None]) -> str | None:
+    """Returns the digest of a view; `texts` has it and all views below it. None: one of them is not known."""
+    named = sorted((lower(parts) == lower(name), lower(parts), text) for parts, text in _known(texts))
+    if len(named) < len(texts):
+        return None
+    return sha256(json.dumps(named).encode()).hexdigest()
+
+
+def _known(texts: Mapping[Parts, ViewText | None]) -> list[tuple[Parts, str]]:
+    return [(parts, found.text) for parts, found in texts.items() if found is not None]
+
+
+def _view_text(found: dict[str, Any] | None) -> ViewText | None:
+    if found is None or not found["state"]:
+        return None
+    return ViewText(json.dumps(found["text"]), found["state"])
