@@ -27,7 +27,7 @@ Definition = Callable[[ReadView], str | None]
 
 @dataclass(frozen=True, slots=True)
 class GuardedPlace:
-    """A table or view at one place of a plan, and what is not seen of it there. Its name is in lower case.
+    """A table or view at one place of a plan, and its restriction there. Its name is in lower case.
 
     With `is_apart`, the query must not see what the conditions of the view leave out.
     """
@@ -37,7 +37,7 @@ class GuardedPlace:
     restriction: Restriction
     is_apart: bool = False
 
-    def told(self) -> Mapping[str, Any]:
+    def reported(self) -> Mapping[str, Any]:
         """Returns what `TableGuards.java` reads."""
         return {
             "name": self.name,
@@ -56,7 +56,7 @@ def has_policies(name: TableName, access: Access) -> bool:
 
 
 def written_views(plan: ReadPlan, own_names: Collection[str]) -> Iterator[Parts]:
-    """Yields what the text names, and what is none of its tables. `own_names` are the gateway's own views."""
+    """Yields the names in the text that are not its tables. `own_names` are views of the gateway's own."""
     tables = {lower(table.parts) for table in plan.tables if not table.path}
     for parts in plan.written:
         is_own = len(parts) == 1 and parts[0] in own_names
@@ -80,7 +80,7 @@ def allow_unread(plan: ReadPlan, access: Access, own_names: Collection[str]) -> 
 
 
 def guarded_places(plan: ReadPlan, access: Access, definition: Definition) -> Iterator[GuardedPlace]:
-    """Yields the places where something is not seen.
+    """Yields the places with a restriction.
 
     Raises:
         TableAccessDenied: the principal, or the definer of a view, may not read something.

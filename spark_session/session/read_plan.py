@@ -48,7 +48,7 @@ class ReadView:
 
 @dataclass(frozen=True, slots=True)
 class ReadPlan:
-    """What an analyzed query reads.
+    """The tables and views that an analyzed query reads.
 
     `written` are the names in its text, in full. `views` lacks those that the text names without their
     catalog or schema, unless the query was analyzed with full names. `unknown` says what cannot be named.
@@ -60,9 +60,9 @@ class ReadPlan:
     unknown: tuple[str, ...]
 
     @classmethod
-    def of(cls, told: str) -> ReadPlan:
+    def of(cls, reported: str) -> ReadPlan:
         """Reads the JSON of `ReadTables.java`."""
-        found = json.loads(told)
+        found = json.loads(reported)
         return cls(
             written=tuple(map(tuple, found["names"])),
             views=tuple(ReadView(tuple(view["name"]), _path(view["path"])) for view in found["views"]),
@@ -97,5 +97,5 @@ def lower(parts: Iterable[str]) -> Parts:
     return tuple(part.lower() for part in parts)
 
 
-def _path(told: Sequence[Sequence[str]]) -> Path:
-    return tuple(map(tuple, told))
+def _path(reported: Sequence[Sequence[str]]) -> Path:
+    return tuple(map(tuple, reported))

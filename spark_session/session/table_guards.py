@@ -111,8 +111,7 @@ class TableGuards:
     def _in_full(self, asked: _Asked, frame: DataFrame) -> tuple[DataFrame, ReadPlan, Definition]:
         """Analyzes the query again with full names, between two looks at its views.
 
-        What the views were defined as at both is what the plan was made from, since no two changes of a view
-        have the same state.
+        If a view is the same at both, the plan was made from it, since no two changes have the same state.
         """
         session = asked.session
         _, seen = self._analyzed(asked, frame)
@@ -137,7 +136,7 @@ class TableGuards:
     def _guarded(
         self, session: SparkSession, frame: DataFrame, plan: ReadPlan, places: Sequence[GuardedPlace]
     ) -> DataFrame:
-        restrictions = json.dumps([place.told() for place in places])
+        restrictions = json.dumps([place.reported() for place in places])
         views = json.dumps(sorted({lower(view.parts) for view in plan.views}))
         try:
             guarded = self._java.guarded(session._jsparkSession, frame._jdf, restrictions, views)

@@ -31,10 +31,10 @@ class ViewDefinitions:
         self._java = java_instance(gateway, "ViewDefinitions")
 
     def read(self, session: SparkSession, names: Collection[Parts]) -> Mapping[Parts, ViewText | None]:
-        """Returns views by name. None: there is no such view, or its changes cannot be told."""
+        """Returns views by name. None: there is no such view, or its catalog does not say when it changed."""
         asked = sorted(names)
-        told = json.loads(self._java.read(session._jsparkSession, json.dumps(asked)))
-        return {name: _view_text(found) for name, found in zip(asked, told, strict=True)}
+        reported = json.loads(self._java.read(session._jsparkSession, json.dumps(asked)))
+        return {name: _view_text(found) for name, found in zip(asked, reported, strict=True)}
 
 
 def definition_of(name: Parts, texts: Mapping[Parts, ViewText | None]) -> str | None:

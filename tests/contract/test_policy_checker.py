@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator
 
 import pytest
 
-from service.errors import EngineNotReady, TableNotFound
+from service.errors import CallerError, EngineNotReady, TableNotFound
 from service.model.policies.checks import CheckedPolicy, PolicyProblem
 from service.model.policies.policies import ColumnMask, RowFilter
 from service.model.policies.ready_masks import ReadyMask, expression_of
@@ -25,6 +26,7 @@ from tests.integration.engines import ICEBERG
 from tests.integration.running import REPOSITORY
 
 ORDERS = TableName("lake", "sales", "orders")
+VIEW = TableName("lake", "sales", "by_region")
 PATTERN = TablePattern.parse("lake.sales.*")
 COLUMNS = {
     "id": "BIGINT",
@@ -57,6 +59,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
     command(engine, "CREATE NAMESPACE lake.sales", schema=None)
     columns = ", ".join(f"`{name.replace('`', '``')}` {kind}" for name, kind in COLUMNS.items())
     command(engine, f"CREATE TABLE orders ({columns})", schema="sales")
+    command(engine, "CREATE VIEW by_region AS SELECT region FROM orders", schema="sales")
+    command(engine, "CREATE NAMESPACE lake.other", schema=None)
     yield engine
     engine.close()
     del engine
@@ -71,7 +75,7 @@ def spark(engine: SparkEngine) -> PolicyChecker:
 @pytest.fixture(params=["fake", pytest.param("spark", marks=pytest.mark.integration)])
 def checker(request: pytest.FixtureRequest) -> PolicyChecker:
     if request.param == "fake":
-        return FakePolicyChecker({"nowhere = 1": "There is no column nowhere."})
+        return FakePolicyChecker({"nowhere = 1": "There is no column nowhere."}, {VIEW: "3f" * 32})
     found: PolicyChecker = request.getfixturevalue("spark")
     return found
 
@@ -228,6 +232,47 @@ def test_ready_made_masks_have_the_values_that_the_documentation_says(engine: Sp
         assert (len(str(first)), first == second, none) == (64, False, None)
 
 
+def test_a_view_has_a_definition_and_other_names_have_none(checker: PolicyChecker) -> None:
+    definition = checker.definition(VIEW)
+    assert definition is not None
+    assert re.fullmatch("[0-9a-f]{64}", definition)
+    assert checker.definition(VIEW) == definition
+    assert checker.definition(TableName("lake", "sales", "nowhere")) is None
+
+
+@pytest.mark.integration
+def test_a_definition_is_that_of_all_that_gives_a_view_its_rows(
+    engine: SparkEngine, spark: PolicyChecker
+) -> None:
+    def defined(outer: str, inner: str, schema: str = "sales") -> str | None:
+        command(engine, f"CREATE OR REPLACE VIEW lake.sales.inner_view AS {inner}", schema="sales")
+        command(engine, f"CREATE OR REPLACE VIEW lake.sales.outer_view {outer}", schema=schema)
+        return spark.definition(TableName("lake", "sales", "outer_view"))
+
+    outer, inner = "AS SELECT id FROM lake.sales.inner_view", "SELECT id FROM orders"
+    first = defined(outer, inner)
+    others = [
+        defined(outer, "SELECT id FROM orders WHERE id > 0"),
+        defined(outer, inner, schema="other"),
+        defined("(number) AS SELECT id FROM lake.sales.inner_view", inner),
+        defined("AS SELECT id FROM  lake.sales.inner_view", inner),
+        defined("AS SELECT id FROM lake.sales.orders", inner),
+        defined("AS SELECT id FROM lake.sales.orders WHERE id IN (SELECT id FROM inner_view)", inner),
+    ]
+    assert len({first, *others}) == 1 + len(others)
+    assert defined(outer, inner) == first
+    assert spark.definition(ORDERS) is None
+
+
+@pytest.mark.integration
+def test_a_view_that_cannot_be_read_has_no_definition(engine: SparkEngine, spark: PolicyChecker) -> None:
+    command(engine, "CREATE TABLE passing (id INT)", schema="sales")
+    command(engine, "CREATE VIEW of_passing AS SELECT id FROM passing", schema="sales")
+    command(engine, "DROP TABLE passing", schema="sales")
+    with pytest.raises(CallerError):
+        spark.definition(TableName("lake", "sales", "of_passing"))
+
+
 @pytest.mark.integration
 def test_a_table_that_is_not_there_is_named(spark: PolicyChecker) -> None:
     with pytest.raises(TableNotFound):
@@ -237,3 +282,5 @@ def test_a_table_that_is_not_there_is_named(spark: PolicyChecker) -> None:
 def test_without_an_engine_nothing_is_accepted() -> None:
     with pytest.raises(EngineNotReady):
         SparkPolicyChecker(lambda: None, POLICY_SAFE).check(ORDERS, [row_filter("TRUE")])
+    with pytest.raises(EngineNotReady):
+        SparkPolicyChecker(lambda: None, POLICY_SAFE).definition(VIEW)

@@ -124,6 +124,37 @@ def test_a_query_is_explained_table_by_table(house: House) -> None:
     assert "cannot be read" in house.run("explain", "--as", "a", "SELECT FROM", status=1).stderr
 
 
+def test_views_with_a_definer_are_imported_exported_shown_and_explained(house: House) -> None:
+    definition = "3f" * 32
+    house.file.write_text(
+        FILE
+        + f"""
+  owner:
+    definerViews:
+      - {{view: lake.sales.By_Region, definition: {definition}}}
+"""
+    )
+    made = house.run("import", "--no-check", str(house.file))
+    assert f"+ owner: definer of view lake.sales.By_Region {definition}" in made.stdout
+    exported = house.run("export").stdout
+    assert f"view: lake.sales.By_Region\n      definition: {definition}" in exported
+    # A known view keeps its definition if the file has none.
+    house.file.write_text(exported.replace(f"      definition: {definition}\n", ""))
+    assert "Nothing changes" in house.run("import", "--no-check", str(house.file)).stdout
+    assert "definer of view" in house.run("show").stdout
+    explained = house.run("explain", "--as", "analyst", "SELECT * FROM lake.sales.by_region").stdout
+    assert "below this view is read with the rights of owner" in explained
+
+
+def test_a_new_view_is_not_imported_unread(house: House) -> None:
+    house.file.write_text(FILE + "\n  owner:\n    definerViews:\n      - {view: lake.sales.v}\n")
+    refused = house.run("import", "--no-check", str(house.file), status=1)
+    assert f"{house.file}:14: /roles/owner/definerViews/0/view: lake.sales.v: Write its `definition`" in (
+        refused.stderr.replace("\n", " ")
+    )
+    assert house.version() == 0
+
+
 def test_policies_are_shown_as_a_table(house: House) -> None:
     house.run("import", "--no-check", str(house.file))
     shown = house.run("show")

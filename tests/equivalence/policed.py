@@ -42,10 +42,11 @@ MASKS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Policed:
-    """One set of random policies for one role, and what they show."""
+    """One set of random policies for one role on the tables or views of a schema, and what they show."""
 
     policies: PolicySet
     restrictions: Mapping[str, Restriction]
+    on_schema: str = SCHEMA
 
     @property
     def access(self) -> RoleAccess:
@@ -53,7 +54,14 @@ class Policed:
         return RoleAccess(CompiledPolicies(self.policies), frozenset({ANALYST}))
 
     def make_views(self, run: Callable[[str], object], schema: str) -> None:
-        """Replaces the views of a schema by those of these policies; `run` runs a command at the catalog."""
+        """Replaces the views of a schema by those of these policies; `run` runs a command at the catalog.
+
+        They read what has these policies.
+        """
+        self.make_views_over(run, schema, self.on_schema)
+
+    def make_views_over(self, run: Callable[[str], object], schema: str, read: str) -> None:
+        """Does the same with views that read the tables or views of another schema."""
         for table, restriction in self.restrictions.items():
             masks = dict(restriction.masks)
             columns = ", ".join(
@@ -64,29 +72,29 @@ class Policed:
             )
             where = "" if restriction.row_filter is None else f" WHERE TRUE AND ({restriction.row_filter})"
             run(f"DROP VIEW IF EXISTS {schema}.{table}")
-            run(f"CREATE VIEW {schema}.{table} AS SELECT {columns} FROM {SCHEMA}.{table}{where}")
+            run(f"CREATE VIEW {schema}.{table} AS SELECT {columns} FROM {read}.{table}{where}")
 
 
-def random_policies(random: Random) -> Policed:
+def random_policies(random: Random, role: str = ANALYST, schema: str = SCHEMA) -> Policed:
     """Draws row filters for about half of the tables, and masks of some of their columns."""
     row_filters: list[RowFilter] = []
     masks: list[ColumnMask] = []
     restrictions: dict[str, Restriction] = {}
     for table in (*FACTS, *DIMENSIONS):
-        pattern = TablePattern.parse(f"lake.{SCHEMA}.{table}")
+        pattern = TablePattern.parse(f"lake.{schema}.{table}")
         predicates = random.sample(PREDICATES, random.choice((0, 0, 1, 1, 2)))
         masked = {
             column: random.choice(MASKS[column])
             for column in random.sample(sorted(MASKS), random.choice((0, 0, 0, 1, 2)))
             if column in _columns(table)
         }
-        row_filters += [RowFilter(ANALYST, pattern, predicate) for predicate in predicates]
-        masks += [ColumnMask(ANALYST, pattern, column, mask) for column, mask in masked.items()]
+        row_filters += [RowFilter(role, pattern, predicate) for predicate in predicates]
+        masks += [ColumnMask(role, pattern, column, mask) for column, mask in masked.items()]
         restrictions[table] = Restriction(
             " AND ".join(f"({predicate})" for predicate in predicates) or None, tuple(sorted(masked.items()))
         )
-    grants = (Grant(ANALYST, Action.SELECT, EVERYTHING),)
-    return Policed(PolicySet(1, grants, tuple(row_filters), tuple(masks)), restrictions)
+    grants = (Grant(role, Action.SELECT, EVERYTHING),)
+    return Policed(PolicySet(1, grants, tuple(row_filters), tuple(masks)), restrictions, schema)
 
 
 def _columns(table: str) -> tuple[str, ...]:

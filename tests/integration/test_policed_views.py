@@ -260,7 +260,7 @@ def test_row_filters_and_masks_below_are_those_of_the_definer(house: Callable[..
     expected = [(1, "A", "hidden"), (5, "A", "hidden")]
     assert asked.rows("SELECT id, region, card FROM some_orders") == expected
     assert asked.rows(
-        "SELECT o.id, v.card, o.card, o.region, v.region FROM some_orders v"
+        "SELECT o.id, v.card AS a, o.card, o.region, v.region AS b FROM some_orders v"
         " RIGHT JOIN orders o ON o.id = v.id"
     ) == [
         (2, None, "c2", "?", None),
