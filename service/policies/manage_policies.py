@@ -214,7 +214,7 @@ class PolicyService:
         of_tables: dict[TableName, list[CheckedPolicy]] = {}
         checks, left_out = 0, 0
         for policy in policies:
-            for table in tables.of(policy.pattern):
+            for table in tables.to_check(policy.pattern):
                 source = sent_to(table)
                 if source is not None and policy.pattern.covers(source):
                     # Nobody with this policy reads these dead letters, which have other columns.
@@ -235,7 +235,7 @@ class PolicyService:
         try:
             return self._checker.check(table, policies)
         except TableNotFound:
-            # It was dropped since the tables were listed.
+            # It was dropped since the tables were listed, or there is no such view.
             return []
 
 
@@ -249,6 +249,13 @@ class _Tables:
             exact = self._by_name.get(TableName(pattern.catalog, pattern.schema, pattern.table))
             return iter(() if exact is None else (exact,))
         return (table for table in self._by_name.values() if pattern.covers(table))
+
+    def to_check(self, pattern: TablePattern) -> Iterator[TableName]:
+        """Returns the tables that the pattern covers, or the name that it is: a view is not listed."""
+        found = tuple(self.of(pattern))
+        if found or "*" in str(pattern):
+            return iter(found)
+        return iter((TableName(pattern.catalog, pattern.schema, pattern.table),))
 
 
 def _may_be_in(catalog: str, policies: Iterable[AnyPolicy]) -> bool:

@@ -232,6 +232,12 @@ def test_ready_made_masks_have_the_values_that_the_documentation_says(engine: Sp
         assert (len(str(first)), first == second, none) == (64, False, None)
 
 
+@pytest.mark.integration
+def test_row_filters_and_masks_are_checked_on_views_too(spark: PolicyChecker) -> None:
+    found = spark.check(VIEW, [row_filter("region = 'A'"), row_filter("card = 'x'"), mask("region", "'*'")])
+    assert [problem.policy for problem in found] == [row_filter("card = 'x'")]
+
+
 def test_a_view_has_a_definition_and_other_names_have_none(checker: PolicyChecker) -> None:
     definition = checker.definition(VIEW)
     assert definition is not None

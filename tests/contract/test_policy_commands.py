@@ -149,7 +149,7 @@ def test_views_with_a_definer_are_imported_exported_shown_and_explained(house: H
 def test_a_new_view_is_not_imported_unread(house: House) -> None:
     house.file.write_text(FILE + "\n  owner:\n    definerViews:\n      - {view: lake.sales.v}\n")
     refused = house.run("import", "--no-check", str(house.file), status=1)
-    assert f"{house.file}:14: /roles/owner/definerViews/0/view: lake.sales.v: Write its `definition`" in (
+    assert f"{house.file}:15: /roles/owner/definerViews/0/view: lake.sales.v: Write its `definition`" in (
         refused.stderr.replace("\n", " ")
     )
     assert house.version() == 0

@@ -50,7 +50,7 @@ def show() -> None:
     for column in table.columns:
         column.overflow = "fold"
     for policy in found.policies:
-        table.add_row(*map(Text, (policy.role, _kind(policy), str(policy.pattern), _sql(policy))))
+        table.add_row(*map(Text, (policy.role, _kind(policy), _tables(policy), _sql(policy))))
     typer.echo(f"version {found.version}", err=True)
     Console().print(table)
 
@@ -201,7 +201,11 @@ def _lines(difference: PolicyDifference) -> Iterator[str]:
     for sign, policies in (("-", difference.removed), ("+", difference.added)):
         for policy in policies:
             sql = _sql(policy).replace("\n", " ")
-            yield f"{sign} {policy.role}: {_kind(policy)} {policy.pattern} {sql}".rstrip()
+            yield f"{sign} {policy.role}: {_kind(policy)} {_tables(policy)} {sql}".rstrip()
+
+
+def _tables(policy: AnyPolicy) -> str:
+    return str(policy.view if isinstance(policy, DefinerView) else policy.pattern)
 
 
 def _kind(policy: AnyPolicy) -> str:

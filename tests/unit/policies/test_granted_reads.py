@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import product
 
 import pytest
@@ -66,11 +66,11 @@ def is_allowed(asked: RoleAccess, found: ReadPlan | None = None) -> bool:
     return True
 
 
-def expected(grants: set[tuple[str, tuple[str, ...]]], outer: str | None, inner: str | None) -> bool:
+def expected(grants: Collection[tuple[str, tuple[str, ...]]], outer: str | None, inner: str | None) -> bool:
     """Returns whether the caller may read the outer view: it reads the inner one, and that one the table."""
     reader_of_inner = outer or "caller"
     reader_of_table = inner or reader_of_inner
-    return {("caller", OUTER), (reader_of_inner, INNER), (reader_of_table, TABLE)} <= grants
+    return {("caller", OUTER), (reader_of_inner, INNER), (reader_of_table, TABLE)} <= set(grants)
 
 
 @pytest.mark.parametrize("outer", [None, "first", "second"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,7 +14,7 @@ from service.model.authentication.principals import NOBODY, Principal, Principal
 from service.model.operations.health import PartState
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Allowed, Decision, Refused
-from service.model.policies.policies import ColumnMask, Grant, PolicySet
+from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet
 from service.model.policies.signs import Outcome
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.tables import TableName
@@ -183,6 +184,20 @@ def test_decisions_are_counted_by_their_outcome(house: House) -> None:
         Outcome.UNKNOWN: 0,
     }
     assert house.live.signs().version == 1
+
+
+def test_decisions_for_the_definer_of_a_view_are_counted_too(started: House) -> None:
+    view = TableName.of("lake.sales.v")
+    owned = replace(SELECT, definer_views=(DefinerView("analyst", view, "one"),))
+    started.live.replace(owned, expected_version=started.live.current().version, by="ops")
+    before = started.live.signs().decisions[Outcome.ALLOWED]
+    access = started.live.access_of(Principal("ada", PrincipalKind.KEY))
+    definer = access.definer_of(view)
+    assert definer is not None
+    assert definer.access.decide(Action.SELECT, ORDERS) == Allowed()
+    assert started.live.signs().decisions[Outcome.ALLOWED] == before + 1
+    assert access.definer_of(ORDERS) is None
+    assert started.live.access_of(NOBODY).definer_of(view) is None
 
 
 def test_a_caller_without_credentials_reads_and_appends_and_nothing_else(started: House) -> None:

@@ -68,6 +68,18 @@ def test_what_is_added_is_checked_on_each_table_of_its_pattern_and_nothing_else(
     assert checker.checked == [(ORDERS, edited)]
 
 
+def test_what_is_for_one_name_is_checked_although_views_are_not_listed() -> None:
+    checker = FakePolicyChecker({"FALSE": "It is wrong."})
+    policies = fake_policies(lambda: LISTING, checker=checker)
+    view = TableName.of("lake.sales.by_region")
+    added = RowFilter("analyst", TablePattern.parse(str(view)), "FALSE")
+    with pytest.raises(PoliciesInvalid, match="It is wrong"):
+        policies.plan(Proposal(PolicySet(row_filters=(added,))), 0)
+    assert checker.checked == [(view, added)]
+    policies.plan(Proposal(PolicySet(row_filters=(replace(added, pattern=TablePattern.parse("a.b.*")),))), 0)
+    assert len(checker.checked) == 1
+
+
 def test_sql_that_does_not_fit_a_table_is_refused_with_its_place() -> None:
     checker = FakePolicyChecker({"region = 'A'": "There is no column region."})
     policies = fake_policies(lambda: TableListing((PAY,)), checker=checker)

@@ -15,6 +15,7 @@ from service.errors import MetricsStoreDown
 from service.model.policies.actions import Action
 from service.model.policies.policies import Grant, PolicySet
 from service.model.policies.table_patterns import TablePattern
+from service.model.tables.tables import TableName
 from service.policies.live_policies import LivePolicies
 from service.policies.manage_policies import PolicyBounds
 from tests.fakes.api_keys import fake_api_keys
@@ -152,6 +153,10 @@ async def test_a_change_to_another_version_is_refused(house: House) -> None:
         ({"rowFilters": [{"tables": "a.b.c", "predicate": " "}]}, "/rowFilters/0/predicate", "empty"),
         ({"masks": [{"tables": "a.b.c", "column": "d"}]}, "/masks/0", "either `mask` or `expression`"),
         ({"masks": [{"tables": "a.b.c", "column": "d", "mask": "md5"}]}, "/masks/0/mask", "'null'"),
+        ({"definerViews": [{"view": "a.b.*"}]}, "/definerViews/0/view", "without `*`"),
+        ({"definerViews": [{"view": "v"}]}, "/definerViews/0/view", "catalog.schema.table"),
+        ({"definerViews": [{"view": "a.b.c", "definition": "x"}]}, "/definerViews/0/definition", "pattern"),
+        ({"definerViews": [{"view": "a.b.c", "definer": "x"}]}, "/definerViews/0/definer", "no field"),
     ],
 )
 async def test_a_document_that_is_not_valid_is_refused_with_the_place(
@@ -163,6 +168,31 @@ async def test_a_document_that_is_not_valid_is_refused_with_the_place(
     [fault] = refused.json()["errors"]
     assert fault["pointer"] == f"/roles/a~1b{pointer}"
     assert detail in fault["detail"]
+
+
+async def test_views_with_a_definer_are_put_with_their_definition_and_read_again(house: House) -> None:
+    view, now = TableName.of("lake.tpcds.By_Store"), "3f" * 32
+    body = {"roles": {"owner": {"definerViews": [{"view": str(view)}]}}}
+    async with house.client() as client:
+        refused = await put(client, 0, body)
+        assert (refused.status_code, refused.json()["code"]) == (422, "POLICIES_INVALID")
+        assert refused.json()["errors"] == [
+            {
+                "detail": f"{view}: There is no view of this name.",
+                "pointer": "/roles/owner/definerViews/0/view",
+            }
+        ]
+        house.checker.views[view] = now
+        made = await put(client, 0, body)
+        expected = [{"view": str(view), "definition": now}]
+        assert made.json()["difference"]["added"]["owner"]["definerViews"] == expected
+        read = await client.get("/policies", headers=as_("ops"))
+        assert read.json()["roles"]["owner"]["definerViews"] == expected
+        house.checker.views[view] = "00" * 32
+        planned = await put(client, 1, body, dryRun="true")
+        assert planned.json()["difference"] == {"added": {}, "removed": {}}
+        [warning] = planned.json()["warnings"]
+        assert f"The view {view} has changed" in warning
 
 
 async def test_sql_that_does_not_fit_is_refused_with_its_place(house: House) -> None:
