@@ -30,7 +30,8 @@ _log = structlog.get_logger(__name__)
 class PolicyBounds:
     """How many policies there may be, how large their SQL may be, and how much a change checks.
 
-    A check is that of one policy on one table. Beyond `max_checks`, a policy is checked when it is used.
+    A check is that of one policy on one table, or the read of one view with a definer. Beyond `max_checks`, a
+    policy is checked when it is used, and no view is added.
     """
 
     max_policies: int = 5_000
@@ -131,7 +132,14 @@ class PolicyService:
         before = self._store.load()
         if expected_version not in (None, before.version):
             raise PoliciesChanged(before.version)
-        pinned = pinned_views(asked, before, proposal.places, self._checker, is_checked=is_checked)
+        pinned = pinned_views(
+            asked,
+            before,
+            proposal.places,
+            self._checker,
+            is_checked=is_checked,
+            max_checks=self._bounds.max_checks,
+        )
         change = difference(before, pinned.policies)
         warnings = self._check_added(change.added, pinned.places, is_checked=is_checked)
         version = before.version + bool(change)

@@ -31,17 +31,19 @@ def pinned_views(
     checker: PolicyChecker,
     *,
     is_checked: bool = True,
+    max_checks: int = 1_000,
 ) -> PinnedViews:
     """Returns the policies with the definition of each view.
 
     A view without one keeps the definition that it had `before`. A new one gets that of the view as it is
-    now. One that is new and given must be that of the view as it is now, if `is_checked`.
+    now. One that is new and given must be that of the view as it is now, if `is_checked`. At most
+    `max_checks` views are read.
 
     Raises:
         PoliciesInvalid: a view does not exist, cannot be read, or is not what its definition says.
         PartDown: the engine or the catalog of a new view does not answer.
     """
-    pinning = _Pinning(before, places, checker, is_checked)
+    pinning = _Pinning(before, places, checker, is_checked, max_checks)
     found = {view: pinning.pinned(view) for view in policies.definer_views}
     pinning.faults.extend(_contradictions(found, places))
     if pinning.faults:
@@ -57,6 +59,7 @@ class _Pinning:
     places: Mapping[AnyPolicy, str]
     checker: PolicyChecker
     is_checked: bool
+    max_checks: int
     faults: list[Fault] = field(default_factory=list)
     _kept: list[DefinerView] = field(default_factory=list)
     _read: dict[TableName, str | None] = field(default_factory=dict)
@@ -77,7 +80,11 @@ class _Pinning:
 
     def warnings(self) -> Iterator[str]:
         """Yields a warning for each view that is no longer what its definition says."""
-        for view in self._kept if self.is_checked else ():
+        kept = [view for view in self._kept if self.is_checked]
+        for number, view in enumerate(kept):
+            if not self._may_read(view.view):
+                yield f"Whether {len(kept) - number} more views have changed was not checked."
+                return
             try:
                 now = self._now(view.view)
             except GatewayError as failure:
@@ -92,6 +99,11 @@ class _Pinning:
                 )
 
     def _checked(self, view: DefinerView) -> DefinerView:
+        if not self._may_read(view.view):
+            self._fault(
+                view, f"One change may add {self.max_checks} views: add this one with another change."
+            )
+            return view
         try:
             now = self._now(view.view)
         except CallerError as failure:
@@ -103,6 +115,9 @@ class _Pinning:
         if view.definition not in ("", now):
             self._fault(view, f"The view has another definition now. Look at it, and write this one: {now}")
         return replace(view, definition=now)
+
+    def _may_read(self, view: TableName) -> bool:
+        return view in self._read or len(self._read) < self.max_checks
 
     def _now(self, view: TableName) -> str | None:
         if view not in self._read:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import re
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from uuid import uuid4
@@ -383,6 +385,37 @@ def test_a_view_that_changed_is_refused_until_its_definition_is_imported(
     assert owned.with_definers(moving="owner").rows(sql)[0] in {(5,), (3,)}
     command(asked.engine, f"CREATE OR {undo}")
     assert owned.rows(sql) == [(5,)]
+
+
+def test_a_view_that_changes_during_queries_never_shows_another_text(house: Callable[..., House]) -> None:
+    asked = house(*select("analyst", "shop.flipping"), *select("owner", "*.*"))
+    narrow, wide = (
+        f"CREATE OR REPLACE VIEW flipping AS SELECT id FROM orders{where}" for where in (" WHERE id = 1", "")
+    )
+    command(asked.engine, narrow)
+    owned = asked.with_definers(flipping="owner")
+    is_over = threading.Event()
+
+    def flip() -> None:
+        while not is_over.is_set():
+            command(asked.engine, wide)
+            command(asked.engine, narrow)
+
+    flipping = threading.Thread(target=flip)
+    flipping.start()
+    outcomes = Counter[str]()
+    try:
+        for _ in range(40):
+            try:
+                assert owned.rows("SELECT a.id FROM flipping a JOIN flipping b ON a.id = b.id") == of_ids(1)
+                outcomes["read"] += 1
+            except ViewChanged:
+                outcomes["refused"] += 1
+    finally:
+        is_over.set()
+        flipping.join(60)
+    assert outcomes.total() == 40
+    assert owned.rows("SELECT id FROM flipping") == of_ids(1)
 
 
 def test_the_same_text_at_another_schema_is_another_view(house: Callable[..., House]) -> None:

@@ -139,6 +139,20 @@ def test_a_change_shows_the_definition_that_it_gives_rights_to() -> None:
     assert removed.difference.removed == (replace(WRITTEN, definition=NOW),)
 
 
+def test_so_many_views_are_read_for_one_change() -> None:
+    names = [TableName.of(f"lake.sales.v{number}") for number in range(3)]
+    checker = FakePolicyChecker(views=dict.fromkeys(names, NOW))
+    asked = views(*(DefinerView("owner", name) for name in names))
+    with pytest.raises(PoliciesInvalid) as caught:
+        pinned_views(asked, NOTHING, {}, checker, max_checks=2)
+    [fault] = caught.value.faults
+    assert "lake.sales.v2: One change may add 2 views" in fault.detail
+    before = views(*(DefinerView("owner", name, NOW) for name in names))
+    kept = pinned_views(asked, before, {}, checker, max_checks=2)
+    assert kept.policies == before
+    assert kept.warnings == ("Whether 1 more views have changed was not checked.",)
+
+
 def test_views_count_as_policies() -> None:
     policies = fake_policies(
         lambda: TableListing(()), checker=FakePolicyChecker(views={VIEW: NOW}), bounds=PolicyBounds(1)
