@@ -11,8 +11,9 @@ from pyiceberg.catalog.sql import SqlCatalog
 from service.errors import QueryFailed, StatementNotAllowed, TableAccessDenied
 from service.gateway import Gateway
 from service.model.policies.actions import Action
-from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
+from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
 from service.model.policies.table_patterns import TablePattern
+from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.run_statement import HIDDEN_PLAN, HIDDEN_VALUES
@@ -25,6 +26,7 @@ VIEWS = {
     "seen_through": "SELECT * FROM seen",
     "of_secret": "SELECT k FROM tiny",
     "secret_view": "SELECT k FROM by_k",
+    "dim_seen": "SELECT * FROM dim",
 }
 SELECTED = (Grant("analyst", Action.SELECT, SHOP),)
 DENIED = tuple(
@@ -209,6 +211,43 @@ def test_each_of_two_callers_sees_their_own_rows_in_turn(
         }
         assert keys[few] == keys[harness] & {1, 2}
         assert keys[analyst] == keys[harness] & {-1, 0, 1, 2}
+
+
+def test_callers_of_one_view_see_their_own_rows_in_turn(
+    gateway: Gateway, analyst: Harness, harness: Harness
+) -> None:
+    """For one the view is replaced by its text, so that keys and rows of the table below it are cached."""
+    view, dimension = TableName.of("lake.shop.dim_seen"), TablePattern.parse("lake.shop.dim")
+    engine = gateway.queries.ports.engine
+    assert isinstance(engine, SparkEngine)
+    assert engine.session is not None
+    with engine.session.children.taken("lake", "shop", str(uuid4())) as child:
+        definition = engine.session.table_guards.definition(child, view)
+    assert definition is not None
+    granted = [
+        Grant(role, Action.SELECT, TablePattern.parse(f"lake.shop.{table}"))
+        for role, table in (("few", "*"), ("reader", "by_k"), ("reader", "dim_seen"), ("owner", "dim"))
+    ]
+    own = RowFilter("few", TablePattern.parse(str(view)), "k IN (1, 2)")
+    of_owner = RowFilter("owner", dimension, "k IN (2, 3)")
+    filtered = PolicySet(1, tuple(granted), (own,))
+    owned = PolicySet(1, tuple(granted), (of_owner,), (), (DefinerView("owner", view, definition),))
+    callers = {
+        harness: None,
+        analyst: {-1, 0, 1, 2},
+        Harness(gateway, access=RoleAccess(CompiledPolicies(filtered), frozenset({"few"}))): {1, 2},
+        Harness(gateway, access=RoleAccess(CompiledPolicies(owned), frozenset({"reader"}))): {2, 3},
+    }
+    sql = "SELECT f.id, f.k FROM by_k f JOIN dim_seen d ON f.k = d.k WHERE d.year >= 1998"
+    for _ in range(3):
+        seen = {
+            caller: set(caller.check(sql, compares_files=False).filtered.rows.column("k").to_pylist())
+            for caller in callers
+        }
+        everything = seen[harness]
+        assert everything > {1, 2, 3}
+        for caller, keys in callers.items():
+            assert seen[caller] == (everything if keys is None else everything & keys)
 
 
 def test_a_row_filter_on_a_dimension_prunes_the_fact(gateway: Gateway) -> None:
