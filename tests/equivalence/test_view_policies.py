@@ -72,7 +72,7 @@ def test_random_policies_of_views_show_what_views_by_hand_show(
     caller = random_policies(random, ANALYST, VIEWS)
     defined = frozenset(random.sample(TABLES, len(TABLES) // 2))
     _make_views(make, random, owner, caller, defined)
-    asked = Harness(gateway, access=_access(engine, owner, caller, defined))
+    asked = Harness(gateway, VIEWS, _access(engine, owner, caller, defined))
     by_hand = Harness(gateway, BY_HAND)
 
     @seed(number)
