@@ -553,7 +553,8 @@ def test_parameters_and_versions_of_queries_over_a_definers_view(house: Callable
     named = {"id": Parameter("2", "INT")}
     for sql in (
         "SELECT id FROM some_orders WHERE id = :id",
-        "WITH c AS (SELECT * FROM some_orders WHERE id = :id) SELECT id FROM c WHERE id IN (SELECT (:id))",
+        "WITH c AS (SELECT * FROM some_orders WHERE id = :id) SELECT id FROM c"
+        " WHERE id IN (SELECT max(id) FROM c WHERE id = :id)",
     ):
         assert owned.run(sql, parameters=named).rows.to_pylist() == [{"id": 2}]
     for version in ("VERSION AS OF 'first'", "VERSION AS OF 1", "TIMESTAMP AS OF now()"):
