@@ -174,6 +174,11 @@ WAYS = (
     " LATERAL (SELECT 1 FROM {view} v WHERE v.id = x.id)",
     "WITH RECURSIVE r (id, n) AS (SELECT id, 0 FROM {view} UNION ALL SELECT id, n + 1 FROM r WHERE n < 1)"
     " SELECT id FROM r WHERE n = 1",
+    "SELECT id FROM (SELECT {view}.* FROM {view})",
+    "SELECT id FROM {view} NATURAL JOIN (SELECT id FROM {view})",
+    "SELECT a.id FROM {view} a LEFT SEMI JOIN {view} b USING (id)",
+    "SELECT id FROM {view} INTERSECT SELECT id FROM {view} ORDER BY (SELECT max(id) FROM {view})",
+    "SELECT max(id) OVER (PARTITION BY id) AS id FROM {view} LATERAL VIEW explode(array(1)) e AS x",
     "SELECT /*+ BROADCAST({view}) */ id FROM {view} TABLESAMPLE (100 PERCENT)",
 )
 """Each gives the ids of the view."""
