@@ -72,7 +72,7 @@ class EngineResult:
     `planned_tables` are the tables, in lower case, whose scans keep files to read in the plan, whatever was
     read in the end; None when it is unknown. `with_totals` adds the totals of every level to skipped scans;
     only the engine knows all of them. `lineage` names the source columns of each result column, None when it
-    is unknown.
+    is unknown. `applied` are the names of the policies that it applied; None when it is unknown.
     """
 
     rows: pa.Table
@@ -85,6 +85,7 @@ class EngineResult:
     planned_tables: Callable[[], frozenset[str] | None] = lambda: None
     with_totals: Callable[[Sequence[ScanRecord]], tuple[ScanRecord, ...]] = tuple
     lineage: Callable[[], ColumnLineage | None] = lambda: None
+    applied: tuple[str, ...] | None = None
 
 
 class Engine(Protocol):

@@ -16,6 +16,4 @@ def applied_policies(access: Access, tables: Iterable[str]) -> Iterator[str]:
     for name in tables:
         decision = access.decide(Action.SELECT, TableName.of(name))
         if isinstance(decision, Allowed):
-            if decision.restriction.row_filter is not None:
-                yield f"row filter of {name}"
-            yield from (f"mask of {name}.{column}" for column, _ in decision.restriction.masks)
+            yield from decision.restriction.named(name)

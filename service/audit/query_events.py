@@ -97,12 +97,14 @@ def with_tables(details: Details, ended: QueryRecord | Explanation, access: Acce
     """Adds the tables that a query read or was planned with, the columns of its scans, and applied policies.
 
     A table also counts if it was read for keys, if its rows were in memory, or if its join was eliminated.
+    The engine says which policies it applied to its scans: below a view, these may be those of its definer.
     """
     columns: dict[str, list[str]] = {}
     for scan in ended.scans:
         columns.setdefault(scan.table, []).extend(scan.columns)
     named = with_names(details, (*columns, *_tables_beside_scans(ended)), columns)
-    return with_policies(named, applied_policies(access, named.tables))
+    others = named.tables if ended.applied is None else _tables_beside_scans(ended)
+    return with_policies(named, dict.fromkeys((*(ended.applied or ()), *applied_policies(access, others))))
 
 
 def _tables_beside_scans(ended: QueryRecord | Explanation) -> Iterator[str]:

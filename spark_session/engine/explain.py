@@ -22,7 +22,7 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
     with session.children.taken(
         statement.catalog, statement.schema, str(statement.query_id), statement.caller
     ) as child:
-        asked, is_restricted = analyzed(session, child, statement)
+        asked, applied = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         session.rows.is_short(frame, statement.row_limit)
         session.guard.allow_planned(frame)
@@ -34,7 +34,8 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
             planning_ms=milliseconds(started, time.monotonic()),
             running_ms=0,
             scans=scans,
-            plan_text=lambda: shown_plan(frame, is_restricted),
+            plan_text=lambda: shown_plan(frame, bool(applied)),
             planned_tables=lambda: session.planned_tables.read(frame),
             with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
+            applied=applied,
         )

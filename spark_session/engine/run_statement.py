@@ -33,7 +33,12 @@ class Attempt:
     started: float = field(default_factory=time.monotonic)
     planned: float | None = None
     frame: DataFrame | None = None
-    is_restricted: bool = False
+    applied: tuple[str, ...] = ()
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether policies hide something of what it reads."""
+        return bool(self.applied)
 
     def so_far(self, session: WarmSession) -> EngineRun | None:
         """Returns the run's report when it ended; None if it was never planned."""
@@ -44,6 +49,7 @@ class Attempt:
             running_ms=milliseconds(self.planned, time.monotonic()),
             scans=session.scan_reader.read(self.frame),
             plan_text=shown_plan(self.frame, self.is_restricted),
+            applied=self.applied,
         )
 
 
@@ -59,7 +65,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
     with session.children.taken(
         statement.catalog, statement.schema, str(statement.query_id), statement.caller
     ) as child:
-        asked, attempt.is_restricted = analyzed(session, child, statement)
+        asked, attempt.applied = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         is_short = session.rows.is_short(frame, statement.row_limit)
         session.guard.allow_planned(frame)
@@ -78,13 +84,16 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             planned_tables=lambda: session.planned_tables.read(frame),
             with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
             lineage=lambda: session.column_lineage.read(asked),
+            applied=attempt.applied,
         )
 
 
-def analyzed(session: WarmSession, child: SparkSession, statement: Statement) -> tuple[DataFrame, bool]:
+def analyzed(
+    session: WarmSession, child: SparkSession, statement: Statement
+) -> tuple[DataFrame, tuple[str, ...]]:
     """Returns the statement as Spark understands it, over what its principal sees, after all checks.
 
-    Also returns whether policies hide something of its tables.
+    Also returns the names of the policies that hide something of its tables.
 
     Raises:
         TableAccessDenied: its principal may not read a table.

@@ -6,7 +6,7 @@ around it that has one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,12 +27,12 @@ Definition = Callable[[ReadView], str | None]
 
 @dataclass(frozen=True, slots=True)
 class GuardedPlace:
-    """A table or view at one place of a plan, and its restriction there. Its name is in lower case.
+    """A table or view at one place of a plan, and its restriction there.
 
-    With `is_apart`, the query must not see what the conditions of the view leave out.
+    With `is_apart`, it is a view with a definer: the query must not see what the view's conditions leave out.
     """
 
-    name: Parts
+    table: TableName
     path: Path
     restriction: Restriction
     is_apart: bool = False
@@ -40,7 +40,7 @@ class GuardedPlace:
     def reported(self) -> Mapping[str, Any]:
         """Returns what `TableGuards.java` reads."""
         return {
-            "name": self.name,
+            "name": lower(self.table.parts),
             "path": self.path,
             "rowFilter": self.restriction.row_filter,
             "masks": dict(self.restriction.masks),
@@ -92,11 +92,21 @@ def guarded_places(plan: ReadPlan, access: Access, definition: Definition) -> It
         if definer is not None and definition(view) != definer.definition:
             raise ViewChanged(view.name)
         if restriction.is_any or definer is not None:
-            yield GuardedPlace(lower(view.parts), view.path, restriction, is_apart=definer is not None)
+            yield GuardedPlace(view.name, view.path, restriction, is_apart=definer is not None)
     for table in plan.tables:
         restriction = _Decided(table.path, access).table(table)
         if restriction.is_any:
-            yield GuardedPlace(lower(table.name.parts), table.path, restriction)
+            yield GuardedPlace(table.name, table.path, restriction)
+
+
+def applied_policies(places: Iterable[GuardedPlace]) -> tuple[str, ...]:
+    """Returns the names of the policies at these places, each once."""
+    names: list[str] = []
+    for place in places:
+        if place.is_apart:
+            names.append(f"definer of {place.table}")
+        names += place.restriction.named(str(place.table))
+    return tuple(dict.fromkeys(names))
 
 
 def allow_table(table: ReadTable, access: Access) -> Restriction:

@@ -25,6 +25,7 @@ from spark_session.session.granted_reads import (
     Definition,
     GuardedPlace,
     allow_unread,
+    applied_policies,
     guarded_places,
     has_policies,
     written_views,
@@ -59,8 +60,8 @@ class TableGuards:
         access: Access,
         own_names: Collection[str] = (),
         check: Callable[[DataFrame], None] | None = None,
-    ) -> tuple[DataFrame, bool]:
-        """Returns the query over its tables as the principal sees them, and whether anything is restricted.
+    ) -> tuple[DataFrame, tuple[str, ...]]:
+        """Returns the query over its tables as the principal sees them, and the names of applied policies.
 
         `frame` is the analyzed `sql`. `own_names` are views of the gateway's own, which the text may name.
         `check` is called with what Spark has analyzed again.
@@ -72,7 +73,7 @@ class TableGuards:
             StatementNotAllowed: the plan reads something whose name is not known.
         """
         if access is FULL_ACCESS:
-            return frame, False
+            return frame, ()
         asked = _Asked(session, sql, access)
         plan = self._read(asked, frame)
         named = {*written_views(plan, own_names), *(view.parts for view in plan.views)}
@@ -84,8 +85,8 @@ class TableGuards:
         allow_unread(plan, access, own_names)
         places = list(guarded_places(plan, access, definition))
         if not places:
-            return frame, False
-        return self._guarded(session, frame, plan, places), True
+            return frame, ()
+        return self._guarded(session, frame, plan, places), applied_policies(places)
 
     def definition(self, session: SparkSession, view: TableName) -> str | None:
         """Returns the digest of a view and of all views below it. None: there is no such view.

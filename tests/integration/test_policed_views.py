@@ -276,6 +276,11 @@ def test_row_filters_and_masks_below_are_those_of_the_definer(house: Callable[..
         filters=(RowFilter("owner", table, "region = 'A'"), RowFilter("analyst", table, "id > 1")),
         masks=(ColumnMask("owner", table, "card", "'hidden'"), ColumnMask("analyst", table, "region", "'?'")),
     ).with_definers(some_orders="owner")
+    assert asked.run("SELECT id FROM some_orders").applied == (
+        "definer of lake.shop.some_orders",
+        "row filter of lake.shop.orders",
+        "mask of lake.shop.orders.card",
+    )
     expected = [(1, "A", "hidden"), (5, "A", "hidden")]
     assert asked.rows("SELECT id, region, card FROM some_orders") == expected
     assert asked.rows(

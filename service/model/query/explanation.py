@@ -49,7 +49,7 @@ class Explanation:
 
     `plans` is None when the text cannot be parsed. A query that was only planned has no id. Its scans are
     reported as planned, so the number of rows that they read is unknown. `trace_id` is that of the request
-    that sent the query; None if it was not traced.
+    that sent the query; None if it was not traced. `applied` are the names of applied policies, if known.
     """
 
     query_id: UUID | None
@@ -70,6 +70,7 @@ class Explanation:
     rewrites: tuple[RewriteRecord, ...] = ()
     verification: Verification | None = None
     trace_id: str | None = None
+    applied: tuple[str, ...] | None = None
 
     @property
     def has_run(self) -> bool:

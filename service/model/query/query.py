@@ -134,12 +134,16 @@ class QueryError:
 
 @dataclass(frozen=True, slots=True)
 class EngineRun:
-    """The engine's report on a query that started to run, whether or not it succeeded."""
+    """The engine's report on a query that started to run, whether or not it succeeded.
+
+    `applied` are the names of the policies that it applied; None: it did not say.
+    """
 
     planning_ms: int
     running_ms: int
     scans: tuple[ScanRecord, ...]
     plan_text: str
+    applied: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +155,8 @@ class QueryRecord:
 
     `rewritten_sql` is None when the query ran as its caller wrote it. `verification` is None when none was
     requested, or the query did not get that far. `trace` is None when the request was not traced. `lineage`
-    is for lineage consumers, and `origin` and `access` for the audit log: the metrics store does not keep
-    them here.
+    is for lineage consumers. `origin`, `access`, and the names of the policies that the engine `applied` are
+    for the audit log: the metrics store does not keep them here.
     """
 
     query_id: UUID
@@ -184,3 +188,4 @@ class QueryRecord:
     trace: TraceContext | None = None
     origin: Origin | None = None
     access: Access = FULL_ACCESS
+    applied: tuple[str, ...] | None = None

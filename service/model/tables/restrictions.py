@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -26,6 +27,16 @@ class Restriction:
     def is_masked(self, column: str) -> bool:
         """Whether the column is masked; its name may be in any case."""
         return column.lower() in dict(self.masks)
+
+    def named(self, table: str) -> Iterator[str]:
+        """Yields a name for the row filter and for each mask, as audit events have them.
+
+        >>> list(Restriction("a = 1", (("card", "NULL"),)).named("lake.a.t"))
+        ['row filter of lake.a.t', 'mask of lake.a.t.card']
+        """
+        if self.row_filter is not None:
+            yield f"row filter of {table}"
+        yield from (f"mask of {table}.{column}" for column, _ in self.masks)
 
     @property
     def fingerprint(self) -> str:

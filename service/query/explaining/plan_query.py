@@ -58,6 +58,7 @@ def _explanation(query: QueryHandle, planned: EngineResult, calls: BoundedCalls)
         record,
         state=QueryState.SUCCEEDED,
         scans=with_shown_counts(planned.scans, query.access),
+        applied=planned.applied,
         filters=(*record.filters, *unfiltered_scans(query.pruned, planned.scans)),
         spark_plan=plan_text_of(planned)[:MAX_PLAN_CHARACTERS],
         planning_ms=pruning_ms + planned.planning_ms,

@@ -177,6 +177,7 @@ class QueryHandle:
             row_count=manifest.row_count,
             byte_count=manifest.byte_count,
             scans=with_shown_counts(result.scans, self.access),
+            applied=result.applied,
             filters=self._filters(result.scans),
         )
         return self._end(record, manifest, None, now_ms)
@@ -200,6 +201,7 @@ class QueryHandle:
             planning_ms=planning_ms,
             running_ms=worked_ms - planning_ms,
             scans=() if run is None else with_shown_counts(run.scans, self.access),
+            applied=None if run is None else run.applied,
             filters=self._filters(() if run is None else run.scans),
         )
         return self._end(record, None, failure, now_ms)

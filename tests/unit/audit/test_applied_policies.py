@@ -47,6 +47,18 @@ def test_without_restrictions_none_is_named() -> None:
     assert query_event(full_record(), lambda _: None).details.policies == ()
 
 
+def test_what_the_engine_applied_to_its_scans_counts() -> None:
+    """Below a view with a definer, the row filters and masks of the caller are not applied."""
+    of = access(RowFilter("analyst", EVERYTHING, "a > 1"))
+    report = ("definer of lake.shop.v", "mask of lake.shop.item.card")
+    ended = replace(full_record(), access=of, applied=report, filters=(), rewrites=())
+    assert query_event(ended, lambda _: None).details.policies == report
+    beside = query_event(replace(ended, filters=full_record().filters), lambda _: None).details
+    assert beside.policies[:2] == report
+    assert len(beside.policies) > 2
+    assert all(policy.startswith("row filter of") for policy in beside.policies[2:])
+
+
 def test_too_many_are_cut_and_said() -> None:
     found = with_policies(Details(), (f"mask of t.{number}" for number in range(MAX_POLICIES + 1)))
     assert len(found.policies) == MAX_POLICIES

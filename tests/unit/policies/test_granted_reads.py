@@ -18,6 +18,7 @@ from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from spark_session.session.granted_reads import (
     GuardedPlace,
     allow_unread,
+    applied_policies,
     guarded_places,
     has_policies,
     written_views,
@@ -47,6 +48,10 @@ def access(
 
 def table(*path: tuple[str, ...], metadata: str | None = None, hidden: tuple[str, ...] = ()) -> ReadTable:
     return ReadTable(TableName.of(".".join(TABLE)), TABLE, metadata, hidden, path)
+
+
+def named(parts: tuple[str, ...]) -> TableName:
+    return TableName.of(".".join(parts))
 
 
 def plan(*tables: ReadTable, written: tuple[tuple[str, ...], ...] = (OUTER,)) -> ReadPlan:
@@ -113,11 +118,17 @@ def test_restrictions_are_those_of_who_reads_the_place() -> None:
     )
     found = list(guarded_places(plan(table(), table(OUTER, INNER)), asked, defined))
     assert found == [
-        GuardedPlace(OUTER, (), Restriction("((a = 3))"), is_apart=True),
-        GuardedPlace(INNER, (OUTER,), Restriction(masks=(("b", "NULL"),))),
-        GuardedPlace(TABLE, (), Restriction("((a = 1))")),
-        GuardedPlace(TABLE, (OUTER, INNER), Restriction("((a = 2))")),
+        GuardedPlace(named(OUTER), (), Restriction("((a = 3))"), is_apart=True),
+        GuardedPlace(named(INNER), (OUTER,), Restriction(masks=(("b", "NULL"),))),
+        GuardedPlace(named(TABLE), (), Restriction("((a = 1))")),
+        GuardedPlace(named(TABLE), (OUTER, INNER), Restriction("((a = 2))")),
     ]
+    assert applied_policies(found) == (
+        "definer of lake.v.outer",
+        "row filter of lake.v.outer",
+        "mask of lake.v.inner.b",
+        "row filter of lake.t.table",
+    )
 
 
 @pytest.mark.parametrize("found", [None, "00" * 32, ""])
