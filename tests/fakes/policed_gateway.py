@@ -30,7 +30,8 @@ from service.policies.require import may
 from service.query.explaining.planning_service import Planning
 from service.query.lifecycle.query_status import QueryStatus
 from service.query.query_service import ResultChunk, Submission
-from spark_session.session.table_guards import ReadTable, allow_table
+from spark_session.session.granted_reads import allow_table
+from spark_session.session.read_plan import ReadTable
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.gateway import TABLE, FakeGateway
