@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal, Self
@@ -28,6 +29,7 @@ from service.model.tables.tables import TableName
 from service.policies.manage_policies import PlannedChange, Proposal
 
 MAX_ROLES = 10_000
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def _role(name: str) -> str:
@@ -51,6 +53,12 @@ def _view(text: str) -> str:
     _pattern(text)
     if "*" in text:
         raise ValueError("one view is named like catalog.schema.view, without `*`")
+    return text
+
+
+def _definition(text: str) -> str:
+    if not _DIGEST.fullmatch(text):
+        raise ValueError("a definition has 64 digits, each 0 to 9 or a to f")
     return text
 
 
@@ -84,7 +92,7 @@ ViewName = Annotated[
 ]
 Definition = Annotated[
     str,
-    StringConstraints(pattern=r"^[0-9a-f]{64}$"),
+    AfterValidator(_definition),
     Field(
         description="the digest of the view, and of the views below it, that has these rights; none: that of"
         " the view as it is now, or the one that is stored"

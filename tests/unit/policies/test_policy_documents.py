@@ -158,7 +158,7 @@ def test_a_file_as_people_write_it() -> None:
         ),
         (
             "roles:\n  a:\n    definerViews:\n      - {view: a.b.v, definition: abc}",
-            "p.yaml:4: /roles/a/definerViews/0/definition: String should match pattern",
+            "p.yaml:4: /roles/a/definerViews/0/definition: a definition has 64 digits",
         ),
         ("definerViews: []\nroles: {}", "p.yaml:1: /definerViews: There is no field of this name"),
         ("roles:\n  a: &x {}\n  b: *x", "p.yaml:3: aliases are not accepted"),
