@@ -27,6 +27,7 @@ from sluice_client import (
     SchemaInvalid,
     connect,
 )
+from sluice_client.ingest.bodies import BodyType, SpooledBody
 from tests.client.gateways import Served
 
 TABLE = "lake.logs.events"
@@ -259,6 +260,21 @@ def test_a_source_that_fails_half_way_writes_nothing(gateway: Served, connection
     # The connection that was cut off is not used again.
     connection.ingest(TABLE, RECORDS)
     assert gateway.written() == WRITTEN
+
+
+def test_bytes_whose_source_failed_are_not_sent_again_as_if_they_were_all() -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"a"
+        raise OSError("the pipe is gone")
+
+    body = SpooledBody(BodyType("text/csv"), pieces(), memory_bytes=10)
+    first = body.open()
+    assert next(first) == b"a"
+    assert body.can_open()
+    with pytest.raises(OSError, match="the pipe is gone"):
+        next(first)
+    assert not body.can_open()
+    body.close()
 
 
 def test_a_file_that_is_missing_or_text_is_an_error(connection: Connection, tmp_path: Path) -> None:
