@@ -5,17 +5,16 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import product
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from pyiceberg.table import Table
 
-from sluice_client import Connection, NotFound, QueryTimedOut, SqlInvalid, connect, dbapi
+from sluice_client import Connection, NotFound, QueryTimedOut, Result, SqlInvalid, connect, dbapi
 from tests.integration.log_tables import ids, named
 from tests.integration.running import ENDLESS, RunningGateway
-from tests.integration.test_result_types import SCALARS, SHAPES
+from tests.integration.test_result_types import SHAPES, columns_of
 
 pytestmark = pytest.mark.integration
 
@@ -55,26 +54,40 @@ def test_parameters_have_their_types(connection: Connection) -> None:
     assert list(row) == values
 
 
-@pytest.mark.parametrize(("shape", "kind"), product(SHAPES, SCALARS))
-def test_every_type_can_be_read(connection: Connection, shape: str, kind: str) -> None:
-    expression = SHAPES[shape][0].format(SCALARS[kind][0])
-    result = connection.query(f"SELECT {expression} AS v")
-    table = result.arrow()
-    assert table.num_rows == result.row_count == 1
-    assert len(result.rows()) == 1
+def query_of(connection: Connection, shape: str) -> Result:
+    selected = ", ".join(f"{sql} AS {name}" for name, (sql, _) in columns_of(shape).items())
+    return connection.query(f"SELECT {selected} FROM range(1, 4, 2)")
 
 
-@pytest.mark.parametrize("kind", sorted(SCALARS.keys() - {"twice_named"}))
-def test_every_type_becomes_a_frame_and_comes_back(connection: Connection, kind: str) -> None:
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    result = connection.query(f"SELECT {SCALARS[kind][0]} AS v")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_type_can_be_read(connection: Connection, shape: str) -> None:
+    result = query_of(connection, shape)
     table = result.arrow()
-    frame = result.pandas()
-    assert isinstance(frame, pandas.DataFrame)
-    assert pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None).equals(table)
-    other = result.polars()
-    assert isinstance(other, polars.DataFrame)
-    assert other.height == 1
+    assert table.num_rows == result.row_count == 2
+    assert [column.name for column in result.columns] == table.column_names == list(columns_of(shape))
+    assert len(result.rows()) == 2
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_type_becomes_a_frame_of_pandas_and_comes_back(connection: Connection, shape: str) -> None:
+    pytest.importorskip("pandas")
+    result = query_of(connection, shape)
+    table = result.arrow()
+    back = pa.Table.from_pandas(result.pandas(), preserve_index=False)
+    for name in table.column_names:
+        assert back.schema.field(name).type == table.schema.field(name).type, name
+        assert back.column(name).equals(table.column(name)), name
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_type_becomes_a_frame_of_polars(connection: Connection, shape: str) -> None:
+    polars = pytest.importorskip("polars")
+    sql = {name: text for name, (text, _) in columns_of(shape).items() if name != "twice_named"}
+    selected = ", ".join(f"{text} AS {name}" for name, text in sql.items())
+    result = connection.query(f"SELECT {selected} FROM range(1, 4, 2)")
+    frame = result.polars()
+    assert isinstance(frame, polars.DataFrame)
+    assert (frame.height, frame.columns) == (2, list(sql))
 
 
 @pytest.mark.parametrize("form", ["records", "table", "pandas", "polars"])
