@@ -101,10 +101,11 @@ $(RUNTIME): requirements.lock pyproject.toml
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(DEV): $(RUNTIME) requirements-dev.lock requirements-chart.lock
+$(DEV): $(RUNTIME) requirements-dev.lock requirements-chart.lock requirements-compliance.lock
 	@echo "installing what tests and checks need …"
 	@$(PIP) --require-hashes -r requirements-dev.lock || $(NO_REGISTRY)
 	@$(PIP) --require-hashes --no-deps -r requirements-chart.lock || $(NO_REGISTRY)
+	@$(PIP) --require-hashes --no-deps --no-build-isolation --use-pep517 -r requirements-compliance.lock || $(NO_REGISTRY)
 	@touch $@
 
 $(LOAD): $(DEV) requirements-load.lock
@@ -124,6 +125,7 @@ lock: $(DEV) ## pin anew what pyproject.toml names, with hashes and without an i
 	@$(BIN)/uv pip compile $(LOCK) --extra setup -o requirements.lock pyproject.toml
 	@$(BIN)/uv pip compile $(LOCK) --extra setup --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	@$(BIN)/uv pip compile $(LOCK) --no-deps --group chart -o requirements-chart.lock
+	@$(BIN)/uv pip compile $(LOCK) --no-deps --group compliance -o requirements-compliance.lock
 	@$(BIN)/uv pip compile $(LOCK) -c requirements-dev.lock --group load -o requirements-load.lock
 	@$(BIN)/uv pip compile $(LOCK) --group docs -o requirements-docs.lock
 	@$(BIN)/uv pip compile $(LOCK) -o deploy/image/sbom.lock deploy/image/sbom.in

@@ -7,30 +7,16 @@ does, since DuckDB is its engine.
 from __future__ import annotations
 
 import unittest
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
+import dbapi20
 import pytest
 
 from sluice_client import dbapi
 from tests.client.gateways import Served
 
-_SUITE = Path(__file__).parent / "compliance" / "dbapi20.txt"
 
-
-def _suite() -> ModuleType:
-    spec = spec_from_loader("dbapi20", SourceFileLoader("dbapi20", str(_SUITE)))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-class Compliance(_suite().DatabaseAPI20Test):  # type: ignore[misc]  # the suite has no types
+class Compliance(dbapi20.DatabaseAPI20Test):  # type: ignore[misc]  # the suite has no types
     """The suite, with what PEP 249 leaves to drivers."""
 
     driver = dbapi
