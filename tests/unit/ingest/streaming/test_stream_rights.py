@@ -236,6 +236,7 @@ def test_its_creator_resumes_it_with_the_roles_of_now(policed: Policed) -> None:
     until(lambda: stream_id in policed.running.queries.running)
     # It runs, and takes the new roles without a new beginning.
     policed.resume(stream_id, promoted)
+    until(lambda: policed.running.streams._runs[stream_id].creator.roles == promoted.roles)
     policed.set(Grant("editor", Action.INSERT, EVENTS))
     policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
     assert policed.running.record(stream_id).state is StreamState.RUNNING
