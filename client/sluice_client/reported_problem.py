@@ -50,7 +50,9 @@ def problem_text(problem: Problem) -> str:
 
 def _lines(problem: Problem) -> list[str]:
     lines = [f"{problem.code}: {problem.detail}"]
-    lines += [f"  {_fault(fault)}" for fault in problem.faults[:_SHOWN_FAULTS] if _has_place(fault)]
+    lines += [
+        f"  {_fault(fault, problem.detail)}" for fault in problem.faults[:_SHOWN_FAULTS] if _has_place(fault)
+    ]
     if len(problem.faults) > _SHOWN_FAULTS:
         lines.append(f"  and {len(problem.faults) - _SHOWN_FAULTS} more in `faults`")
     if problem.note is not None:
@@ -68,9 +70,11 @@ def _has_place(fault: Fault) -> bool:
     return any((fault.pointer, fault.line, fault.row, fault.field, fault.nearest))
 
 
-def _fault(fault: Fault) -> str:
+def _fault(fault: Fault, detail: str) -> str:
+    """Returns the place and the detail of a fault; a problem with one fault has its detail already."""
     places = {"line": fault.line, "column": fault.column, "row": fault.row, "field": fault.field}
     known = [f"{name} {value}" for name, value in places.items() if value is not None]
     place = ", ".join([fault.pointer, *known] if fault.pointer else known)
-    nearest = f" (nearest: {', '.join(fault.nearest)})" if fault.nearest else ""
-    return f"{place}: {fault.detail}{nearest}" if place else f"{fault.detail}{nearest}"
+    nearest = f"nearest: {', '.join(fault.nearest)}" if fault.nearest else ""
+    own = "" if fault.detail == detail else fault.detail
+    return ": ".join(part for part in (place, own, nearest) if part)

@@ -40,7 +40,7 @@ import scala.runtime.AbstractPartialFunction;
 /**
  * Puts row filters and column masks between a query and its tables and views.
  *
- * What is guarded has new columns of its own, and what stands above has the columns that the query was analyzed with.
+ * A guarded table or view gets new columns. The nodes above it keep the columns that the query was analyzed with.
  * A mask that used the column's own identity would look to the optimizer like a projection without effect, and would
  * be dropped.
  */
@@ -115,7 +115,7 @@ public final class TableGuards {
     }
 
     /**
-     * Lets nothing of the query see a row before what is below has let it through.
+     * Keeps each expression of the query above the filters below, so that it never sees a row that they leave out.
      *
      * Spark moves no condition below a filter whose condition is not deterministic, and merges no filter with it.
      * This one is true for every row. A row filter stays below it, where the source gets it.

@@ -143,7 +143,7 @@ def test_views_with_a_definer_are_imported_exported_shown_and_explained(house: H
     assert "Nothing changes" in house.run("import", "--no-check", str(house.file)).stdout
     assert "definer of view" in house.run("show").stdout
     explained = house.run("explain", "--as", "analyst", "SELECT * FROM lake.sales.by_region").stdout
-    assert "below this view is read with the rights of owner" in explained
+    assert "its tables are read with the rights of owner" in explained
 
 
 def test_a_new_view_is_not_imported_unread(house: House) -> None:

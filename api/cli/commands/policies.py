@@ -158,7 +158,7 @@ def explain(roles: Sequence[str], sql: str, catalog: str | None, schema: str | N
 def _print_definer(table: TableName, compiled: CompiledPolicies) -> None:
     roles = compiled.definer_roles(table)
     if roles:
-        typer.echo(f"  what is below this view is read with the rights of {', '.join(sorted(roles))}")
+        typer.echo(f"  its tables are read with the rights of {', '.join(sorted(roles))}")
 
 
 def _settings() -> Settings:

@@ -10,7 +10,7 @@ from typing import Any, assert_never
 import orjson
 import pyarrow as pa
 
-from api.http.rendering.json_values import json_values
+from api.http.rendering.json_values import json_values, named_values
 from service.model.query.results import ResultFormat
 
 MEDIA_TYPES = {
@@ -77,7 +77,7 @@ def render_json_lines(rows: pa.Table) -> bytes:
     '{"k":1,"name":"a"}\n{"k":null,"name":"é"}\n'
     """
     names = rows.column_names
-    row_object = _object if len(set(names)) == len(names) else _named_values
+    row_object = _object if len(set(names)) == len(names) else named_values
     return b"".join(
         orjson.dumps(row_object(names, row), default=str, option=orjson.OPT_APPEND_NEWLINE)
         for row in _rows(rows)
@@ -86,10 +86,6 @@ def render_json_lines(rows: pa.Table) -> bytes:
 
 def _object(names: list[str], values: tuple[Any, ...]) -> dict[str, Any]:
     return dict(zip(names, values, strict=True))
-
-
-def _named_values(names: list[str], values: tuple[Any, ...]) -> list[dict[str, Any]]:
-    return [{"name": name, "value": value} for name, value in zip(names, values, strict=True)]
 
 
 def _rows(rows: pa.Table) -> list[Any]:

@@ -115,10 +115,11 @@ def _structs(array: pa.Array) -> list[Any]:
     rows = zip(*(json_values(child) for child in array.flatten()), strict=True)
     if len(set(names)) == len(names):
         return _with_nulls(array, [dict(zip(names, row, strict=True)) for row in rows])
-    return _with_nulls(array, [_named(names, row) for row in rows])
+    return _with_nulls(array, [named_values(names, row) for row in rows])
 
 
-def _named(names: list[str], values: tuple[Any, ...]) -> list[dict[str, Any]]:
+def named_values(names: list[str], values: tuple[Any, ...]) -> list[dict[str, Any]]:
+    """Returns a row whose names an object could not hold, as two of them are equal."""
     return [{"name": name, "value": value} for name, value in zip(names, values, strict=True)]
 
 
