@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from uuid import UUID, uuid4
 
@@ -222,14 +222,8 @@ class SparkEngine:
                     yield
             except EngineLost as lost:
                 if session.is_lost():
-                    self._note_loss(session)
+                    self._suspects.note_loss_of(session.calls)
                 raise self._suspects.of_loss(text) from lost
-
-    def _note_loss(self, session: WarmSession, culprits: Sequence[str] | None = None) -> None:
-        """Records the running texts, once for a loss: each call notes the loss before it ends."""
-        calls = session.calls.lose()
-        if calls is not None:
-            self._suspects.note_loss([call.text for call in calls], culprits)
 
     def _warm(self, statement: Statement) -> WarmSession:
         def is_decided() -> bool:
@@ -300,14 +294,14 @@ class SparkEngine:
         elif verdict.loss is not None:
             # Only the hanging texts are to blame, not the queries that ran beside them.
             culprits = watch.given_up_texts() if verdict.given_up_count else None
-            self._note_loss(watch.session, culprits)
+            self._suspects.note_loss_of(watch.session.calls, culprits)
             self._lose(watch, verdict.loss, verdict.detail)
 
     def _lose(self, watch: SessionWatch, loss: EngineLoss, reason: str) -> None:
         if self._closing.is_set():
             return
         session = watch.session
-        self._note_loss(session)
+        self._suspects.note_loss_of(session.calls)
         log.error("engine_lost", exit_code=session.jvm.process.poll(), reason=reason)
         self._lost_because = reason
         self._losses[loss] += 1

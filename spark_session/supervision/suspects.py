@@ -14,6 +14,7 @@ from math import ceil
 from cachetools import LRUCache, TTLCache
 
 from service.errors import EngineLost, QueryQuarantined
+from spark_session.java.calls import Calls
 
 DEATHS_TO_QUARANTINE = 2
 TEXTS_KNOWN = 10_000
@@ -29,6 +30,7 @@ class Suspects:
         self._clock = clock
         self._quarantine_s = quarantine_s
         self._changed = threading.Condition()
+        self._noting = threading.Lock()
         self._losses: TTLCache[str, int] = TTLCache(TEXTS_KNOWN, quarantine_s, clock)
         self._alone: TTLCache[str, bool] = TTLCache(TEXTS_KNOWN, quarantine_s, clock)
         self._until_s: TTLCache[str, float] = TTLCache(TEXTS_KNOWN, quarantine_s, clock)
@@ -76,6 +78,16 @@ class Suspects:
             self._harmless[text] = True
             self._losses.pop(text, None)
             self._alone.pop(text, None)
+
+    def note_loss_of(self, calls: Calls, culprits: Collection[str] | None = None) -> None:
+        """Notes the loss of an engine with its open calls, as `note_loss` does, but once for all threads.
+
+        Whichever thread comes first: when this returns, the loss is noted, and `of_loss` knows it.
+        """
+        with self._noting:
+            lost = calls.lose()
+            if lost is not None:
+                self.note_loss([call.text for call in lost], culprits)
 
     def note_loss(self, running: Collection[str], culprits: Collection[str] | None = None) -> None:
         """Notes that an engine was lost while these texts ran; only `culprits` are to blame, if given."""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from service.errors import QueryQuarantined
+from service.errors import EngineLost, QueryQuarantined
+from spark_session.java.calls import Call, Calls
 from spark_session.supervision.suspects import TRIAL_S, Suspects
 
 
@@ -53,6 +54,37 @@ def test_a_text_that_ran_alone_and_had_succeeded_before_is_run_again(suspects: S
     suspects.note_success("a")
     suspects.note_loss(["a"])
     assert suspects.of_loss("a").may_run_again
+
+
+class SlowCalls(Calls):
+    """Calls whose loss takes a while to note, during which another thread notes it too."""
+
+    def __init__(self, other: threading.Thread) -> None:
+        super().__init__()
+        self._other = other
+
+    def lose(self) -> Sequence[Call] | None:
+        lost = super().lose()
+        if lost is not None:
+            self._other.start()
+            self._other.join(0.2)
+        return lost
+
+
+def test_each_thread_that_notices_a_loss_knows_who_ran_alone(suspects: Suspects) -> None:
+    seen: list[EngineLost] = []
+
+    def also_notices() -> None:
+        suspects.note_loss_of(calls)
+        seen.append(suspects.of_loss("a"))
+
+    other = threading.Thread(target=also_notices)
+    calls = SlowCalls(other)
+    with calls.under_way("a", never):
+        suspects.note_loss_of(calls)
+        seen.append(suspects.of_loss("a"))
+        other.join()
+    assert [lost.may_run_again for lost in seen] == [False, False]
 
 
 def test_texts_that_ran_beside_each_other_are_run_again(suspects: Suspects) -> None:
