@@ -91,6 +91,10 @@ alerts-test: $(DEV) ## alerts, dashboard and /metrics, as promtool reads them (D
 	@command -v promtool > /dev/null || { echo "sluice: there is no promtool: apt-get install -y --no-install-recommends prometheus" >&2; exit 1; }
 	@SLUICE_TEST_PROMTOOL=1 $(BIN)/pytest tests/deploy/test_promtool.py -q
 
+wheel: $(DEV) ## write the wheel, with the compiled Java classes, to dist/
+	@$(BIN)/python -m api.cli.commands.ship
+	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
+
 setup: $(DEV) ## only install: .venv with the locked dependencies
 
 $(RUNTIME): requirements.lock pyproject.toml
@@ -134,4 +138,4 @@ LOCK := --quiet --upgrade --generate-hashes --universal --python-version 3.11 --
 clean: ## remove .venv and all data of the demo
 	@rm -rf .venv .sluice
 
-.PHONY: help demo serve test check soak drill failover rolling cluster load faults bench docs chart image image-test compose-test alerts-test setup lock clean
+.PHONY: help demo serve test check soak drill failover rolling cluster load faults bench docs chart image image-test compose-test alerts-test wheel setup lock clean

@@ -9,10 +9,9 @@ from pathlib import Path
 from py4j.protocol import Py4JError
 
 from api.bootstrap.settings import Settings
-from spark_session.jars.jars import resolve
 from spark_session.session.warm_session import WarmSession
 from spark_session.settings.settings import SparkSettings
-from tests.class_archive import REPOSITORY
+from tests.engine_jars import engine_jars
 
 PACKAGES: tuple[str, ...] = Settings.model_fields["spark_packages"].default
 COMMANDS = (
@@ -31,7 +30,7 @@ def main() -> None:
             "spark.sql.catalog.lake.type": "hadoop",
             "spark.sql.catalog.lake.warehouse": f"{folder}/warehouse",
         }
-        jars = tuple(str(path) for path in resolve(PACKAGES, REPOSITORY / ".sluice" / "jars"))
+        jars = engine_jars(PACKAGES)
         # Not in an engine, which kills a JVM that does not answer: this one writes for seconds at its exit.
         session = WarmSession.start(
             SparkSettings("local[2]", jars, Path(folder), lake, ("lake",), "lake", "1g")

@@ -38,6 +38,7 @@ from service.ports import Catalogs
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.session_tables import SparkSessionTables
+from spark_session.jars.compiled_classes import compiled_classes
 from spark_session.settings.parquet_tables import ParquetTable
 from spark_session.settings.settings import SparkSettings
 from spark_session.supervision.verdict import EngineBounds
@@ -292,12 +293,13 @@ def _query_bounds(settings: Settings) -> QueryBounds:
 
 def _jars(settings: Settings, components: Components) -> tuple[Path, ...]:
     _say("Resolving Spark's jars")
-    return engine_jars(
+    jars = engine_jars(
         settings,
         components.catalog_settings.values(),
         components.jars_folder,
         is_reading_kafka=bool(settings.stream_kafka_servers),
     )
+    return (*jars, compiled_classes(jars, components.jars_folder))
 
 
 def _session_catalog_properties(settings: Settings, components: Components) -> dict[str, str]:

@@ -66,6 +66,7 @@ from spark_session.engine.engine_relations import EngineRelations
 from spark_session.engine.row_deltas import SparkRowDeltas
 from spark_session.engine.table_maintenance import SparkTableMaintenance
 from spark_session.engine.views import SparkViews
+from spark_session.jars.compiled_classes import compiled_classes, ship_classes
 from spark_session.jars.jars import check_java
 
 RELATION_FETCHERS = 2
@@ -137,6 +138,20 @@ def fetch_jars(settings: Settings, *, is_all: bool) -> tuple[Path, ...]:
     """
     with ExitStack() as stack:
         return fetched_jars(settings, Components(settings=settings, stack=stack).jars_folder, is_all=is_all)
+
+
+def compile_classes(settings: Settings, *, is_for_wheel: bool = False) -> Path:
+    """Compiles the Java classes of the engine unless that was done, and returns their jar. Starts no part.
+
+    With `is_for_wheel`, the jar is put where a wheel takes it from.
+
+    Raises:
+        CannotStart: a jar cannot be fetched or stored, or the classes do not fit the jars.
+    """
+    with ExitStack() as stack:
+        into = Components(settings=settings, stack=stack).jars_folder
+        jars = fetched_jars(settings, into, is_all=False)
+        return ship_classes(jars, into) if is_for_wheel else compiled_classes(jars, into)
 
 
 def migrate(settings: Settings, revision: str | None = None) -> None:

@@ -20,8 +20,8 @@ from service.errors import EngineNotReady
 from service.model.policies.checks import CheckedPolicy, PolicyProblem
 from service.model.policies.policies import RowFilter
 from service.model.tables.tables import TableName
-from spark_session.java.java_source import java_instance
 from spark_session.java.jvm import UNREACHABLE
+from spark_session.java.own_classes import java_instance
 from spark_session.session.warm_session import WarmSession
 from spark_session.spark_errors import in_gateway_terms, sentence
 from spark_session.table_sql_name import table_sql_name
@@ -130,7 +130,7 @@ class SparkPolicyChecker:
 def _reader_of(session: WarmSession) -> JavaObject:
     with _compiling:
         if session not in _readers:
-            _readers[session] = java_instance(session.jvm.gateway, "PolicyExpressions")
+            _readers[session] = java_instance(session.jvm.gateway, "sluice.policies.PolicyExpressions")
         return _readers[session]
 
 

@@ -55,7 +55,7 @@ def resolve(
     java = check_java()
     try:
         into.mkdir(parents=True, exist_ok=True)
-        with _locked(into / ".lock"):
+        with locked(into / ".lock"):
             return _cached(target) or _resolve(
                 java, wanted, target, ivy_settings, with_dependencies=with_dependencies
             )
@@ -72,6 +72,13 @@ def cached_jars(
 ) -> tuple[Path, ...] | None:
     """Returns the answer of `resolve` if no registry is needed for it; None if it would have to fetch."""
     return _cached(_target(coordinates, into, with_dependencies=with_dependencies))
+
+
+def spark_jars(pattern: str = "*.jar") -> list[Path]:
+    """Returns the jars that PySpark brings, by the pattern of their names."""
+    spec = importlib.util.find_spec("pyspark")
+    folders = (spec.submodule_search_locations or ()) if spec else ()
+    return [jar for folder in folders for jar in sorted(Path(folder, "jars").glob(pattern))]
 
 
 def check_java() -> Path:
@@ -131,7 +138,7 @@ def _cached(target: Path) -> tuple[Path, ...] | None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Lets in one process at a time; the system releases the lock when its holder dies."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -201,11 +208,8 @@ def _ivy_module(coordinates: Sequence[str], *, with_dependencies: bool) -> str:
 
 def _ivy_jar() -> Path:
     """Ivy comes with PySpark: nothing else has to be installed to resolve jars."""
-    spec = importlib.util.find_spec("pyspark")
-    folders = (spec.submodule_search_locations or ()) if spec else ()
-    for folder in folders:
-        for jar in sorted(Path(folder, "jars").glob("ivy-*.jar")):
-            return jar
+    for jar in spark_jars("ivy-*.jar"):
+        return jar
     raise CannotStart("The installation of PySpark is incomplete, its Ivy is missing: reinstall pyspark.")
 
 

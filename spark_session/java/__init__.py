@@ -1,5 +1,6 @@
 """The driver's JVM: launched, called, and forgotten once it is dead.
 
-Input is calls; output is their answers, or the news that the JVM is gone. Our few Java classes, whose sources
-are in `resources`, are compiled here when they are first used. The room imports `settings` and `resources`.
+Input is calls; output is their answers, or the news that the JVM is gone. The sources of our own Java
+classes are in the folder `sources`, with a package for each purpose; `jars` compiles them. The room imports
+`settings` and `resources`.
 """

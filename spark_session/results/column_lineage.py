@@ -11,7 +11,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from service.model.query.lineage import ColumnLineage, ColumnSources, Influence, Source
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway, JavaObject
@@ -38,7 +38,7 @@ class ColumnLineageReader:
     @cached_property
     def _java(self) -> JavaObject:
         # Compiled on first use: most gateways never need it.
-        return java_instance(self._gateway, "ColumnLineage")
+        return java_instance(self._gateway, "sluice.results.ColumnLineage")
 
 
 def column_lineage(text: str) -> ColumnLineage | None:

@@ -8,7 +8,7 @@ import structlog
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -21,7 +21,7 @@ class PlannedTables:
     """Asks `PlannedTables.java` in the driver's JVM."""
 
     def __init__(self, gateway: JavaGateway) -> None:
-        self._java = java_instance(gateway, "PlannedTables")
+        self._java = java_instance(gateway, "sluice.scans.PlannedTables")
 
     def read(self, frame: DataFrame) -> frozenset[str] | None:
         """Returns full names in lower case; None if the plan can no longer be read."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 from spark_session.results.arrow_rows import arrow_rows, arrow_table
 from spark_session.results.arrow_schema import arrow_schema
 
@@ -29,7 +29,7 @@ class RowCollector:
     """Asks `RowCollector.java` in the driver's JVM which way suits a frame."""
 
     def __init__(self, gateway: JavaGateway) -> None:
-        self._java = java_instance(gateway, "RowCollector")
+        self._java = java_instance(gateway, "sluice.results.RowCollector")
 
     def limited(self, frame: DataFrame, rows: int) -> DataFrame:
         """Returns the frame with at most `rows` rows, unchanged if it has no more: limits are analyzed again.

@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.tables.tables import TableName
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 from spark_session.results.reported_scan import reported_scan
 from spark_session.table_sql_name import table_sql_name
 
@@ -30,7 +30,7 @@ class ScanReader:
     """Asks `ScanReader.java` in the driver's JVM after each run; scans of other tables follow Iceberg's."""
 
     def __init__(self, gateway: JavaGateway, tables: SessionTableReader) -> None:
-        self._reader = java_instance(gateway, "ScanReader", "PlannedScans")
+        self._reader = java_instance(gateway, "sluice.scans.ScanReader")
         self._tables = tables
 
     def read(self, frame: DataFrame, has_run: bool = True) -> tuple[ScanRecord, ...]:

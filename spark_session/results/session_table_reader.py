@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from service.model.query.pruning import ScanRecord, Selection
 from service.model.tables.tables import TableName
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 from spark_session.results.file_scans import file_scan_records
 from spark_session.settings.parquet_tables import ParquetTables
 from spark_session.settings.settings import SparkSettings
@@ -75,4 +75,4 @@ class SessionTableReader:
 
     @cached_property
     def _java(self) -> JavaObject:
-        return java_instance(self._gateway, "SessionTables", "PartitionValues", "PlannedScans")
+        return java_instance(self._gateway, "sluice.scans.SessionTables")

@@ -13,8 +13,8 @@ import structlog
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark_session.java.java_source import java_instance
 from spark_session.java.jvm import UNREACHABLE
+from spark_session.java.own_classes import java_instance
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -34,9 +34,7 @@ class ChildSessions:
 
     def __init__(self, root: SparkSession, gateway: JavaGateway) -> None:
         self._root = root
-        self._java = java_instance(
-            gateway, "ChildSessions", "MissingCatalog", "BroadcastSides", "AllSpecs", "LostPruning"
-        )
+        self._java = java_instance(gateway, "sluice.sessions.ChildSessions")
         self._ready: queue.SimpleQueue[SparkSession] = queue.SimpleQueue()
         self._taken = threading.Semaphore(SPARE)
         self._closing = threading.Event()

@@ -18,7 +18,7 @@ from spark_session.bounds.plan_sizes import allow_plan, allow_tasks
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.bounds.statement_bounds import allow_cube, allow_statement
 from spark_session.bounds.value_sizes import FOLDING, LOOPS
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 from spark_session.vetting.expressions import CALCULATING, CALLED_CLASSES
 from spark_session.vetting.functions import OFFERED, OFFERED_TABLE_FUNCTIONS
 from spark_session.vetting.options import TAKEN_FORMAT_OPTIONS
@@ -34,10 +34,10 @@ class Guard:
     """Asks `StatementReader.java` in the driver's JVM what a statement is made of."""
 
     def __init__(self, gateway: JavaGateway, bounds: QueryBounds | None = None) -> None:
-        self._reader = java_instance(gateway, "StatementReader", "CallReader")
-        self._sizes = java_instance(gateway, "PlanSizes", "ColumnGrowth")
-        self._planted = java_instance(gateway, "PlantedTables")
-        self._plans = java_instance(gateway, "PlanVetting")
+        self._reader = java_instance(gateway, "sluice.statements.StatementReader")
+        self._sizes = java_instance(gateway, "sluice.statements.PlanSizes")
+        self._planted = java_instance(gateway, "sluice.statements.PlantedTables")
+        self._plans = java_instance(gateway, "sluice.statements.PlanVetting")
         self._plans.allow(*map(" ".join, (ANALYZED, CALCULATING, TAKEN_FORMAT_OPTIONS, CALLED_CLASSES)))
         self._bounds = bounds or QueryBounds()
         self._functions = gateway.jvm.java.util.HashSet()

@@ -15,8 +15,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 
 from service.tracing import Span, current
-from spark_session.java.java_source import java_instance
 from spark_session.java.jvm import UNREACHABLE
+from spark_session.java.own_classes import java_instance
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway, JavaObject
@@ -67,7 +67,7 @@ class JobSpans:
     def _listener(self) -> JavaObject:
         with self._lock:
             if self._java is None:
-                self._java = java_instance(self._gateway, "JobTimes")
+                self._java = java_instance(self._gateway, "sluice.engine.JobTimes")
                 self._context._jsc.sc().addSparkListener(self._java)
                 self._reporter.start()
             return self._java

@@ -19,7 +19,7 @@ from service.model.filters.relations import CachedRelation, RelationBounds, Rela
 from service.model.operations.usage import CacheUse
 from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 from spark_session.results.row_collector import RowCollector
 from spark_session.session.child_sessions import ChildSessions
 from spark_session.session.guard import Guard
@@ -52,7 +52,7 @@ class LocalRelationStore:
         table_guards: TableGuards,
         max_bytes: int,
     ) -> None:
-        self._java = java_instance(gateway, "LocalRelations")
+        self._java = java_instance(gateway, "sluice.sessions.LocalRelations")
         self._children = children
         self._rows = rows
         self._guard = guard

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from service.model.ingest.writing import RowDelta
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
@@ -38,4 +38,4 @@ class RowDeltaWriter:
     @cached_property
     def _java(self) -> JavaObject:
         # Not compiled unless a caller upserts.
-        return java_instance(self._gateway, "RowDeltas", "ForwardingOperations")
+        return java_instance(self._gateway, "sluice.tables.RowDeltas")

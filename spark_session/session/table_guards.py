@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from service.errors import QueryFailed, StatementNotAllowed, ViewChanged
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.tables import TableName
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 from spark_session.session.granted_reads import (
     Definition,
     GuardedPlace,
@@ -48,8 +48,8 @@ class TableGuards:
     """Asks `ReadTables.java` what a query reads, and lets `TableGuards.java` guard it."""
 
     def __init__(self, gateway: JavaGateway) -> None:
-        self._reader = java_instance(gateway, "ReadTables", "RelationNames", "PlanWalk")
-        self._java = java_instance(gateway, "TableGuards", "FailingExpressions", "RelationNames", "PlanWalk")
+        self._reader = java_instance(gateway, "sluice.policies.ReadTables")
+        self._java = java_instance(gateway, "sluice.policies.TableGuards")
         self._definitions = ViewDefinitions(gateway)
 
     def guarded(

@@ -8,22 +8,12 @@ from typing import TYPE_CHECKING
 
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import CompactionWidth
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway, JavaObject
     from pyspark.sql import SparkSession
-
-_OF_PROJECTED = (
-    "ForwardingOperations",
-    "OneSpec",
-    "FileColumns",
-    "WriteGroup",
-    "ProjectedTable",
-    "RewritePlanner",
-    "SkippedColumns",
-)
 
 
 class TableDeletes:
@@ -54,7 +44,7 @@ class TableDeletes:
 
     @cached_property
     def _java(self) -> JavaObject:
-        return java_instance(self._gateway, "TableDeletes")
+        return java_instance(self._gateway, "sluice.tables.TableDeletes")
 
 
 class Compaction:
@@ -74,8 +64,8 @@ class Compaction:
 
     @cached_property
     def _whole(self) -> JavaObject:
-        return java_instance(self._gateway, "Compaction", "ForwardingOperations", "OneSpec")
+        return java_instance(self._gateway, "sluice.tables.Compaction")
 
     @cached_property
     def _projected(self) -> JavaObject:
-        return java_instance(self._gateway, "ProjectedCompaction", *_OF_PROJECTED)
+        return java_instance(self._gateway, "sluice.tables.ProjectedCompaction")

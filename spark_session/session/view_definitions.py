@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 from spark_session.session.read_plan import Parts, lower
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class ViewDefinitions:
     """Asks `ViewDefinitions.java` in the driver's JVM."""
 
     def __init__(self, gateway: JavaGateway) -> None:
-        self._java = java_instance(gateway, "ViewDefinitions")
+        self._java = java_instance(gateway, "sluice.sessions.ViewDefinitions")
 
     def read(self, session: SparkSession, names: Collection[Parts]) -> Mapping[Parts, ViewText | None]:
         """Returns views by name. None: there is no such view, or its catalog does not say when it changed."""

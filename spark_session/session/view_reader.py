@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from service.model.tables.reserved_names import RESERVED_PATTERN
 from service.model.tables.tables import TableName
 from service.model.tables.views import ViewReading
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 from spark_session.session.child_sessions import ChildSessions
 from spark_session.session.guard import Guard
 from spark_session.table_sql_name import table_sql_name
@@ -27,7 +27,7 @@ class ViewReader:
     def __init__(
         self, gateway: JavaGateway, root: SparkSession, children: ChildSessions, guard: Guard
     ) -> None:
-        self._java = java_instance(gateway, "ViewReader", "PlantedTables")
+        self._java = java_instance(gateway, "sluice.statements.ViewReader")
         self._root = root
         self._children = children
         self._guard = guard

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from service.tracing import is_used
 from spark_session.java.calls import Calls
-from spark_session.java.java_source import java_instance
 from spark_session.java.jvm import Jvm, forget_lost_context, launch
+from spark_session.java.own_classes import java_instance
 from spark_session.results.column_lineage import ColumnLineageReader
 from spark_session.results.planned_tables import PlannedTables
 from spark_session.results.row_collector import RowCollector
@@ -74,7 +74,7 @@ class WarmSession:
         self.table_deletes = TableDeletes(jvm.gateway)
         self.compaction = Compaction(jvm.gateway)
         self.jobs = JobSpans(jvm.gateway, context)
-        self._reader_memory = java_instance(jvm.gateway, "ReaderMemory")
+        self._reader_memory = java_instance(jvm.gateway, "sluice.engine.ReaderMemory")
 
     @classmethod
     def start(cls, settings: SparkSettings) -> WarmSession:

@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from service.model.operations.engine_signs import EngineLoss, EngineSigns, JvmSample
 from service.periodic_worker import PeriodicWorker
-from spark_session.java.java_source import java_instance
 from spark_session.java.jvm import UNREACHABLE
+from spark_session.java.own_classes import java_instance
 from spark_session.supervision.cancels import Cancels
 from spark_session.supervision.heartbeat import Heartbeat
 from spark_session.supervision.verdict import EngineBounds, Signs, Verdict, judge
@@ -36,7 +36,7 @@ class SessionWatch:
     def __init__(self, session: WarmSession, bounds: EngineBounds) -> None:
         self._session = session
         self._bounds = bounds
-        self._java = java_instance(session.jvm.gateway, "EngineSigns")
+        self._java = java_instance(session.jvm.gateway, "sluice.engine.EngineSigns")
         self._slots = max(int(session.context.defaultParallelism), 1)
         self._child: SparkSession | None = None
         self._is_stopped = False

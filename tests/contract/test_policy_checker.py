@@ -17,13 +17,11 @@ from service.model.tables.tables import TableName
 from service.policy_ports import PolicyChecker
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.policy_checks import SparkPolicyChecker
-from spark_session.jars.jars import resolve
 from spark_session.settings.settings import SparkSettings
 from spark_session.vetting.functions import POLICY_SAFE
 from tests.contract.test_views import command
+from tests.engine_jars import engine_jars
 from tests.fakes.policies import FakePolicyChecker
-from tests.integration.engines import ICEBERG
-from tests.integration.running import REPOSITORY
 
 ORDERS = TableName("lake", "sales", "orders")
 VIEW = TableName("lake", "sales", "by_region")
@@ -53,7 +51,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
         "spark.sql.catalog.lake.catalog-impl": "org.apache.iceberg.inmemory.InMemoryCatalog",
         "spark.sql.catalog.lake.warehouse": "memory:warehouse",
     }
-    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = engine_jars()
     engine = SparkEngine(SparkSettings("local[1]", jars, folder, lake, ("lake",), "lake", "1g"))
     engine.start()
     command(engine, "CREATE NAMESPACE lake.sales", schema=None)

@@ -8,16 +8,13 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from spark_session.engine.engine import SparkEngine
-from spark_session.jars.jars import resolve
 from spark_session.settings.settings import SparkSettings
-from tests.integration.running import REPOSITORY
-
-ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+from tests.engine_jars import engine_jars
 
 
 def jars() -> tuple[str, ...]:
     """Returns the paths of what an engine needs for Iceberg."""
-    return tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    return engine_jars()
 
 
 def hadoop_catalog(folder: Path) -> Mapping[str, str]:

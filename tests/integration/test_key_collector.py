@@ -25,16 +25,14 @@ from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.tables import TableName
 from service.ports import Statement
 from spark_session.engine.engine import SparkEngine
-from spark_session.jars.jars import resolve
 from spark_session.settings.settings import SparkSettings
-from tests.integration.running import REPOSITORY
+from tests.engine_jars import engine_jars
 
 pytestmark = [
     pytest.mark.integration,
 ]
 
 EXAMPLES = 60
-ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 COLUMNS = "k BIGINT, n INT, s STRING, d DATE, m DECIMAL(5, 2)"
 DELETING = "TBLPROPERTIES ('write.delete.mode'='merge-on-read', 'format-version'='2')"
 ROWS = """
@@ -172,7 +170,7 @@ def collectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collectors]
         "spark.sql.catalog.lake.cache-enabled": "false",
         "spark.sql.shuffle.partitions": "1",
     }
-    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = engine_jars()
     engine = SparkEngine(SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake", "1g"))
     engine.start()
     assert engine._session is not None

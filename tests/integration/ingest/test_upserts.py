@@ -64,17 +64,16 @@ from service.model.tables.tables import TableName
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.row_deltas import SparkRowDeltas
 from spark_session.engine.table_maintenance import SparkTableMaintenance
-from spark_session.jars.jars import resolve
 from spark_session.settings.settings import SparkSettings
 from spark_session.table_sql_name import table_sql_name
 from tests.contract.catalogs.conftest import Postgres
 from tests.contract.catalogs.plain_data_files import target_of
+from tests.engine_jars import engine_jars
 from tests.fakes.ingests import ACCEPTED_AT
 from tests.integration.ingest.lakehouse import WITHIN_S, IngestLakehouse, data_files
 from tests.integration.rest_catalog.forgetful import ForgetfulProxy, forgetful_proxy
 from tests.integration.rest_catalog.jars import rest_catalog_class_path
 from tests.integration.rest_catalog.server import rest_catalog_server
-from tests.integration.running import REPOSITORY
 
 pytestmark = pytest.mark.integration
 PACKAGES = (
@@ -174,7 +173,7 @@ def shared(server: Postgres) -> Iterator[Shared]:
         properties = spark_catalog_properties(
             "lake", {"type": "sql", "uri": catalog_url, "warehouse": warehouse}
         ) | spark_catalog_properties("rest", {"type": "rest", "uri": rest.uri})
-        jars = tuple(str(path) for path in resolve(PACKAGES, REPOSITORY / ".sluice" / "jars"))
+        jars = engine_jars(PACKAGES)
         settings = SparkSettings("local[2]", jars, folder, properties, ("lake", "rest"), "lake", "1g")
         engine = SparkEngine(settings)
         engine.start()

@@ -8,12 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from spark_session.engine.engine import SparkEngine
-from spark_session.jars.jars import resolve
 from spark_session.settings.settings import SparkSettings
-from tests.integration.running import REPOSITORY
+from tests.engine_jars import engine_jars
 from tests.integration.sql.engine_calls import root_of
-
-ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 
 
 @pytest.fixture(scope="package")
@@ -24,7 +21,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
         "spark.sql.catalog.lake.type": "hadoop",
         "spark.sql.catalog.lake.warehouse": str(folder / "warehouse"),
     }
-    jars = tuple(str(path) for path in resolve([ICEBERG], REPOSITORY / ".sluice" / "jars"))
+    jars = engine_jars()
     engine = SparkEngine(SparkSettings("local[2]", jars, folder, lake, ("lake",), "lake"))
     engine.start()
     for command in (

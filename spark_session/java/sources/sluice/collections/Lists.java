@@ -1,0 +1,33 @@
+package sluice.collections;
+
+import java.util.List;
+import java.util.Map;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** Scala's collections as Java's, and back. */
+public final class Lists {
+
+    private Lists() {}
+
+    /** Returns a view of the sequence. */
+    public static <T> List<T> list(scala.collection.Seq<T> values) {
+        return CollectionConverters.asJava(values);
+    }
+
+    /** Returns the last value of a sequence that has one. */
+    public static <T> T last(scala.collection.Seq<T> values) {
+        List<T> all = list(values);
+        return all.get(all.size() - 1);
+    }
+
+    /** Returns a view of the map. */
+    public static <K, V> Map<K, V> map(scala.collection.Map<K, V> values) {
+        return CollectionConverters.asJava(values);
+    }
+
+    /** Returns an immutable copy of the values. */
+    public static <T> Seq<T> seq(List<T> values) {
+        return CollectionConverters.asScala(values.iterator()).toSeq();
+    }
+}
