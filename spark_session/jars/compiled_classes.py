@@ -23,6 +23,7 @@ SOURCES = Path(__file__).parent.parent / "java" / "sources"
 SHIPPED = SOURCES.with_name("shipped")
 """A wheel has the compiled classes here: `make wheel`."""
 
+_ICEBERG = "iceberg-spark-runtime"
 _STAGING_PREFIX = ".compiling-"
 # The time of every entry: the same sources give the same bytes.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -75,7 +76,8 @@ def ship_classes(jars: Sequence[Path], into: Path, *, shipped: Path = SHIPPED) -
 def _versions(jars: Sequence[Path]) -> list[str]:
     """Returns what the classes are compiled against: Spark and Iceberg, not drivers and connectors."""
     names = sorted(jar.name for jar in jars)
-    return [f"pyspark {version('pyspark')}", *([name for name in names if "iceberg" in name] or names)]
+    runtimes = [name for name in names if _ICEBERG in name]
+    return [f"pyspark {version('pyspark')}", *(runtimes or names)]
 
 
 def _name(versions: Iterable[str]) -> str:

@@ -68,7 +68,8 @@ def test_drivers_and_connectors_do_not_matter_but_icebergs_version_does(
     compiled: Path, folder: Path, iceberg: tuple[Path, ...], install_java: InstallJava
 ) -> None:
     install_java()
-    assert compiled_classes((*iceberg, Path("postgresql-42.jar")), folder) == compiled
+    others = (Path("postgresql-42.jar"), Path("org.apache.iceberg_iceberg-aws-bundle-1.12.0.jar"))
+    assert compiled_classes((*iceberg, *others), folder) == compiled
     with pytest.raises(CannotStart, match="cannot be compiled against the jars"):
         compiled_classes((Path("org.apache.iceberg_iceberg-spark-runtime-4.1_2.13-9.9.9.jar"),), folder)
 
