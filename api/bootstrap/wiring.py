@@ -313,6 +313,7 @@ def _query_ports(
         engine_retries=settings.engine_retries,
         calls=calls,
         lineage=lineage,
+        running=components.engine,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
@@ -37,6 +37,7 @@ from service.query.lifecycle.known_requests import KnownRequests
 from service.query.lifecycle.listing import list_queries
 from service.query.lifecycle.open_queries import open_queries
 from service.query.lifecycle.presence import Presence, PresenceBounds
+from service.query.lifecycle.progress_of import progress_of
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
 from service.query.lifecycle.query_status import QueryStatus
@@ -156,7 +157,7 @@ class QueryService:
             status = query.status(self.ports.clock.elapsed_ms())
             if self._presence is not None and not status.record.state.is_final:
                 self._presence.announce(query)
-            return status
+            return replace(status, progress=progress_of(query, self.ports.running))
         if self._draining.is_set():
             raise ShuttingDown
         return self._reported(query_id, caller)
@@ -223,9 +224,10 @@ class QueryService:
         if query.record.state.is_final:
             with suppress(FutureTimeoutError):
                 query.recorded.result(RECORD_WAIT_S)
-        with suppress(QueryNotFound, MetricsStoreDown):
-            return explain(self._record(query_id, caller), self.ports.calls)
-        return explain(query.status(self.ports.clock.elapsed_ms()).record, self.ports.calls)
+            with suppress(QueryNotFound, MetricsStoreDown):
+                return explain(self._record(query_id, caller), self.ports.calls)
+        explanation = explain(query.status(self.ports.clock.elapsed_ms()).record, self.ports.calls)
+        return replace(explanation, progress=progress_of(query, self.ports.running))
 
     def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning:
         """Begins to plan the request, and returns at once. A plan is not a query: nothing is recorded.

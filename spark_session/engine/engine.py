@@ -22,6 +22,7 @@ from service.model.operations.engine_signs import EngineLoss, EngineSigns
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import CacheUse
 from service.model.policies.decisions import FULL_ACCESS, Access
+from service.model.query.progress import EngineProgress
 from service.model.query.query import Parameters
 from service.ports import EngineResult, Statement
 from service.tracing import step
@@ -156,6 +157,11 @@ class SparkEngine:
         if watch is not None:
             watch.cancel(query_id)
 
+    def progress(self, query_id: UUID) -> EngineProgress | None:
+        """See `service.progress_ports.RunningQueries`."""
+        watch = self._watch
+        return None if watch is None else watch.progress.latest(query_id)
+
     def health(self) -> PartHealth:
         """See `service.ports.Engine`."""
         watch = self._watch
@@ -216,7 +222,10 @@ class SparkEngine:
     def _called(self, session: WarmSession, statement: Statement) -> Iterator[None]:
         """Runs the block as a call for the statement's caller, with failures in the engine's terms."""
         text, is_canceled = statement.text_fingerprint(), statement.is_canceled
-        with session.calls.under_way(text, is_canceled, str(statement.query_id)):
+        with (
+            session.calls.under_way(text, is_canceled, str(statement.query_id)),
+            self._counted(statement.query_id),
+        ):
             try:
                 with in_engine_terms(session, is_canceled):
                     yield
@@ -224,6 +233,19 @@ class SparkEngine:
                 if session.is_lost():
                     self._suspects.note_loss_of(session.calls)
                 raise self._suspects.of_loss(text) from lost
+
+    @contextmanager
+    def _counted(self, query_id: UUID) -> Iterator[None]:
+        """Keeps the query's progress for as long as the block runs."""
+        watch = self._watch
+        if watch is None:
+            yield
+            return
+        watch.progress.note_begin(query_id)
+        try:
+            yield
+        finally:
+            watch.progress.note_end(query_id)
 
     def _warm(self, statement: Statement) -> WarmSession:
         def is_decided() -> bool:

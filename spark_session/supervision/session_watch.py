@@ -16,6 +16,7 @@ from spark_session.java.jvm import UNREACHABLE
 from spark_session.java.own_classes import java_instance
 from spark_session.supervision.cancels import Cancels
 from spark_session.supervision.heartbeat import Heartbeat
+from spark_session.supervision.progress_reader import ProgressReader
 from spark_session.supervision.verdict import EngineBounds, Signs, Verdict, judge
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class SessionWatch:
         self._sample: JvmSample | None = None
         self._heartbeat = Heartbeat(self._beat, bounds.probe_interval_s, bounds.collection_window_s)
         self._cancels = Cancels(session.context.cancelJobsWithTag)
+        self._counters = java_instance(session.jvm.gateway, "QueryProgress")
+        self._progress = ProgressReader(self._counters.progress, self._counters.forget)
         self._housekeeping = PeriodicWorker(
             "engine-housekeeping", self._maintain, HOUSEKEEPING_INTERVAL_S, waits_first=True
         )
@@ -53,7 +56,9 @@ class SessionWatch:
         """Begins to watch."""
         watch = cls(session, bounds)
         session.context._jsc.sc().addSparkListener(watch._java)
+        session.context._jsc.sc().addSparkListener(watch._counters)
         watch._heartbeat.start()
+        watch._progress.start()
         watch._cancels.start()
         watch._housekeeping.start()
         return watch
@@ -103,8 +108,14 @@ class SessionWatch:
         """Asks for the query's jobs to be stopped. Returns at once."""
         self._cancels.ask(query_id)
 
+    @property
+    def progress(self) -> ProgressReader:
+        """How far the queries are that run in the session."""
+        return self._progress
+
     def stop(self) -> None:
         """Stops watching. Threads that wait for the JVM end with it."""
+        self._progress.stop()
         self._housekeeping.close()
         self._heartbeat.stop()
         self._cancels.stop()
@@ -122,6 +133,7 @@ class SessionWatch:
         return sample.collection_ms
 
     def _maintain(self) -> None:
+        self._progress.forget_ended()
         self._session.release_reader_memory()
         try:
             self._session.tables.register()

@@ -23,6 +23,7 @@ from service.errors import (
 from service.model.policies.decisions import Access
 from service.model.query.explanation import PLANNED, Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary, summary_of
+from service.model.query.progress import QueryProgress
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.query import QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Chunk, Column, Manifest
@@ -92,6 +93,8 @@ class FakeQueries(QueryService):
         self.may_answer = threading.Event()
         self.may_answer.set()
         self.is_draining = False
+        self.progress: QueryProgress | None = None
+        """How far each unfinished query is."""
 
     def submit(self, request: QueryRequest, caller: str, access: Access) -> Submission:  # noqa: ARG002
         if self.refusal is not None:
@@ -150,7 +153,8 @@ class FakeQueries(QueryService):
         query = self._query(query_id, caller)
         is_there = query.record.state is QueryState.SUCCEEDED and not self.is_expired
         manifest = self._manifest(query.request) if is_there else None
-        return QueryStatus(query.record, 6, manifest, query.failure, query.request.format)
+        progress = None if query.record.state.is_final else self.progress
+        return QueryStatus(query.record, 6, manifest, query.failure, query.request.format, progress)
 
     def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
         query = self._query(query_id, caller)
@@ -177,7 +181,8 @@ class FakeQueries(QueryService):
         self.cancel(query_id, query.record.caller)
 
     def explain(self, query_id: UUID, caller: str) -> Explanation:
-        return explain(self._query(query_id, caller).record)
+        record = self._query(query_id, caller).record
+        return replace(explain(record), progress=None if record.state.is_final else self.progress)
 
     def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning:
         """Returns a planning that has ended, unless the SQL is in `unfinished`."""

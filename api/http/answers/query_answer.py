@@ -13,6 +13,7 @@ from api.http.problems.problems import errors_of
 from api.http.rendering.formats import render
 from api.http.schemas.explanation import selection_answer
 from api.http.schemas.problem import ProblemError
+from api.http.schemas.progress import progress_answer
 from api.http.schemas.query_answer import (
     ColumnAnswer,
     LinksAnswer,
@@ -131,6 +132,7 @@ def _envelope(
             error=_error(status),
             queued_ms=record.queued_ms,
             elapsed_ms=status.elapsed_ms,
+            progress=None if status.progress is None else progress_answer(status.progress),
         ),
         reused=is_reused,
         manifest=_manifest(manifest, format) if manifest else None,

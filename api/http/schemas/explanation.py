@@ -9,6 +9,7 @@ from pydantic import Field
 
 from api.http.rendering.plan_texts import plan_texts
 from api.http.schemas.explained_filter import FilterAnswer, filter_answer
+from api.http.schemas.progress import ProgressAnswer, progress_answer
 from api.http.schemas.query_answer import SelectionAnswer
 from api.http.schemas.wire import WireModel
 from service.model.query.explanation import Explanation
@@ -113,6 +114,10 @@ class ExplanationAnswer(WireModel):
     trace_id: Annotated[
         str | None, Field(description="trace of the request that sent the query; null: not traced")
     ]
+    progress: Annotated[
+        ProgressAnswer | None,
+        Field(description="null unless the query runs at the replica that answers"),
+    ]
 
 
 def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
@@ -140,6 +145,7 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
         plans=_plans(explanation),
         timings=timings(explanation),
         trace_id=explanation.trace_id,
+        progress=None if explanation.progress is None else progress_answer(explanation.progress),
     )
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from api.http.schemas.problem import ProblemError
+from api.http.schemas.progress import ProgressAnswer
 from api.http.schemas.wire import WireModel
 from service.model.query.query import QueryState
 from service.model.query.results import ResultFormat
@@ -33,6 +34,10 @@ class StatusAnswer(WireModel):
     error: QueryErrorAnswer | None
     queued_ms: int
     elapsed_ms: int
+    progress: Annotated[
+        ProgressAnswer | None,
+        Field(description="null unless the query runs at the replica that answers"),
+    ]
 
 
 class ColumnAnswer(WireModel):

@@ -7,6 +7,7 @@ from typing import Final, Literal
 from uuid import UUID
 
 from service.model.filters.filtering import FilterRecord
+from service.model.query.progress import QueryProgress
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import QueryError, QueryState
 from service.model.query.rewrites import RewriteRecord
@@ -50,6 +51,7 @@ class Explanation:
     `plans` is None when the text cannot be parsed. A query that was only planned has no id. Its scans are
     reported as planned, so the number of rows that they read is unknown. `trace_id` is that of the request
     that sent the query; None if it was not traced. `applied` are the names of applied policies, if known.
+    `progress` is None unless the query runs here.
     """
 
     query_id: UUID | None
@@ -71,6 +73,7 @@ class Explanation:
     verification: Verification | None = None
     trace_id: str | None = None
     applied: tuple[str, ...] | None = None
+    progress: QueryProgress | None = None
 
     @property
     def has_run(self) -> bool:

@@ -20,6 +20,7 @@ from service.policies.shown_counts import with_shown_counts
 from service.ports import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.unfiltered_scans import unfiltered_scans
+from service.query.lifecycle.progress_gauge import ProgressGauge
 from service.query.lifecycle.query_status import QueryStatus
 from service.query.lifecycle.run_outcome import RunOutcome
 from service.tracing import current
@@ -50,6 +51,7 @@ class QueryHandle:
         self.access = access
         self.finished: Future[None] = Future()
         self.recorded: Future[None] = Future()
+        self.progress = ProgressGauge(access)
         self.deadline_ms = now_ms + request.timeout_ms
         self._submitted_ms = now_ms
         self._started_ms: int | None = None
@@ -211,6 +213,7 @@ class QueryHandle:
         with self._lock:
             self._pruned = PrunedQuery(self.request.sql)
             self.finished = self.recorded = _RESOLVED
+            self.progress = ProgressGauge(self.access)
 
     def status(self, now_ms: int) -> QueryStatus:
         """Returns its current status; while it waits, all of its time counts as queued."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from service.errors import GatewayError
+from service.model.query.progress import QueryProgress
 from service.model.query.query import QueryRecord
 from service.model.query.results import Manifest, ResultFormat
 
@@ -14,7 +15,7 @@ class QueryStatus:
     """A query as it stands now.
 
     `manifest` is set while the result exists. `failure` is the error that ended the query, with all its
-    facts. `format` is the one that its caller asked for.
+    facts. `format` is the one that its caller asked for. `progress` is None unless it runs here.
     """
 
     record: QueryRecord
@@ -22,3 +23,4 @@ class QueryStatus:
     manifest: Manifest | None = None
     failure: GatewayError | None = None
     format: ResultFormat = ResultFormat.JSON
+    progress: QueryProgress | None = None

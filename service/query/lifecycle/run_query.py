@@ -10,11 +10,13 @@ from service.errors import GatewayError, QueryEnded, TableAccessDenied, TableNot
 from service.lineage_ports import Lineage, NoLineage
 from service.model.policies.actions import Action
 from service.model.query.lineage import ResultLineage
+from service.model.query.progress import Phase
 from service.model.query.query import EngineRun
 from service.model.query.results import Manifest
 from service.model.tables.tables import TableName
 from service.policies.require import may
 from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
+from service.progress_ports import NoRunningQueries, RunningQueries
 from service.pruning.sql_text.nesting import MAX_NESTING
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.prune import Pruner
@@ -45,6 +47,7 @@ class QueryPorts:
     calls: BoundedCalls = field(default_factory=InProcess)
     """Runs work whose time depends on a text."""
     lineage: Lineage = field(default_factory=NoLineage)
+    running: RunningQueries = field(default_factory=NoRunningQueries)
 
 
 def run_query(query: QueryHandle, ports: QueryPorts) -> None:
@@ -58,10 +61,12 @@ def run_query(query: QueryHandle, ports: QueryPorts) -> None:
         with step("sluice.query.prune"):
             pruned = ports.pruner.prune(query.request, query.access, query.is_canceled)
             query.prune(pruned)
+        query.progress.enter(Phase.RUNNING)
         with step("sluice.query.run"):
             outcome = run_pruned(query, pruned, ports.pruner, ports.engine, ports.engine_retries)
             query.note(outcome)
             result = outcome.rows()
+        query.progress.enter(Phase.WRITING)
         with step("sluice.query.store"):
             manifest = store(result, query, ports.results)
     except GatewayError as failure:

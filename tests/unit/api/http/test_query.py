@@ -26,7 +26,7 @@ async def test_a_finished_query_answers_with_its_first_rows(client: httpx.AsyncC
     assert response.status_code == 200
     assert answer == {
         "queryId": query_id,
-        "status": {"state": "SUCCEEDED", "error": None, "queuedMs": 0, "elapsedMs": 6},
+        "status": {"state": "SUCCEEDED", "error": None, "queuedMs": 0, "elapsedMs": 6, "progress": None},
         "reused": False,
         "manifest": {
             "format": "JSON",

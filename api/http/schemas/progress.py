@@ -1,0 +1,88 @@
+"""How far a running query is, as the status, the events and the explanation show it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from api.http.schemas.wire import WireModel
+from service.model.query.progress import EngineProgress, Phase, QueryProgress, ScanProgress
+
+_HIDDEN = "null: a policy hides rows of a table that the query reads"
+
+
+class StageCount(WireModel):
+    """Spark's stages that are known so far. Their number may grow."""
+
+    completed: int
+    total: int
+
+
+class TaskCount(WireModel):
+    """The tasks of these stages."""
+
+    completed: int
+    running: int
+    total: int
+
+
+class ScanProgressAnswer(WireModel):
+    """What one scan has read so far. Numbers are null where they are not known, or a policy hides rows."""
+
+    table: Annotated[str | None, Field(description="null: the name is not known")]
+    rows: int | None
+    splits: Annotated[int | None, Field(description="splits of files read so far; a file may have several")]
+    data_files: Annotated[int | None, Field(description="files that the scan reads in all")]
+    bytes: Annotated[int | None, Field(description="bytes of these files")]
+
+
+class ProgressAnswer(WireModel):
+    """How far a running query is. Tasks that run report rows and bytes about every ten seconds."""
+
+    phase: Phase
+    percent: Annotated[
+        int,
+        Field(description="share of the known tasks that are done; it never falls, and is 99 at most"),
+    ]
+    stages: Annotated[StageCount | None, Field(description=_HIDDEN)]
+    tasks: Annotated[TaskCount | None, Field(description=_HIDDEN)]
+    rows: Annotated[int | None, Field(description=f"rows that all scans have read so far; {_HIDDEN}")]
+    bytes: Annotated[
+        int | None,
+        Field(description=f"bytes that they have read; {_HIDDEN}, or the storage does not count them"),
+    ]
+    scans: list[ScanProgressAnswer]
+
+
+def progress_answer(progress: QueryProgress) -> ProgressAnswer:
+    """Returns the progress as it is on the wire."""
+    counted = progress.counters
+    return ProgressAnswer(
+        phase=progress.phase,
+        percent=progress.percent,
+        stages=None if counted is None else _stages(counted),
+        tasks=None if counted is None else _tasks(counted),
+        rows=None if counted is None else counted.rows,
+        bytes=None if counted is None else counted.bytes,
+        scans=[_scan(scan) for scan in progress.scans],
+    )
+
+
+def _stages(counted: EngineProgress) -> StageCount:
+    return StageCount(completed=counted.stages_completed, total=counted.stages_total)
+
+
+def _tasks(counted: EngineProgress) -> TaskCount:
+    completed, running, total = counted.tasks_completed, counted.tasks_running, counted.tasks_total
+    return TaskCount(completed=completed, running=running, total=total)
+
+
+def _scan(scan: ScanProgress) -> ScanProgressAnswer:
+    return ScanProgressAnswer(
+        table=scan.table,
+        rows=scan.rows,
+        splits=scan.splits,
+        data_files=scan.data_files,
+        bytes=scan.data_bytes,
+    )

@@ -1,0 +1,62 @@
+"""How far a running query is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Phase(StrEnum):
+    """What a running query does: its keys are collected, it runs in the engine, its rows are stored."""
+
+    PLANNING = "PLANNING"
+    RUNNING = "RUNNING"
+    WRITING = "WRITING"
+
+
+@dataclass(frozen=True, slots=True)
+class ScanProgress:
+    """What one scan of a running query has read so far; None: it is not known, or not shown.
+
+    `data_files` and `data_bytes` are what it has to read, by the plan. A file may be read in several splits.
+    """
+
+    table: str | None
+    rows: int | None = None
+    splits: int | None = None
+    data_files: int | None = None
+    data_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineProgress:
+    """The engine's counters of one query so far. They grow while the engine learns of more stages.
+
+    `stages_planned` are the stages that the plan will have, as far as it is known. `rows` and `bytes` are
+    what its tasks have read; `bytes` is None if the storage does not count them. `is_whole`: `scans` are all
+    that it reads.
+    """
+
+    stages_completed: int = 0
+    stages_total: int = 0
+    stages_planned: int = 0
+    tasks_completed: int = 0
+    tasks_running: int = 0
+    tasks_total: int = 0
+    rows: int = 0
+    bytes: int | None = None
+    scans: tuple[ScanProgress, ...] = ()
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryProgress:
+    """How far a query is, as its caller may see it.
+
+    `percent` never falls, and is below 100. `counters` is None where they would show what policies hide.
+    """
+
+    phase: Phase
+    percent: int
+    counters: EngineProgress | None
+    scans: tuple[ScanProgress, ...] = ()
