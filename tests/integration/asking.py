@@ -50,6 +50,19 @@ def started(client: httpx.Client, sql: str, **body: Any) -> str:
     return query_id
 
 
+def computing(client: httpx.Client, sql: str, **body: Any) -> str:
+    """Sends a query, waits until a task of it runs in the engine, and returns its id."""
+    query_id = start(client, sql, **body)
+    until(lambda: has_running_task(client, query_id), within_s=60)
+    return query_id
+
+
+def has_running_task(client: httpx.Client, query_id: str) -> bool:
+    """Whether a task of the query runs in the engine: a RUNNING query may not have reached it yet."""
+    found: JsonObject | None = status(client, query_id)["status"]["progress"]
+    return found is not None and found["tasks"]["running"] > 0
+
+
 def state(client: httpx.Client, query_id: str) -> str:
     """Returns the query's state."""
     found: str = status(client, query_id)["status"]["state"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.asking import ask, cancel, explain, post, problem, started
+from tests.integration.asking import ask, cancel, computing, explain, post, problem
 from tests.integration.guarded import Guarded
 from tests.integration.lakehouse import files_of
 from tests.integration.running import ENDLESS, until
@@ -61,7 +61,7 @@ def test_a_query_that_was_refused_leaves_its_error(guarded: Guarded, sql: str, c
 
 
 def test_a_query_that_was_canceled_leaves_how_long_it_ran(guarded: Guarded) -> None:
-    query_id = started(guarded.alice, ENDLESS)
+    query_id = computing(guarded.alice, ENDLESS)
     cancel(guarded.alice, query_id)
     found = record(guarded, query_id)
     assert (found["state"], found["error_code"]) == ("CANCELED", "QUERY_CANCELED")
@@ -72,7 +72,8 @@ def test_a_query_that_timed_out_leaves_that(guarded: Guarded) -> None:
     query_id = problem(post(guarded.alice, ENDLESS, timeout="500ms"), 504, "QUERY_TIMED_OUT")["queryId"]
     found = record(guarded, query_id)
     assert (found["state"], found["error_code"]) == ("FAILED", "QUERY_TIMED_OUT")
-    assert found["running_ms"] >= 300
+    # On a busy machine, the time may end before the query is planned.
+    assert found["planning_ms"] + found["running_ms"] >= 300
 
 
 def test_a_text_that_postgresql_cannot_store_is_stored_as_well_as_it_can(guarded: Guarded) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.integration.asking import (
     ask,
     cancel,
+    computing,
     explain,
     post,
     problem,
@@ -77,7 +78,7 @@ def test_a_query_that_has_ended_is_not_canceled(gateway: httpx.Client) -> None:
 def test_canceling_stops_the_work_itself(gateway: httpx.Client) -> None:
     for _ in range(8):
         # There are more queries than workers and cores, so one that still ran would block others.
-        cancel(gateway, started(gateway, ENDLESS))
+        cancel(gateway, computing(gateway, ENDLESS))
     assert rows(gateway, "SELECT count(*) FROM range(1000) WHERE id < 10") == [[10]]
 
 
