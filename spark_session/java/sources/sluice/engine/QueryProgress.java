@@ -1,3 +1,5 @@
+package sluice.engine;
+
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,8 +37,6 @@ import scala.Tuple4;
  * A query is known by the tag of its jobs, which is its id. Its counters are bounded, and dropped when `forget` names
  * it; those of the oldest query make room for a new one. All scans are those of the plan that Spark follows now: it
  * may plan the rest of a query again after each stage.
- *
- * Compiled at start by Janino, the compiler that Spark ships for its generated code; hence no lambdas.
  */
 public final class QueryProgress extends SparkListener {
     private static final int RUNS_KEPT = 1000;
