@@ -11,9 +11,9 @@ import httpx
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
-from sqlalchemy import URL
 
 from spark_session.engine.engine import SparkEngine
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.engines import SharedEngine, plain_engine
 from tests.integration.guarded import Guarded, guarded_gateway
 from tests.integration.lakehouse import make_star
@@ -119,12 +119,3 @@ def inbox(sources_folder: Path) -> Path:
 def new_name() -> str:
     """A new table name in schema `shop`, for one test."""
     return f"shop.t_{uuid4().hex}"
-
-
-def embedded_catalog(data_dir: Path) -> SqlCatalog:
-    """Opens the catalog in the embedded PostgreSQL from outside the gateway."""
-    server = data_dir / "postgres"
-    port, password = int((server / "port").read_text()), (server / "password").read_text()
-    url = URL.create("postgresql+psycopg", "postgres", password, "127.0.0.1", port, "lake")
-    address = url.render_as_string(hide_password=False)
-    return SqlCatalog("lake", uri=address, warehouse=(data_dir / "warehouse").as_uri())

@@ -1,4 +1,4 @@
-"""Streams, dead letters and maintenance of a real gateway under policies."""
+"""Streams, dead letters, maintenance, and views with a definer, of a real gateway under policies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
+from tests.integration.embedded_catalog import embedded_catalog
+from tests.integration.made_views import make_view
 from tests.integration.running import RunningGateway, until
 
 pytestmark = pytest.mark.integration
@@ -160,3 +163,95 @@ def test_nobody_expires_what_the_operator_keeps(policed: Policed) -> None:
     link = taken.json()["links"]["self"]
     until(lambda: boss.get(link).status_code == 200, WITHIN_S)
     assert boss.get(link).json()["results"][0]["counts"]["expiredSnapshots"] == 0
+
+
+VIEW, ORDERS = "lake.shop.open_orders", "lake.shop.orders"
+ORDERS_SCHEMA = {
+    "type": "struct",
+    "fields": [{"name": "id", "type": "long"}, {"name": "region", "type": "string"}],
+}
+ON_VIEW = {"grants": [{"tables": VIEW, "actions": ["select"]}]}
+ON_ORDERS = {"grants": [{"tables": ORDERS, "actions": ["select"]}]}
+VIEW_COLUMNS = {"id": "long", "region": "string"}
+OPEN = "SELECT id, region FROM orders WHERE id <> 3"
+
+
+def owner(*filters: str, grants: dict[str, Any] = ON_ORDERS) -> dict[str, Any]:
+    """Returns a role that lends its rights to the view."""
+    rules = [{"tables": ORDERS, "predicate": predicate} for predicate in filters]
+    return grants | {"rowFilters": rules, "definerViews": [{"view": VIEW}]}
+
+
+@pytest.fixture(scope="module")
+def view_of_orders(policed: Policed) -> Iterator[SqlCatalog]:
+    """A view over a table that only its definer may read; yields its catalog."""
+    records = [{"id": id_, "region": "AB"[id_ % 2]} for id_ in range(6)]
+    body = {"table": ORDERS, "schema": ORDERS_SCHEMA, "create": {}, "records": records}
+    answer = policed.clients["boss"].post("/ingest", json=body)
+    assert answer.status_code == 200, answer.text
+    with closing(embedded_catalog(policed.gateway.data_dir)) as lake:
+        make_view(lake, "shop.open_orders", OPEN, VIEW_COLUMNS)
+        yield lake
+    policed.set()
+
+
+def ids(policed: Policed, role: str, sql: str = f"SELECT id FROM {VIEW} ORDER BY id") -> list[int]:
+    answer = policed.query(role, sql)
+    assert answer.status_code == 200, answer.text
+    return [id_ for [id_] in answer.json()["result"]["rows"]]
+
+
+def refusal(policed: Policed, role: str, sql: str) -> tuple[int, str]:
+    answer = policed.query(role, sql)
+    return answer.status_code, answer.json()["code"]
+
+
+@pytest.mark.usefixtures("view_of_orders")
+def test_a_view_reads_with_the_rights_of_its_definer(policed: Policed) -> None:
+    policed.set(owner=owner("region = 'A'"), analyst=ON_VIEW)
+    assert ids(policed, "analyst") == [0, 2, 4]
+    assert ids(policed, "analyst", f"SELECT v.id FROM {VIEW} v JOIN {VIEW} w USING (id) WHERE v.id > 0") == [
+        2,
+        4,
+    ]
+    for text in (f"SELECT * FROM {ORDERS}", f"SELECT v.id FROM {VIEW} v JOIN {ORDERS} o ON v.id = o.id"):
+        assert refusal(policed, "analyst", text) == (403, "TABLE_ACCESS_DENIED")
+    # Who may read the table needs a grant on the view, too.
+    policed.set(owner=owner(), auditor=ON_ORDERS)
+    assert refusal(policed, "auditor", f"SELECT * FROM {VIEW}") == (403, "TABLE_ACCESS_DENIED")
+
+
+@pytest.mark.usefixtures("view_of_orders")
+def test_a_definer_without_rights_lends_none(policed: Policed) -> None:
+    policed.set(owner=owner(grants={"grants": []}), analyst=ON_VIEW)
+    assert refusal(policed, "analyst", f"SELECT * FROM {VIEW}") == (403, "TABLE_ACCESS_DENIED")
+
+
+@pytest.mark.usefixtures("view_of_orders")
+def test_neither_plans_nor_numbers_show_what_lies_below(policed: Policed) -> None:
+    policed.set(owner=owner("region = 'A'"), analyst=ON_VIEW)
+    answer = policed.query("analyst", f"SELECT id FROM {VIEW}").json()
+    explained = policed.clients["analyst"].get(answer["links"]["explain"])
+    assert explained.status_code == 200, explained.text
+    assert "region = " not in explained.text
+    [scan] = [scan for scan in explained.json()["scans"] if scan["table"] == ORDERS]
+    assert scan["dataFiles"] == {"total": 0, "selected": 0}
+    assert scan["rows"]["read"] == 0
+    events = policed.clients["boss"].get("/audit", params={"principal": "analyst", "limit": 1}).text
+    assert f"definer of {VIEW}" in events
+
+
+def test_a_view_that_was_replaced_reads_nothing_until_its_definition_is_imported(
+    policed: Policed, view_of_orders: SqlCatalog
+) -> None:
+    policed.set(owner=owner(), analyst=ON_VIEW)
+    before = ids(policed, "analyst")
+    make_view(view_of_orders, "shop.open_orders", "SELECT id, region FROM orders", VIEW_COLUMNS, is_new=False)
+    assert before == [0, 1, 2, 4, 5]
+    assert refusal(policed, "analyst", f"SELECT id FROM {VIEW}") == (403, "VIEW_CHANGED")
+    # The same document keeps the definition that it has.
+    policed.set(owner=owner(), analyst=ON_VIEW)
+    assert refusal(policed, "analyst", f"SELECT id FROM {VIEW}") == (403, "VIEW_CHANGED")
+    policed.set(analyst=ON_VIEW)
+    policed.set(owner=owner(), analyst=ON_VIEW)
+    assert ids(policed, "analyst") == [0, 1, 2, 3, 4, 5]
