@@ -20,7 +20,7 @@ import scala.runtime.AbstractFunction0;
 public final class ChildSessions {
 
     private static final scala.collection.immutable.Seq OPTIMIZATIONS =
-        seq(Arrays.asList(new Object[] {new LostPruning(), new BroadcastSides()}));
+        seq(Arrays.asList(new Object[] {new OppositeConditions(), new LostPruning(), new BroadcastSides()}));
 
     private final List names = new CopyOnWriteArrayList();
     private CatalogManager rootManager;
