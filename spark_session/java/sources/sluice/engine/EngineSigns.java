@@ -9,29 +9,34 @@ import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryUsage;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
+import org.apache.spark.scheduler.StageInfo;
 
 /**
  * Signs of the engine's health: its memory, its threads, the time spent in garbage collection, and tasks that still
  * run after their stage has ended.
  *
- * A task whose query was canceled is asked to end, but one in a regular expression or another long computation does
+ * <p>A task whose query was canceled is asked to end, but one in a regular expression or another long computation does
  * not check for that. It holds its slot, and no job or stage shows it any more.
  */
 public final class EngineSigns extends SparkListener {
 
-    private static final int STAGES_KEPT = 10000;
-    private final Map stageOfTask = new HashMap();
-    private final Map endOfStage = new HashMap();
-    private final Map tagsOfStage = new HashMap();
+    private static final int STAGES_KEPT = 10_000;
+    private static final long NANOS_OF_MILLI = 1_000_000;
+
+    private final Map<Long, StageAttempt> stageOfTask = new HashMap<>();
+    private final Map<StageAttempt, Long> endOfStage = new HashMap<>();
+    private final Map<Integer, String> tagsOfStage = new HashMap<>();
+
+    private record StageAttempt(int stage, int attempt) {}
 
     /**
      * Returns numbers separated by spaces: used bytes of the heap and its bound, the same of metaspace, bytes of
@@ -51,9 +56,7 @@ public final class EngineSigns extends SparkListener {
     }
 
     private static MemoryUsage metaspace() {
-        List pools = ManagementFactory.getMemoryPoolMXBeans();
-        for (int i = 0; i < pools.size(); i++) {
-            MemoryPoolMXBean pool = (MemoryPoolMXBean) pools.get(i);
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             if (pool.getName().equals("Metaspace")) {
                 return pool.getUsage();
             }
@@ -62,9 +65,7 @@ public final class EngineSigns extends SparkListener {
     }
 
     private static long directBytes() {
-        List pools = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class);
-        for (int i = 0; i < pools.size(); i++) {
-            BufferPoolMXBean pool = (BufferPoolMXBean) pools.get(i);
+        for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
             if (pool.getName().equals("direct")) {
                 return Math.max(pool.getMemoryUsed(), 0);
             }
@@ -75,9 +76,7 @@ public final class EngineSigns extends SparkListener {
     /** Returns the milliseconds since the JVM's start in which it was paused. */
     private static long collectionMillis() {
         long sum = 0;
-        List beans = ManagementFactory.getGarbageCollectorMXBeans();
-        for (int i = 0; i < beans.size(); i++) {
-            GarbageCollectorMXBean bean = (GarbageCollectorMXBean) beans.get(i);
+        for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
             // "… Cycles" and "… Concurrent" report how long collectors ran beside the program.
             if (!bean.getName().endsWith("Cycles") && !bean.getName().contains("Concurrent")) {
                 sum += Math.max(bean.getCollectionTime(), 0);
@@ -86,27 +85,35 @@ public final class EngineSigns extends SparkListener {
         return sum;
     }
 
+    @Override
     public synchronized void onJobStart(SparkListenerJobStart started) {
-        Object tags = started.properties() == null ? null : started.properties().getProperty("spark.job.tags");
-        for (int i = 0; tags != null && i < list(started.stageIds()).size(); i++) {
-            tagsOfStage.put(list(started.stageIds()).get(i), tags);
+        Properties properties = started.properties();
+        String tags = properties == null ? null : properties.getProperty("spark.job.tags");
+        if (tags != null) {
+            for (Object stage : list(started.stageIds())) {
+                tagsOfStage.put((Integer) stage, tags);
+            }
         }
     }
 
+    @Override
     public synchronized void onTaskStart(SparkListenerTaskStart started) {
-        stageOfTask.put(Long.valueOf(started.taskInfo().taskId()), key(started.stageId(), started.stageAttemptId()));
+        stageOfTask.put(
+            started.taskInfo().taskId(), new StageAttempt(started.stageId(), started.stageAttemptId()));
     }
 
+    @Override
     public synchronized void onTaskEnd(SparkListenerTaskEnd ended) {
         if (ended.taskInfo() != null) {
-            stageOfTask.remove(Long.valueOf(ended.taskInfo().taskId()));
+            stageOfTask.remove(ended.taskInfo().taskId());
         }
     }
 
+    @Override
     public synchronized void onStageCompleted(SparkListenerStageCompleted completed) {
-        if (completed.stageInfo().failureReason().isDefined()) {
-            String key = key(completed.stageInfo().stageId(), completed.stageInfo().attemptNumber());
-            endOfStage.put(key, Long.valueOf(System.nanoTime()));
+        StageInfo stage = completed.stageInfo();
+        if (stage.failureReason().isDefined()) {
+            endOfStage.put(new StageAttempt(stage.stageId(), stage.attemptNumber()), System.nanoTime());
         }
     }
 
@@ -115,46 +122,25 @@ public final class EngineSigns extends SparkListener {
      * tags.
      */
     public synchronized String lateTasks() {
-        StringBuilder late = new StringBuilder();
-        Set stages = new HashSet();
-        for (Iterator each = stageOfTask.values().iterator(); each.hasNext();) {
-            Object stage = each.next();
-            Object end = endOfStage.get(stage);
+        StringBuilder lines = new StringBuilder();
+        Set<StageAttempt> late = new HashSet<>();
+        for (StageAttempt running : stageOfTask.values()) {
+            Long end = endOfStage.get(running);
             if (end != null) {
-                stages.add(stage);
-                long millis = (System.nanoTime() - ((Long) end).longValue()) / 1000000;
-                Object tags = tagsOfStage.get(Integer.valueOf(stageOf(stage)));
-                late.append(millis).append(' ').append(tags).append('\n');
+                late.add(running);
+                long millis = (System.nanoTime() - end) / NANOS_OF_MILLI;
+                lines.append(millis).append(' ').append(tagsOfStage.get(running.stage())).append('\n');
             }
         }
-        endOfStage.keySet().retainAll(stages);
-        keepTagsOf(stages);
-        return late.toString();
+        endOfStage.keySet().retainAll(late);
+        keepTagsOf(late);
+        return lines.toString();
     }
 
     /** Keeps tags of ended stages only while their tasks run; ids only grow. */
-    private void keepTagsOf(Set late) {
-        int newest = 0;
-        for (Iterator each = tagsOfStage.keySet().iterator(); each.hasNext();) {
-            newest = Math.max(newest, ((Integer) each.next()).intValue());
-        }
-        Set kept = new HashSet();
-        for (Iterator each = late.iterator(); each.hasNext();) {
-            kept.add(Integer.valueOf(stageOf(each.next())));
-        }
-        for (Iterator each = tagsOfStage.keySet().iterator(); each.hasNext();) {
-            Object stage = each.next();
-            if (((Integer) stage).intValue() < newest - STAGES_KEPT && !kept.contains(stage)) {
-                each.remove();
-            }
-        }
-    }
-
-    private static int stageOf(Object key) {
-        return Integer.parseInt(((String) key).substring(0, ((String) key).indexOf('.')));
-    }
-
-    private static String key(int stage, int attempt) {
-        return stage + "." + attempt;
+    private void keepTagsOf(Set<StageAttempt> late) {
+        int newest = tagsOfStage.keySet().stream().mapToInt(Integer::intValue).max().orElse(0);
+        Set<Integer> kept = late.stream().map(StageAttempt::stage).collect(Collectors.toSet());
+        tagsOfStage.keySet().removeIf(stage -> stage < newest - STAGES_KEPT && !kept.contains(stage));
     }
 }

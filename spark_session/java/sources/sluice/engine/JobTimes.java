@@ -4,11 +4,12 @@ import static sluice.collections.Lists.list;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
@@ -19,7 +20,7 @@ import org.apache.spark.scheduler.StageInfo;
 /**
  * The begin and end of jobs and stages of watched runs, and of no others.
  *
- * Spark's own store keeps the newest jobs of all callers, so a run of many jobs would lose its first ones.
+ * <p>Spark's own store keeps the newest jobs of all callers, so a run of many jobs would lose its first ones.
  */
 public final class JobTimes extends SparkListener {
 
@@ -27,21 +28,42 @@ public final class JobTimes extends SparkListener {
     private static final int JOBS_KEPT = 64;
     private static final int STAGES_KEPT = 256;
 
-    private final Map watches = new LinkedHashMap();
-    private final Map watchOfTag = new HashMap();
-    private final Map watchOfJob = new HashMap();
-    private final Map placeOfStage = new HashMap();
+    private final Map<Long, Watch> watches = new LinkedHashMap<>();
+    private final Map<String, Watch> watchOfTag = new HashMap<>();
+    private final Map<Integer, Watch> watchOfJob = new HashMap<>();
+    private final Map<Integer, Place> placeOfStage = new HashMap<>();
     private long newest = 0;
+
+    private static final class Watch {
+        final String tag;
+        final Map<Integer, Job> jobs = new LinkedHashMap<>();
+        final List<List<Object>> stages = new ArrayList<>();
+        int leftOut = 0;
+
+        Watch(String tag) {
+            this.tag = tag;
+        }
+    }
+
+    /** `ended` is null while the job runs. */
+    private record Job(int id, long begun, Long ended, boolean hasFailed) {
+        List<Object> row() {
+            return Arrays.asList(id, begun, ended, hasFailed);
+        }
+    }
+
+    /** The run and the job to which a stage belongs. */
+    private record Place(Watch watch, int job) {}
 
     /** Records jobs with this tag from now on, until the returned number is taken. */
     public synchronized long watch(String tag) {
         newest++;
         Watch watch = new Watch(tag);
-        watches.put(Long.valueOf(newest), watch);
+        watches.put(newest, watch);
         watchOfTag.put(tag, watch);
         if (watches.size() > WATCHES_KEPT) {
             // The caller of the oldest has forgotten it.
-            take(((Long) watches.keySet().iterator().next()).longValue());
+            take(watches.keySet().iterator().next());
         }
         return newest;
     }
@@ -49,38 +71,33 @@ public final class JobTimes extends SparkListener {
     /** Returns the records, as {"jobs": […], "stages": […], "leftOut": n}; the columns are those of job_spans.py. */
     public String taken(long number) throws Exception {
         Watch watch = take(number);
-        Map found = new HashMap();
-        found.put("jobs", new ArrayList(watch.jobs.values()));
+        Map<String, Object> found = new HashMap<>();
+        found.put("jobs", watch.jobs.values().stream().map(Job::row).toList());
         found.put("stages", watch.stages);
-        found.put("leftOut", Integer.valueOf(watch.leftOut));
+        found.put("leftOut", watch.leftOut);
         return new ObjectMapper().writeValueAsString(found);
     }
 
     private synchronized Watch take(long number) {
-        Watch watch = (Watch) watches.remove(Long.valueOf(number));
+        Watch watch = watches.remove(number);
         if (watch == null) {
             return new Watch("");
         }
-        if (watchOfTag.get(watch.tag) == watch) {
-            watchOfTag.remove(watch.tag);
-        }
+        watchOfTag.remove(watch.tag, watch);
         watchOfJob.keySet().removeAll(watch.jobs.keySet());
-        for (Iterator each = placeOfStage.values().iterator(); each.hasNext();) {
-            if (((Place) each.next()).watch == watch) {
-                each.remove();
-            }
-        }
+        placeOfStage.values().removeIf(place -> place.watch == watch);
         return watch;
     }
 
+    @Override
     public synchronized void onJobStart(SparkListenerJobStart started) {
-        String tags = started.properties() == null ? null : started.properties().getProperty("spark.job.tags");
+        Properties properties = started.properties();
+        String tags = properties == null ? null : properties.getProperty("spark.job.tags");
         if (tags == null || watchOfTag.isEmpty()) {
             return;
         }
-        String[] each = tags.split(",");
-        for (int i = 0; i < each.length; i++) {
-            Watch watch = (Watch) watchOfTag.get(each[i]);
+        for (String tag : tags.split(",")) {
+            Watch watch = watchOfTag.get(tag);
             if (watch != null) {
                 note(watch, started);
             }
@@ -92,21 +109,19 @@ public final class JobTimes extends SparkListener {
             watch.leftOut++;
             return;
         }
-        Integer job = Integer.valueOf(started.jobId());
-        watch.jobs.put(job, new Object[] {job, Long.valueOf(started.time()), null, Boolean.FALSE});
+        int job = started.jobId();
+        watch.jobs.put(job, new Job(job, started.time(), null, false));
         watchOfJob.put(job, watch);
-        for (int i = 0; i < list(started.stageIds()).size(); i++) {
+        for (Object stage : list(started.stageIds())) {
             // A later job lists the stages that it need not run again.
-            Object stage = list(started.stageIds()).get(i);
-            if (!placeOfStage.containsKey(stage)) {
-                placeOfStage.put(stage, new Place(watch, job));
-            }
+            placeOfStage.putIfAbsent((Integer) stage, new Place(watch, job));
         }
     }
 
+    @Override
     public synchronized void onStageCompleted(SparkListenerStageCompleted completed) {
         StageInfo stage = completed.stageInfo();
-        Place place = (Place) placeOfStage.get(Integer.valueOf(stage.stageId()));
+        Place place = placeOfStage.get(stage.stageId());
         if (place == null || stage.submissionTime().isEmpty() || stage.completionTime().isEmpty()) {
             return;
         }
@@ -114,49 +129,31 @@ public final class JobTimes extends SparkListener {
             place.watch.leftOut++;
             return;
         }
+        place.watch.stages.add(rowOf(stage, place.job));
+    }
+
+    private static List<Object> rowOf(StageInfo stage, int job) {
         TaskMetrics metrics = stage.taskMetrics();
-        place.watch.stages.add(new Object[] {
-            place.job,
-            Integer.valueOf(stage.stageId()),
-            Integer.valueOf(stage.attemptNumber()),
+        return List.of(
+            job,
+            stage.stageId(),
+            stage.attemptNumber(),
             stage.submissionTime().get(),
             stage.completionTime().get(),
-            Boolean.valueOf(stage.failureReason().isDefined()),
-            Integer.valueOf(stage.numTasks()),
-            Long.valueOf(metrics == null ? 0 : metrics.inputMetrics().bytesRead()),
-            Long.valueOf(metrics == null ? 0 : metrics.shuffleReadMetrics().totalBytesRead()),
-            Long.valueOf(metrics == null ? 0 : metrics.shuffleWriteMetrics().bytesWritten()),
-        });
+            stage.failureReason().isDefined(),
+            stage.numTasks(),
+            metrics == null ? 0 : metrics.inputMetrics().bytesRead(),
+            metrics == null ? 0 : metrics.shuffleReadMetrics().totalBytesRead(),
+            metrics == null ? 0 : metrics.shuffleWriteMetrics().bytesWritten());
     }
 
+    @Override
     public synchronized void onJobEnd(SparkListenerJobEnd ended) {
-        Integer job = Integer.valueOf(ended.jobId());
-        Watch watch = (Watch) watchOfJob.get(job);
+        Watch watch = watchOfJob.get(ended.jobId());
         if (watch != null) {
-            Object[] row = (Object[]) watch.jobs.get(job);
-            row[2] = Long.valueOf(ended.time());
-            row[3] = Boolean.valueOf(!ended.jobResult().getClass().getName().endsWith("JobSucceeded$"));
-        }
-    }
-
-    private static final class Watch {
-        final String tag;
-        final Map jobs = new LinkedHashMap();
-        final List stages = new ArrayList();
-        int leftOut = 0;
-
-        Watch(String tag) {
-            this.tag = tag;
-        }
-    }
-
-    private static final class Place {
-        final Watch watch;
-        final Integer job;
-
-        Place(Watch watch, Integer job) {
-            this.watch = watch;
-            this.job = job;
+            boolean hasFailed = !ended.jobResult().getClass().getName().endsWith("JobSucceeded$");
+            watch.jobs.computeIfPresent(
+                ended.jobId(), (id, job) -> new Job(id, job.begun, ended.time(), hasFailed));
         }
     }
 }

@@ -2,7 +2,6 @@ package sluice.engine;
 
 import java.util.Collections;
 import java.util.IdentityHashMap;
-import java.util.Iterator;
 import java.util.Set;
 import org.apache.iceberg.arrow.ArrowAllocation;
 import org.apache.iceberg.shaded.org.apache.arrow.memory.BufferAllocator;
@@ -11,18 +10,16 @@ import org.apache.iceberg.shaded.org.apache.arrow.memory.BufferAllocator;
  * Frees memory that Iceberg's Parquet reader leaks: each file that it reads opens an allocator under one root, and
  * none is ever closed. A few hundred bytes a file fill the driver's heap within days.
  *
- * Source: https://github.com/apache/iceberg/issues/13937, open in Iceberg 1.12.
+ * <p>Source: https://github.com/apache/iceberg/issues/13937, open in Iceberg 1.12.
  */
 public final class ReaderMemory {
-    private Set before = identitySet();
+    private Set<BufferAllocator> before = identitySet();
 
     /** Closes the allocators that existed at the previous call and hold no memory now; returns how many. */
     public int release() {
-        Set kept = identitySet();
+        Set<BufferAllocator> kept = identitySet();
         int closed = 0;
-        Iterator each = ArrowAllocation.rootAllocator().getChildAllocators().iterator();
-        while (each.hasNext()) {
-            BufferAllocator allocator = (BufferAllocator) each.next();
+        for (BufferAllocator allocator : ArrowAllocation.rootAllocator().getChildAllocators()) {
             // One that is in use between two batches keeps working; it is only no longer listed.
             if (before.contains(allocator) && allocator.getAllocatedMemory() == 0) {
                 allocator.close();
@@ -35,7 +32,7 @@ public final class ReaderMemory {
         return closed;
     }
 
-    private static Set identitySet() {
-        return Collections.newSetFromMap(new IdentityHashMap());
+    private static Set<BufferAllocator> identitySet() {
+        return Collections.newSetFromMap(new IdentityHashMap<>());
     }
 }

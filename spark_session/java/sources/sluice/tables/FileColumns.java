@@ -4,7 +4,9 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -29,16 +31,21 @@ import org.apache.iceberg.types.Types;
  * order.
  */
 public final class FileColumns {
+
     private static final int READ_AT_ONCE = 8;
+    /** A file ends with the size of its footer, four bytes, and the magic number. */
     private static final int TAIL = 8;
-    private static final byte[] MAGIC = new byte[] {'P', 'A', 'R', '1'};
+    private static final byte[] MAGIC = "PAR1".getBytes(StandardCharsets.US_ASCII);
     private static final int LARGEST_FOOTER = 256 * 1024 * 1024;
+    private static final String NAME_MAPPING = "schema.name-mapping.default";
+
+    private FileColumns() {}
 
     /**
      * Returns the table's fields that are in the file, in the file's order and as the table has them now; of a
      * struct, those inside that are in the file. Null: unknown, as for formats other than Parquet.
      */
-    public static List of(DataFile file, Table table) throws IOException {
+    public static List<Types.NestedField> of(DataFile file, Table table) throws IOException {
         if (file.format() != FileFormat.PARQUET || file.keyMetadata() != null) {
             return null;
         }
@@ -46,8 +53,8 @@ public final class FileColumns {
         if (type == null) {
             return null;
         }
-        String mapping = (String) table.properties().get("schema.name-mapping.default");
         if (!ParquetSchemaUtil.hasIds(type)) {
+            String mapping = table.properties().get(NAME_MAPPING);
             if (mapping == null) {
                 return null;
             }
@@ -65,19 +72,18 @@ public final class FileColumns {
 
     /**
      * Returns the columns of each of these tasks' files, several at once: each takes one or two round trips to the
-     * storage.
+     * storage. Null: unknown.
      */
-    public static List ofAll(List tasks, Table table) throws Exception {
-        List reads = new ArrayList();
-        for (int i = 0; i < tasks.size(); i++) {
-            reads.add(new Read((DataFile) ((FileScanTask) tasks.get(i)).file(), table));
+    static List<List<Types.NestedField>> ofAll(List<FileScanTask> tasks, Table table) throws Exception {
+        List<Callable<List<Types.NestedField>>> reads = new ArrayList<>();
+        for (FileScanTask task : tasks) {
+            reads.add(() -> of(task.file(), table));
         }
         ExecutorService pool = Executors.newFixedThreadPool(Math.max(1, Math.min(READ_AT_ONCE, reads.size())));
         try {
-            List found = new ArrayList();
-            List futures = pool.invokeAll(reads);
-            for (int i = 0; i < futures.size(); i++) {
-                found.add(((Future) futures.get(i)).get());
+            List<List<Types.NestedField>> found = new ArrayList<>();
+            for (Future<List<Types.NestedField>> read : pool.invokeAll(reads)) {
+                found.add(read.get());
             }
             return found;
         } finally {
@@ -85,24 +91,10 @@ public final class FileColumns {
         }
     }
 
-    private static final class Read implements Callable {
-        private final DataFile file;
-        private final Table table;
-
-        Read(DataFile file, Table table) {
-            this.file = file;
-            this.table = table;
-        }
-
-        public Object call() throws Exception {
-            return FileColumns.of(file, table);
-        }
-    }
-
-    private static List inBoth(Types.StructType inFile, Types.StructType inTable) {
-        List fields = new ArrayList();
-        for (int i = 0; i < inFile.fields().size(); i++) {
-            Types.NestedField each = (Types.NestedField) inFile.fields().get(i);
+    /** Returns the table's fields that are in the file, in the file's order. */
+    static List<Types.NestedField> inBoth(Types.StructType inFile, Types.StructType inTable) {
+        List<Types.NestedField> fields = new ArrayList<>();
+        for (Types.NestedField each : inFile.fields()) {
             Types.NestedField own = inTable.field(each.fieldId());
             if (own != null) {
                 Type type = inBoth(each.type(), own.type());
@@ -114,44 +106,47 @@ public final class FileColumns {
 
     private static Type inBoth(Type inFile, Type inTable) {
         if (inFile.isStructType() && inTable.isStructType()) {
-            List fields = inBoth(inFile.asStructType(), inTable.asStructType());
+            List<Types.NestedField> fields = inBoth(inFile.asStructType(), inTable.asStructType());
             // Whether a struct without remaining fields is NULL depends on its written fields.
             boolean isWhole = fields.isEmpty() || fields.equals(inTable.asStructType().fields());
             return isWhole ? inTable : Types.StructType.of(fields);
         }
         if (inFile.isListType() && inTable.isListType()) {
-            Types.ListType own = inTable.asListType();
-            Type element = inBoth(inFile.asListType().elementType(), own.elementType());
-            if (element == own.elementType()) {
-                return own;
-            }
-            return own.isElementOptional()
-                ? Types.ListType.ofOptional(own.elementId(), element)
-                : Types.ListType.ofRequired(own.elementId(), element);
+            return inBoth(inFile.asListType(), inTable.asListType());
         }
         if (inFile.isMapType() && inTable.isMapType()) {
-            Types.MapType own = inTable.asMapType();
-            Type value = inBoth(inFile.asMapType().valueType(), own.valueType());
-            if (value == own.valueType()) {
-                return own;
-            }
-            return own.isValueOptional()
-                ? Types.MapType.ofOptional(own.keyId(), own.valueId(), own.keyType(), value)
-                : Types.MapType.ofRequired(own.keyId(), own.valueId(), own.keyType(), value);
+            return inBoth(inFile.asMapType(), inTable.asMapType());
         }
         return inTable;
     }
 
+    private static Type inBoth(Types.ListType inFile, Types.ListType inTable) {
+        Type element = inBoth(inFile.elementType(), inTable.elementType());
+        if (element == inTable.elementType()) {
+            return inTable;
+        }
+        return inTable.isElementOptional()
+            ? Types.ListType.ofOptional(inTable.elementId(), element)
+            : Types.ListType.ofRequired(inTable.elementId(), element);
+    }
+
+    private static Type inBoth(Types.MapType inFile, Types.MapType inTable) {
+        Type value = inBoth(inFile.valueType(), inTable.valueType());
+        if (value == inTable.valueType()) {
+            return inTable;
+        }
+        return inTable.isValueOptional()
+            ? Types.MapType.ofOptional(inTable.keyId(), inTable.valueId(), inTable.keyType(), value)
+            : Types.MapType.ofRequired(inTable.keyId(), inTable.valueId(), inTable.keyType(), value);
+    }
+
+    /** Returns the schema in the footer; null: the file is encrypted or no Parquet file. */
     private static MessageType footer(InputFile file) throws IOException {
         long length = file.getLength();
-        SeekableInputStream stream = file.newStream();
-        try {
+        try (SeekableInputStream stream = file.newStream()) {
             byte[] tail = read(stream, length - TAIL, TAIL);
             int size = ByteBuffer.wrap(tail).order(ByteOrder.LITTLE_ENDIAN).getInt();
-            boolean isPlain = true;
-            for (int i = 0; i < MAGIC.length; i++) {
-                isPlain = isPlain && tail[TAIL - MAGIC.length + i] == MAGIC[i];
-            }
+            boolean isPlain = Arrays.equals(tail, TAIL - MAGIC.length, TAIL, MAGIC, 0, MAGIC.length);
             if (!isPlain || size <= 0 || size > LARGEST_FOOTER || size > length - TAIL) {
                 return null;
             }
@@ -161,21 +156,14 @@ public final class FileColumns {
                 .readParquetMetadata(new ByteArrayInputStream(footer), ParquetMetadataConverter.SKIP_ROW_GROUPS)
                 .getFileMetaData()
                 .getSchema();
-        } finally {
-            stream.close();
         }
     }
 
     private static byte[] read(SeekableInputStream stream, long position, int size) throws IOException {
         byte[] found = new byte[size];
-        stream.seek(Math.max(0L, position));
-        int at = 0;
-        while (at < size) {
-            int count = stream.read(found, at, size - at);
-            if (count < 0) {
-                throw new IOException("A data file ends too early.");
-            }
-            at += count;
+        stream.seek(Math.max(0, position));
+        if (stream.readNBytes(found, 0, size) < size) {
+            throw new IOException("A data file ends too early.");
         }
         return found;
     }

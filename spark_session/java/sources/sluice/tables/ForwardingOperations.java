@@ -14,38 +14,47 @@ public abstract class ForwardingOperations implements TableOperations {
         this.operations = operations;
     }
 
+    @Override
     public TableMetadata current() {
         return operations.current();
     }
 
+    @Override
     public TableMetadata refresh() {
         return operations.refresh();
     }
 
+    @Override
     public FileIO io() {
         return operations.io();
     }
 
+    @Override
     public EncryptionManager encryption() {
         return operations.encryption();
     }
 
+    @Override
     public String metadataFileLocation(String fileName) {
         return operations.metadataFileLocation(fileName);
     }
 
+    @Override
     public LocationProvider locationProvider() {
         return operations.locationProvider();
     }
 
+    @Override
     public TableOperations temp(TableMetadata uncommitted) {
         return operations.temp(uncommitted);
     }
 
+    @Override
     public long newSnapshotId() {
         return operations.newSnapshotId();
     }
 
+    @Override
     public boolean requireStrictCleanup() {
         return operations.requireStrictCleanup();
     }

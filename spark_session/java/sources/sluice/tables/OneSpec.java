@@ -1,6 +1,5 @@
 package sluice.tables;
 
-import java.util.Iterator;
 import org.apache.iceberg.ManifestFile;
 import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotRef;
@@ -12,11 +11,12 @@ import org.apache.iceberg.exceptions.ValidationException;
  * The operations of a table that is being rewritten. They refuse to commit if others have written under another
  * partition spec.
  *
- * Rewritten rows keep their age for equality deletes that were committed in the meantime. Such deletes have the specs
+ * <p>Rewritten rows keep their age for equality deletes that were committed in the meantime. Such deletes have the specs
  * of the branch's rows, and the table's spec of that time. Under a spec that the table had only during the rewriting,
  * they would reach no row, and rows that they had deleted would be back.
  */
 public final class OneSpec extends ForwardingOperations {
+
     private final String branch;
     private final int specId;
     private final long begunAt;
@@ -27,7 +27,7 @@ public final class OneSpec extends ForwardingOperations {
         this.branch = branch;
         this.specId = operations.current().defaultSpecId();
         Snapshot head = head(operations.current());
-        this.begunAt = head == null ? 0L : head.sequenceNumber();
+        this.begunAt = head == null ? 0 : head.sequenceNumber();
     }
 
     private Snapshot head(TableMetadata metadata) {
@@ -35,6 +35,7 @@ public final class OneSpec extends ForwardingOperations {
         return ref == null ? null : metadata.snapshot(ref.snapshotId());
     }
 
+    @Override
     public void commit(TableMetadata before, TableMetadata after) {
         Snapshot head = head(before);
         // Later commits remove deletes that apply to nothing.
@@ -47,14 +48,11 @@ public final class OneSpec extends ForwardingOperations {
     }
 
     private void check(Snapshot head) {
-        Iterator manifests = head.dataManifests(io()).iterator();
-        while (manifests.hasNext()) {
-            ManifestFile each = (ManifestFile) manifests.next();
+        for (ManifestFile each : head.dataManifests(io())) {
             boolean hasRows = each.hasAddedFiles() || each.hasExistingFiles();
             if (hasRows && each.partitionSpecId() != specId && each.sequenceNumber() > begunAt) {
                 throw new ValidationException(
-                    "Rows were written meanwhile under another partition spec than " + specId,
-                    new Object[0]);
+                    "Rows were written meanwhile under another partition spec than %s", specId);
             }
         }
     }

@@ -1,5 +1,6 @@
 package sluice.tables;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import org.apache.iceberg.BaseTable;
@@ -11,9 +12,7 @@ import org.apache.iceberg.HasTableOperations;
 import org.apache.iceberg.ManifestFiles;
 import org.apache.iceberg.ManifestWriter;
 import org.apache.iceberg.RowDelta;
-import org.apache.iceberg.Snapshot;
 import org.apache.iceberg.SnapshotParser;
-import org.apache.iceberg.Table;
 import org.apache.iceberg.TableMetadata;
 import org.apache.iceberg.TableOperations;
 import org.apache.iceberg.inmemory.InMemoryOutputFile;
@@ -24,11 +23,12 @@ import org.apache.spark.sql.SparkSession;
 /**
  * Builds snapshots from data files and equality deletes, and commits none of them.
  *
- * Nothing is validated against other commits, because an equality delete names no file. It reaches everything that
+ * <p>Nothing is validated against other commits, because an equality delete names no file. It reaches everything that
  * was committed before it, and nothing that is committed after it.
  */
 public final class RowDeltas {
-    private static final Long SNAPSHOT_ID = Long.valueOf(1L);
+
+    private static final long SNAPSHOT_ID = 1;
 
     /**
      * Writes the manifests of one snapshot and returns its JSON. Nothing: the table's metadata is no longer the one
@@ -36,10 +36,16 @@ public final class RowDeltas {
      * deletes, and why; see `unreadable`.
      */
     public String prepare(
-        Object session, String name, String metadataLocation, String branch, List data, List deletes, Map summary
-    ) throws Exception {
-        Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);
-        TableOperations operations = ((HasTableOperations) table).operations();
+            SparkSession session,
+            String name,
+            String metadataLocation,
+            String branch,
+            List<String> data,
+            List<String> deletes,
+            Map<String, String> summary)
+            throws Exception {
+        var table = (HasTableOperations) Spark3Util.loadIcebergTable(session, name);
+        TableOperations operations = table.operations();
         TableMetadata base = operations.current();
         if (!metadataLocation.equals(base.metadataFileLocation())) {
             base = operations.refresh();
@@ -48,26 +54,16 @@ public final class RowDeltas {
             return "";
         }
         RowDelta delta = new BaseTable(new Standing(operations, base), name).newRowDelta();
-        int place = 0;
-        try {
-            for (int i = 0; i < data.size(); i++, place++) {
-                delta.addRows((DataFile) file((String) data.get(i), base));
-            }
-            for (int i = 0; i < deletes.size(); i++, place++) {
-                delta.addDeletes((DeleteFile) file((String) deletes.get(i), base));
-            }
-        } catch (RuntimeException failure) {
-            return unreadable(place, failure);
+        String reason = added(data, deletes, base, delta);
+        if (reason != null) {
+            return reason;
         }
-        Object[] names = summary.keySet().toArray();
-        for (int i = 0; i < names.length; i++) {
-            delta.set((String) names[i], (String) summary.get(names[i]));
-        }
+        summary.forEach(delta::set);
         delta.toBranch(branch);
         try {
-            return SnapshotParser.toJson((Snapshot) delta.apply());
+            return SnapshotParser.toJson(delta.apply());
         } catch (RuntimeException failure) {
-            String reason = undescribable(data, deletes, base);
+            reason = undescribable(data, deletes, base);
             if (reason != null) {
                 return reason;
             }
@@ -75,28 +71,17 @@ public final class RowDeltas {
         }
     }
 
-    /**
-     * Returns why these files cannot be written into manifests, tried in memory, where nothing else can fail; null:
-     * they can. This separates a fault of the files, which is permanent, from one of the table or its storage.
-     */
-    private static String undescribable(List data, List deletes, TableMetadata base) throws Exception {
+    /** Adds the files to the delta. Returns why one of them cannot be read; null: all are added. */
+    private static String added(List<String> data, List<String> deletes, TableMetadata base, RowDelta delta) {
         int place = 0;
         try {
-            for (int i = 0; i < data.size(); i++, place++) {
-                ManifestWriter rows = ManifestFiles.write(
-                    base.formatVersion(), base.spec(), new InMemoryOutputFile(), SNAPSHOT_ID);
-                rows.add(file((String) data.get(i), base));
-                rows.close();
-                rows.toManifestFile();
+            for (String each : data) {
+                delta.addRows((DataFile) file(each, base));
+                place++;
             }
-            for (int i = 0; i < deletes.size(); i++, place++) {
-                // Some are of earlier specs.
-                DeleteFile each = (DeleteFile) file((String) deletes.get(i), base);
-                ManifestWriter gone = ManifestFiles.writeDeleteManifest(
-                    base.formatVersion(), base.spec(each.specId()), new InMemoryOutputFile(), SNAPSHOT_ID);
-                gone.add(each);
-                gone.close();
-                gone.toManifestFile();
+            for (String each : deletes) {
+                delta.addDeletes((DeleteFile) file(each, base));
+                place++;
             }
             return null;
         } catch (RuntimeException failure) {
@@ -104,14 +89,48 @@ public final class RowDeltas {
         }
     }
 
+    /**
+     * Returns why these files cannot be written into manifests, tried in memory, where nothing else can fail; null:
+     * they can. This separates a fault of the files, which is permanent, from one of the table or its storage.
+     */
+    private static String undescribable(List<String> data, List<String> deletes, TableMetadata base)
+            throws IOException {
+        int place = 0;
+        try {
+            for (String each : data) {
+                DataFile rows = (DataFile) file(each, base);
+                describe(rows, ManifestFiles.write(
+                    base.formatVersion(), base.spec(), new InMemoryOutputFile(), SNAPSHOT_ID));
+                place++;
+            }
+            for (String each : deletes) {
+                // Some are of earlier specs.
+                DeleteFile gone = (DeleteFile) file(each, base);
+                describe(gone, ManifestFiles.writeDeleteManifest(
+                    base.formatVersion(), base.spec(gone.specId()), new InMemoryOutputFile(), SNAPSHOT_ID));
+                place++;
+            }
+            return null;
+        } catch (RuntimeException failure) {
+            return unreadable(place, failure);
+        }
+    }
+
+    private static <F extends ContentFile<F>> void describe(F file, ManifestWriter<F> manifest) throws IOException {
+        try (manifest) {
+            manifest.add(file);
+        }
+        manifest.toManifestFile();
+    }
+
     private static String unreadable(int place, RuntimeException failure) {
         return place + " is unreadable: " + failure;
     }
 
-    private static ContentFile file(String json, TableMetadata base) {
+    private static ContentFile<?> file(String json, TableMetadata base) {
         try {
             return ContentFileParser.fromJson(JsonUtil.mapper().readTree(json), base.specsById());
-        } catch (java.io.IOException failure) {
+        } catch (IOException failure) {
             throw new IllegalArgumentException(failure.toString());
         }
     }
@@ -125,14 +144,17 @@ public final class RowDeltas {
             this.base = base;
         }
 
+        @Override
         public TableMetadata current() {
             return base;
         }
 
+        @Override
         public TableMetadata refresh() {
             return base;
         }
 
+        @Override
         public void commit(TableMetadata before, TableMetadata after) {
             throw new UnsupportedOperationException("The snapshot is committed elsewhere.");
         }

@@ -2,7 +2,6 @@ package sluice.tables;
 
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,29 +20,29 @@ import org.apache.iceberg.types.Types;
  */
 public final class SkippedColumns {
 
+    private static final String METRICS_OF_COLUMN = "write.metadata.metrics.column.";
+
+    private SkippedColumns() {}
+
     /** Returns the files, which have these fields of the table, with the counts of the fields that they do not have. */
-    public static Set counted(Set files, Table table, List written) {
-        Set found = new HashSet();
-        Iterator each = files.iterator();
-        while (each.hasNext()) {
-            DataFile file = (DataFile) each.next();
-            PartitionSpec spec = (PartitionSpec) table.specs().get(Integer.valueOf(file.specId()));
+    public static Set<DataFile> counted(Set<DataFile> files, Table table, List<Types.NestedField> written) {
+        Set<DataFile> found = new HashSet<>();
+        for (DataFile file : files) {
+            PartitionSpec spec = table.specs().get(file.specId());
             found.add(counted(file, spec, nullIds(table, written, spec)));
         }
         return found;
     }
 
-    private static DataFile counted(DataFile file, PartitionSpec spec, Set ids) {
-        Map values = copied(file.valueCounts());
-        Map nulls = copied(file.nullValueCounts());
-        Iterator each = ids.iterator();
-        while (each.hasNext()) {
-            Object id = each.next();
-            values.put(id, Long.valueOf(file.recordCount()));
-            nulls.put(id, Long.valueOf(file.recordCount()));
+    private static DataFile counted(DataFile file, PartitionSpec spec, Set<Integer> ids) {
+        Map<Integer, Long> values = copied(file.valueCounts());
+        Map<Integer, Long> nulls = copied(file.nullValueCounts());
+        for (Integer id : ids) {
+            values.put(id, file.recordCount());
+            nulls.put(id, file.recordCount());
         }
-        Metrics metrics = new Metrics(
-            Long.valueOf(file.recordCount()),
+        var metrics = new Metrics(
+            file.recordCount(),
             file.columnSizes(),
             values,
             nulls,
@@ -53,32 +52,30 @@ public final class SkippedColumns {
         return DataFiles.builder(spec).copy(file).withMetrics(metrics).build();
     }
 
-    private static Map copied(Map counts) {
-        return counts == null ? new HashMap() : new HashMap(counts);
+    private static Map<Integer, Long> copied(Map<Integer, Long> counts) {
+        return counts == null ? new HashMap<>() : new HashMap<>(counts);
     }
 
-    private static Set nullIds(Table table, List written, PartitionSpec spec) {
-        Set held = TypeUtil.indexById(Types.StructType.of(written)).keySet();
-        Set found = new HashSet();
+    private static Set<Integer> nullIds(Table table, List<Types.NestedField> written, PartitionSpec spec) {
+        Set<Integer> held = TypeUtil.indexById(Types.StructType.of(written)).keySet();
+        Set<Integer> found = new HashSet<>();
         collect(table, table.schema().columns(), held, found);
-        for (int i = 0; i < spec.fields().size(); i++) {
-            PartitionField each = (PartitionField) spec.fields().get(i);
-            if (!each.transform().isVoid()) {
-                found.remove(Integer.valueOf(each.sourceId()));
+        for (PartitionField field : spec.fields()) {
+            if (!field.transform().isVoid()) {
+                found.remove(field.sourceId());
             }
         }
         return found;
     }
 
-    private static void collect(Table table, List fields, Set held, Set found) {
-        for (int i = 0; i < fields.size(); i++) {
-            Types.NestedField field = (Types.NestedField) fields.get(i);
+    private static void collect(
+            Table table, List<Types.NestedField> fields, Set<Integer> held, Set<Integer> found) {
+        for (Types.NestedField field : fields) {
             if (field.initialDefault() != null) {
                 continue;
             }
-            Integer id = Integer.valueOf(field.fieldId());
-            if (!held.contains(id) && !hasDefault(field) && isCounted(table, field)) {
-                found.add(id);
+            if (!held.contains(field.fieldId()) && !hasDefault(field) && isCounted(table, field)) {
+                found.add(field.fieldId());
             }
             if (field.type().isStructType()) {
                 collect(table, field.type().asStructType().fields(), held, found);
@@ -88,22 +85,14 @@ public final class SkippedColumns {
 
     /** A reader may build a missing struct from its fields' defaults. */
     private static boolean hasDefault(Types.NestedField field) {
-        if (!field.type().isStructType()) {
-            return false;
-        }
-        List fields = field.type().asStructType().fields();
-        for (int i = 0; i < fields.size(); i++) {
-            Types.NestedField each = (Types.NestedField) fields.get(i);
-            if (each.initialDefault() != null || hasDefault(each)) {
-                return true;
-            }
-        }
-        return false;
+        return field.type().isStructType()
+            && field.type().asStructType().fields().stream()
+                .anyMatch(each -> each.initialDefault() != null || hasDefault(each));
     }
 
     private static boolean isCounted(Table table, Types.NestedField field) {
         String name = table.schema().findColumnName(field.fieldId());
-        String mode = (String) table.properties().get("write.metadata.metrics.column." + name);
+        String mode = table.properties().get(METRICS_OF_COLUMN + name);
         return mode == null || !mode.trim().equalsIgnoreCase("none");
     }
 }

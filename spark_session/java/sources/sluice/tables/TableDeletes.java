@@ -1,9 +1,9 @@
 package sluice.tables;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,21 +21,23 @@ import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.spark.Spark3Util;
 import org.apache.spark.sql.SparkSession;
 
-/**
- * The delete files of a table's branch.
- */
+/** The delete files of a table's branch. */
 public final class TableDeletes {
 
+    private static final List<String> SUMMED = List.of(
+        SnapshotSummary.DELETED_FILES_PROP,
+        SnapshotSummary.ADDED_FILES_PROP,
+        SnapshotSummary.REMOVED_FILE_SIZE_PROP,
+        SnapshotSummary.REMOVED_DELETE_FILES_PROP);
+
     /** Whether the branch holds data files of another partition spec than the table has now. */
-    public boolean hasOtherSpecs(Object session, String name, String branch) throws Exception {
-        Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);
+    public boolean hasOtherSpecs(SparkSession session, String name, String branch) throws Exception {
+        Table table = Spark3Util.loadIcebergTable(session, name);
         Snapshot head = table.snapshot(branch);
         if (head == null || table.specs().size() == 1) {
             return false;
         }
-        Iterator manifests = head.dataManifests(table.io()).iterator();
-        while (manifests.hasNext()) {
-            ManifestFile manifest = (ManifestFile) manifests.next();
+        for (ManifestFile manifest : head.dataManifests(table.io())) {
             boolean hasFiles = manifest.hasAddedFiles() || manifest.hasExistingFiles();
             if (hasFiles && manifest.partitionSpecId() != table.spec().specId()) {
                 return true;
@@ -47,28 +49,23 @@ public final class TableDeletes {
     /**
      * Removes every delete file of the branch that applies to none of its data files; returns how many there were.
      *
-     * Iceberg's own removal keeps the newest delete file of an unpartitioned table. A delete file that applies to
+     * <p>Iceberg's own removal keeps the newest delete file of an unpartitioned table. A delete file that applies to
      * nothing now never will: later data files are younger, or hold rows of files that are here.
      */
-    public int removeDangling(Object session, String name, String branch) throws Exception {
-        Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);
+    public int removeDangling(SparkSession session, String name, String branch) throws Exception {
+        Table table = Spark3Util.loadIcebergTable(session, name);
         Snapshot head = table.snapshot(branch);
         if (head == null) {
             return 0;
         }
-        List deletes = new ArrayList();
-        Iterator manifests = head.deleteManifests(table.io()).iterator();
-        while (manifests.hasNext()) {
-            collect((ManifestFile) manifests.next(), table, deletes);
-        }
+        List<DeleteFile> deletes = deletesOf(table, head);
         if (deletes.isEmpty()) {
             return 0;
         }
-        Set applied = applied(table, head);
+        Set<String> applied = applied(table, head);
         RewriteFiles rewrite = table.newRewrite();
         int count = 0;
-        for (int i = 0; i < deletes.size(); i++) {
-            DeleteFile each = (DeleteFile) deletes.get(i);
+        for (DeleteFile each : deletes) {
             if (!applied.contains(each.location())) {
                 rewrite.deleteFile(each);
                 count++;
@@ -83,12 +80,10 @@ public final class TableDeletes {
     }
 
     /** Returns the ids of all snapshots that the table has now, for `replacedSince`. */
-    public String snapshots(Object session, String name) throws Exception {
-        Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);
+    public String snapshots(SparkSession session, String name) throws Exception {
         StringBuilder found = new StringBuilder(" ");
-        Iterator snapshots = table.snapshots().iterator();
-        while (snapshots.hasNext()) {
-            found.append(((Snapshot) snapshots.next()).snapshotId()).append(' ');
+        for (Snapshot snapshot : Spark3Util.loadIcebergTable(session, name).snapshots()) {
+            found.append(snapshot.snapshotId()).append(' ');
         }
         return found.toString();
     }
@@ -97,54 +92,44 @@ public final class TableDeletes {
      * Returns what snapshots that replaced files have added and removed in the branch, by their own summaries;
      * snapshots that existed before do not count.
      */
-    public Map replacedSince(Object session, String name, String branch, String before) throws Exception {
-        Table table = Spark3Util.loadIcebergTable((SparkSession) session, name);
-        Map sums = new HashMap();
+    public Map<String, Long> replacedSince(SparkSession session, String name, String branch, String before)
+            throws Exception {
+        Table table = Spark3Util.loadIcebergTable(session, name);
+        Map<String, Long> sums = new HashMap<>();
         Snapshot each = table.snapshot(branch);
-        while (each != null && before.indexOf(" " + each.snapshotId() + " ") < 0) {
+        while (each != null && !before.contains(" " + each.snapshotId() + " ")) {
             if (DataOperations.REPLACE.equals(each.operation())) {
-                add(sums, each.summary(), SnapshotSummary.DELETED_FILES_PROP);
-                add(sums, each.summary(), SnapshotSummary.ADDED_FILES_PROP);
-                add(sums, each.summary(), SnapshotSummary.REMOVED_FILE_SIZE_PROP);
-                add(sums, each.summary(), SnapshotSummary.REMOVED_DELETE_FILES_PROP);
+                for (String count : SUMMED) {
+                    String found = each.summary().get(count);
+                    sums.merge(count, found == null ? 0 : Long.parseLong(found), Long::sum);
+                }
             }
-            each = each.parentId() == null ? null : table.snapshot(each.parentId().longValue());
+            each = each.parentId() == null ? null : table.snapshot(each.parentId());
         }
         return sums;
     }
 
-    private static void add(Map sums, Map summary, String name) {
-        String count = (String) summary.get(name);
-        Long sum = (Long) sums.get(name);
-        long before = sum == null ? 0L : sum.longValue();
-        sums.put(name, Long.valueOf(before + (count == null ? 0L : Long.parseLong(count))));
-    }
-
-    private static void collect(ManifestFile manifest, Table table, List deletes) throws Exception {
-        ManifestReader reader = ManifestFiles.readDeleteManifest(manifest, table.io(), table.specs());
-        try {
-            Iterator each = reader.iterator();
-            while (each.hasNext()) {
-                deletes.add(((DeleteFile) each.next()).copy());
-            }
-        } finally {
-            reader.close();
-        }
-    }
-
-    private static Set applied(Table table, Snapshot head) throws Exception {
-        Set found = new HashSet();
-        CloseableIterable tasks = table.newScan().useSnapshot(head.snapshotId()).planFiles();
-        try {
-            Iterator each = tasks.iterator();
-            while (each.hasNext()) {
-                List deletes = ((FileScanTask) each.next()).deletes();
-                for (int i = 0; i < deletes.size(); i++) {
-                    found.add(((DeleteFile) deletes.get(i)).location());
+    private static List<DeleteFile> deletesOf(Table table, Snapshot head) throws IOException {
+        List<DeleteFile> found = new ArrayList<>();
+        for (ManifestFile manifest : head.deleteManifests(table.io())) {
+            try (ManifestReader<DeleteFile> reader =
+                    ManifestFiles.readDeleteManifest(manifest, table.io(), table.specs())) {
+                for (DeleteFile each : reader) {
+                    found.add(each.copy());
                 }
             }
-        } finally {
-            tasks.close();
+        }
+        return found;
+    }
+
+    /** Returns the locations of the delete files that apply to any data file. */
+    private static Set<String> applied(Table table, Snapshot head) throws IOException {
+        Set<String> found = new HashSet<>();
+        try (CloseableIterable<FileScanTask> tasks =
+                table.newScan().useSnapshot(head.snapshotId()).planFiles()) {
+            for (FileScanTask task : tasks) {
+                task.deletes().forEach(delete -> found.add(delete.location()));
+            }
         }
         return found;
     }

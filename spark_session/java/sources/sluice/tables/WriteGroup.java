@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.iceberg.DeleteFile;
 import org.apache.iceberg.FileScanTask;
-import org.apache.iceberg.PartitionField;
 import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.SortField;
@@ -15,26 +14,27 @@ import org.apache.iceberg.types.Types;
 
 /** Data files of one write schema and one sort order: the columns to write, and the columns to read for that. */
 public final class WriteGroup {
-    public final List tasks = new ArrayList();
+
+    final List<FileScanTask> tasks = new ArrayList<>();
     private final Table table;
     private final SortOrder order;
-    private List written;
+    private List<Types.NestedField> written;
 
-    /** `columns` are those of the files; null: all columns of the table. */
-    public WriteGroup(Table table, List columns, Integer orderId, int outputSpecId) {
+    /** `columns` are those of the files; null: all columns of the table. `orderId` is that of the files, or null. */
+    public WriteGroup(Table table, List<Types.NestedField> columns, Integer orderId, int outputSpecId) {
         this.table = table;
-        List found = columns == null ? table.schema().columns() : columns;
+        List<Types.NestedField> found = columns == null ? table.schema().columns() : columns;
         // A row's partition needs the spec's source columns; they may be newer than the file.
-        this.written = with(found, sources((PartitionSpec) table.specs().get(Integer.valueOf(outputSpecId))));
+        this.written = with(found, sources(table.specs().get(outputSpecId)));
         if (written.isEmpty()) {
             // Files whose columns are all dropped still have rows, and a row needs a column.
-            written = with(written, ids((Types.NestedField) table.schema().columns().get(0)));
+            written = with(written, List.of(table.schema().columns().get(0).fieldId()));
         }
         this.order = usable(orderId);
     }
 
     /** Returns the columns of the new files, in this order. */
-    public List written() {
+    public List<Types.NestedField> written() {
         return written;
     }
 
@@ -47,34 +47,30 @@ public final class WriteGroup {
      * Returns the written columns, and those that identify deleted rows and the partitions of these tasks' earlier
      * specs.
      */
-    public List read(List tasks) {
-        List needed = new ArrayList();
-        for (int i = 0; i < tasks.size(); i++) {
-            FileScanTask task = (FileScanTask) tasks.get(i);
+    public List<Types.NestedField> read(List<FileScanTask> tasks) {
+        List<Integer> needed = new ArrayList<>();
+        for (FileScanTask task : tasks) {
             needed.addAll(sources(task.spec()));
-            for (int j = 0; j < task.deletes().size(); j++) {
-                List keys = ((DeleteFile) task.deletes().get(j)).equalityFieldIds();
+            for (DeleteFile delete : task.deletes()) {
+                List<Integer> keys = delete.equalityFieldIds();
                 if (keys != null) {
                     needed.addAll(keys);
                 }
             }
         }
-        List read = with(written, needed);
+        List<Types.NestedField> read = with(written, needed);
         // A needed field inside a partly written struct makes the struct wider; it is written as it is read.
-        for (int i = 0; i < written.size(); i++) {
-            written.set(i, read.get(i));
-        }
+        written = new ArrayList<>(read.subList(0, written.size()));
         return read;
     }
 
     private SortOrder usable(Integer orderId) {
-        SortOrder found = orderId == null ? null : (SortOrder) table.sortOrders().get(orderId);
+        SortOrder found = orderId == null ? null : table.sortOrders().get(orderId);
         if (found == null) {
             return SortOrder.unsorted();
         }
         Schema schema = new Schema(written);
-        for (int i = 0; i < found.fields().size(); i++) {
-            SortField each = (SortField) found.fields().get(i);
+        for (SortField each : found.fields()) {
             Types.NestedField source = schema.findField(each.sourceId());
             if (source == null || !each.transform().canTransform(source.type())) {
                 return SortOrder.unsorted();
@@ -84,50 +80,42 @@ public final class WriteGroup {
     }
 
     /** Adds the table's columns for ids that are not among the fields: at the end, or in place of a partial column. */
-    private List with(List fields, List ids) {
-        List found = new ArrayList(fields);
-        for (int i = 0; i < ids.size(); i++) {
-            Integer id = (Integer) ids.get(i);
-            if (!TypeUtil.indexById(Types.StructType.of(found)).containsKey(id)) {
+    private List<Types.NestedField> with(List<Types.NestedField> fields, List<Integer> ids) {
+        List<Types.NestedField> found = new ArrayList<>(fields);
+        for (int id : ids) {
+            if (!isIn(found, id)) {
                 add(found, id);
             }
         }
         return found;
     }
 
-    private void add(List found, Integer id) {
-        List columns = table.schema().columns();
-        for (int i = 0; i < columns.size(); i++) {
-            Types.NestedField column = (Types.NestedField) columns.get(i);
-            if (!TypeUtil.indexById(Types.StructType.of(new Types.NestedField[] {column})).containsKey(id)) {
-                continue;
-            }
-            for (int j = 0; j < found.size(); j++) {
-                if (((Types.NestedField) found.get(j)).fieldId() == column.fieldId()) {
-                    found.set(j, column);
-                    return;
+    /** A column that the table no longer has is not added: nothing reads it. */
+    private void add(List<Types.NestedField> found, int id) {
+        for (Types.NestedField column : table.schema().columns()) {
+            if (isIn(List.of(column), id)) {
+                int place = found.stream().map(Types.NestedField::fieldId).toList().indexOf(column.fieldId());
+                if (place < 0) {
+                    found.add(column);
+                } else {
+                    found.set(place, column);
                 }
-            }
-            found.add(column);
-            return;
-        }
-        // The table no longer has this column: nothing reads it.
-    }
-
-    private static List sources(PartitionSpec spec) {
-        List ids = new ArrayList();
-        for (int i = 0; i < spec.fields().size(); i++) {
-            PartitionField each = (PartitionField) spec.fields().get(i);
-            if (!each.transform().isVoid()) {
-                ids.add(Integer.valueOf(each.sourceId()));
+                return;
             }
         }
-        return ids;
     }
 
-    private static List ids(Types.NestedField field) {
-        List ids = new ArrayList();
-        ids.add(Integer.valueOf(field.fieldId()));
+    private static boolean isIn(List<Types.NestedField> fields, int id) {
+        return TypeUtil.indexById(Types.StructType.of(fields)).containsKey(id);
+    }
+
+    private static List<Integer> sources(PartitionSpec spec) {
+        List<Integer> ids = new ArrayList<>();
+        spec.fields().forEach(field -> {
+            if (!field.transform().isVoid()) {
+                ids.add(field.sourceId());
+            }
+        });
         return ids;
     }
 }
