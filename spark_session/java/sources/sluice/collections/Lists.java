@@ -2,8 +2,12 @@ package sluice.collections;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import scala.Option;
+import scala.Product;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.jdk.javaapi.OptionConverters;
 
 /** Scala's collections as Java's, and back. */
 public final class Lists {
@@ -21,9 +25,24 @@ public final class Lists {
         return all.get(all.size() - 1);
     }
 
+    /** Returns a view of the values. */
+    public static <T> Iterable<T> iterable(scala.collection.Iterable<T> values) {
+        return CollectionConverters.asJava(values);
+    }
+
+    /** Returns the values of a node's or another product's fields. */
+    public static Iterable<Object> parts(Product product) {
+        return () -> CollectionConverters.asJava(product.productIterator());
+    }
+
     /** Returns a view of the map. */
     public static <K, V> Map<K, V> map(scala.collection.Map<K, V> values) {
         return CollectionConverters.asJava(values);
+    }
+
+    /** Returns the same option. */
+    public static <T> Optional<T> optional(Option<T> value) {
+        return OptionConverters.toJava(value);
     }
 
     /** Returns an immutable copy of the values. */

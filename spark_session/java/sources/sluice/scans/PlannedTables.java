@@ -1,5 +1,7 @@
 package sluice.scans;
 
+import static sluice.collections.Lists.list;
+
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Set;
@@ -12,44 +14,33 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
 /**
  * Finds the tables of which a query's plan leaves files to read, including subqueries.
  *
- * It reads the optimized plan, not the executed one: while a query runs, Spark drops parts whose other side turned
+ * <p>It reads the optimized plan, not the executed one: while a query runs, Spark drops parts whose other side turned
  * out to be empty, though their files may have been read by then.
  */
 public final class PlannedTables {
 
     /** Returns the names, one a line. */
-    public String read(Object queryExecution) throws Exception {
-        Set names = new TreeSet();
-        collect(((QueryExecution) queryExecution).optimizedPlan(), names);
+    public String read(QueryExecution execution) throws ReflectiveOperationException {
+        Set<String> names = new TreeSet<>();
+        collect(execution.optimizedPlan(), names);
         return String.join("\n", names);
     }
 
-    private static void collect(LogicalPlan plan, Set names) throws Exception {
-        if (plan instanceof DataSourceV2ScanRelation && hasTasks(((DataSourceV2ScanRelation) plan).scan())) {
-            names.add(((DataSourceV2ScanRelation) plan).relation().table().name());
+    private static void collect(LogicalPlan plan, Set<String> names) throws ReflectiveOperationException {
+        if (plan instanceof DataSourceV2ScanRelation found && hasTasks(found.scan())) {
+            names.add(found.relation().table().name());
         }
-        collectAll(plan.children(), names);
-        collectAll(plan.subqueries(), names);
+        for (LogicalPlan child : list(plan.children())) {
+            collect(child, names);
+        }
+        for (LogicalPlan subquery : list(plan.subqueries())) {
+            collect(subquery, names);
+        }
     }
 
     /** False only for an Iceberg scan that has selected nothing. Its class is package-private. */
-    private static boolean hasTasks(Scan scan) throws Exception {
-        for (Class type = scan.getClass(); type != null; type = type.getSuperclass()) {
-            Method[] methods = type.getDeclaredMethods();
-            for (int i = 0; i < methods.length; i++) {
-                if (methods[i].getName().equals("taskGroups") && methods[i].getParameterTypes().length == 0) {
-                    methods[i].setAccessible(true);
-                    return !((List) methods[i].invoke(scan, new Object[0])).isEmpty();
-                }
-            }
-        }
-        return true;
-    }
-
-    private static void collectAll(scala.collection.Iterable plans, Set names) throws Exception {
-        scala.collection.Iterator each = plans.iterator();
-        while (each.hasNext()) {
-            collect((LogicalPlan) each.next(), names);
-        }
+    private static boolean hasTasks(Scan scan) throws ReflectiveOperationException {
+        Method taskGroups = PackagePrivate.method(scan.getClass(), "taskGroups");
+        return taskGroups == null || !((List<?>) taskGroups.invoke(scan)).isEmpty();
     }
 }
