@@ -1,5 +1,6 @@
 package sluice.collections;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,7 +47,7 @@ public final class Lists {
     }
 
     /** Returns an immutable copy of the values. */
-    public static <T> Seq<T> seq(List<T> values) {
-        return CollectionConverters.asScala(values.iterator()).toSeq();
+    public static <T> Seq<T> seq(List<? extends T> values) {
+        return CollectionConverters.asScala(Collections.<T>unmodifiableList(values).iterator()).toSeq();
     }
 }

@@ -1,7 +1,11 @@
 package sluice.results;
 
+import static sluice.collections.Lists.list;
+import static sluice.collections.Lists.seq;
+
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.spark.security.SocketAuthServer;
@@ -24,83 +28,81 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.arrow.ArrowBatchStreamWriter;
 import org.apache.spark.sql.execution.arrow.ArrowConverters$;
 import org.apache.spark.sql.types.StructType;
+import scala.Option;
 import scala.concurrent.duration.Duration;
 import scala.jdk.javaapi.CollectionConverters;
+import sluice.collections.Partial;
 
 /** Collects few rows from a planned query into one Arrow stream, without the server socket that many rows need. */
 public final class RowCollector {
 
     /**
-     * Returns the query itself if it cannot have more than `rows` rows; null if it needs a limit.
+     * Returns the query itself if it cannot have more than `most` rows; null if it needs a limit.
      *
-     * A query of literals alone, like SELECT 1, comes back as one over a row in memory, which the driver answers on
+     * <p>A query of literals alone, like SELECT 1, comes back as one over a row in memory, which the driver answers on
      * its own: a task would wait for a free slot behind all other work.
      */
-    public Object limited(Object dataset, long rows) {
-        Dataset query = (Dataset) dataset;
+    public Dataset<?> limited(Dataset<?> query, long most) {
         LogicalPlan plan = query.queryExecution().analyzed();
-        if (!isAtMost(plan.maxRows(), rows)) {
+        if (!isAtMost(plan, most)) {
             return null;
         }
         return isOfValuesAlone(plan)
-            ? Dataset$.MODULE$.ofRows(query.sparkSession(), (LogicalPlan) plan.transformUp(new OneRowInMemory()))
+            ? Dataset$.MODULE$.ofRows(query.sparkSession(), withOneRowInMemory(plan))
             : query;
     }
 
     private static boolean isOfValuesAlone(LogicalPlan plan) {
         LogicalPlan node = plan;
         while (node instanceof Project || node instanceof SubqueryAlias) {
-            node = (LogicalPlan) ((UnaryNode) node).child();
+            node = ((UnaryNode) node).child();
         }
         return node instanceof OneRowRelation;
+    }
+
+    private static LogicalPlan withOneRowInMemory(LogicalPlan plan) {
+        LogicalPlan row = relation(new StructType(), List.of(InternalRow$.MODULE$.empty()));
+        return plan.transformUp(Partial.where(node -> node instanceof OneRowRelation, node -> row));
     }
 
     /**
      * Plans the query. True if its rows are known to be few, or if it is only a limit over a scan, which Spark's
      * plain collect ends as soon as it has enough.
      */
-    public boolean isShort(Object dataset, long fewRows) {
-        QueryExecution execution = ((Dataset) dataset).queryExecution();
-        if (execution.executedPlan() instanceof CollectLimitExec) {
-            return true;
-        }
-        return isAtMost(execution.optimizedPlan().maxRows(), fewRows);
+    public boolean isShort(Dataset<?> query, long fewRows) {
+        QueryExecution execution = query.queryExecution();
+        return execution.executedPlan() instanceof CollectLimitExec || isAtMost(execution.optimizedPlan(), fewRows);
     }
 
-    /** Runs the query as `collect()` would, and leaves the rows as Spark has them. */
-    public Object collect(Object dataset) {
-        QueryExecution execution = ((Dataset) dataset).queryExecution();
-        scala.Option name = scala.Option.apply("collect");
-        return SQLExecution$.MODULE$.withNewExecutionId(execution, name, new Collecting(execution.executedPlan()));
+    /** Runs the query as `collect()` would, and leaves the rows as Spark has them: an array. */
+    public Object collect(Dataset<?> query) {
+        QueryExecution execution = query.queryExecution();
+        SparkPlan plan = execution.executedPlan();
+        return SQLExecution$.MODULE$.withNewExecutionId(execution, Option.apply("collect"), plan::executeCollect);
     }
 
-    /** Returns the rows as an Arrow IPC stream; null if it is longer than maxBytes. */
-    public byte[] arrow(Object rows, Object rowType, String timeZone, int maxBytes) {
-        StructType schema = (StructType) rowType;
+    /** Returns an array of rows as an Arrow IPC stream; null if it is longer than maxBytes. */
+    public byte[] arrow(Object rows, StructType rowType, String timeZone, int maxBytes) {
         ByteArrayOutputStream stream = new ByteArrayOutputStream();
-        ArrowBatchStreamWriter writer = new ArrowBatchStreamWriter(schema, stream, timeZone, false, false);
-        writer.writeBatches(
-            (scala.collection.Iterator) ArrowConverters$.MODULE$.toBatchIterator(
-                listed(rows).iterator(), schema, 0L, timeZone, false, false, null));
+        ArrowBatchStreamWriter writer = new ArrowBatchStreamWriter(rowType, stream, timeZone, false, false);
+        writer.writeBatches(ArrowConverters$.MODULE$.toBatchIterator(
+            CollectionConverters.asScala(listed(rows).iterator()), rowType, 0, timeZone, false, false, null));
         writer.end();
         return stream.size() <= maxBytes ? stream.toByteArray() : null;
     }
 
-    /** Returns the rows as a data set of the session. */
-    public Object dataset(Object session, Object rows, Object rowType) {
-        scala.collection.immutable.Seq columns =
-            (scala.collection.immutable.Seq) DataTypeUtils.toAttributes((StructType) rowType);
-        LocalRelation relation =
-            new LocalRelation(columns, listed(rows).toSeq(), false, scala.Option.apply(null));
-        return Dataset$.MODULE$.ofRows((SparkSession) session, relation);
+    /** Returns an array of rows as a data set of the session. */
+    public Dataset<?> dataset(SparkSession session, Object rows, StructType rowType) {
+        return Dataset$.MODULE$.ofRows(session, relation(rowType, listed(rows)));
     }
 
     /** Whether the server of rows has ended within so many seconds; throws its error, if it had one. */
-    public boolean hasEnded(Object server, int seconds) throws Exception {
+    public boolean hasEnded(SocketAuthServer<?> server, int seconds) throws Exception {
         try {
-            ((SocketAuthServer) server).getResult(Duration.apply((long) seconds, TimeUnit.SECONDS));
+            server.getResult(Duration.apply(seconds, TimeUnit.SECONDS));
             return true;
         } catch (Exception failure) {
+            // Scala declares no exceptions.
             if (failure instanceof TimeoutException) {
                 return false;
             }
@@ -108,38 +110,18 @@ public final class RowCollector {
         }
     }
 
-    private static boolean isAtMost(scala.Option most, long rows) {
-        return most.isDefined() && ((Long) most.get()).longValue() <= rows;
+    private static LocalRelation relation(StructType rowType, List<InternalRow> rows) {
+        return new LocalRelation(
+            seq(list(DataTypeUtils.toAttributes(rowType))), seq(rows), false, Option.empty());
     }
 
-    private static scala.collection.mutable.Buffer listed(Object rows) {
-        return CollectionConverters.asScala(Arrays.asList((InternalRow[]) rows));
+    private static boolean isAtMost(LogicalPlan plan, long rows) {
+        Option<Object> most = plan.maxRows();
+        return most.isDefined() && (Long) most.get() <= rows;
     }
 
-    private static final class OneRowInMemory extends scala.runtime.AbstractPartialFunction {
-        public boolean isDefinedAt(Object node) {
-            return node instanceof OneRowRelation;
-        }
-
-        public Object applyOrElse(Object node, scala.Function1 otherwise) {
-            if (!isDefinedAt(node)) {
-                return otherwise.apply(node);
-            }
-            scala.collection.immutable.Seq none = scala.collection.immutable.Nil$.MODULE$;
-            return new LocalRelation(
-                none, listed(new InternalRow[] {InternalRow$.MODULE$.empty()}).toSeq(), false, scala.Option.apply(null));
-        }
-    }
-
-    private static final class Collecting extends scala.runtime.AbstractFunction0 {
-        private final SparkPlan plan;
-
-        Collecting(SparkPlan plan) {
-            this.plan = plan;
-        }
-
-        public Object apply() {
-            return plan.executeCollect();
-        }
+    /** The array's own type may be that of a subclass, so Python could not call a method that asks for this one. */
+    private static List<InternalRow> listed(Object rows) {
+        return Arrays.asList((InternalRow[]) rows);
     }
 }

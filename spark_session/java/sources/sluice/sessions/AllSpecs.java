@@ -1,72 +1,75 @@
 package sluice.sessions;
 
+import static sluice.collections.Lists.list;
+
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.Table;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
 
 /**
- * Lets scans of Iceberg tables name the columns of all partition specs of their table, for a moment.
+ * Lets scans of Iceberg tables name the columns of all partition specs of their table, until it is closed.
  *
- * Iceberg names the partition columns of the files that a scan has planned, and Spark prunes by these alone. A filter
+ * <p>Iceberg names the partition columns of the files that a scan has planned, and Spark prunes by these alone. A filter
  * that leaves fewer files may leave fewer columns, and none if it leaves no file.
  */
-public final class AllSpecs {
+final class AllSpecs implements AutoCloseable {
 
     private static final String SCAN = "org.apache.iceberg.spark.source.SparkPartitioningAwareScan";
 
-    private final ArrayList scans = new ArrayList();
-    private final ArrayList before = new ArrayList();
-    private Field specs;
+    private final List<Opened> scans = new ArrayList<>();
 
-    /** Whether any scan below the plan got columns that its files do not have. Ends with `close`. */
-    public boolean open(LogicalPlan plan) throws ReflectiveOperationException {
-        if (plan instanceof DataSourceV2ScanRelation) {
-            add(((DataSourceV2ScanRelation) plan).scan());
+    /** A scan, and what its package-private field had before. */
+    private record Opened(Scan scan, Field specs, Object before) {}
+
+    /** Whether any scan below the plan got columns that its files do not have. */
+    boolean open(LogicalPlan plan) throws ReflectiveOperationException {
+        if (plan instanceof DataSourceV2ScanRelation relation) {
+            add(relation.scan());
         }
-        scala.collection.Iterator children = plan.children().iterator();
-        while (children.hasNext()) {
-            open((LogicalPlan) children.next());
+        for (LogicalPlan child : list(plan.children())) {
+            open(child);
         }
         return !scans.isEmpty();
     }
 
     /** Gives each scan what it had. */
+    @Override
     public void close() throws ReflectiveOperationException {
-        for (int i = 0; i < scans.size(); i++) {
-            specs.set(scans.get(i), before.get(i));
+        for (Opened opened : scans) {
+            opened.specs.set(opened.scan, opened.before);
         }
     }
 
     private void add(Scan scan) throws ReflectiveOperationException {
-        Class kind = scan.getClass();
+        Class<?> kind = scan.getClass();
         while (kind != null && !SCAN.equals(kind.getName())) {
             kind = kind.getSuperclass();
         }
         if (kind == null) {
             return;
         }
-        Method planned = kind.getDeclaredMethod("specs", new Class[0]);
-        planned.setAccessible(true);
-        Set known = (Set) planned.invoke(scan, new Object[0]);
-        Set all = new HashSet(tableOf(scan, kind).specs().values());
+        Set<?> known = (Set<?>) call(scan, kind, "specs");
+        Table table = (Table) call(scan, kind.getSuperclass(), "table");
+        Set<PartitionSpec> all = new HashSet<>(table.specs().values());
         if (known.size() < all.size() || known.isEmpty()) {
-            specs = kind.getDeclaredField("specs");
+            Field specs = kind.getDeclaredField("specs");
             specs.setAccessible(true);
-            before.add(specs.get(scan));
-            scans.add(scan);
+            scans.add(new Opened(scan, specs, specs.get(scan)));
             specs.set(scan, all);
         }
     }
 
-    private static Table tableOf(Scan scan, Class kind) throws ReflectiveOperationException {
-        Method table = kind.getSuperclass().getDeclaredMethod("table", new Class[0]);
-        table.setAccessible(true);
-        return (Table) table.invoke(scan, new Object[0]);
+    private static Object call(Scan scan, Class<?> owner, String name) throws ReflectiveOperationException {
+        Method method = owner.getDeclaredMethod(name);
+        method.setAccessible(true);
+        return method.invoke(scan);
     }
 }

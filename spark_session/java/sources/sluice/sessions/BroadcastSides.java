@@ -2,12 +2,12 @@ package sluice.sessions;
 
 import static sluice.collections.Lists.list;
 
-import java.util.ArrayList;
+import org.apache.spark.sql.catalyst.expressions.AttributeSet;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.optimizer.PushDownPredicates$;
-import org.apache.spark.sql.catalyst.plans.Inner$;
 import org.apache.spark.sql.catalyst.plans.Cross$;
+import org.apache.spark.sql.catalyst.plans.Inner$;
 import org.apache.spark.sql.catalyst.plans.JoinType;
 import org.apache.spark.sql.catalyst.plans.LeftSemi$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
@@ -17,68 +17,49 @@ import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.NO_BROADCAST_HASH$;
 import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.dynamicpruning.CleanupDynamicPruningFilters$;
 import scala.Option;
-import scala.runtime.AbstractFunction1;
 
 /**
  * Keeps the filters by which Spark prunes scans on its own, in statements that ask for it.
  *
- * Spark broadcasts the smaller side of a join and prunes a scan of the other side by the broadcast rows. If it finds
+ * <p>Spark broadcasts the smaller side of a join and prunes a scan of the other side by the broadcast rows. If it finds
  * no such broadcast, it removes the filter (`PlanDynamicPruningFilters`). Our own filters change which side is the
  * smaller one, and the plans of both sides. So this class does the following where the keys are few enough to be
  * broadcast:
  *
- * - The pruned side is not broadcast itself, unless a hint asks for it.
- * - The plan that reads the keys stays equal to the join's side, so that both are one broadcast. Spark optimizes a
- *   subquery, turns it into a join, and prunes that join once more; combining filters then drops the second filter on
- *   the join's side alone.
- * - If the two differ all the same, the keys are read separately, so that the scan is still pruned.
+ * <ul>
+ *   <li>The pruned side is not broadcast itself, unless a hint asks for it.
+ *   <li>The plan that reads the keys stays equal to the join's side, so that both are one broadcast. Spark optimizes a
+ *       subquery, turns it into a join, and prunes that join once more; combining filters then drops the second filter
+ *       on the join's side alone.
+ *   <li>If the two differ all the same, the keys are read separately, so that the scan is still pruned.
+ * </ul>
  */
-public final class BroadcastSides extends Rule {
+public final class BroadcastSides extends Rule<LogicalPlan> {
 
-    public static final String SWITCH = "spark.sluice.keepsPrunedSides";
+    static final String SWITCH = "spark.sluice.keepsPrunedSides";
 
-    public TreeNode apply(TreeNode plan) {
-        return "true".equals(conf().getConfString(SWITCH, "false")) ? (TreeNode) kept((LogicalPlan) plan) : plan;
+    @Override
+    public LogicalPlan apply(LogicalPlan plan) {
+        return "true".equals(conf().getConfString(SWITCH, "false")) ? kept(plan) : plan;
     }
 
     private LogicalPlan kept(LogicalPlan plan) {
-        LogicalPlan found = (LogicalPlan) plan.mapChildren(new AbstractFunction1() {
-            public Object apply(Object child) {
-                return kept((LogicalPlan) child);
-            }
-        });
+        LogicalPlan found = plan.mapChildren(this::kept);
         if (found instanceof Filter) {
-            return (LogicalPlan) found.mapExpressions(new AbstractFunction1() {
-                public Object apply(Object condition) {
-                    return inBuildSides((Expression) condition);
-                }
-            });
+            return (LogicalPlan) found.mapExpressions(this::inBuildSides);
         }
-        return found instanceof Join ? hinted((Join) found) : found;
+        return found instanceof Join join ? hinted(join) : found;
     }
 
     /** Applies the same to plans that read keys: one broadcast serves both, so they must equal the join's side. */
     private Expression inBuildSides(Expression condition) {
-        if (condition instanceof DynamicPruningSubquery) {
-            DynamicPruningSubquery filter = (DynamicPruningSubquery) condition;
+        if (condition instanceof DynamicPruningSubquery filter) {
             LogicalPlan keys = kept(cleanedUp(filter.buildQuery()));
-            return filter.copy(
-                filter.pruningKey(),
-                keys,
-                filter.buildKeys(),
-                filter.broadcastKeyIndices(),
-                filter.onlyInBroadcast() && !isSmall(keys),
-                filter.exprId(),
-                filter.hint());
+            return PruningFilters.reading(keys, filter, filter.onlyInBroadcast() && !isSmall(keys));
         }
-        return (Expression) condition.mapChildren(new AbstractFunction1() {
-            public Object apply(Object child) {
-                return inBuildSides((Expression) child);
-            }
-        });
+        return condition.mapChildren(this::inBuildSides);
     }
 
     /**
@@ -87,24 +68,22 @@ public final class BroadcastSides extends Rule {
      * where its rows are read.
      */
     private static LogicalPlan cleanedUp(LogicalPlan keys) {
-        LogicalPlan pushed = (LogicalPlan) PushDownPredicates$.MODULE$.apply(keys);
-        return (LogicalPlan) CleanupDynamicPruningFilters$.MODULE$.apply(pushed);
+        return CleanupDynamicPruningFilters$.MODULE$.apply(PushDownPredicates$.MODULE$.apply(keys));
     }
 
     private LogicalPlan hinted(Join join) {
         JoinType type = join.joinType();
         boolean isInner = type == Inner$.MODULE$ || type == Cross$.MODULE$;
-        JoinHint hint = join.hint();
-        if (!hint.isEmpty()) {
+        if (!join.hint().isEmpty()) {
             return join;
         }
         boolean isLeftPruned =
             (isInner || type == LeftSemi$.MODULE$) && isPruned(join.left(), join.right()) && isSmall(join.right());
         if (isLeftPruned) {
-            return with(join, new JoinHint(notBroadcast(), none()));
+            return with(join, new JoinHint(notBroadcast(), Option.empty()));
         }
         if (isInner && isPruned(join.right(), join.left()) && isSmall(join.left())) {
-            return with(join, new JoinHint(none(), notBroadcast()));
+            return with(join, new JoinHint(Option.empty(), notBroadcast()));
         }
         return join;
     }
@@ -113,11 +92,7 @@ public final class BroadcastSides extends Rule {
         return join.copy(join.left(), join.right(), join.joinType(), join.condition(), hint);
     }
 
-    private static Option none() {
-        return Option.apply(null);
-    }
-
-    private static Option notBroadcast() {
+    private static Option<HintInfo> notBroadcast() {
         return Option.apply(new HintInfo(Option.apply(NO_BROADCAST_HASH$.MODULE$)));
     }
 
@@ -127,39 +102,16 @@ public final class BroadcastSides extends Rule {
 
     /** Whether a scan in the plan is pruned by keys of the other one. */
     private static boolean isPruned(LogicalPlan plan, LogicalPlan by) {
-        if (plan instanceof Filter) {
-            ArrayList filters = new ArrayList();
-            collect(((Filter) plan).condition(), filters);
-            for (int i = 0; i < filters.size(); i++) {
-                if (isOf((DynamicPruningSubquery) filters.get(i), by)) {
-                    return true;
-                }
-            }
+        if (plan instanceof Filter filter
+                && PruningFilters.in(filter.condition()).stream().anyMatch(pruning -> isOf(pruning, by))) {
+            return true;
         }
-        scala.collection.Iterator children = plan.children().iterator();
-        while (children.hasNext()) {
-            if (isPruned((LogicalPlan) children.next(), by)) {
-                return true;
-            }
-        }
-        return false;
+        return list(plan.children()).stream().anyMatch(child -> isPruned(child, by));
     }
 
     /** Columns have unique numbers: no two sides of a query's joins share one. */
     private static boolean isOf(DynamicPruningSubquery filter, LogicalPlan by) {
-        int at = ((Integer) list(filter.broadcastKeyIndices()).get(0)).intValue();
-        Expression key = (Expression) list(filter.buildKeys()).get(at);
-        return key.references().nonEmpty() && key.references().subsetOf(by.outputSet());
-    }
-
-    private static void collect(Expression condition, ArrayList found) {
-        if (condition instanceof DynamicPruningSubquery) {
-            found.add(condition);
-            return;
-        }
-        scala.collection.Iterator children = condition.children().iterator();
-        while (children.hasNext()) {
-            collect((Expression) children.next(), found);
-        }
+        AttributeSet columns = PruningFilters.keyOf(filter).references();
+        return columns.nonEmpty() && columns.subsetOf(by.outputSet());
     }
 }

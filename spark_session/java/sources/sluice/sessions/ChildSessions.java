@@ -1,41 +1,46 @@
 package sluice.sessions;
 
+import static sluice.collections.Lists.list;
 import static sluice.collections.Lists.seq;
 
 import java.lang.reflect.Field;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.spark.sql.artifact.ArtifactManager;
 import org.apache.spark.sql.catalyst.CurrentUserContext$;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.classic.SparkSession$;
 import org.apache.spark.sql.connector.catalog.CatalogManager;
+import org.apache.spark.sql.connector.catalog.CatalogPlugin;
 import org.apache.spark.sql.connector.catalog.Catalogs$;
 import org.apache.spark.sql.internal.SessionState;
+import scala.Function0;
 import scala.Option;
+import scala.collection.immutable.Seq;
 import scala.collection.mutable.HashMap;
-import scala.runtime.AbstractFunction0;
 
 /** Child sessions of one root, opened ahead of their queries. */
 public final class ChildSessions {
 
-    private static final scala.collection.immutable.Seq OPTIMIZATIONS =
-        seq(Arrays.asList(new Object[] {new OppositeConditions(), new LostPruning(), new BroadcastSides()}));
+    private static final Seq<Rule<LogicalPlan>> OPTIMIZATIONS =
+        seq(List.of(new OppositeConditions(), new LostPruning(), new BroadcastSides()));
 
-    private final List names = new CopyOnWriteArrayList();
+    private final List<String> names = new CopyOnWriteArrayList<>();
     private CatalogManager rootManager;
 
     /**
      * Opens the catalog for the root and its children. Until that succeeds, a placeholder fails only its tables.
      *
-     * Spark would open the catalog while it holds the lock that each look-up of a catalog takes. Each query does that
-     * once, even for the current catalog of a query that reads no table. A catalog that does not answer would stop
+     * <p>Spark would open the catalog while it holds the lock that each look-up of a catalog takes. Each query does
+     * that once, even for the current catalog of a query that reads no table. A catalog that does not answer would stop
      * all callers.
      */
-    public void openCatalog(Object root, String name) throws Exception {
+    public void openCatalog(SparkSession root, String name) throws Exception {
         // A catalog reads its configuration from the session of the thread that opens it.
-        SparkSession$.MODULE$.setActiveSession((SparkSession) root);
-        SessionState state = ((SparkSession) root).sessionState();
+        SparkSession$.MODULE$.setActiveSession(root);
+        SessionState state = root.sessionState();
         rootManager = state.catalogManager();
         if (!names.contains(name)) {
             names.add(name);
@@ -50,12 +55,12 @@ public final class ChildSessions {
      * Creates a child whose parser, analyzer, optimizer and planner are already built: Spark builds them at first
      * use.
      */
-    public Object open(Object root) throws Exception {
-        SparkSession child = ((SparkSession) root).newSession();
-        share((SparkSession) root, child);
+    public SparkSession open(SparkSession root) throws ReflectiveOperationException {
+        SparkSession child = root.newSession();
+        share(root, child);
         child.experimental().extraOptimizations_$eq(OPTIMIZATIONS);
         SessionState state = child.sessionState();
-        shareArtifacts(((SparkSession) root).sessionState(), state);
+        shareArtifacts(root.sessionState(), state);
         state.sqlParser();
         state.analyzer();
         state.optimizer();
@@ -68,9 +73,8 @@ public final class ChildSessions {
      * every Spark job of this thread carries the tag, in the scheduler's pool for queries. `current_user()` is the
      * user (null: that of the process).
      */
-    public void begin(Object opened, String catalog, String schema, String tag, String pool, String user)
+    public void begin(SparkSession child, String catalog, String schema, String tag, String pool, String user)
             throws Exception {
-        SparkSession child = (SparkSession) opened;
         CurrentUserContext$.MODULE$.CURRENT_USER().set(user);
         child.sparkContext().setLocalProperty("spark.scheduler.pool", pool);
         child.sparkContext().clearJobTags();
@@ -83,83 +87,73 @@ public final class ChildSessions {
             manager.setCurrentCatalog(catalog);
         }
         if (schema != null) {
-            manager.setCurrentNamespace(namesOf(child.sessionState().sqlParser().parseMultipartIdentifier(schema)));
+            List<String> parts = list(child.sessionState().sqlParser().parseMultipartIdentifier(schema));
+            manager.setCurrentNamespace(parts.toArray(String[]::new));
         }
     }
 
     /**
      * Gives the child a copy of the root's map of open catalogs; what it adds to the copy stays its own.
      *
-     * A session opens each catalog again, with connections that only the garbage collector closes: a thousand queries
-     * would exhaust a catalog's database.
+     * <p>A session opens each catalog again, with connections that only the garbage collector closes: a thousand
+     * queries would exhaust a catalog's database.
      */
-    private static void share(SparkSession root, SparkSession child) throws Exception {
+    private static void share(SparkSession root, SparkSession child) throws ReflectiveOperationException {
         CatalogManager manager = root.sessionState().catalogManager();
         synchronized (manager) {
-            Object mine = catalogsOf(manager);
-            Object copy = mine.getClass().getMethod("clone", new Class[0]).invoke(mine, new Object[0]);
-            catalogsField().set(child.sessionState().catalogManager(), copy);
+            catalogsField().set(child.sessionState().catalogManager(), catalogsOf(manager).clone());
         }
     }
 
     /**
      * Gives the child the artifacts of the root, which are none: no query may add a file or a class.
      *
-     * Spark would make artifacts for each session at its first query, and start a process, `rm`, to remove them.
+     * <p>Spark would make artifacts for each session at its first query, and start a process, `rm`, to remove them.
      */
-    private static void shareArtifacts(final SessionState root, SessionState child) throws Exception {
+    private static void shareArtifacts(SessionState root, SessionState child) throws ReflectiveOperationException {
+        Function0<ArtifactManager> ofRoot = root::artifactManager;
         Field builder = SessionState.class.getDeclaredField("artifactManagerBuilder");
         builder.setAccessible(true);
-        builder.set(child, new AbstractFunction0() {
-            public Object apply() {
-                return root.artifactManager();
-            }
-        });
+        builder.set(child, ofRoot);
     }
 
     /** Gives the child the catalogs that the root has opened since the child was made. */
-    private void complete(CatalogManager manager) throws Exception {
-        for (int i = 0; i < names.size(); i++) {
-            String name = (String) names.get(i);
+    private void complete(CatalogManager manager) throws ReflectiveOperationException {
+        for (String name : names) {
             if (isMissing(manager, name)) {
                 put(manager, name, get(rootManager, name));
             }
         }
     }
 
-    private static boolean isMissing(CatalogManager manager, String name) throws Exception {
-        Object found = get(manager, name);
+    private static boolean isMissing(CatalogManager manager, String name) throws ReflectiveOperationException {
+        CatalogPlugin found = get(manager, name);
         return found == null || found instanceof MissingCatalog;
     }
 
-    private static Object get(CatalogManager manager, String name) throws Exception {
+    private static CatalogPlugin get(CatalogManager manager, String name) throws ReflectiveOperationException {
         synchronized (manager) {
-            Option found = catalogsOf(manager).get(name);
+            Option<CatalogPlugin> found = catalogsOf(manager).get(name);
             return found.isDefined() ? found.get() : null;
         }
     }
 
-    private static void put(CatalogManager manager, String name, Object catalog) throws Exception {
+    private static void put(CatalogManager manager, String name, CatalogPlugin catalog)
+            throws ReflectiveOperationException {
         synchronized (manager) {
             catalogsOf(manager).put(name, catalog);
         }
     }
 
-    private static HashMap catalogsOf(CatalogManager manager) throws Exception {
-        return (HashMap) catalogsField().get(manager);
+    @SuppressWarnings("unchecked")
+    private static HashMap<String, CatalogPlugin> catalogsOf(CatalogManager manager)
+            throws ReflectiveOperationException {
+        return (HashMap<String, CatalogPlugin>) catalogsField().get(manager);
     }
 
-    private static Field catalogsField() throws Exception {
+    private static Field catalogsField() throws ReflectiveOperationException {
         Field catalogs = CatalogManager.class.getDeclaredField("catalogs");
         catalogs.setAccessible(true);
         return catalogs;
-    }
-
-    private static String[] namesOf(scala.collection.Seq parts) {
-        String[] names = new String[parts.length()];
-        for (int i = 0; i < names.length; i++) {
-            names[i] = (String) parts.apply(i);
-        }
-        return names;
     }
 }

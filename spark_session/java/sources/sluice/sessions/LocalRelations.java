@@ -1,5 +1,7 @@
 package sluice.sessions;
 
+import static sluice.collections.Lists.iterable;
+import static sluice.collections.Lists.list;
 import static sluice.collections.Lists.seq;
 
 import java.util.ArrayList;
@@ -10,6 +12,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.analysis.LocalTempView$;
 import org.apache.spark.sql.catalyst.analysis.SchemaUnsupported$;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
@@ -20,88 +23,92 @@ import org.apache.spark.sql.execution.arrow.ArrowConverters$;
 import org.apache.spark.sql.execution.command.CreateViewCommand;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CloseableIterator;
+import scala.Option;
+import scala.collection.immutable.Map$;
+import scala.collection.immutable.Seq;
 
 /** Rows that stay in the driver, and the views by which queries read them. */
 public final class LocalRelations {
 
-    private static final scala.Option NONE = scala.Option.apply(null);
-    private static final scala.collection.immutable.Seq NOTHING = seq(List.of());
-
-    /** Returns the memory that collected rows take. */
+    /** Returns the memory that an array of collected rows takes. */
     public long sizeOf(Object rows) {
-        long bytes = 0L;
-        InternalRow[] all = (InternalRow[]) rows;
-        for (int i = 0; i < all.length; i++) {
-            bytes += ((UnsafeRow) all[i]).getSizeInBytes();
-        }
-        return bytes;
+        return sizeOf(listed(rows));
     }
 
-    /** Returns collected rows as a relation. */
-    public Object relation(Object rows, Object rowType) {
-        scala.collection.immutable.Seq columns =
-            (scala.collection.immutable.Seq) DataTypeUtils.toAttributes((StructType) rowType);
-        scala.collection.immutable.Seq all = seq(Arrays.asList((InternalRow[]) rows));
-        return new LocalRelation(columns, all, false, NONE);
+    /** Returns an array of collected rows as a relation. */
+    public LocalRelation relation(Object rows, StructType rowType) {
+        return relation(listed(rows), rowType);
     }
 
     /** Returns the rows of an Arrow stream as a relation; null if they take more than maxBytes, at rowBytes each. */
-    public Object ofArrow(byte[] stream, long maxBytes, long rowBytes) throws Exception {
-        scala.Tuple2 read = ArrowConverters$.MODULE$.fromIPCStream(stream);
-        StructType rowType = (StructType) read._2();
-        scala.collection.immutable.Seq columns =
-            (scala.collection.immutable.Seq) DataTypeUtils.toAttributes(rowType);
+    public LocalRelation ofArrow(byte[] stream, long maxBytes, long rowBytes) throws Exception {
+        var read = ArrowConverters$.MODULE$.fromIPCStream(stream);
+        StructType rowType = read._2();
+        Seq<Attribute> columns = columnsOf(rowType);
         // The contents of the stream's vectors are gone when they are closed.
-        UnsafeProjection copied = UnsafeProjection$.MODULE$.create(columns, columns);
-        ArrayList kept = new ArrayList();
-        long bytes = 0L;
-        CloseableIterator rows = (CloseableIterator) read._1();
-        try {
+        UnsafeProjection copied = UnsafeProjection$.MODULE$.create(seq(list(columns)), columns);
+        List<InternalRow> kept = new ArrayList<>();
+        long bytes = 0;
+        try (CloseableIterator<InternalRow> rows = read._1()) {
             while (rows.hasNext()) {
-                UnsafeRow row = ((UnsafeRow) copied.apply((InternalRow) rows.next())).copy();
+                UnsafeRow row = copied.apply(rows.next()).copy();
                 bytes += row.getSizeInBytes() + rowBytes;
                 if (bytes > maxBytes) {
                     return null;
                 }
                 kept.add(row);
             }
-        } finally {
-            rows.close();
         }
-        return relation(kept.toArray(new InternalRow[kept.size()]), rowType);
+        return relation(kept, rowType);
     }
 
     /** Returns the memory that the rows of a relation take. */
-    public long sizeOfRelation(Object relation) {
-        long bytes = 0L;
-        scala.collection.Iterator rows = ((LocalRelation) relation).data().iterator();
-        while (rows.hasNext()) {
-            bytes += ((UnsafeRow) rows.next()).getSizeInBytes();
-        }
-        return bytes;
+    public long sizeOfRelation(LocalRelation relation) {
+        return sizeOf(iterable(relation.data()));
     }
 
     /**
      * Gives the session a temporary view of the relation.
      *
-     * `createOrReplaceTempView` does the same by a query of its own. That query is first planned, explained and
+     * <p>`createOrReplaceTempView` does the same by a query of its own. That query is first planned, explained and
      * reported to all listeners: several milliseconds for each view of each query.
      */
-    public void bind(Object session, String name, Object relation) {
+    public void bind(SparkSession session, String name, LogicalPlan relation) {
         new CreateViewCommand(
             new TableIdentifier(name),
-            NOTHING,
-            NONE,
-            NONE,
-            scala.collection.immutable.Map$.MODULE$.empty(),
-            NONE,
-            (LogicalPlan) relation,
+            seq(List.of()),
+            Option.empty(),
+            Option.empty(),
+            Map$.MODULE$.empty(),
+            Option.empty(),
+            relation,
             false,
             true,
             LocalTempView$.MODULE$,
             SchemaUnsupported$.MODULE$,
             true,
-            NOTHING
-        ).run((SparkSession) session);
+            seq(List.of())
+        ).run(session);
+    }
+
+    private static long sizeOf(Iterable<InternalRow> rows) {
+        long bytes = 0;
+        for (InternalRow row : rows) {
+            bytes += ((UnsafeRow) row).getSizeInBytes();
+        }
+        return bytes;
+    }
+
+    private static LocalRelation relation(List<InternalRow> rows, StructType rowType) {
+        return new LocalRelation(columnsOf(rowType), seq(rows), false, Option.empty());
+    }
+
+    private static Seq<Attribute> columnsOf(StructType rowType) {
+        return seq(list(DataTypeUtils.toAttributes(rowType)));
+    }
+
+    /** The array's own type may be that of a subclass, so Python could not call a method that asks for this one. */
+    private static List<InternalRow> listed(Object rows) {
+        return Arrays.asList((InternalRow[]) rows);
     }
 }

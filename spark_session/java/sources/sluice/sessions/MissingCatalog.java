@@ -18,44 +18,54 @@ public final class MissingCatalog implements TableCatalog {
 
     private String name = "";
 
-    public MissingCatalog named(String given) {
+    /** Gives the catalog its name, and returns it. */
+    MissingCatalog named(String given) {
         name = given;
         return this;
     }
 
+    @Override
     public void initialize(String given, CaseInsensitiveStringMap options) {
         name = given;
     }
 
+    @Override
     public String name() {
         return name;
     }
 
+    @Override
     public Table loadTable(Identifier table) {
         throw missing();
     }
 
+    @Override
     public Identifier[] listTables(String[] namespace) {
         throw missing();
     }
 
-    public Table createTable(Identifier table, StructType schema, Transform[] partitions, Map properties) {
+    @Override
+    public Table createTable(
+            Identifier table, StructType schema, Transform[] partitions, Map<String, String> properties) {
         throw missing();
     }
 
+    @Override
     public Table alterTable(Identifier table, TableChange... changes) {
         throw missing();
     }
 
+    @Override
     public boolean dropTable(Identifier table) {
         throw missing();
     }
 
+    @Override
     public void renameTable(Identifier from, Identifier to) {
         throw missing();
     }
 
     private RuntimeException missing() {
-        return new ServiceUnavailableException("Catalog %s could not be opened", new Object[] {name});
+        return new ServiceUnavailableException("Catalog %s could not be opened", name);
     }
 }

@@ -1,5 +1,6 @@
 package sluice.sessions;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,7 +11,6 @@ import org.apache.iceberg.spark.source.SparkView;
 import org.apache.iceberg.view.BaseView;
 import org.apache.spark.sql.catalyst.analysis.NoSuchViewException;
 import org.apache.spark.sql.classic.SparkSession;
-import org.apache.spark.sql.connector.catalog.CatalogPlugin;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.View;
 import org.apache.spark.sql.connector.catalog.ViewCatalog;
@@ -18,6 +18,7 @@ import org.apache.spark.sql.types.StructField;
 
 /** Reads what views are defined as now. */
 public final class ViewDefinitions {
+
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     /**
@@ -25,45 +26,41 @@ public final class ViewDefinitions {
      * view or its catalog does not say when it was changed, or {"text": [what gives the view its rows], "state": "…"}.
      * The state is another one after each change, even if the view is as it was before.
      */
-    public String read(Object session, String names) throws Exception {
-        List found = new ArrayList();
-        List all = (List) MAPPER.readValue(names, List.class);
-        for (int i = 0; i < all.size(); i++) {
-            found.add(definitionOf((SparkSession) session, (List) all.get(i)));
+    public String read(SparkSession session, String names) throws Exception {
+        List<Map<String, Object>> found = new ArrayList<>();
+        for (List<String> parts : MAPPER.readValue(names, new TypeReference<List<List<String>>>() {})) {
+            found.add(definitionOf(session, parts));
         }
         return MAPPER.writeValueAsString(found);
     }
 
-    private static Map definitionOf(SparkSession session, List parts) throws Exception {
-        CatalogPlugin catalog = session.sessionState().catalogManager().catalog((String) parts.get(0));
-        if (!(catalog instanceof ViewCatalog)) {
+    private static Map<String, Object> definitionOf(SparkSession session, List<String> parts) throws Exception {
+        int last = parts.size() - 1;
+        if (!(session.sessionState().catalogManager().catalog(parts.get(0)) instanceof ViewCatalog catalog)) {
             return null;
         }
-        List schema = parts.subList(1, parts.size() - 1);
-        String[] namespace = (String[]) schema.toArray(new String[0]);
+        String[] namespace = parts.subList(1, last).toArray(String[]::new);
         View view;
         try {
-            view = ((ViewCatalog) catalog).loadView(Identifier.of(namespace, (String) parts.get(parts.size() - 1)));
+            view = catalog.loadView(Identifier.of(namespace, parts.get(last)));
         } catch (NoSuchViewException missing) {
             return null;
         }
-        if (!(view instanceof SparkView) || !(((SparkView) view).view() instanceof BaseView)) {
+        if (!(view instanceof SparkView found) || !(found.view() instanceof BaseView ofIceberg)) {
             return null;
         }
-        Map found = new LinkedHashMap();
-        found.put("text", textOf(view));
-        found.put("state", ((BaseView) ((SparkView) view).view()).operations().current().metadataFileLocation());
-        return found;
+        Map<String, Object> definition = new LinkedHashMap<>();
+        definition.put("text", textOf(view));
+        definition.put("state", ofIceberg.operations().current().metadataFileLocation());
+        return definition;
     }
 
     /** Names without a catalog or schema belong to the view's own, and its columns are those that it was made with. */
-    private static List textOf(View view) {
-        List columns = new ArrayList();
-        StructField[] fields = view.schema().fields();
-        for (int i = 0; i < fields.length; i++) {
-            columns.add(Arrays.asList(new Object[] {fields[i].name(), fields[i].dataType().catalogString()}));
+    private static List<Object> textOf(View view) {
+        List<List<String>> columns = new ArrayList<>();
+        for (StructField field : view.schema().fields()) {
+            columns.add(List.of(field.name(), field.dataType().catalogString()));
         }
-        return Arrays.asList(new Object[] {
-            view.query(), view.currentCatalog(), Arrays.asList(view.currentNamespace()), columns});
+        return Arrays.asList(view.query(), view.currentCatalog(), Arrays.asList(view.currentNamespace()), columns);
     }
 }
