@@ -1,7 +1,7 @@
 package sluice.policies;
 
-import java.util.Arrays;
-import java.util.HashSet;
+import static sluice.collections.Lists.list;
+
 import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.catalyst.expressions.Year;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DateType;
@@ -24,13 +25,14 @@ import org.apache.spark.sql.types.TimestampType;
  * Says whether Spark may evaluate an expression of a query on rows that a filter below it leaves out, and whether the
  * expression can fail there.
  *
- * Spark orders the conjuncts of merged filters as it likes: those that it infers come first, and those that it cannot
+ * <p>Spark orders the conjuncts of merged filters as it likes: those that it infers come first, and those that it cannot
  * give to the source come last. Common parts of them are even evaluated before the first. So `1 / (k - 5) < 9` would
  * say by its error that a hidden row has 5.
  */
 public final class FailingExpressions {
+
     /** These have a value for each value of their operands. What is not here may fail. */
-    private static final Set NEVER_FAIL = setOf(
+    private static final Set<String> NEVER_FAIL = Set.of(
         // Columns, and the parts of conditions.
         "Alias", "And", "AttributeReference", "CaseWhen", "Coalesce", "EqualNullSafe", "EqualTo", "GreaterThan",
         "GreaterThanOrEqual", "If", "In", "InSet", "InSubquery", "IsNaN", "IsNotNull", "IsNull", "LessThan",
@@ -49,12 +51,14 @@ public final class FailingExpressions {
         "DayOfMonth", "DayOfWeek", "DayOfYear", "GetStructField", "Hour", "Minute", "Month", "Quarter", "Second",
         "WeekDay", "WeekOfYear", "Year");
     /** These overflow or divide by zero, except that floating-point numbers have values for it. */
-    private static final Set ARITHMETIC = setOf("Abs", "Add", "Multiply", "Subtract", "UnaryMinus", "UnaryPositive");
+    private static final Set<String> ARITHMETIC = Set.of("Abs", "Add", "Multiply", "Subtract", "UnaryMinus", "UnaryPositive");
     /** Their values exist only for rows that went through all filters below, and no condition moves below them. */
-    private static final Set OF_MANY_ROWS = setOf("AggregateExpression", "WindowExpression");
+    private static final Set<String> OF_MANY_ROWS = Set.of("AggregateExpression", "WindowExpression");
     /** No condition is evaluated below these because of what they are. */
-    private static final Set WITHOUT_CONDITION = setOf(
+    private static final Set<String> WITHOUT_CONDITION = Set.of(
         "Aggregate", "Distinct", "GlobalLimit", "LocalLimit", "Project", "Sort", "SubqueryAlias", "View", "Window");
+
+    private FailingExpressions() {}
 
     /** Whether a condition of the analyzed query can fail on a row that lies below another filter. */
     public static boolean isAnyIn(LogicalPlan plan) {
@@ -64,23 +68,18 @@ public final class FailingExpressions {
     /** A condition above a node may move below it, with the node's expressions in place of its columns. */
     private static boolean isAnyIn(LogicalPlan plan, boolean isUnderCondition) {
         boolean isCondition = isUnderCondition || !WITHOUT_CONDITION.contains(plan.getClass().getSimpleName());
-        scala.collection.Iterator expressions = plan.expressions().iterator();
-        while (expressions.hasNext()) {
-            Expression expression = (Expression) expressions.next();
+        for (Expression expression : list(plan.expressions())) {
             if (isCondition ? canFail(expression) : hasFailingQuery(expression)) {
                 return true;
             }
         }
-        scala.collection.Iterator inner = plan.innerChildren().iterator();
-        while (inner.hasNext()) {
-            Object plans = inner.next();
-            if (plans instanceof LogicalPlan && isAnyIn((LogicalPlan) plans, true)) {
+        for (TreeNode<?> inner : list(plan.innerChildren())) {
+            if (inner instanceof LogicalPlan innerPlan && isAnyIn(innerPlan, true)) {
                 return true;
             }
         }
-        scala.collection.Iterator children = plan.children().iterator();
-        while (children.hasNext()) {
-            if (isAnyIn((LogicalPlan) children.next(), isCondition)) {
+        for (LogicalPlan child : list(plan.children())) {
+            if (isAnyIn(child, isCondition)) {
                 return true;
             }
         }
@@ -93,25 +92,24 @@ public final class FailingExpressions {
         if (OF_MANY_ROWS.contains(kind)) {
             return hasFailingQuery(expression);
         }
-        if (expression instanceof RuntimeReplaceable) {
+        if (expression instanceof RuntimeReplaceable replaced) {
             // Such as BETWEEN, which is two comparisons.
-            return canFail(((RuntimeReplaceable) expression).replacement());
+            return canFail(replaced.replacement());
         }
         // One that reads no row fails for every row or for none.
         return (!expression.foldable() && !isSafe(expression, kind)) || isInParts(expression, true);
     }
 
     private static boolean isSafe(Expression expression, String kind) {
-        if (expression instanceof Cast) {
-            return isSafeCast(((Cast) expression).child().dataType(), expression.dataType());
+        if (expression instanceof Cast cast) {
+            return isSafeCast(cast.child().dataType(), cast.dataType());
         }
-        if (expression instanceof Like) {
+        if (expression instanceof Like like) {
             // A pattern that is not the query's own may end with the character that escapes.
-            return ((Like) expression).right().foldable();
+            return like.right().foldable();
         }
-        if (expression instanceof MakeDate) {
+        if (expression instanceof MakeDate date) {
             // The mask that shows only the year.
-            MakeDate date = (MakeDate) expression;
             return date.year() instanceof Year && date.month().foldable() && date.day().foldable();
         }
         return NEVER_FAIL.contains(kind) || (ARITHMETIC.contains(kind) && isFloating(expression.dataType()));
@@ -134,20 +132,14 @@ public final class FailingExpressions {
     }
 
     private static boolean isInParts(Expression expression, boolean isCondition) {
-        if (expression instanceof PlanExpression && isAnyIn((LogicalPlan) ((PlanExpression) expression).plan(), true)) {
+        if (expression instanceof PlanExpression<?> query && isAnyIn((LogicalPlan) query.plan(), true)) {
             return true;
         }
-        scala.collection.Iterator children = expression.children().iterator();
-        while (children.hasNext()) {
-            Expression child = (Expression) children.next();
+        for (Expression child : list(expression.children())) {
             if (isCondition ? canFail(child) : hasFailingQuery(child)) {
                 return true;
             }
         }
         return false;
-    }
-
-    private static Set setOf(String... names) {
-        return new HashSet(Arrays.asList(names));
     }
 }
