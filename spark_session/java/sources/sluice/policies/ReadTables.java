@@ -83,9 +83,15 @@ public final class ReadTables {
             names.add(list(relation.multipartIdentifier()));
         }
         if (value instanceof scala.collection.Iterable<?> values) {
-            iterable(values).forEach(each -> collectNames(each, names));
+            collectAllNames(iterable(values), names);
         } else if (value instanceof Product product) {
-            parts(product).forEach(each -> collectNames(each, names));
+            collectAllNames(parts(product), names);
+        }
+    }
+
+    private static void collectAllNames(Iterable<?> values, Set<List<String>> names) {
+        for (Object value : values) {
+            collectNames(value, names);
         }
     }
 }

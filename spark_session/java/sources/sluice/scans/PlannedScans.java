@@ -97,8 +97,12 @@ public final class PlannedScans {
                 isFirst(plan);
             }
         }
-        list(plan.children()).forEach(child -> collect(child, hasRun));
-        list(plan.subqueries()).forEach(subquery -> collect(subquery, hasRun));
+        for (SparkPlan child : list(plan.children())) {
+            collect(child, hasRun);
+        }
+        for (SparkPlan subquery : list(plan.subqueries())) {
+            collect(subquery, hasRun);
+        }
     }
 
     /** A query and its subqueries share their stages. */

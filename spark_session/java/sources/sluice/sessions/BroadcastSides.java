@@ -106,7 +106,12 @@ public final class BroadcastSides extends Rule<LogicalPlan> {
                 && PruningFilters.in(filter.condition()).stream().anyMatch(pruning -> isOf(pruning, by))) {
             return true;
         }
-        return list(plan.children()).stream().anyMatch(child -> isPruned(child, by));
+        for (LogicalPlan child : list(plan.children())) {
+            if (isPruned(child, by)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Columns have unique numbers: no two sides of a query's joins share one. */

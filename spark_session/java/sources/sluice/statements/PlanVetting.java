@@ -1,7 +1,11 @@
 package sluice.statements;
 
-import java.util.Arrays;
+import static sluice.collections.Lists.list;
+import static sluice.collections.Lists.map;
+
 import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.FunctionIdentifier;
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry$;
@@ -18,68 +22,55 @@ import org.apache.spark.sql.catalyst.expressions.objects.Invoke;
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
+import scala.collection.immutable.Map;
 
 /**
  * Finds what may not be in an analyzed plan. By then, it contains the texts of the views that it reads, and the
  * functions of catalogs. A class that is not listed is not allowed.
  */
 public final class PlanVetting {
+
     private static final String SPARK = "org.apache.spark.sql.";
 
-    private Set nodes = new HashSet();
-    private Set expressions = new HashSet();
-    private Set options = new HashSet();
-    private String[] called = new String[0];
+    private Set<String> nodes = Set.of();
+    private Set<String> expressions = Set.of();
+    private Set<String> options = Set.of();
+    private List<String> called = List.of();
 
     /**
      * Allows these classes of Spark, and options of CSV in lower case; each argument has spaces between the names.
      * `called` are the beginnings of classes whose methods may be called.
      */
     public void allow(String nodes, String expressions, String options, String called) {
-        this.nodes = new HashSet(Arrays.asList(nodes.split(" ")));
-        this.expressions = new HashSet(Arrays.asList(expressions.split(" ")));
-        this.options = new HashSet(Arrays.asList(options.split(" ")));
-        this.called = called.split(" ");
+        this.nodes = namesIn(nodes);
+        this.expressions = namesIn(expressions);
+        this.options = namesIn(options);
+        this.called = List.of(called.split(" "));
     }
 
     /** Drops all other functions from the registries that new sessions copy. */
     public void keepFunctions(String functions, String tableFunctions) {
-        keep(FunctionRegistry$.MODULE$.builtin(), new HashSet(Arrays.asList(functions.split(" "))));
-        keep(TableFunctionRegistry$.MODULE$.builtin(), new HashSet(Arrays.asList(tableFunctions.split(" "))));
-    }
-
-    private static void keep(FunctionRegistryBase registry, Set kept) {
-        scala.collection.Iterator names = registry.listFunction().iterator();
-        while (names.hasNext()) {
-            FunctionIdentifier name = (FunctionIdentifier) names.next();
-            if (!kept.contains(name.funcName())) {
-                registry.dropFunction(name);
-            }
-        }
+        keep(FunctionRegistry$.MODULE$.builtin(), namesIn(functions));
+        keep(TableFunctionRegistry$.MODULE$.builtin(), namesIn(tableFunctions));
     }
 
     /** Returns what an analyzed query may not have; null if there is nothing. */
-    public String refusedIn(Object dataset) {
-        return refusedInPlan(((Dataset) dataset).queryExecution().analyzed());
+    public String refusedIn(Dataset<?> dataset) {
+        return refusedIn(dataset.queryExecution().analyzed());
     }
 
     /** Returns what an analyzed plan may not have; null if there is nothing. */
-    public String refusedInPlan(Object plan) {
-        return ofPlan((LogicalPlan) plan);
-    }
-
-    private String ofPlan(LogicalPlan plan) {
+    String refusedIn(LogicalPlan plan) {
         String name = nameOf(plan);
         if (!nodes.contains(name) || plan.isStreaming()) {
             return name;
         }
-        String found = ofExpressions(plan.expressions().iterator());
-        return found != null ? found : ofPlans(plan.children().iterator());
-    }
-
-    private String ofPlans(scala.collection.Iterator plans) {
-        while (plans.hasNext()) {
-            String found = ofPlan((LogicalPlan) plans.next());
+        String found = refusedIn(list(plan.expressions()));
+        if (found != null) {
+            return found;
+        }
+        for (LogicalPlan child : list(plan.children())) {
+            found = refusedIn(child);
             if (found != null) {
                 return found;
             }
@@ -87,9 +78,9 @@ public final class PlanVetting {
         return null;
     }
 
-    private String ofExpressions(scala.collection.Iterator values) {
-        while (values.hasNext()) {
-            String found = ofExpression((Expression) values.next());
+    private String refusedIn(List<Expression> values) {
+        for (Expression value : values) {
+            String found = refusedIn(value);
             if (found != null) {
                 return found;
             }
@@ -97,69 +88,61 @@ public final class PlanVetting {
         return null;
     }
 
-    private String ofExpression(Expression value) {
+    private String refusedIn(Expression value) {
         String name = nameOf(value);
         if (!expressions.contains(name)) {
             return name;
         }
-        String method = calledBy(value);
-        if (method != null && !isAllowedClass(method)) {
-            return method;
+        String owner = calledBy(value);
+        if (owner != null && called.stream().noneMatch(owner::startsWith)) {
+            return owner;
         }
-        String option = ofOptions(value);
+        String option = refusedOption(value);
         if (option != null) {
             return option;
         }
-        if (value instanceof PlanExpression && ((PlanExpression) value).plan() instanceof LogicalPlan) {
-            String found = ofPlan((LogicalPlan) ((PlanExpression) value).plan());
+        if (value instanceof PlanExpression<?> query && query.plan() instanceof LogicalPlan plan) {
+            String found = refusedIn(plan);
             if (found != null) {
                 return found;
             }
         }
-        return ofExpressions(value.children().iterator());
+        return refusedIn(list(value.children()));
     }
 
-    /** Returns the class whose method is called; null if it is none, or one that Spark has made. */
-    private static String calledBy(Expression value) {
-        if (value instanceof StaticInvoke) {
-            return ((StaticInvoke) value).staticObject().getName();
+    private String refusedOption(Expression value) {
+        Map<String, String> given = optionsOf(value);
+        if (given == null) {
+            return null;
         }
-        if (value instanceof ApplyFunctionExpression) {
-            return ((ApplyFunctionExpression) value).function().getClass().getName();
-        }
-        if (value instanceof Invoke && ((Invoke) value).targetObject() instanceof Literal) {
-            Object target = ((Literal) ((Invoke) value).targetObject()).value();
-            return target == null ? null : target.getClass().getName();
+        for (String name : map(given).keySet()) {
+            if (!options.contains(name.toLowerCase(Locale.ROOT))) {
+                return name;
+            }
         }
         return null;
     }
 
-    private boolean isAllowedClass(String name) {
-        for (int i = 0; i < called.length; i++) {
-            if (name.startsWith(called[i])) {
-                return true;
-            }
+    private static Map<String, String> optionsOf(Expression value) {
+        if (value instanceof CsvToStructs call) {
+            return call.options();
         }
-        return false;
+        if (value instanceof StructsToCsv call) {
+            return call.options();
+        }
+        return value instanceof SchemaOfCsv call ? call.options() : null;
     }
 
-    private String ofOptions(Expression value) {
-        scala.collection.immutable.Map given = null;
-        if (value instanceof CsvToStructs) {
-            given = ((CsvToStructs) value).options();
-        } else if (value instanceof StructsToCsv) {
-            given = ((StructsToCsv) value).options();
-        } else if (value instanceof SchemaOfCsv) {
-            given = ((SchemaOfCsv) value).options();
+    /** Returns the class whose method is called; null if it is none, or one that Spark has made. */
+    private static String calledBy(Expression value) {
+        if (value instanceof StaticInvoke call) {
+            return call.staticObject().getName();
         }
-        if (given != null) {
-            scala.collection.Iterator names = given.keysIterator();
-            while (names.hasNext()) {
-                String name = (String) names.next();
-                if (!options.contains(name.toLowerCase(java.util.Locale.ROOT))) {
-                    return name;
-                }
-            }
+        if (value instanceof ApplyFunctionExpression call) {
+            return call.function().getClass().getName();
+        }
+        if (value instanceof Invoke call && call.targetObject() instanceof Literal target) {
+            return target.value() == null ? null : target.value().getClass().getName();
         }
         return null;
     }
@@ -173,5 +156,17 @@ public final class PlanVetting {
         int end = name.endsWith("$") ? name.length() - 1 : name.length();
         int start = Math.max(name.lastIndexOf('.', end - 1), name.lastIndexOf('$', end - 1)) + 1;
         return name.substring(start, end);
+    }
+
+    private static void keep(FunctionRegistryBase<?> registry, Set<String> kept) {
+        for (FunctionIdentifier name : list(registry.listFunction())) {
+            if (!kept.contains(name.funcName())) {
+                registry.dropFunction(name);
+            }
+        }
+    }
+
+    private static Set<String> namesIn(String text) {
+        return new HashSet<>(List.of(text.split(" ")));
     }
 }
