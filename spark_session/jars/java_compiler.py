@@ -19,14 +19,21 @@ OPTIONS = ("-source", "17", "-target", "17", "-encoding", "UTF-8", "-proc:none",
 _JAVA_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
-def compile_java(compiler: Path, sources: Path, class_path: Sequence[Path], into: Path) -> None:
+def compile_java(
+    compiler: Path,
+    sources: Path,
+    class_path: Sequence[Path],
+    into: Path,
+    *,
+    options: Sequence[str] = OPTIONS,
+) -> None:
     """Compiles all sources below a folder into a folder of classes.
 
     Raises:
         CannotStart: there is no supported Java, or the sources do not fit the class path.
     """
     command = [
-        *(str(check_java()), *_JAVA_OPTIONS, "-jar", str(compiler), *OPTIONS),
+        *(str(check_java()), *_JAVA_OPTIONS, "-jar", str(compiler), *options),
         *("-classpath", ":".join(map(str, class_path)), "-d", str(into), str(sources)),
     ]
     try:

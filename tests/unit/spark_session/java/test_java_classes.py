@@ -1,4 +1,4 @@
-"""Runs the JUnit tests of our Java classes, in one JVM without Spark running."""
+"""Checks our Java classes, and runs their JUnit tests in one JVM without Spark running."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from spark_session.jars.compiled_classes import SOURCES
 from spark_session.jars.jars import check_java, spark_jars
-from spark_session.jars.java_compiler import COMPILER, compile_java
+from spark_session.jars.java_compiler import COMPILER, OPTIONS, compile_java
 from spark_session.jars.pinned_jars import pinned_jars
 from tests.engine_jars import JARS, engine_jars
 
@@ -23,6 +24,18 @@ JUNIT = MappingProxyType(
     }
 )
 PATIENCE_S = 300
+# Errors only here: at a start, other versions of Spark or Iceberg may cause some of them.
+CHECKS = (
+    *OPTIONS,
+    "-err:raw,unchecked,unusedImport,unusedPrivate,unusedLocal,unusedThrown,unusedTypeArgs,allOver-ann,"
+    "uselessTypeCheck,fallthrough,deadCode,semicolon,unlikelyCollectionMethodArgumentType,"
+    "unlikelyEqualsArgumentType,varargsCast,suppress,warningToken",
+)
+
+
+def test_the_sources_have_no_warnings(tmp_path: Path) -> None:
+    class_path = [*map(Path, engine_jars()), *spark_jars()]
+    compile_java(pinned_jars(COMPILER, JARS)[0], SOURCES, class_path, tmp_path, options=CHECKS)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +43,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("junit")
     junit = pinned_jars(JUNIT, JARS)[0]
     class_path = [*map(Path, engine_jars()), *spark_jars(), junit]
-    compile_java(pinned_jars(COMPILER, JARS)[0], TESTS, class_path, folder / "classes")
+    compile_java(pinned_jars(COMPILER, JARS)[0], TESTS, class_path, folder / "classes", options=CHECKS)
     command = [
         *(
             str(check_java()),

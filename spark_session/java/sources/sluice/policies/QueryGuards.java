@@ -68,7 +68,7 @@ final class QueryGuards {
         List<String> view = viewOf(node);
         List<List<String>> below = view == null ? path : PlanWalk.with(path, view);
         LogicalPlan found = node.mapChildren(child -> in(child, below, rewrite));
-        LogicalPlan whole = (LogicalPlan) found.transformExpressionsUp(Partial.where(
+        LogicalPlan whole = found.transformExpressionsUp(Partial.where(
             expression -> expression instanceof PlanExpression,
             expression -> inQuery(expression, below, rewrite)));
         return rewrite.rewritten(whole, path);

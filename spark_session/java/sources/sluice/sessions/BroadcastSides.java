@@ -48,7 +48,7 @@ public final class BroadcastSides extends Rule<LogicalPlan> {
     private LogicalPlan kept(LogicalPlan plan) {
         LogicalPlan found = plan.mapChildren(this::kept);
         if (found instanceof Filter) {
-            return (LogicalPlan) found.mapExpressions(this::inBuildSides);
+            return found.mapExpressions(this::inBuildSides);
         }
         return found instanceof Join join ? hinted(join) : found;
     }

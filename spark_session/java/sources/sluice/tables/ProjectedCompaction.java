@@ -102,10 +102,10 @@ public final class ProjectedCompaction {
             .format("iceberg")
             .option("target-file-size-bytes", files.maxOutputFileSize())
             .option("distribution-mode", isShuffled(group, files) ? "range" : "none")
-            .option("output-spec-id", (long) files.outputSpecId())
+            .option("output-spec-id", files.outputSpecId())
             .mode("append");
         return group.order().isSorted()
-            ? writer.option("output-sort-order-id", (long) group.order().orderId())
+            ? writer.option("output-sort-order-id", group.order().orderId())
             : writer;
     }
 
