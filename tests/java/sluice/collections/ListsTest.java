@@ -5,12 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static sluice.collections.Lists.last;
 import static sluice.collections.Lists.list;
 import static sluice.collections.Lists.map;
+import static sluice.collections.Lists.optional;
+import static sluice.collections.Lists.parts;
 import static sluice.collections.Lists.seq;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import scala.Option;
+import scala.Tuple2;
 import scala.jdk.javaapi.CollectionConverters;
 
 final class ListsTest {
@@ -41,5 +47,29 @@ final class ListsTest {
         Map<String, Integer> values = map(CollectionConverters.asScala(Map.of("a", 1)));
         assertEquals(1, values.get("a"));
         assertEquals(null, values.get("b"));
+    }
+
+    @Test
+    void valuesOfASubclassMakeASequence() {
+        scala.collection.immutable.Seq<CharSequence> values = seq(List.of("a", "b"));
+        assertEquals(List.of("a", "b"), list(values));
+    }
+
+    @Test
+    void aMissingValueMakesASequence() {
+        assertEquals(Arrays.asList("a", null), list(seq(Arrays.asList("a", null))));
+    }
+
+    @Test
+    void anOptionStaysOne() {
+        assertEquals(Optional.of("a"), optional(Option.apply("a")));
+        assertEquals(Optional.empty(), optional(Option.empty()));
+    }
+
+    @Test
+    void theFieldsOfAProductAreItsParts() {
+        List<Object> found = new ArrayList<>();
+        parts(new Tuple2<>("a", 1)).forEach(found::add);
+        assertEquals(List.of("a", 1), found);
     }
 }
