@@ -24,6 +24,7 @@ from api.http.bodies.body_pace import BodyPace
 from api.http.bodies.bytes_in_flight import BodyAccount, BytesInFlight
 from api.http.bodies.decoded_body import DecodedBody
 from api.http.connections.caller_shares import CallerShares, FairShares
+from api.http.events.open_streams import OpenStreams
 from api.http.gateway_access import AccessBounds, GatewayAccess, GatewayFactory, OnFailedStart
 from api.http.middleware.hosts import KnownHosts
 from api.http.middleware.process_metrics import ProcessMetrics
@@ -47,6 +48,7 @@ from api.http.routes import (
     policies,
     pruning,
     query,
+    query_events,
     query_list,
     streams,
     tables,
@@ -91,6 +93,8 @@ def create_app(
     )
     metrics_of_process = ProcessMetrics()
     metrics_of_process.http.watch_lanes(access.lanes)
+    event_streams = _event_streams(settings)
+    metrics_of_process.http.watch_event_streams(event_streams.__len__, settings.max_event_streams)
     clock = clock or ProcessClock()
     authenticator = authenticator_of(settings, access, clock, verifier)
     failed_logins = FailedLogins(clock)
@@ -99,6 +103,7 @@ def create_app(
         access=access,
         waiting=Waiting(),
         process_metrics=metrics_of_process,
+        event_streams=event_streams,
         forget_key=authenticator.forget_key,
         shown_statement=shown_statement(settings),
     )
@@ -107,7 +112,7 @@ def create_app(
     # Routes are tried one after the other, and most requests are for these.
     app.include_router(ingest.json_router)
     for routes in (
-        *(query, query_list, chunks, downloads, explain),
+        *(query, query_list, chunks, downloads, query_events, explain),
         # Before the ingests by id: `summary` is not an id.
         *(ingest_history, ingest, streams),
         *(pruning, tables, maintenance, filters, audit, health, metrics),
@@ -151,6 +156,12 @@ def create_app(
     app.add_middleware(RequestMetrics, http=metrics_of_process.http)
     app.openapi = functools.partial(describe, app, settings)  # type: ignore[method-assign]
     return app
+
+
+def _event_streams(settings: Settings) -> OpenStreams:
+    # Without authentication, all callers count as one.
+    own = settings.max_event_streams_per_caller if settings.has_authentication else settings.max_event_streams
+    return OpenStreams(settings.max_event_streams, own)
 
 
 def _account(settings: Settings, max_bytes: int, max_body_bytes: int) -> BodyAccount:

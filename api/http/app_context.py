@@ -13,6 +13,7 @@ from fastapi import Depends, Request
 from starlette.datastructures import Headers
 
 from api.bootstrap.settings import Settings
+from api.http.events.open_streams import OpenStreams
 from api.http.gateway_access import GatewayAccess
 from api.http.middleware.callers import ANONYMOUS
 from api.http.middleware.process_metrics import ProcessMetrics
@@ -27,12 +28,13 @@ from service.model.policies.decisions import Access
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppContext:
-    """The settings, the gateway's door, the waiting clients, and the metrics of the process."""
+    """The settings, the gateway's door, the waiting clients, the open streams, and the process's metrics."""
 
     settings: Settings
     access: GatewayAccess
     waiting: Waiting
     process_metrics: ProcessMetrics
+    event_streams: OpenStreams
     forget_key: Callable[[str], None] = lambda _key_id: None
     """Called with the id of an API key that was changed here."""
     shown_statement: ShownStatement = without_text

@@ -25,6 +25,7 @@ from api.bootstrap.settings.maintenance import MaintenanceSettings
 from api.bootstrap.settings.pruning import PruningSettings
 from api.bootstrap.settings.queries import QuerySettings
 from api.bootstrap.settings.query_bounds import QueryBoundSettings
+from api.bootstrap.settings.query_events import QueryEventSettings
 from api.bootstrap.settings.records import RecordSettings
 from api.bootstrap.settings.sources import SourceSettings
 from api.bootstrap.settings.spark import EngineSettings
@@ -45,6 +46,7 @@ class Settings(
     IngestSettings,
     PruningSettings,
     QueryBoundSettings,
+    QueryEventSettings,
     QuerySettings,
     SupervisionSettings,
     EngineSettings,

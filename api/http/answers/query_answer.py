@@ -69,6 +69,11 @@ def answer(
     return Answered(status, orjson.dumps(envelope | {"result": result}))
 
 
+def status_only(status: QueryStatus) -> QueryAnswer:
+    """Returns the query as it is now, without rows."""
+    return _envelope(status, status.manifest, status.format, is_reused=False)
+
+
 def chunk_wire(query_id: UUID, found: ResultChunk) -> dict[str, Any]:
     """Returns one chunk with its rows, as it is on the wire."""
     chunk = found.chunk

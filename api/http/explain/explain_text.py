@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from api.http.explain.progress_text import progress_lines
 from api.http.rendering.plan_texts import plan_texts
 from api.http.rendering.reasons import VERIFICATIONS
 from service.model.filters.filtering import FilterRecord
@@ -17,6 +18,10 @@ def explain_text(explanation: Explanation) -> str:
 
 
 def _lines(explanation: Explanation) -> Iterator[str]:
+    if explanation.progress is not None:
+        yield "== Progress =="
+        yield from progress_lines(explanation.progress)
+        yield ""
     plans = plan_texts(explanation.plans)
     yield "== Abstract Syntax Tree =="
     yield plans.abstract_syntax_tree

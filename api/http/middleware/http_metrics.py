@@ -46,6 +46,15 @@ class HttpMetrics:
             "sluice_http_connections_max", "Maximum number of open connections.", registry=registry
         )
 
+        self._event_streams = Gauge(
+            "sluice_http_event_streams", "Open streams of queries' events.", registry=registry
+        )
+        self._max_event_streams = Gauge(
+            "sluice_http_event_streams_max",
+            "Maximum number of open streams of queries' events.",
+            registry=registry,
+        )
+
     def begun(self) -> None:
         """Counts a request as open."""
         self._open.inc()
@@ -61,6 +70,11 @@ class HttpMetrics:
         """Reports the number of open connections at each scrape."""
         self._connections.set_function(count)
         self._max_connections.set(at_most)
+
+    def watch_event_streams(self, count: Callable[[], int], at_most: int) -> None:
+        """Reports the number of open streams of events at each scrape."""
+        self._event_streams.set_function(count)
+        self._max_event_streams.set(at_most)
 
     def watch_lanes(self, lanes: Callable[[], Mapping[str, LaneUse]]) -> None:
         """Reports the running and waiting calls of the lanes at each scrape."""

@@ -93,6 +93,12 @@ class TooManyRequests(CallerError):
     code = "TOO_MANY_REQUESTS"
 
 
+class TooManyEventStreams(CallerError):
+    """There are as many open streams of events as this gateway allows."""
+
+    code = "TOO_MANY_EVENT_STREAMS"
+
+
 class Unauthenticated(gateway.CredentialRefused):
     """Send a known token as `Authorization: Bearer <token>`."""
 
@@ -228,6 +234,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         HeadersTooSlow: HTTPStatus.REQUEST_TIMEOUT,
         TooManyConnections: HTTPStatus.SERVICE_UNAVAILABLE,
         TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
+        TooManyEventStreams: HTTPStatus.TOO_MANY_REQUESTS,
         Unauthenticated: HTTPStatus.UNAUTHORIZED,
         PoliciesVersionRequired: HTTPStatus.PRECONDITION_REQUIRED,
         HostNotAllowed: HTTPStatus.MISDIRECTED_REQUEST,

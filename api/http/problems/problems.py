@@ -22,6 +22,7 @@ from api.http.problems.http_errors import (
     RouteNotFound,
     TooManyBodies,
     TooManyConnections,
+    TooManyEventStreams,
     TooManyRequests,
     status_of,
     status_of_code,
@@ -134,7 +135,7 @@ def headers_of(error: GatewayError) -> dict[str, str]:
     match error:
         case TooManyQueries() | TooManyIngests() | TooManyFailures() | QueryQuarantined():
             return {"Retry-After": str(error.retry_after_s)}
-        case TooManyBodies() | TooManyRequests():
+        case TooManyBodies() | TooManyRequests() | TooManyEventStreams():
             return {"Retry-After": "1"}
         case TableUnreadable():
             return {}

@@ -27,14 +27,20 @@ class TaskCount(WireModel):
     total: int
 
 
+class ReadAnswer(WireModel):
+    """How much was read so far, and how much the plan selects."""
+
+    read: Annotated[int | None, Field(description="a file counts as soon as a part of it is read")]
+    selected: int | None
+
+
 class ScanProgressAnswer(WireModel):
     """What one scan has read so far. Numbers are null where they are not known, or a policy hides rows."""
 
     table: Annotated[str | None, Field(description="null: the name is not known")]
     rows: int | None
-    splits: Annotated[int | None, Field(description="splits of files read so far; a file may have several")]
-    data_files: Annotated[int | None, Field(description="files that the scan reads in all")]
-    bytes: Annotated[int | None, Field(description="bytes of these files")]
+    data_files: ReadAnswer
+    bytes: ReadAnswer
 
 
 class ProgressAnswer(WireModel):
@@ -50,7 +56,7 @@ class ProgressAnswer(WireModel):
     rows: Annotated[int | None, Field(description=f"rows that all scans have read so far; {_HIDDEN}")]
     bytes: Annotated[
         int | None,
-        Field(description=f"bytes that they have read; {_HIDDEN}, or the storage does not count them"),
+        Field(description=f"bytes of files that they have read; {_HIDDEN}, or it is not known"),
     ]
     scans: list[ScanProgressAnswer]
 
@@ -82,7 +88,6 @@ def _scan(scan: ScanProgress) -> ScanProgressAnswer:
     return ScanProgressAnswer(
         table=scan.table,
         rows=scan.rows,
-        splits=scan.splits,
-        data_files=scan.data_files,
-        bytes=scan.data_bytes,
+        data_files=ReadAnswer(read=scan.files_read, selected=scan.data_files),
+        bytes=ReadAnswer(read=scan.bytes_read, selected=scan.data_bytes),
     )

@@ -18,13 +18,15 @@ class Phase(StrEnum):
 class ScanProgress:
     """What one scan of a running query has read so far; None: it is not known, or not shown.
 
-    `data_files` and `data_bytes` are what it has to read, by the plan. A file may be read in several splits.
+    `data_files` and `data_bytes` are what it has to read, by the plan. `files_read` counts a file of which a
+    part is read; `bytes_read` counts the parts.
     """
 
     table: str | None
     rows: int | None = None
-    splits: int | None = None
+    files_read: int | None = None
     data_files: int | None = None
+    bytes_read: int | None = None
     data_bytes: int | None = None
 
 
@@ -33,7 +35,7 @@ class EngineProgress:
     """The engine's counters of one query so far. They grow while the engine learns of more stages.
 
     `stages_planned` are the stages that the plan will have, as far as it is known. `rows` and `bytes` are
-    what its tasks have read; `bytes` is None if the storage does not count them. `is_whole`: `scans` are all
+    what its scans have read; `bytes` is None if that is not known. `is_whole`: `scans` are all
     that it reads.
     """
 

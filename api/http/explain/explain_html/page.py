@@ -10,6 +10,7 @@ from importlib.resources import files
 from api.http.explain.explain_html.filter_table import filter_table
 from api.http.explain.explain_html.names import breakable
 from api.http.explain.explain_html.plan_drawing import plan_drawing
+from api.http.explain.explain_html.progress_bars import progress_bars
 from api.http.explain.explain_html.pruning_bars import pruning_bars
 from api.http.explain.explain_html.rewrite_table import rewrite_table
 from api.http.explain.explain_html.timeline import timeline
@@ -42,6 +43,8 @@ def _page(explanation: Explanation) -> Iterator[str]:
         yield f'<meta http-equiv="refresh" content="{_REFRESH_S}">'
     yield f"<title>{_title(explanation)}</title><style>{_style()}</style></head><body><main>"
     yield from _head(explanation)
+    if explanation.progress is not None:
+        yield _section("Progress", progress_bars(explanation.progress))
     read = "What was read" if explanation.has_run else "What would be read"
     yield _section(read, pruning_bars(explanation.scans, explanation.has_run, explanation.has_ended))
     yield _section("Plan", _plan(explanation))

@@ -19,13 +19,13 @@ def pruning_bars(scans: Sequence[ScanRecord], has_run: bool = True, has_ended: b
 def _card(scan: ScanRecord, has_run: bool) -> str:
     metrics = scan.metrics
     bars = [
-        _bar("partitions", metrics.partitions, count),
-        _bar("manifests", metrics.manifests, count),
-        _bar("data files", metrics.data_files, count),
-        _bar("bytes", metrics.bytes, size),
+        bar("partitions", metrics.partitions, count),
+        bar("manifests", metrics.manifests, count),
+        bar("data files", metrics.data_files, count),
+        bar("bytes", metrics.bytes, size),
     ]
     if has_run:
-        bars.append(_bar("rows", metrics.rows, count))
+        bars.append(bar("rows", metrics.rows, count))
     how = "" if scan.has_run else ", not run"
     native = ", pruned by Spark too" if scan.is_native else ""
     note = f"{scan.state}, planned in {metrics.planning_ms} ms{how}{native}"
@@ -33,10 +33,10 @@ def _card(scan: ScanRecord, has_run: bool) -> str:
     return f'<article class="scan">{title}<dl>{"".join(bars)}</dl></article>'
 
 
-def _bar(level: str, selection: Selection, shown: Callable[[int], str]) -> str:
+def bar(level: str, selection: Selection, shown: Callable[[int], str]) -> str:
+    """Returns the bar of one level: selected of total."""
     exact = f"{selection.selected} of {selection.total} {level}"
     fill = f'<div class="fill" style="width:{percentage(selection)}%"></div>'
-    bar = f'<div class="track" title="{exact}">{fill}</div>'
-    return (
-        f"<dt>{level}</dt><dd>{bar}<span>{shown(selection.selected)} of {shown(selection.total)}</span></dd>"
-    )
+    track = f'<div class="track" title="{exact}">{fill}</div>'
+    label = f"{shown(selection.selected)} of {shown(selection.total)}"
+    return f"<dt>{level}</dt><dd>{track}<span>{label}</span></dd>"

@@ -18,6 +18,7 @@ from api.http.rendering.reasons import SENTENCES, VERIFICATIONS
 from service.errors import QueryFailed
 from service.model.filters.filtering import Reason
 from service.model.query.explanation import PlanNode
+from service.model.query.progress import EngineProgress, Phase, QueryProgress, ScanProgress
 from service.model.query.verification import Verification
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.queries import SCAN
@@ -313,3 +314,66 @@ def test_narrow_screens_get_the_plan_as_nested_lists_with_whole_names() -> None:
     sides = f"<li><ul>{pruned}{scanned}</ul></li>"
     tops = '<li class="other"><b>Sort</b></li><li class="join"><b>HashJoin</b></li>'
     assert f'<ul class="outline">{tops}{sides}</ul>' in drawing
+
+
+READING = ScanProgress("lake.tpcds.store_returns<b>", 1234, 3, 9, 2_000_000, 4_900_000)
+RUNS = QueryProgress(
+    phase=Phase.RUNNING,
+    percent=42,
+    counters=EngineProgress(
+        stages_completed=1,
+        stages_total=3,
+        tasks_completed=21,
+        tasks_running=4,
+        tasks_total=50,
+        rows=1234,
+        bytes=2_000_000,
+    ),
+    scans=(READING, ScanProgress("lake.hr.salaries")),
+)
+
+
+async def forms_of_a_running_query(
+    client: httpx.AsyncClient, gateway: FakeGateway, progress: QueryProgress
+) -> tuple[dict[str, Any], str, str]:
+    gateway.queries.unfinished.add(FLIP)
+    gateway.queries.progress = progress
+    sent = (await client.post("/query", json={"sql": FLIP, "waitTimeout": "0s"})).json()
+    accepted = ("application/json", "text/plain", "text/html")
+    path = f"/explain/{sent['queryId']}"
+    found, text, page = [await client.get(path, headers={"Accept": each}) for each in accepted]
+    return found.json(), text.text, page.text
+
+
+async def test_a_running_query_is_explained_with_its_progress(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    found, text, page = await forms_of_a_running_query(client, gateway, RUNS)
+    assert (found["progress"]["percent"], found["progress"]["tasks"]["running"]) == (42, 4)
+    assert text.startswith(
+        "== Progress ==\nRUNNING, 42 %: 21 of 50 tasks (4 running), 1 of 3 stages\n"
+        "lake.tpcds.store_returns<b>: 1234 rows, 3 of 9 data files, 2000000 of 4900000 bytes\n"
+        "lake.hr.salaries\n\n"
+    )
+    assert '<div class="fill" style="width:42%"></div>' in page
+    assert "21 of 50 tasks (4 running), 1 of 3 stages; read 1,234 rows and 2.0 MB so far" in page
+    assert "3 of 9</span>" in page
+    assert "2.0 MB of 4.9 MB</span>" in page
+    assert "returns&lt;b&gt;" in page
+    assert "<script" not in page
+
+
+async def test_progress_without_numbers_shows_what_is_left(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    hidden = replace(RUNS, percent=40, counters=None, scans=(ScanProgress("lake.hr.salaries"),))
+    found, text, page = await forms_of_a_running_query(client, gateway, hidden)
+    assert {found["progress"][name] for name in ("stages", "tasks", "rows", "bytes")} == {None}
+    assert text.startswith("== Progress ==\nRUNNING, 40 %\nlake.hr.salaries\n")
+    assert "running, 40 %" in page
+    assert "tasks" not in page.split("What was read")[0].split("Progress</h2>")[1]
+
+
+async def test_a_query_that_has_ended_has_no_progress(client: httpx.AsyncClient) -> None:
+    assert (await answer(client))["progress"] is None
+    assert "Progress</h2>" not in (await explained(client, accept="text/html")).text

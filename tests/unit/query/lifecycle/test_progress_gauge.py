@@ -15,8 +15,8 @@ from service.model.tables.restrictions import Restriction
 from service.model.tables.tables import TableName
 from service.query.lifecycle.progress_gauge import MOST, ProgressGauge, percent_of
 
-RETURNS = ScanProgress("lake.shop.returns", rows=500, splits=2, data_files=9, data_bytes=900)
-ITEM = ScanProgress("lake.shop.item", rows=7, splits=1, data_files=1, data_bytes=70)
+RETURNS = ScanProgress("lake.shop.returns", rows=500, files_read=2, data_files=9, data_bytes=900)
+ITEM = ScanProgress("lake.shop.item", rows=7, files_read=1, data_files=1, data_bytes=70)
 HALF = EngineProgress(
     stages_completed=0,
     stages_total=1,

@@ -22,6 +22,9 @@ import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.apache.spark.scheduler.StageInfo;
+import org.apache.spark.scheduler.TaskInfo;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SQLExecution$;
 import org.apache.spark.sql.execution.SparkPlanInfo;
 import org.apache.spark.sql.execution.metric.SQLMetricInfo;
 import org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates;
@@ -44,17 +47,6 @@ public final class QueryProgress extends SparkListener {
     private static final int SCANS_KEPT = 100;
     private static final int NODES_READ = 10000;
 
-    /** The descriptions of metrics that Spark and Iceberg have for each scan; the index is the place of its sum. */
-    private static final String[] SCAN_METRICS = {
-        "number of output rows",
-        "number of file splits read",
-        "number of result data files",
-        "total data file size (bytes)",
-        // Spark's own scans of files.
-        "number of files read",
-        "size of files read",
-    };
-
     private final Map runs = new LinkedHashMap();
     private final Map runOfExecution = new HashMap();
     private final Map jobs = new HashMap();
@@ -64,7 +56,16 @@ public final class QueryProgress extends SparkListener {
     /** Returns JSON: for each of these query ids, separated by commas, its counters, if any of its jobs has begun. */
     public String progress(String tags) throws Exception {
         Map found = new HashMap();
+        // Outside of the lock, which every event takes.
+        Map splits = splitsOf(executionsToRead(tags));
         synchronized (this) {
+            for (Iterator each = splits.entrySet().iterator(); each.hasNext();) {
+                Map.Entry ofScan = (Map.Entry) each.next();
+                Metric metric = (Metric) metrics.get(ofScan.getKey());
+                if (metric != null) {
+                    metric.scan.splits = (ScanSplits) ofScan.getValue();
+                }
+            }
             String[] each = tags.split(",");
             for (int i = 0; i < each.length; i++) {
                 Run run = (Run) runs.get(each[i]);
@@ -74,6 +75,34 @@ public final class QueryProgress extends SparkListener {
             }
         }
         return new ObjectMapper().writeValueAsString(found);
+    }
+
+    private synchronized List executionsToRead(String tags) {
+        List found = new ArrayList();
+        String[] each = tags.split(",");
+        for (int i = 0; i < each.length; i++) {
+            Run run = (Run) runs.get(each[i]);
+            if (run != null && run.lacksSplits()) {
+                found.addAll(run.executions);
+            }
+        }
+        return found;
+    }
+
+    private static Map splitsOf(List executions) {
+        Map found = new HashMap();
+        for (Iterator each = executions.iterator(); each.hasNext();) {
+            QueryExecution execution = SQLExecution$.MODULE$.getQueryExecution(((Long) each.next()).longValue());
+            try {
+                if (execution != null) {
+                    found.putAll(ScanSplits.of(execution));
+                }
+            } catch (Exception failure) {
+                // Its plan is of a kind that is not known: the bytes that it has read are not known either.
+                continue;
+            }
+        }
+        return found;
     }
 
     /** Drops the counters of these query ids, separated by commas. */
@@ -150,7 +179,8 @@ public final class QueryProgress extends SparkListener {
     public synchronized void onTaskStart(SparkListenerTaskStart started) {
         Stage stage = (Stage) stages.get(Integer.valueOf(started.stageId()));
         if (stage != null) {
-            stage.tasks.put(Long.valueOf(started.taskInfo().taskId()), null);
+            Task task = new Task(started.taskInfo().partitionId());
+            stage.tasks.put(Long.valueOf(started.taskInfo().taskId()), task);
         }
     }
 
@@ -163,7 +193,7 @@ public final class QueryProgress extends SparkListener {
         if (ended.reason() == Success$.MODULE$) {
             stage.completed = Math.min(stage.total, stage.completed + 1);
             if (!stage.run.metrics.isEmpty()) {
-                add(ended.taskInfo().accumulables());
+                add(stage, ended.taskInfo());
             }
         }
         dropIfOver(stage);
@@ -175,8 +205,9 @@ public final class QueryProgress extends SparkListener {
         while (each.hasNext()) {
             Tuple4 ofTask = (Tuple4) each.next();
             Stage stage = (Stage) stages.get(ofTask._2());
-            if (stage != null && stage.tasks.containsKey(ofTask._1())) {
-                stage.tasks.put(ofTask._1(), soFar((scala.collection.Iterable) ofTask._4()));
+            Task task = stage == null ? null : (Task) stage.tasks.get(ofTask._1());
+            if (task != null) {
+                task.soFar = soFar((scala.collection.Iterable) ofTask._4());
             }
         }
     }
@@ -322,13 +353,14 @@ public final class QueryProgress extends SparkListener {
         return found;
     }
 
-    private void add(scala.collection.Iterable counted) {
-        scala.collection.Iterator each = counted.iterator();
+    private void add(Stage stage, TaskInfo task) {
+        scala.collection.Iterator each = task.accumulables().iterator();
         while (each.hasNext()) {
             AccumulableInfo info = (AccumulableInfo) each.next();
             Metric metric = (Metric) metrics.get(Long.valueOf(info.id()));
             if (metric != null && info.update().isDefined() && info.update().get() instanceof Number) {
                 metric.add(((Number) info.update().get()).longValue());
+                metric.scan.end(task.partitionId(), stage.total);
             }
         }
     }
@@ -352,14 +384,14 @@ public final class QueryProgress extends SparkListener {
         run.isWhole = run.isWhole && reader.nodes <= NODES_READ;
         run.stagesOfPlan = reader.exchanges + 1;
         for (Iterator each = run.scans.iterator(); each.hasNext();) {
-            Scan scan = (Scan) each.next();
+            ScanCounters scan = (ScanCounters) each.next();
             scan.isPlanned = false;
         }
         for (Iterator each = reader.scans.iterator(); each.hasNext();) {
             plan(run, (SparkPlanInfo) each.next());
         }
         for (Iterator each = run.scans.iterator(); each.hasNext();) {
-            Scan scan = (Scan) each.next();
+            ScanCounters scan = (ScanCounters) each.next();
             if (!scan.isPlanned && !scan.hasCounted) {
                 // It was planned, and is no longer.
                 each.remove();
@@ -371,10 +403,10 @@ public final class QueryProgress extends SparkListener {
 
     private void plan(Run run, SparkPlanInfo node) {
         scala.collection.Iterator each = node.metrics().iterator();
-        Scan scan = null;
+        ScanCounters scan = null;
         while (each.hasNext()) {
             SQLMetricInfo info = (SQLMetricInfo) each.next();
-            int place = placeOf(info.name());
+            int place = ScanCounters.placeOf(info.name());
             if (place < 0) {
                 continue;
             }
@@ -389,22 +421,13 @@ public final class QueryProgress extends SparkListener {
                     run.isWhole = false;
                     return;
                 }
-                scan = new Scan(node.nodeName());
+                scan = new ScanCounters(node.nodeName());
                 run.scans.add(scan);
             }
             metrics.put(id, new Metric(scan, place));
             scan.metrics.add(id);
             run.metrics.add(id);
         }
-    }
-
-    private static int placeOf(String name) {
-        for (int i = 0; i < SCAN_METRICS.length; i++) {
-            if (SCAN_METRICS[i].equals(name)) {
-                return i;
-            }
-        }
-        return -1;
     }
 
     private static final class PlanReader {
@@ -455,6 +478,15 @@ public final class QueryProgress extends SparkListener {
             return endedStages + stages.size();
         }
 
+        boolean lacksSplits() {
+            for (Iterator each = scans.iterator(); each.hasNext();) {
+                if (((ScanCounters) each.next()).splits == null) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
         boolean isUnused() {
             return executions.isEmpty() && jobs.isEmpty() && stageCount() == 0;
         }
@@ -472,7 +504,7 @@ public final class QueryProgress extends SparkListener {
                 total += stage.total;
                 running += stage.tasks.size();
                 for (Iterator tasks = stage.tasks.values().iterator(); tasks.hasNext();) {
-                    addTo(counted, (Map) tasks.next());
+                    addTo(counted, (Task) tasks.next(), stage.total);
                 }
             }
             Map found = new HashMap();
@@ -480,21 +512,25 @@ public final class QueryProgress extends SparkListener {
             found.put("tasks", new long[] {completed, running, total});
             List ofScans = new ArrayList();
             for (Iterator each = scans.iterator(); each.hasNext();) {
-                Scan scan = (Scan) each.next();
-                ofScans.add(new Object[] {scan.name, scan.withCounted(counted)});
+                ScanCounters scan = (ScanCounters) each.next();
+                ScanCounters.Running soFar = (ScanCounters.Running) counted.get(scan);
+                ofScans.add(new Object[] {scan.node, scan.sumsWith(soFar), scan.readWith(soFar)});
             }
             found.put("scans", ofScans);
             found.put("isWhole", Boolean.valueOf(hasPlan && isWhole));
             return found;
         }
 
-        private static void addTo(Map counted, Map soFar) {
-            Iterator each = (soFar == null ? new HashMap() : soFar).entrySet().iterator();
-            while (each.hasNext()) {
+        private static void addTo(Map counted, Task task, int stageTasks) {
+            for (Iterator each = task.soFar.entrySet().iterator(); each.hasNext();) {
                 Map.Entry ofMetric = (Map.Entry) each.next();
-                Number before = (Number) counted.get(ofMetric.getKey());
-                long sum = ((Number) ofMetric.getValue()).longValue() + (before == null ? 0 : before.longValue());
-                counted.put(ofMetric.getKey(), Long.valueOf(sum));
+                Metric metric = (Metric) ofMetric.getKey();
+                ScanCounters.Running ofScan = (ScanCounters.Running) counted.get(metric.scan);
+                if (ofScan == null) {
+                    ofScan = new ScanCounters.Running();
+                    counted.put(metric.scan, ofScan);
+                }
+                ofScan.add(metric.place, ((Number) ofMetric.getValue()).longValue(), task.partition, stageTasks);
             }
         }
     }
@@ -502,7 +538,7 @@ public final class QueryProgress extends SparkListener {
     private static final class Stage {
         final Run run;
         final Integer id;
-        /** What its running tasks have counted so far, by their ids; null before their executor's first report. */
+        /** Its running tasks by their ids. */
         final Map tasks = new HashMap();
         int jobs = 0;
         int total;
@@ -517,45 +553,27 @@ public final class QueryProgress extends SparkListener {
         }
     }
 
-    private static final class Scan {
-        final String name;
-        final List metrics = new ArrayList();
-        /** In the order of SCAN_METRICS; -1: it has not been counted. */
-        final long[] sums = new long[SCAN_METRICS.length];
-        boolean isPlanned = true;
-        boolean hasCounted = false;
+    private static final class Task {
+        final int partition;
+        /** What it has counted so far, by metrics: its executor reports it now and then. */
+        Map soFar = new HashMap();
 
-        Scan(String name) {
-            this.name = name;
-            java.util.Arrays.fill(sums, -1L);
-        }
-
-        /** Returns the sums with what running tasks have counted so far. */
-        long[] withCounted(Map counted) {
-            long[] all = (long[]) sums.clone();
-            for (Iterator each = counted.keySet().iterator(); each.hasNext();) {
-                Metric metric = (Metric) each.next();
-                if (metric.scan == this) {
-                    long soFar = ((Number) counted.get(metric)).longValue();
-                    all[metric.place] = Math.max(all[metric.place], 0) + soFar;
-                }
-            }
-            return all;
+        Task(int partition) {
+            this.partition = partition;
         }
     }
 
     private static final class Metric {
-        final Scan scan;
+        final ScanCounters scan;
         final int place;
 
-        Metric(Scan scan, int place) {
+        Metric(ScanCounters scan, int place) {
             this.scan = scan;
             this.place = place;
         }
 
         void add(long value) {
-            scan.hasCounted = true;
-            scan.sums[place] = Math.max(scan.sums[place], 0) + value;
+            scan.add(place, value);
         }
     }
 }
