@@ -39,6 +39,7 @@ def _links() -> Iterator[Link]:
         yield Link(source, "DELETE /query/{query_id}", ids)
         yield Link(source, "GET /query/{query_id}/chunks/{index}", ids)
         yield Link(source, "GET /explain/{query_id}", ids)
+        yield Link(source, "GET /query/{query_id}/events", ids)
     yield Link("GET /query/{query_id}", "GET /query/{query_id}/chunks/{index}", query)
     yield Link("GET /query/{query_id}", "GET /explain/{query_id}", query)
     yield Link("POST /ingest", "GET /ingest/{ingest_id}", {"ingest_id": "$response.body#/ingestId"})

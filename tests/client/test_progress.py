@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import io
+import json
 from types import SimpleNamespace
+from uuid import UUID
 
 import httpx
 import pytest
 
 from sluice_client import Connection, Timeouts, connect
+from sluice_client.calls import Answer
 from sluice_client.connecting import ConnectOptions
 from sluice_client.progress.choose import choose_progress
 from sluice_client.progress.notebook import NotebookBar
 from sluice_client.progress.rich_line import RichLine
-from sluice_client.progress.steps import Progress, Silent, Step
+from sluice_client.progress.steps import Progress, Silent, Step, waiting
 from sluice_client.progress.terminal import TerminalLine
+from sluice_client.query.query_answer import QueryStatus, query_status
 from tests.client.gateways import Served
 from tests.client.transports import LossyTransport
 
@@ -153,10 +157,32 @@ def test_a_query_shows_its_state_and_its_rows(gateway: Served) -> None:
     with connect(gateway.url, transport=LossyTransport(finish), **options) as connection:
         connection.query(sql).arrow()
     waited, read = displays
-    assert [step.text for step in waited.steps] == ["running for 0 s"]
+    # This gateway does not say how far the query is.
+    assert waited.steps == [Step("running for 0 s")]
     assert [(step.done, step.total) for step in read.steps] == [(1, 3), (2, 3), (3, 3)]
     assert waited.is_closed
     assert read.is_closed
+
+
+def status(**progress: object) -> QueryStatus:
+    body = {
+        "queryId": str(UUID(int=1)),
+        "status": {"state": "RUNNING", "error": None, "queuedMs": 0, "elapsedMs": 3000} | progress,
+        "reused": False,
+    }
+    answer = Answer(200, {"content-type": "application/json"}, json.dumps(body).encode())
+    return query_status(answer, "http://localhost", None)
+
+
+def test_a_running_query_has_a_bar_if_its_gateway_says_how_far_it_is() -> None:
+    assert waiting(status(progress={"phase": "RUNNING", "percent": 42, "scans": []})) == Step(
+        "running for 3 s, 42 %", 42, 100
+    )
+
+
+@pytest.mark.parametrize("progress", [None, 7, [], {}, {"percent": None}, {"percent": "9"}, {"percent": 101}])
+def test_progress_that_is_not_understood_is_left_out(progress: object) -> None:
+    assert waiting(status(progress=progress)) == waiting(status()) == Step("running for 3 s")
 
 
 def test_nothing_is_written_where_there_is_no_terminal(

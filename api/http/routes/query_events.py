@@ -28,11 +28,21 @@ _HEADERS = {
     # A proxy that collects answers would hold events back.
     "X-Accel-Buffering": "no"
 }
+_EVENT = {
+    "type": "object",
+    "description": "One event. `data` is JSON: the status, the progress, or the whole answer without rows.",
+    "required": ["id", "event", "data"],
+    "properties": {
+        "id": {"type": "string"},
+        "event": {"enum": ["state", "progress", "done"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+}
 _EVENTS: Responses = success(
     {
         "description": "Events `state` and `progress` as they happen. The last one is `done`, with the final"
         " status. Comments in between keep the connection open.",
-        "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        "content": {MEDIA_TYPE: {"schema": _EVENT}},
     }
 )
 _NOTHING_LEFT: Responses = {

@@ -38,8 +38,9 @@ class Silent:
 
 
 def waiting(status: QueryStatus) -> Step:
-    """Returns the step of a query that has not ended."""
-    return Step(f"{status.state.lower()} for {status.elapsed_ms / 1000:.0f} s")
+    """Returns the step of a query that has not ended, as far as its gateway says."""
+    text = f"{status.state.lower()} for {status.elapsed_ms / 1000:.0f} s"
+    return Step(text) if status.percent is None else Step(f"{text}, {status.percent} %", status.percent, 100)
 
 
 def reading(chunks_read: int, manifest: Manifest) -> Step:

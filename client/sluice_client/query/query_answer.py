@@ -13,6 +13,7 @@ from sluice_client.problems import explain_url, faults_of
 from sluice_client.reported_problem import Problem
 
 _OPEN = frozenset({"QUEUED", "RUNNING"})
+_WHOLE = 100
 _FINAL = frozenset({"SUCCEEDED", "FAILED", "CANCELED"})
 
 
@@ -69,6 +70,8 @@ class QueryStatus:
     manifest: Manifest | None
     pruning: Pruning | None
     error: GatewayError | None
+    percent: int | None = None
+    """How far a running query is; None where the gateway does not say."""
 
     @property
     def is_final(self) -> bool:
@@ -98,7 +101,15 @@ def query_status(answer: Answer, base_url: str, request_id: UUID | None) -> Quer
         manifest=_manifest(fields.optional_object("manifest")),
         pruning=_pruning(fields.optional_object("pruning")),
         error=_error(status.optional_object("error"), query_id, base_url, request_id),
+        percent=_percent(status),
     )
+
+
+def _percent(status: Fields) -> int | None:
+    # Only a display needs it: an answer without it, or with something else, fails no query.
+    progress = status.raw().get("progress")
+    percent = Fields(progress).optional_integer("percent") if isinstance(progress, dict) else None
+    return percent if percent is not None and 0 <= percent <= _WHOLE else None
 
 
 def _manifest(fields: Fields | None) -> Manifest | None:

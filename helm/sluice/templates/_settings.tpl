@@ -114,6 +114,11 @@
 {{- include "sluice.setting" (dict "root" . "name" "result_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_event_streams" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_event_streams_per_caller" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "event_interval_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "event_heartbeat_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "event_stream_max_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_value_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_row_copies" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_partitions" "kind" "integer") }}

@@ -378,6 +378,7 @@ CASES = (
     Case("GET /query", seen_in("/query?principal=*", "query"), of_administrators(OMITTED), "of all"),
     Case("GET /query/{query_id}", of("query", "GET", "/query/{id}"), own(UNKNOWN)),
     Case("DELETE /query/{query_id}", of("query", "DELETE", "/query/{id}"), of_administrators(UNKNOWN)),
+    Case("GET /query/{query_id}/events", of("query", "GET", "/query/{id}/events"), own(UNKNOWN)),
     Case("GET /query/{query_id}/result", of("query", "GET", "/query/{id}/result"), own(UNKNOWN)),
     Case("GET /query/{query_id}/chunks/{index}", of("query", "GET", "/query/{id}/chunks/0"), own(UNKNOWN)),
     Case("GET /explain/{query_id}", of("query", "GET", "/explain/{id}"), own(UNKNOWN)),
