@@ -1,4 +1,4 @@
-"""What the service needs to know of running queries."""
+"""The port through which the service sees running queries."""
 
 from __future__ import annotations
 

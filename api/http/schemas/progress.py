@@ -35,7 +35,7 @@ class ReadAnswer(WireModel):
 
 
 class ScanProgressAnswer(WireModel):
-    """What one scan has read so far. Numbers are null where they are not known, or a policy hides rows."""
+    """The rows, files and bytes that one scan has read so far. Null: not known, or a policy hides rows."""
 
     table: Annotated[str | None, Field(description="null: the name is not known")]
     rows: int | None

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Phase(StrEnum):
-    """What a running query does: its keys are collected, it runs in the engine, its rows are stored."""
+    """The phase of a running query: keys are collected, the engine runs it, and its rows are stored."""
 
     PLANNING = "PLANNING"
     RUNNING = "RUNNING"
@@ -16,10 +16,10 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScanProgress:
-    """What one scan of a running query has read so far; None: it is not known, or not shown.
+    """The rows, files and bytes that one scan has read so far; None: not known, or not shown.
 
-    `data_files` and `data_bytes` are what it has to read, by the plan. `files_read` counts a file of which a
-    part is read; `bytes_read` counts the parts.
+    `data_files` and `data_bytes` are what it has to read, by the plan. `bytes_read` counts the parts of files
+    that are read, and `files_read` the files that have such a part.
     """
 
     table: str | None

@@ -31,7 +31,7 @@ class ProgressGauge:
 
     @property
     def phase(self) -> Phase:
-        """What the query does now."""
+        """The phase that the query is in."""
         return self._phase
 
     def enter(self, phase: Phase) -> None:
