@@ -9,6 +9,7 @@ from types import MappingProxyType
 from matplotlib.figure import Figure
 
 from bench import (
+    cancel,
     clients,
     compacted_logs,
     demo_query,
@@ -77,6 +78,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         ),
         "clients": Measure(clients.__doc__ or "", clients.measure, clients.draw),
         "long-poll": Measure(long_poll.__doc__ or "", long_poll.measure, long_poll.draw),
+        "cancel": Measure(cancel.__doc__ or "", cancel.measure, cancel.draw),
         "demo-query": Measure(demo_query.__doc__ or "", demo_query.measure, demo_query.draw),
         "memory": Measure(memory.__doc__ or "", memory.measure, memory.draw),
         "star-queries": Measure(

@@ -54,6 +54,20 @@ def test_any_replica_answers_for_a_query_wherever_it_runs(both: Replicas) -> Non
 
 
 @pytest.mark.timeout(600)
+def test_the_events_of_a_query_elsewhere_are_its_states_and_its_end(both: Replicas) -> None:
+    query_id = started(both.here.client, ENDLESS)
+    with both.there.client.stream("GET", f"/query/{query_id}/events") as answer:
+        lines = answer.iter_lines()
+        names = [next(line for line in lines if line.startswith("event: "))]
+        cancel(both.here.client, query_id)
+        rest = [line for line in lines if line.startswith(("event: ", "data: "))]
+    names += [line for line in rest if line.startswith("event: ")]
+    assert set(names[:-1]) == {"event: state"}
+    assert names[-1] == "event: done"
+    assert '"state":"CANCELED"' in rest[-1]
+
+
+@pytest.mark.timeout(600)
 def test_a_replica_that_comes_back_holds_to_what_others_have_said(both: Replicas) -> None:
     query_id = started(both.here.client, ENDLESS)
     both.here.process.send_signal(signal.SIGSTOP)
