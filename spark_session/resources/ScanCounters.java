@@ -71,7 +71,7 @@ public final class ScanCounters {
     public long[] readWith(Running running) {
         int tasks = stageTasks == 0 && running != null ? running.stageTasks : stageTasks;
         // A stage that reads more than this scan has other tasks, too.
-        if (splits == null || tasks != 0 && tasks != splits.tasks()) {
+        if (splits == null || splits.tasks() < 0 || tasks != 0 && tasks != splits.tasks()) {
             return new long[] {-1, -1};
         }
         BitSet files = new BitSet();

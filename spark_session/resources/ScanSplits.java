@@ -6,12 +6,14 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.iceberg.ContentFile;
 import org.apache.iceberg.FileScanTask;
 import org.apache.iceberg.ScanTask;
 import org.apache.iceberg.ScanTaskGroup;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 
@@ -22,6 +24,8 @@ import org.apache.spark.sql.execution.metric.SQLMetric;
  */
 public final class ScanSplits {
     private static final int SPLITS_READ = 200000;
+    /** What a scan reads whose tasks cannot be told apart by their files. */
+    private static final ScanSplits UNKNOWN = new ScanSplits(null, null);
 
     /** By task and split: bytes, and the file's number. */
     private final long[][] bytes;
@@ -32,25 +36,30 @@ public final class ScanSplits {
         this.files = files;
     }
 
-    /** Returns those of the scans of a running query that Spark has cut into tasks, by the id of their metric of rows. */
-    public static Map of(QueryExecution execution) throws Exception {
+    /**
+     * Returns those of the scans of a running query that Spark has cut into tasks, by the id of their metric of rows;
+     * without those whose id is known.
+     */
+    public static Map of(QueryExecution execution, Set known) throws Exception {
         Map found = new HashMap();
         for (Iterator each = PlannedScans.of(execution).iterator(); each.hasNext();) {
-            Object node = ((Object[]) each.next())[0];
-            if (node instanceof BatchScanExec) {
-                scala.Option rows = ((BatchScanExec) node).metrics().get("numOutputRows");
-                ScanSplits splits = rows.isEmpty() ? null : ofScan((BatchScanExec) node);
-                if (splits != null) {
-                    found.put(Long.valueOf(((SQLMetric) rows.get()).id()), splits);
-                }
+            SparkPlan node = (SparkPlan) ((Object[]) each.next())[0];
+            scala.Option rows = node.metrics().get("numOutputRows");
+            Long id = rows.isEmpty() ? null : Long.valueOf(((SQLMetric) rows.get()).id());
+            if (id == null || known.contains(id)) {
+                continue;
+            }
+            ScanSplits splits = node instanceof BatchScanExec ? ofScan((BatchScanExec) node) : UNKNOWN;
+            if (splits != null) {
+                found.put(id, splits);
             }
         }
         return found;
     }
 
-    /** Returns the number of tasks. */
+    /** Returns the number of tasks; -1: it is not known. */
     public int tasks() {
-        return bytes.length;
+        return bytes == null ? -1 : bytes.length;
     }
 
     /** Adds the first splits of a task to the files and returns their bytes; -1: all of its splits. */
@@ -66,9 +75,12 @@ public final class ScanSplits {
 
     private static ScanSplits ofScan(BatchScanExec exec) throws Exception {
         Object partitions = partitionsOf(exec);
-        if (partitions == null || exec.keyGroupedPartitioning().isDefined()) {
-            // Groups of partitions become other tasks.
+        if (partitions == null) {
             return null;
+        }
+        if (exec.keyGroupedPartitioning().isDefined()) {
+            // Groups of partitions become other tasks.
+            return UNKNOWN;
         }
         Map numbers = new HashMap();
         List bytes = new ArrayList();
@@ -79,7 +91,7 @@ public final class ScanSplits {
             List splits = splitsOf(each.next());
             left -= splits == null ? 0 : splits.size();
             if (splits == null || left < 0) {
-                return null;
+                return UNKNOWN;
             }
             long[] bytesOfTask = new long[splits.size()];
             int[] filesOfTask = new int[splits.size()];

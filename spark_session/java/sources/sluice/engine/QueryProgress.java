@@ -57,7 +57,10 @@ public final class QueryProgress extends SparkListener {
     public String progress(String tags) throws Exception {
         Map found = new HashMap();
         // Outside of the lock, which every event takes.
-        Map splits = splitsOf(executionsToRead(tags));
+        List executions = new ArrayList();
+        Set known = new HashSet();
+        findUnread(tags, executions, known);
+        Map splits = splitsOf(executions, known);
         synchronized (this) {
             for (Iterator each = splits.entrySet().iterator(); each.hasNext();) {
                 Map.Entry ofScan = (Map.Entry) each.next();
@@ -77,25 +80,25 @@ public final class QueryProgress extends SparkListener {
         return new ObjectMapper().writeValueAsString(found);
     }
 
-    private synchronized List executionsToRead(String tags) {
-        List found = new ArrayList();
+    /** Adds the executions with scans whose splits are not known yet, and the metrics of their other scans. */
+    private synchronized void findUnread(String tags, List executions, Set known) {
         String[] each = tags.split(",");
         for (int i = 0; i < each.length; i++) {
             Run run = (Run) runs.get(each[i]);
             if (run != null && run.lacksSplits()) {
-                found.addAll(run.executions);
+                executions.addAll(run.executions);
+                run.addRead(known);
             }
         }
-        return found;
     }
 
-    private static Map splitsOf(List executions) {
+    private static Map splitsOf(List executions, Set known) {
         Map found = new HashMap();
         for (Iterator each = executions.iterator(); each.hasNext();) {
             QueryExecution execution = SQLExecution$.MODULE$.getQueryExecution(((Long) each.next()).longValue());
             try {
                 if (execution != null) {
-                    found.putAll(ScanSplits.of(execution));
+                    found.putAll(ScanSplits.of(execution, known));
                 }
             } catch (Exception failure) {
                 // Its plan is of a kind that is not known: the bytes that it has read are not known either.
@@ -485,6 +488,15 @@ public final class QueryProgress extends SparkListener {
                 }
             }
             return false;
+        }
+
+        void addRead(Set known) {
+            for (Iterator each = scans.iterator(); each.hasNext();) {
+                ScanCounters scan = (ScanCounters) each.next();
+                if (scan.splits != null) {
+                    known.addAll(scan.metrics);
+                }
+            }
         }
 
         boolean isUnused() {
