@@ -45,7 +45,7 @@ class SessionWatch:
         self._sample: JvmSample | None = None
         self._heartbeat = Heartbeat(self._beat, bounds.probe_interval_s, bounds.collection_window_s)
         self._cancels = Cancels(session.context.cancelJobsWithTag)
-        self._counters = java_instance(session.jvm.gateway, "sluice.engine.QueryProgress")
+        self._counters = java_instance(session.jvm.gateway, "sluice.progress.QueryProgress")
         self._progress = ProgressReader(self._counters.progress, self._counters.forget)
         self._housekeeping = PeriodicWorker(
             "engine-housekeeping", self._maintain, HOUSEKEEPING_INTERVAL_S, waits_first=True

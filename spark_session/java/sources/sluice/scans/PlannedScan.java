@@ -3,4 +3,4 @@ package sluice.scans;
 import org.apache.spark.sql.execution.SparkPlan;
 
 /** A scan of a query's plan, and whether it has run. */
-record PlannedScan(SparkPlan plan, boolean hasRun) {}
+public record PlannedScan(SparkPlan plan, boolean hasRun) {}

@@ -51,7 +51,7 @@ public final class PlannedScans {
     private PlannedScans() {}
 
     /** Returns each scan once: first those that have run, in plan order, then the others. */
-    static List<PlannedScan> of(QueryExecution execution) {
+    public static List<PlannedScan> of(QueryExecution execution) {
         PlannedScans scans = new PlannedScans();
         scans.collect(execution.executedPlan(), true);
         scans.collectStages();

@@ -1,3 +1,7 @@
+package sluice.progress;
+
+import static sluice.collections.Lists.map;
+
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -16,6 +20,8 @@ import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
 import org.apache.spark.sql.execution.metric.SQLMetric;
+import sluice.scans.PlannedScan;
+import sluice.scans.PlannedScans;
 
 /**
  * What each task of an Iceberg scan reads, in its order: splits of files, with their bytes.
@@ -42,10 +48,10 @@ public final class ScanSplits {
      */
     public static Map of(QueryExecution execution, Set known) throws Exception {
         Map found = new HashMap();
-        for (Iterator each = PlannedScans.of(execution).iterator(); each.hasNext();) {
-            SparkPlan node = (SparkPlan) ((Object[]) each.next())[0];
-            scala.Option rows = node.metrics().get("numOutputRows");
-            Long id = rows.isEmpty() ? null : Long.valueOf(((SQLMetric) rows.get()).id());
+        for (PlannedScan scan : PlannedScans.of(execution)) {
+            SparkPlan node = scan.plan();
+            SQLMetric rows = map(node.metrics()).get("numOutputRows");
+            Long id = rows == null ? null : Long.valueOf(rows.id());
             if (id == null || known.contains(id)) {
                 continue;
             }

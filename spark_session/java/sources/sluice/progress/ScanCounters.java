@@ -1,3 +1,5 @@
+package sluice.progress;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;

@@ -1,4 +1,4 @@
-package sluice.engine;
+package sluice.progress;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
