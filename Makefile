@@ -97,12 +97,12 @@ wheel: $(DEV) ## write the wheel, with the compiled Java classes, to dist/
 
 setup: $(DEV) ## only install: .venv with the locked dependencies
 
-$(RUNTIME): requirements.lock pyproject.toml
+$(RUNTIME): requirements.lock pyproject.toml client/pyproject.toml
 	@bash .ci/prerequisites $(PYTHON)
 	@$(PYTHON) -m venv .venv
 	@echo "installing the locked dependencies into .venv …"
 	@$(PIP) --require-hashes -r requirements.lock || $(NO_REGISTRY)
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(PIP) --no-deps --no-build-isolation --editable . --editable ./client
 	@touch $@
 
 $(DEV): $(RUNTIME) requirements-dev.lock requirements-chart.lock requirements-compliance.lock

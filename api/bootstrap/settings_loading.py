@@ -32,6 +32,8 @@ _EXAMPLES: Mapping[str, str] = MappingProxyType(
 )
 REMOVED: Mapping[str, str] = MappingProxyType({"ingest_max_held_bytes": "max_held_body_bytes"})
 """Settings that were removed, each with its successor."""
+OF_CLIENTS = ("SLUICE_URL", "SLUICE_TOKEN", "SLUICE_PROFILE")
+"""Variables that clients read, and that a gateway in the same shell ignores."""
 
 
 def load_settings(removed: Mapping[str, str] = REMOVED) -> Settings:
@@ -41,7 +43,9 @@ def load_settings(removed: Mapping[str, str] = REMOVED) -> Settings:
         CannotStart: a name is unknown or was removed, or a value does not fit; the message shows no value.
     """
     variables = (
-        variable for variable in os.environ if variable.upper().startswith(PREFIX) and variable != CONFIG_FILE
+        variable
+        for variable in os.environ
+        if variable.upper().startswith(PREFIX) and variable not in (CONFIG_FILE, *OF_CLIENTS)
     )
     refuse_unknown((variable[len(PREFIX) :].lower() for variable in variables), removed, prefix=PREFIX)
     refuse_unknown(_keys_of_file(os.environ.get(CONFIG_FILE)), removed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,8 +10,14 @@ from typing import Annotated
 
 import typer
 
+from api.cli.other_commands import CommandsOfAllPackages
+
 app = typer.Typer(
-    help="A query gateway for lakehouses.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
+    help="A query gateway for lakehouses.",
+    cls=CommandsOfAllPackages,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
 )
 
 
@@ -274,6 +281,11 @@ def explain_by_policies(
 
 def main() -> None:
     """Runs the console script."""
+    if "_SLUICE_COMPLETE" in os.environ:
+        # A shell asks for completions, as the client's `sluice completion` has set up.
+        from typer.completion import completion_init
+
+        completion_init()
     app()
 
 

@@ -87,5 +87,6 @@ def _error(answer: Answer, base_url: str, request_id: UUID | None) -> GatewayErr
             explain_url=explain_url(base_url, query_id),
             commits=tuple(entry.raw() for entry in fields.objects("commits")),
             note=fields.optional_text("note"),
+            document=fields.raw(),
         )
     )

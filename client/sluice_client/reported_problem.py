@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -38,6 +38,8 @@ class Problem:
     explain_url: str | None = None
     commits: Sequence[Any] = ()
     note: str | None = None
+    document: Mapping[str, Any] | None = None
+    """All of it, if the gateway answered with it."""
 
 
 _SHOWN_FAULTS = 5

@@ -38,9 +38,14 @@ class Silent:
 
 
 def waiting(status: QueryStatus) -> Step:
-    """Returns the step of a query that has not ended, as far as its gateway says."""
+    """Returns the step of a query that has not ended."""
     text = f"{status.state.lower()} for {status.elapsed_ms / 1000:.0f} s"
-    return Step(text) if status.percent is None else Step(f"{text}, {status.percent} %", status.percent, 100)
+    live = status.live
+    if live.queue_position is not None:
+        text += f", place {live.queue_position} in the queue"
+    if live.percent is None:
+        return Step(text)
+    return Step(f"{text}, {live.percent:.0f} %", round(live.percent), 100)
 
 
 def reading(chunks_read: int, manifest: Manifest) -> Step:

@@ -10,10 +10,10 @@ from sluice_client.error_classes import error_of
 from sluice_client.errors import GatewayError, UnexpectedAnswer
 from sluice_client.json_fields import Fields, fields_of
 from sluice_client.problems import explain_url, faults_of
+from sluice_client.query.live import NOTHING_LIVE, Live, live_of
 from sluice_client.reported_problem import Problem
 
 _OPEN = frozenset({"QUEUED", "RUNNING"})
-_WHOLE = 100
 _FINAL = frozenset({"SUCCEEDED", "FAILED", "CANCELED"})
 
 
@@ -70,8 +70,8 @@ class QueryStatus:
     manifest: Manifest | None
     pruning: Pruning | None
     error: GatewayError | None
-    percent: int | None = None
-    """How far a running query is; None where the gateway does not say."""
+    live: Live = NOTHING_LIVE
+    """How far a query is that has not ended, if the gateway says so."""
 
     @property
     def is_final(self) -> bool:
@@ -101,15 +101,8 @@ def query_status(answer: Answer, base_url: str, request_id: UUID | None) -> Quer
         manifest=_manifest(fields.optional_object("manifest")),
         pruning=_pruning(fields.optional_object("pruning")),
         error=_error(status.optional_object("error"), query_id, base_url, request_id),
-        percent=_percent(status),
+        live=live_of(fields.raw()),
     )
-
-
-def _percent(status: Fields) -> int | None:
-    # Only a display needs it: an answer without it, or with something else, fails no query.
-    progress = status.raw().get("progress")
-    percent = Fields(progress).optional_integer("percent") if isinstance(progress, dict) else None
-    return percent if percent is not None and 0 <= percent <= _WHOLE else None
 
 
 def _manifest(fields: Fields | None) -> Manifest | None:

@@ -1,0 +1,107 @@
+"""The tables that the caller may know of, and the columns of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from sluice_client.calls import Flow, Request
+from sluice_client.json_fields import Fields, fields_of
+from sluice_client.retries import Context, retried
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A table's name."""
+
+    name: str
+    """All of it, as queries take it."""
+    catalog: str
+    schema: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableList:
+    """Tables in the order of their names."""
+
+    tables: tuple[TableEntry, ...]
+    missing_catalogs: tuple[str, ...]
+    """Catalogs that do not answer now; their tables are missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column of a table; `type` is Iceberg's spelling."""
+
+    name: str
+    type: str
+    is_required: bool
+    doc: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableDescription:
+    """A table as its catalog describes it now. Counts are None if the gateway does not say them."""
+
+    name: str
+    columns: tuple[TableColumn, ...]
+    partitions: tuple[str, ...]
+    snapshot_id: int | None
+    record_count: int | None
+    data_file_count: int | None
+    total_bytes: int | None
+    raw: dict[str, Any]
+
+
+def list_tables(context: Context, catalog: str | None = None, schema: str | None = None) -> Flow[TableList]:
+    """Returns every table that the caller may know of."""
+    asked = {"catalog": catalog, "schema": schema}
+    request = Request(
+        method="GET",
+        path="/tables",
+        parameters={name: value for name, value in asked.items() if value is not None},
+        max_bytes=context.bounds.max_answer_bytes,
+    )
+    fields = fields_of((yield from retried(request, context)))
+    entries = (
+        TableEntry(entry.text("name"), entry.text("catalog"), entry.text("schema"), entry.text("table"))
+        for entry in fields.objects("tables")
+    )
+    return TableList(tuple(entries), fields.texts("missingCatalogs"))
+
+
+def describe_table(name: str, context: Context) -> Flow[TableDescription]:
+    """Returns one table.
+
+    Raises:
+        NotFound: there is no such table.
+    """
+    request = Request(
+        method="GET",
+        path=f"/tables/{quote(name, safe='')}",
+        max_bytes=context.bounds.max_answer_bytes,
+    )
+    fields = fields_of((yield from retried(request, context)))
+    return TableDescription(
+        name=fields.text("name"),
+        columns=tuple(map(_column, fields.objects("columns"))),
+        partitions=tuple(map(_partition, fields.objects("partitionSpec"))),
+        snapshot_id=fields.optional_integer("snapshotId"),
+        record_count=fields.optional_integer("recordCount"),
+        data_file_count=fields.optional_integer("dataFileCount"),
+        total_bytes=fields.optional_integer("totalBytes"),
+        raw=dict(fields.raw()),
+    )
+
+
+def _column(fields: Fields) -> TableColumn:
+    return TableColumn(
+        fields.text("name"), fields.text("type"), fields.boolean("required"), fields.optional_text("doc")
+    )
+
+
+def _partition(fields: Fields) -> str:
+    transform, source = fields.text("transform"), fields.text("source")
+    return source if transform == "identity" else f"{transform}({source})"
