@@ -283,7 +283,7 @@ def main() -> None:
     """Runs the console script."""
     if "_SLUICE_COMPLETE" in os.environ:
         # A shell asks for completions, as the client's `sluice completion` has set up.
-        from typer.completion import completion_init
+        from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
     app()

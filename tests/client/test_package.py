@@ -42,7 +42,7 @@ def test_the_wheel_needs_httpx_and_pyarrow_alone(wheel: zipfile.ZipFile) -> None
     needs = Parser().parsestr(wheel.read(name).decode()).get_all("Requires-Dist", [])
     assert [need for need in needs if "extra ==" not in need] == ["httpx>=0.28", "pyarrow>=22"]
     extras = {need.split("extra == ")[1].strip("'\"") for need in needs if "extra ==" in need}
-    assert extras == {"pandas", "polars", "progress", "notebook"}
+    assert extras == {"pandas", "polars", "progress", "notebook", "cli"}
 
 
 def test_importing_it_imports_no_optional_library() -> None:

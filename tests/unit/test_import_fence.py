@@ -184,6 +184,12 @@ def test_two_violations_break_two_contracts_and_are_named(copy: Path) -> None:
             "import sluice_client.drivers.sync_driver",
             "The client's calls stand on flows",
         ),
+        (
+            "sluice_client/cli/work/query.py",
+            "import sluice_client.cli.interactive.shell",
+            "The client's commands are arguments alone",
+        ),
+        ("sluice_client/query/run_query.py", "import typer", "Only the client's command line needs typer"),
     ],
 )
 def test_every_other_contract_bites_too(
@@ -208,6 +214,7 @@ def test_every_other_contract_bites_too(
         "api/http",
         "spark_session",
         "sluice_client",
+        "sluice_client/cli",
     ],
 )
 def test_a_new_part_of_a_room_needs_its_place_in_the_fence(

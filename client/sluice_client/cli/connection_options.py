@@ -68,7 +68,7 @@ def with_connection(command: Callable[Concatenate[ConnectionOptions, P], None]) 
     def run(**values: Any) -> None:
         options = ConnectionOptions(**{parameter.name: values.pop(parameter.name) for parameter in shared})
         with reported(is_json=options.is_json_errors):
-            command(options, **values)  # type: ignore[call-arg]  # typer calls it by these names
+            command(options, **values)
 
     vars(run)["__signature__"] = inspect.Signature(as_keywords)
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in as_keywords}

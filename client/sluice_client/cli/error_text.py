@@ -20,13 +20,12 @@ _WINDOW = 76
 
 def show_error(error: BaseException, *, is_json: bool) -> None:
     """Writes an error to standard error."""
-    source = Source("")
-    if isinstance(error, InSource):
-        error, source = error.error, error.source
     if is_json:
         note(json.dumps(error_document(error), ensure_ascii=True))
         return
-    for line in error_lines(error, source, style_of(sys.stderr)):
+    source = error.source if isinstance(error, InSource) else Source("")
+    reported = error.error if isinstance(error, InSource) else error
+    for line in error_lines(reported, source, style_of(sys.stderr)):
         note(line)
 
 
@@ -45,7 +44,7 @@ def error_lines(error: BaseException, source: Source, style: Style) -> Iterator[
 def error_document(error: BaseException) -> dict[str, Any]:
     """Returns the problem as the gateway sent it, or one in the same form with a code of the client's own."""
     if isinstance(error, InSource):
-        error = error.error
+        return error_document(error.error)
     if isinstance(error, GatewayError):
         return _document(error.problem)
     code = {KeyboardInterrupt: "INTERRUPTED", WrongUsage: "WRONG_USAGE"}.get(type(error))

@@ -52,5 +52,7 @@ class JsonLinesFormat:
 
 def _object(names: Sequence[str], row: Row) -> str:
     text = json.dumps(row_object(names, row), ensure_ascii=False)
-    # A lone surrogate, which a name or value may have, has no bytes.
-    return text if text.isascii() or text.isprintable() else json.dumps(row_object(names, row))
+    if text.isprintable():
+        return text
+    # A terminal obeys some characters, and a lone surrogate has no bytes.
+    return json.dumps(row_object(names, row)).replace("\x7f", "\\u007f")

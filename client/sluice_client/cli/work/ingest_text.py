@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sluice_client.cli.terminal.safe_text import safe_text
+from sluice_client.cli.terminal.safe_text import counted, safe_text
 from sluice_client.ingest.ingest_answer import Commit, IngestResult
 from sluice_client.reported_problem import Fault
 
@@ -18,7 +18,7 @@ def ingest_lines(ingest: IngestResult, name: str) -> Iterator[str]:
     for commit in ingest.commits:
         yield f"  {_commit_text(commit)}"
     if ingest.rejected_count:
-        yield f"  {ingest.rejected_count:,} records were rejected, and are among the dead letters"
+        yield f"  {counted(ingest.rejected_count, 'record')} rejected, and among the dead letters"
         yield from (f"    {_place(fault)}" for fault in ingest.rejected[:_SHOWN_FAULTS])
     if ingest.note is not None:
         yield f"  {safe_text(ingest.note)}"
@@ -48,7 +48,8 @@ def ingest_document(ingest: IngestResult) -> dict[str, Any]:
 
 def _commit_text(commit: Commit) -> str:
     branch = "" if commit.branch == "main" else f", branch {commit.branch}"
-    text = f"{commit.table}{branch}: {commit.added_records:,} records in {commit.added_data_files:,} files"
+    text = f"{commit.table}{branch}: {counted(commit.added_records, 'record')}"
+    text += f" in {counted(commit.added_data_files, 'file')}"
     if commit.error_code is not None:
         text += f", failed: {commit.error_code}: {commit.error_detail}"
     elif commit.snapshot_id is not None:

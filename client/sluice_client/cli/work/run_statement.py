@@ -12,6 +12,7 @@ from sluice_client.cli.formats.row_format import FOR_PEOPLE, Format
 from sluice_client.cli.output import Output
 from sluice_client.cli.session import Session
 from sluice_client.cli.source import InSource, Source
+from sluice_client.cli.terminal.safe_text import counted
 from sluice_client.cli.terminal.screen import is_terminal, note, style_of
 from sluice_client.cli.work.write_result import write_result
 from sluice_client.errors import SluiceError
@@ -80,7 +81,7 @@ def _is_as_asked(manifest: Manifest, asked: QueryRequest) -> bool:
 
 
 def _summary(status: QueryStatus, manifest: Manifest, *, is_cut: bool) -> Iterator[str]:
-    rows = f"{manifest.row_count:,} row{'' if manifest.row_count == 1 else 's'}"
+    rows = counted(manifest.row_count, "row")
     more = " (there are more: the gateway cut the result, see --row-limit)" if is_cut else ""
     limited = " (as many as --row-limit allows)" if manifest.is_truncated and not is_cut else ""
     yield f"{rows}{more or limited} in {status.elapsed_ms / 1000:.2f} s"

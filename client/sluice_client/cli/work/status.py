@@ -17,6 +17,7 @@ from sluice_client.cli.formats.row_format import Format
 from sluice_client.cli.output import Output, output_to
 from sluice_client.cli.session import Session, open_session
 from sluice_client.cli.source import Source
+from sluice_client.cli.terminal.safe_text import counted
 from sluice_client.cli.work.ingest_text import ingest_document, ingest_lines
 from sluice_client.cli.work.write_list import write_list
 from sluice_client.errors import GatewayError, NotFound
@@ -114,12 +115,14 @@ def _query_lines(status: QueryStatus, output: Output) -> Iterator[str]:
     yield f"{name}: {status.state.lower()} in {status.elapsed_ms / 1000:.2f} s"
     if status.manifest is not None:
         truncated = ", cut at a limit" if status.manifest.is_truncated else ""
-        yield f"{status.manifest.row_count:,} rows of {len(status.manifest.columns)} columns{truncated}"
+        columns = len(status.manifest.columns)
+        yield f"{counted(status.manifest.row_count, 'row')} of {counted(columns, 'column')}{truncated}"
     elif status.state == "SUCCEEDED":
         yield "its rows are not there any more"
     if status.pruning is not None:
         files = status.pruning.data_files
-        yield f"{files.selected:,} of {files.total:,} files, {status.pruning.applied} filters applied"
+        filters = counted(status.pruning.applied, "filter")
+        yield f"{files.selected:,} of {files.total:,} files, {filters} applied"
     if status.error is not None:
         yield from error_lines(status.error, Source(""), output.style)
 
