@@ -72,7 +72,8 @@ def run_demo(settings: Settings, console: Console) -> None:
         show_ingest(client, console, settings.default_catalog)
     console.print(
         "\nThe gateway has stopped. [bold]make serve[/] leaves it running, with all 24 tables, "
-        "on http://127.0.0.1:8080 (see /docs there).",
+        "on http://127.0.0.1:8080 (see /docs there). Then ask it in another shell:\n"
+        '  .venv/bin/sluice query "SELECT d_year, count(*) FROM lake.tpcds.date_dim GROUP BY 1"',
         highlight=False,
     )
 

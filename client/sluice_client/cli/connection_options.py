@@ -19,7 +19,7 @@ _PANEL = "Connection"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionOptions:
-    """What the arguments say about the connection. None: see `profiles`."""
+    """The arguments about the connection. None: see `profiles`."""
 
     url: str | None
     profile: str | None
@@ -68,9 +68,10 @@ def with_connection(command: Callable[Concatenate[ConnectionOptions, P], None]) 
     def run(**values: Any) -> None:
         options = ConnectionOptions(**{parameter.name: values.pop(parameter.name) for parameter in shared})
         with reported(is_json=options.is_json_errors):
-            command(options, **values)
+            command(options, **values)  # type: ignore[call-arg]  # typer calls it by these names
 
     vars(run)["__signature__"] = inspect.Signature(as_keywords)
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in as_keywords}
-    del run.__wrapped__  # type: ignore[attr-defined]  # its annotations would be read instead
+    # Its annotations would be read instead.
+    del run.__wrapped__
     return run

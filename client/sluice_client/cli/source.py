@@ -14,7 +14,7 @@ class Source:
     sql: str
     first_line: int = 1
     name: str | None = None
-    """Of the file."""
+    """The name of the file."""
 
 
 class InSource(Exception):

@@ -13,7 +13,7 @@ class Live:
     """What is known: None if the gateway does not say it."""
 
     percent: float | None = None
-    """Of the query's work that is done, from 0 to 100."""
+    """The part of the query's work that is done, from 0 to 100."""
     queue_position: int | None = None
     """The number of queries that begin before this one, and this one."""
 

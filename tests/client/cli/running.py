@@ -29,7 +29,7 @@ PATIENCE_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a command wrote, and its exit code."""
+    """The output and the exit code of a command."""
 
     code: int
     out: str
@@ -56,20 +56,24 @@ class Cli:
         out = ended.stdout_bytes.decode("utf-8", errors="surrogateescape")
         return Ended(ended.exit_code, out, ended.stderr)
 
-    def environment(self, **variables: str) -> dict[str, str]:
+    def environment(self, variables: Mapping[str, str] | None = None) -> dict[str, str]:
         """Returns the environment of a process."""
-        path = os.pathsep.join([str(CLIENT)])
-        return os.environ | {"SLUICE_URL": self.url, "PYTHONPATH": path} | variables
+        own = {"SLUICE_URL": self.url, "PYTHONPATH": str(CLIENT)}
+        return {**os.environ, **own, **(variables or {})}
 
     def process(
-        self, *arguments: str, standard_input: str = "", command: tuple[str, ...] = COMMAND, **variables: str
+        self,
+        *arguments: str,
+        standard_input: str = "",
+        command: tuple[str, ...] = COMMAND,
+        variables: Mapping[str, str] | None = None,
     ) -> Ended:
         """Runs a command as a process of its own."""
         ended = subprocess.run(
             [*command, *arguments],
             input=standard_input.encode(),
             capture_output=True,
-            env=self.environment(**variables),
+            env=self.environment(variables),
             timeout=PATIENCE_S,
             check=False,
         )
@@ -93,9 +97,11 @@ class Cli:
             process.communicate()
 
     @contextmanager
-    def terminal(self, *arguments: str, columns: int = 80, **variables: str) -> Iterator[Terminal]:
+    def terminal(
+        self, *arguments: str, columns: int = 80, variables: Mapping[str, str] | None = None
+    ) -> Iterator[Terminal]:
         """Starts a process whose streams are a terminal, and ends it."""
-        terminal = Terminal.start([*COMMAND, *arguments], self.environment(**variables), columns)
+        terminal = Terminal.start([*COMMAND, *arguments], self.environment(variables), columns)
         try:
             yield terminal
         finally:

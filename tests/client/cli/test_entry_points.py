@@ -35,7 +35,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sluice(cli: Cli, *arguments: str, path: tuple[Path, ...], **variables: str) -> Ended:
     """Runs the gateway's `sluice`, which finds packages in these folders."""
     searched = os.pathsep.join(map(str, (ROOT, *path)))
-    return cli.process(*arguments, command=GATEWAY, **({"PYTHONPATH": searched} | variables))
+    return cli.process(*arguments, command=GATEWAY, variables={"PYTHONPATH": searched, **variables})
 
 
 def test_the_package_offers_each_command_and_a_program(installed: Path) -> None:
@@ -95,10 +95,9 @@ def test_a_shell_completes_the_commands_of_both(installed: Path, cli: Cli) -> No
     assert script.code == 0
     variables = {"_SLUICE_COMPLETE": "complete_bash", "COMP_WORDS": "sluice s", "COMP_CWORD": "1"}
     program = "import sys; sys.argv = ['sluice']; from api.cli import main; main()"
-    found = cli.process(
-        command=(sys.executable, "-c", program),
-        **({"PYTHONPATH": os.pathsep.join(map(str, (ROOT, installed)))} | variables),
-    )
+    searched = os.pathsep.join(map(str, (ROOT, installed)))
+    command = (sys.executable, "-c", program)
+    found = cli.process(command=command, variables={"PYTHONPATH": searched, **variables})
     assert found.out.split() == ["serve", "status"]
 
 

@@ -59,7 +59,7 @@ def queries(gateway: Served) -> CountedQueries:
 
 def options(url: str) -> ConnectionOptions:
     nothing = dict.fromkeys(("profile", "token_file", "ca_file", "certificate", "key"))
-    return ConnectionOptions(url=url, is_json_errors=False, **nothing)  # type: ignore[arg-type]
+    return ConnectionOptions(url=url, is_json_errors=False, **nothing)
 
 
 @pytest.mark.parametrize("asked", list(Format), ids=[known.value for known in Format])

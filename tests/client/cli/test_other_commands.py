@@ -187,6 +187,6 @@ def test_there_is_a_script_for_each_shell(cli: Cli, shell: str) -> None:
 
 
 def test_a_shell_gets_commands_and_options(cli: Cli) -> None:
-    variables = {"_SLUICE_CLIENT_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
-    found = cli.process(COMP_WORDS="sluice-client t", **variables)
+    asked = {"COMP_WORDS": "sluice-client t", "COMP_CWORD": "1"}
+    found = cli.process(variables={"_SLUICE_CLIENT_COMPLETE": "complete_bash", **asked})
     assert found.out.split() == ["tables", "top"]

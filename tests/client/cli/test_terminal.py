@@ -15,6 +15,7 @@ from tests.integration.running import until
 
 ENDLESS = "SELECT 'endless'"
 HOSTILE = "SELECT chr(27) || ']0;title' || chr(7) AS \"na\x1b[2Jme\""
+PLAIN = {"NO_COLOR": "1"}
 _SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[=>]|\r")
 
 
@@ -33,14 +34,14 @@ def test_a_table_is_the_format_of_a_terminal(cli: Cli) -> None:
 
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_there_may_be_no_colours(cli: Cli, variables: dict[str, str]) -> None:
-    with cli.terminal("query", "SELECT 1 AS n, NULL AS nothing", **variables) as terminal:
+    with cli.terminal("query", "SELECT 1 AS n, NULL AS nothing", variables=variables) as terminal:
         assert terminal.wait() == 0
     assert "\x1b" not in terminal.output
 
 
 @pytest.mark.parametrize("asked", ["table", "vertical", "csv", "json", "markdown"])
 def test_a_hostile_value_is_shown_and_not_obeyed(cli: Cli, asked: str) -> None:
-    with cli.terminal("query", HOSTILE, "--format", asked, NO_COLOR="1") as terminal:
+    with cli.terminal("query", HOSTILE, "--format", asked, variables=PLAIN) as terminal:
         assert terminal.wait() == 0
     assert not {"\x1b", "\x07"} & set(terminal.output)
     assert "title" in terminal.output
@@ -48,7 +49,7 @@ def test_a_hostile_value_is_shown_and_not_obeyed(cli: Cli, asked: str) -> None:
 
 def test_a_wide_table_fits_the_terminal(cli: Cli) -> None:
     columns = ", ".join(f"'a value of some length' AS column_{number}" for number in range(9))
-    with cli.terminal("query", f"SELECT {columns}", columns=60, NO_COLOR="1") as terminal:
+    with cli.terminal("query", f"SELECT {columns}", columns=60, variables=PLAIN) as terminal:
         assert terminal.wait() == 0
     lines = terminal.output.splitlines()
     assert max(map(len, lines[:3])) <= 60
@@ -63,7 +64,7 @@ def test_bytes_are_not_written_to_a_terminal(cli: Cli, gateway: Served) -> None:
 
 def test_progress_is_shown_and_removed(cli: Cli, gateway: Served) -> None:
     gateway.queries.unfinished.add(ENDLESS)
-    with cli.terminal("query", ENDLESS, NO_COLOR="1") as terminal:
+    with cli.terminal("query", ENDLESS, variables=PLAIN) as terminal:
         terminal.read_until("running for")
         [query_id] = gateway.queries.by_id
         gateway.queries.finish(query_id)
@@ -84,7 +85,7 @@ def test_top_is_refreshed_in_place(cli: Cli, gateway: Served) -> None:
 
 @contextmanager
 def shell(cli: Cli, *arguments: str) -> Iterator[Terminal]:
-    with cli.terminal("query", *arguments, NO_COLOR="1") as terminal:
+    with cli.terminal("query", *arguments, variables=PLAIN) as terminal:
         terminal.read_until("sluice>")
         yield terminal
 

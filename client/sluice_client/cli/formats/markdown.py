@@ -29,7 +29,7 @@ class MarkdownFormat:
         yield from (_line([_cell(value) for value in row]) for row in rows)
 
     def end(self, count: Shown) -> Iterator[str]:
-        """Yields what is not shown, after an empty line that ends the table."""
+        """Yields a line about hidden rows, after an empty line that ends the table."""
         for line in footer(count):
             yield f"\n{line}"
 

@@ -1,4 +1,4 @@
-"""What every format of text has, and which formats there are."""
+"""The formats of rows, and the protocol of those that are text."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def row_object(names: Sequence[str], row: Row) -> Any:
 
 
 def footer(count: Shown, notes: Iterable[str] = ()) -> Iterator[str]:
-    """Yields a line that says what is not shown."""
+    """Yields a line about hidden rows and columns, if there are any."""
     parts = list(notes)
     if count.shown < count.total:
         parts.insert(0, f"{count.shown:,} of {count.total:,} rows are shown: --max-rows 0 shows all")

@@ -14,7 +14,7 @@ from sluice_client.query.query_answer import Column
 
 _GAP = 3
 _NARROWEST = 8
-"""Of a column that is cut: below, no value can be recognised."""
+"""The width of a column that is cut: below, no value can be recognised."""
 _LONGEST_VALUE = 10_000
 """Characters of one value that are looked at: more are on no screen."""
 
@@ -22,7 +22,7 @@ _LONGEST_VALUE = 10_000
 @dataclass(frozen=True, slots=True)
 class _Layout:
     widths: tuple[int, ...]
-    """Of the columns that are shown."""
+    """One for each column that is shown."""
     has_cut_values: bool
 
 
@@ -59,7 +59,7 @@ class TableFormat:
             yield self._line(texts, layout, [self._style.dim if value is None else str for value in row])
 
     def end(self, count: Shown) -> Iterator[str]:
-        """Yields the header if there was no row, and what is not shown."""
+        """Yields the header if there was no row, and a line about hidden rows and columns."""
         if not self._pages:
             yield from self.page(())
         notes = []

@@ -34,7 +34,7 @@ class VerticalFormat:
                 yield f"{left(name, self._width)} │ {shown}".rstrip() + "\n"
 
     def end(self, count: Shown) -> Iterator[str]:
-        """Yields what is not shown."""
+        """Yields a line about hidden rows."""
         if not count.total:
             yield "(no rows)\n"
         yield from footer(count)

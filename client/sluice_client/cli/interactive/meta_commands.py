@@ -24,7 +24,7 @@ META_COMMANDS: Mapping[str, str] = MappingProxyType(
         "\\?": "this list",
     }
 )
-"""What each does."""
+"""Each command with its meaning."""
 
 
 class Leave(Exception):

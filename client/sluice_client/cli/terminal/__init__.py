@@ -1,1 +1,1 @@
-"""What a terminal is: its width and colours, safe text for it, and progress on it."""
+"""The terminal: its width and colours, safe text for it, and progress on it."""

@@ -26,7 +26,7 @@ from sluice_client.ingest.run_ingest import run_ingest
 __all__ = ["IngestArguments", "run"]
 _STANDARD_INPUT = Path("-")
 _SPOOL_BYTES = 8 * 1024 * 1024
-"""Of input that can be read once: more of it is kept in a temporary file until it is accepted."""
+"""Input that can be read once is kept until it is accepted: in memory, then in a temporary file."""
 
 
 def run(options: ConnectionOptions, arguments: IngestArguments) -> None:

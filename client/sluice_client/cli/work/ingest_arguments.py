@@ -53,7 +53,7 @@ class IngestArguments:
         """Returns the format that was given.
 
         Raises:
-            WrongUsage: there is none of this name.
+            WrongUsage: there is no such name.
         """
         return _one_of(_FORMATS, self.format, "--format")
 
@@ -61,7 +61,7 @@ class IngestArguments:
         """Returns the compression that was given.
 
         Raises:
-            WrongUsage: there is none of this name.
+            WrongUsage: there is no such name.
         """
         return _one_of(_COMPRESSIONS, self.compression, "--compression")
 

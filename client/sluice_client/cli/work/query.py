@@ -69,7 +69,7 @@ def format_of(text: str | None) -> Format | None:
     """Returns a format by its name.
 
     Raises:
-        WrongUsage: there is none of this name.
+        WrongUsage: there is no such format.
     """
     if text is None:
         return None
