@@ -21,7 +21,7 @@ import httpx
 
 from tests.drill import hostile
 from tests.drill.bystander import Bystander
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import RETURNS, make, returns_row
 from tests.integration.running import REPOSITORY, RunningGateway, until
 

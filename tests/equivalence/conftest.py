@@ -18,7 +18,7 @@ from spark_session.engine.engine import SparkEngine
 from tests.equivalence.folders import jdbc_url, make_folders, make_others
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import make_lakehouse
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.running import share_jars
 from tests.java_options import long_lived_jvms
 

@@ -19,7 +19,7 @@ from pyiceberg.types import IntegerType
 
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 
 KEYS = 12
 CHOSEN = 3

@@ -16,7 +16,7 @@ from tests.chart.manifests import NAMESPACE, environment_in_pod, rendered
 from tests.chart.pod_processes import Processes
 from tests.chart.test_environment import secret_of
 from tests.integration.asking import readiness, rows
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.running import RunningGateway, until
 
 pytestmark = pytest.mark.integration

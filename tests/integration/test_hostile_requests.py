@@ -18,7 +18,7 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.integration.asking import rows
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.hostile_requests import SECRETS, HostileRequest, all_hostile_requests
 from tests.integration.lakehouse import make_star
 from tests.integration.running import RunningGateway

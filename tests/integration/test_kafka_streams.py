@@ -14,7 +14,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
 from tests.integration.asking import rows
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.kafka.client import KafkaClient, kafka_client
 from tests.integration.kafka.jars import kafka_class_path
 from tests.integration.kafka.server import LOGIN, PASSWORD, USER, KafkaServer, kafka_server

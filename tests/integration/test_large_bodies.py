@@ -25,7 +25,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
 from tests.integration.asking import problem, rows
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2, named
 from tests.integration.running import RunningGateway
 

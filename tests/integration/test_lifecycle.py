@@ -17,7 +17,7 @@ import pytest
 
 from api.cli.stop_deadline import STOPPED_WITHIN_S
 from tests.integration.asking import ask, explain, post, problem, rows
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.guarded import Guarded
 from tests.integration.lakehouse import RETURNS, make, returns_row
 from tests.integration.running import SLOW, SLOW_ROWS, RunningGateway, run_sluice, until

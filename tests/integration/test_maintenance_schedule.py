@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from tests.integration.asking import rows
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.readers import data_files
 from tests.integration.running import RunningGateway, until
 

@@ -9,7 +9,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
 
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import DAYS, make_star
 from tests.integration.running import RunningGateway
 from tests.integration.spark_cluster import REST_PORT, SparkCluster, spark_cluster

@@ -16,7 +16,7 @@ import pytest
 from pyiceberg.table import Table
 
 from tests.integration.asking import rows
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.log_tables import LOG_SCHEMA, ids, lines, named, put
 from tests.integration.running import RunningGateway, until
 

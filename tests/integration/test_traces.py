@@ -17,7 +17,7 @@ from pyiceberg.table import Table
 from service.tracing import TraceContext
 from tests.collector import Collector, Received, collector, within
 from tests.integration.asking import JsonObject, explain, post
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import make_star
 from tests.integration.log_tables import LOG_SCHEMA, VERSION_2
 from tests.integration.running import RunningGateway, until

@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.integration.asking import ask
-from tests.integration.conftest import embedded_catalog
+from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.lakehouse import make, make_star
 from tests.integration.running import REPOSITORY, RunningGateway, until
 from tests.load.ledger import Ledger

@@ -32,7 +32,7 @@ def live_of(answer: Mapping[str, Any]) -> Live:
     percent = _number(answer, "progress", "percent")
     position = _number(answer, "queue", "position")
     return Live(
-        percent=None if percent is None else min(max(percent, 0.0), 100.0),
+        percent=percent if percent is not None and 0 <= percent <= 100 else None,
         queue_position=None if position is None or position < 0 else int(position),
     )
 
