@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static sluice.collections.Lists.seq;
-import static sluice.plans.Plans.column;
-import static sluice.plans.Plans.literal;
-import static sluice.plans.Plans.named;
-import static sluice.plans.Plans.project;
-import static sluice.plans.Plans.rows;
+import static sluice.fixtures.Plans.column;
+import static sluice.fixtures.Plans.literal;
+import static sluice.fixtures.Plans.named;
+import static sluice.fixtures.Plans.project;
+import static sluice.fixtures.Plans.rows;
 
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Add;

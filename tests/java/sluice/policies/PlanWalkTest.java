@@ -2,11 +2,11 @@ package sluice.policies;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static sluice.collections.Lists.seq;
-import static sluice.plans.Plans.column;
-import static sluice.plans.Plans.literal;
-import static sluice.plans.Plans.named;
-import static sluice.plans.Plans.project;
-import static sluice.plans.Plans.rows;
+import static sluice.fixtures.Plans.column;
+import static sluice.fixtures.Plans.literal;
+import static sluice.fixtures.Plans.named;
+import static sluice.fixtures.Plans.project;
+import static sluice.fixtures.Plans.rows;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +15,8 @@ import org.apache.spark.sql.catalyst.expressions.Exists;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
 import org.apache.spark.sql.types.DataTypes;
 import org.junit.jupiter.api.Test;
 import scala.Option;

@@ -3,8 +3,8 @@ package sluice.policies;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static sluice.collections.Lists.seq;
-import static sluice.plans.Plans.column;
-import static sluice.plans.Plans.rows;
+import static sluice.fixtures.Plans.column;
+import static sluice.fixtures.Plans.rows;
 
 import java.util.List;
 import org.apache.spark.sql.catalyst.AliasIdentifier;

@@ -3,10 +3,10 @@ package sluice.statements;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static sluice.plans.Plans.json;
-import static sluice.plans.Plans.literal;
-import static sluice.plans.Plans.parsed;
-import static sluice.plans.Plans.parsedExpression;
+import static sluice.fixtures.Plans.json;
+import static sluice.fixtures.Plans.literal;
+import static sluice.fixtures.Plans.parsed;
+import static sluice.fixtures.Plans.parsedExpression;
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTableValuedFunction;
 import org.apache.spark.sql.catalyst.expressions.Expression;

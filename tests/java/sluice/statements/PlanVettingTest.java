@@ -3,10 +3,10 @@ package sluice.statements;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static sluice.collections.Lists.seq;
-import static sluice.plans.Plans.column;
-import static sluice.plans.Plans.named;
-import static sluice.plans.Plans.project;
-import static sluice.plans.Plans.rows;
+import static sluice.fixtures.Plans.column;
+import static sluice.fixtures.Plans.named;
+import static sluice.fixtures.Plans.project;
+import static sluice.fixtures.Plans.rows;
 
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Attribute;

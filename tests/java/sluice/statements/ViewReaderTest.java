@@ -1,7 +1,7 @@
 package sluice.statements;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static sluice.plans.Plans.parsed;
+import static sluice.fixtures.Plans.parsed;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
