@@ -237,6 +237,20 @@ class TooManyQueries(CallerError):
         self.retry_after_s = retry_after_s
 
 
+class QuotaExhausted(TooManyQueries):
+    """The caller's resource group has used up its budget. Try again later."""
+
+    code = "QUOTA_EXHAUSTED"
+
+    def __init__(self, group: str = "", retry_after_s: int = 1) -> None:
+        super().__init__(
+            f"The resource group {group} has used up its budget. Send the query again in {retry_after_s} s."
+            if group
+            else None,
+            retry_after_s,
+        )
+
+
 class TooManyIngests(CallerError):
     """This gateway is already writing as much as it accepts at once. Try again later."""
 

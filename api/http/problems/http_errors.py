@@ -155,6 +155,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.ChunkNotFound: HTTPStatus.NOT_FOUND,
         gateway.ResultExpired: HTTPStatus.GONE,
         gateway.TooManyQueries: HTTPStatus.TOO_MANY_REQUESTS,
+        gateway.QuotaExhausted: HTTPStatus.TOO_MANY_REQUESTS,
         gateway.TooManyIngests: HTTPStatus.TOO_MANY_REQUESTS,
         gateway.IngestCanceled: HTTPStatus.CONFLICT,
         gateway.IngestNotFound: HTTPStatus.NOT_FOUND,
