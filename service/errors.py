@@ -33,6 +33,13 @@ class GatewayError(Exception):
         super().__init__(self.detail)
 
 
+class NotAdmitted(Exception):
+    """A query is planned and has to wait for its turn: its run ends here, before its first job.
+
+    No error of anybody, and no `GatewayError`: nothing reports it.
+    """
+
+
 # ---- what the caller did --------------------------------------------------------------------------
 
 

@@ -18,9 +18,11 @@ from service.model.filters.filtering import CachedFilter, DynamicFilter, Dynamic
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.operations.health import PartHealth, Vitals
+from service.model.operations.resource_groups import QueryClass
 from service.model.policies.decisions import Access
 from service.model.query.history import QueryListing, QuerySummary, TablePruning
 from service.model.query.lineage import ColumnLineage
+from service.model.query.planned_work import PlannedWork
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import Parameters, QueryRecord, QueryState
 from service.model.query.replicas import Decided, OpenQuery
@@ -41,7 +43,8 @@ class Statement:
     `relations` maps the names in the text to cached relations; `properties` are engine settings for this
     statement alone. `origin` is the caller's text that this one was made from; empty: this text itself.
     `caller` is the answer of `current_user()`; None: nobody in particular. `access` is what the statement may
-    read.
+    read. `admit` is called when the plan is there, before the first job; it returns the scheduler's pool for
+    the jobs, or raises `NotAdmitted`, which ends the run. None: nobody has to be asked.
     """
 
     query_id: UUID
@@ -57,6 +60,7 @@ class Statement:
     properties: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
     caller: str | None = None
+    admit: Callable[[PlannedWork], str] | None = None
 
     def text_fingerprint(self) -> str:
         """Returns the same text for two statements that come from one text with the same values."""
@@ -98,6 +102,7 @@ class Engine(Protocol):
             CallerError: the statement is not a query, does not parse or does not resolve.
             QueryEnded: it failed, or was canceled.
             PartDown: there is no engine now, or it was lost on the way.
+            NotAdmitted: `statement.admit` said so; nothing has run.
         """
 
     def explain(self, statement: Statement) -> EngineResult:
@@ -403,6 +408,37 @@ class Metrics(Protocol):
 
     def exposition(self, open_queries: Mapping[QueryState, int], vitals: Vitals | None = None) -> bytes:
         """Returns all current metrics and the open queries in Prometheus' text format 0.0.4."""
+
+
+class AdmissionMetrics(Protocol):
+    """Counts which queries were let run, and which were refused. Never blocks, never raises."""
+
+    def admitted(self, group: str, query_class: QueryClass, waited_ms: int) -> None:
+        """Counts a query that may run now; the group is a configured one, not that of a caller."""
+
+    def refused(self, group: str, code: str) -> None:
+        """Counts a query that met a full queue or a used-up budget."""
+
+
+class NoAdmissionMetrics:
+    """Implements `AdmissionMetrics`: counts nothing."""
+
+    def admitted(self, group: str, query_class: QueryClass, waited_ms: int) -> None:
+        """See the port."""
+
+    def refused(self, group: str, code: str) -> None:
+        """See the port."""
+
+
+class CpuTimes(Protocol):
+    """The CPU time of queries' tasks."""
+
+    def taken(self) -> Mapping[UUID, int]:
+        """Returns by query the milliseconds of CPU time that were not returned before. May block.
+
+        Raises:
+            PartDown: the engine cannot say it now.
+        """
 
 
 class Journal(Protocol):

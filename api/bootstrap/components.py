@@ -16,6 +16,8 @@ import structlog
 
 import migrations
 from api.bootstrap.settings import Settings
+from api.bootstrap.settings.resource_groups import resource_groups
+from api.bootstrap.wiring_admission import pools_file
 from api.bootstrap.wiring_jars import engine_jars
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.session_catalog import CATALOG as SESSION_CATALOG
@@ -246,6 +248,7 @@ def _spark_settings(settings: Settings, components: Components) -> SparkSettings
     properties: dict[str, str] = {}
     for name, catalog in components.catalog_settings.items():
         properties |= spark_catalog_properties(name, catalog)
+    groups = resource_groups(settings.resource_groups)
     return SparkSettings(
         master=settings.spark_master,
         jars=tuple(map(str, _jars(settings, components))),
@@ -263,6 +266,8 @@ def _spark_settings(settings: Settings, components: Components) -> SparkSettings
             name: ParquetTable(table.location, table.partition_columns)
             for name, table in settings.parquet_tables.items()
         },
+        pools_file=pools_file(settings, components.folder("logs")),
+        counts_cpu=groups is not None and groups.counts_cpu,
     )
 
 

@@ -25,6 +25,7 @@ _FIELD = re.compile(r'field "(\w+)"')
 _EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
         "catalogs": '{"lake": {"type": "rest", "uri": "https://catalog.example"}}',
+        "resource_groups": '{"rootGroups": […], "selectors": […]}, or the path of a JSON file',
         "api_tokens": '{"dashboards": "SHA-256 of its token"}',
         "spark_conf": '{"spark.sql.shuffle.partitions": "64"}',
         "parquet_tables": '{"logs.events": {"location": "s3://bucket/events"}}',

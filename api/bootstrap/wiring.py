@@ -14,6 +14,7 @@ import migrations
 from api.bootstrap.components import Components
 from api.bootstrap.masking import shown_statement
 from api.bootstrap.settings import Settings
+from api.bootstrap.wiring_admission import admission_rules
 from api.bootstrap.wiring_audit import build_audit
 from api.bootstrap.wiring_authentication import build_api_keys
 from api.bootstrap.wiring_authorization import build_policies
@@ -251,7 +252,9 @@ def _queries(
         presence=PresenceBounds(
             interval_s=settings.replica_heartbeat_interval_s, lost_after_s=settings.replica_lost_after_s
         ),
+        admission=(rules := admission_rules(settings)),
     )
+    metrics.admission.know(rules.groups)
     ports = _query_ports(settings, components, clock, metrics, lineage, audit)
     lost = LostQueries(components.metrics_store, audit.trail, shown_statement(settings))
     return QueryService(
@@ -314,6 +317,8 @@ def _query_ports(
         calls=calls,
         lineage=lineage,
         running=components.engine,
+        admission_metrics=metrics.admission,
+        cpu_times=components.engine if components.spark_settings.counts_cpu else None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from api.bootstrap.components import Components
+from service.adapters.telemetry.admission_metrics import GroupCollector
 from service.adapters.telemetry.disk_collector import DiskCollector, disk_room
 from service.adapters.telemetry.engine_collector import EngineCollector
 from service.adapters.telemetry.filter_cache_collector import FilterCacheCollector
@@ -26,6 +27,7 @@ def watch_gateway(metrics: QueryMetrics, gateway: Gateway, parts: Components) ->
     metrics.watch(DiskCollector(lambda: room.latest))
     metrics.watch(EngineCollector(engine.signs))
     metrics.watch(FilterCacheCollector(lambda: filter_cache.failures))
+    metrics.watch(GroupCollector(gateway.queries.group_use))
     for name, use in gateway.pools().items():
         metrics.pools.add(name, use)
     metrics.pools.add("metrics_store", lambda: parts.metrics_store.pool)

@@ -78,6 +78,32 @@ TRAFFIC = (
         "Queries that wait or run", "short", {"{{state}}": f"sum by (state) ({now('sluice_queries_open')})"}
     ),
     Panel(
+        "Queries that wait, by resource group",
+        "short",
+        {"{{group}}": f"sum by (group) ({now('sluice_resource_group_queued')})"},
+        "Groups of single callers count as one.",
+    ),
+    Panel(
+        "Queries that run, by resource group",
+        "short",
+        {"{{group}}": f"sum by (group) ({now('sluice_resource_group_running')})"},
+    ),
+    Panel(
+        "Wait of queries, 95th percentile by resource group",
+        "s",
+        {"{{group}} {{query_class}}": above("sluice_resource_group_wait_seconds", "group, query_class, ")},
+        "From submission until the group let the query run, with the time to plan it.",
+    ),
+    Panel(
+        "Queries refused by resource groups",
+        "reqps",
+        {
+            "{{group}} {{code}}": "sum by (group, code) ("
+            + per_second("sluice_resource_group_refused_total")
+            + ")"
+        },
+    ),
+    Panel(
         "Duration of queries",
         "s",
         quantiles("sluice_query_duration_seconds"),

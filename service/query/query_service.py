@@ -9,6 +9,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
@@ -23,6 +24,7 @@ from service.errors import (
 )
 from service.idempotency import sent_before
 from service.model.operations.health import PartHealth
+from service.model.operations.resource_groups import GroupUse
 from service.model.operations.usage import PoolUse
 from service.model.policies.decisions import Access
 from service.model.query.explanation import Explanation
@@ -33,6 +35,7 @@ from service.ports import QueryHistory, QueryStore, Replicas
 from service.query.explaining.explain import explain
 from service.query.explaining.plan_query import only_planned
 from service.query.explaining.planning_service import Planning, PlanningService
+from service.query.lifecycle.admission_rules import AdmissionRules, default_rules, slots_for
 from service.query.lifecycle.known_requests import KnownRequests
 from service.query.lifecycle.listing import list_queries
 from service.query.lifecycle.open_queries import open_queries
@@ -80,6 +83,8 @@ class QueryBounds:
     max_queued: int
     result_ttl_ms: int
     presence: PresenceBounds = field(default_factory=PresenceBounds)
+    admission: AdmissionRules | None = None
+    """None: `workers` queries of each caller at once, in equal turns."""
 
 
 class QueryService:
@@ -96,10 +101,11 @@ class QueryService:
     ) -> None:
         """`on_lost` gets the queries of a lost replica that this one has closed."""
         self.ports = ports
-        self.registry = QueryRegistry(bounds.max_queued, bounds.result_ttl_ms)
+        self.registry = QueryRegistry(bounds.result_ttl_ms)
         self._store = store
         self._history = history
-        self._workers = QueryWorkers(self.registry, ports, bounds.workers)
+        self._rules = bounds.admission or default_rules(slots_for(bounds.workers, bounds.max_queued))
+        self._workers = QueryWorkers(self.registry, ports, self._rules)
         self._plannings = PlanningService(ports, bounds.workers, bounds.max_queued)
         self._known_requests = KnownRequests(ports.journal, store, ports.clock)
         self._closing = threading.Event()
@@ -107,12 +113,14 @@ class QueryService:
         self._stirred_ms = ports.clock.elapsed_ms() - STIRRED_MS
         self._presence = None if replicas is None else self._present(replicas, bounds.presence, on_lost)
 
-    def submit(self, request: QueryRequest, caller: str, access: Access) -> Submission:
+    def submit(
+        self, request: QueryRequest, caller: str, access: Access, roles: Collection[str] = ()
+    ) -> Submission:
         """Accepts a query and returns at once; a known requestId returns the query that it belongs to.
 
         Raises:
             RequestIdReused: the requestId is known, with another body.
-            TooManyQueries: the queue of waiting queries is full.
+            TooManyQueries: the queue of the caller's resource group is full, or its budget is used up.
             ShuttingDown: the gateway accepts no more queries.
         """
         self._check_taking()
@@ -123,7 +131,8 @@ class QueryService:
         )
         if before is not None:
             return Submission(before.query_id, is_reused=True)
-        registered = self.registry.add(query)
+        group = self._rules.group_of(caller, roles, request.tags)
+        registered = self.registry.add(query, partial(self._workers.reserve, group))
         if registered is query:
             _hand_over_to_audit()
             query.finished.add_done_callback(self._stir)
@@ -155,6 +164,8 @@ class QueryService:
         query = self._registered(query_id, caller)
         if query is not None:
             status = query.status(self.ports.clock.elapsed_ms())
+            if status.record.state is QueryState.QUEUED:
+                status = replace(status, queue=self._workers.place(query))
             if self._presence is not None and not status.record.state.is_final:
                 self._presence.announce(query)
             return replace(status, progress=progress_of(query, self.ports.running))
@@ -276,6 +287,10 @@ class QueryService:
     def health(self) -> PartHealth:
         """Reports whether a worker can take a query."""
         return self._workers.health()
+
+    def group_use(self) -> Sequence[GroupUse]:
+        """Returns how many queries of each configured resource group wait and run."""
+        return self._workers.group_use()
 
     def pools(self) -> Mapping[str, Callable[[], PoolUse]]:
         """Returns, for each kind of worker, a function that reports how busy it is."""

@@ -151,6 +151,11 @@ class SparkEngine:
         with self._session_for(statement) as session, self._called(session, statement):
             return session.relations.put(query, rows, bounds)
 
+    def taken(self) -> Mapping[UUID, int]:
+        """See `service.ports.CpuTimes`."""
+        session = self.session
+        return {} if session is None or session.cpu_times is None else session.cpu_times.taken()
+
     def cancel(self, query_id: UUID) -> None:
         """See `service.ports.Engine`."""
         watch = self._watch

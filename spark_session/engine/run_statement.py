@@ -58,6 +58,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
 
     Raises:
         CallerError: it is not a query, or a parameter does not fit its type.
+        NotAdmitted: it may not run yet.
         QueryCanceled: it was canceled; this is checked between steps.
         QueryFailed: a relation that it reads is no longer cached.
         PySparkException: Spark refused it, or it failed or was canceled while it ran.
@@ -72,6 +73,8 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         attempt.frame, attempt.planned = frame, (planned := time.monotonic())
         if statement.is_canceled():
             raise QueryCanceled
+        if statement.admit is not None:
+            session.children.use_pool(child, statement.admit(session.planned_work.read(frame)))
         rows, is_truncated = within(session.rows.collect(frame, is_short), statement)
         return EngineResult(
             rows=rows,

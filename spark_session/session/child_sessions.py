@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 POOL = "queries"
+POOL_PROPERTY = "spark.scheduler.pool"
 SPARE = 4
 COLLECT_EVERY = 64
 
@@ -72,6 +73,11 @@ class ChildSessions:
         finally:
             if is_spare:
                 self._taken.release()
+
+    def use_pool(self, child: SparkSession, pool: str) -> None:
+        """Lets the jobs that this thread starts from now on run in another pool of the scheduler."""
+        if pool != POOL:
+            child.sparkContext.setLocalProperty(POOL_PROPERTY, pool)
 
     def opened(self, tag: str) -> SparkSession:
         """Returns a session that its thread keeps; that thread's Spark jobs carry the tag from now on.

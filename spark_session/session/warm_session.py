@@ -15,11 +15,13 @@ from spark_session.java.jvm import Jvm, forget_lost_context, launch
 from spark_session.java.own_classes import java_instance
 from spark_session.results.column_lineage import ColumnLineageReader
 from spark_session.results.planned_tables import PlannedTables
+from spark_session.results.planned_work import PlannedWorkReader
 from spark_session.results.row_collector import RowCollector
 from spark_session.results.scan_metrics import ScanReader
 from spark_session.results.session_table_reader import SessionTableReader
 from spark_session.session.catalog_watch import CatalogWatch
 from spark_session.session.child_sessions import ChildSessions
+from spark_session.session.cpu_times import CpuTimeReader
 from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
 from spark_session.session.local_relations import LocalRelationStore
@@ -60,6 +62,8 @@ class WarmSession:
         self.column_lineage = ColumnLineageReader(jvm.gateway)
         self.scan_reader = ScanReader(jvm.gateway, self.tables)
         self.rows = RowCollector(jvm.gateway)
+        self.planned_work = PlannedWorkReader(jvm.gateway)
+        self.cpu_times = CpuTimeReader(jvm.gateway, context) if settings.counts_cpu else None
         self.table_guards = TableGuards(jvm.gateway)
         self.relations = LocalRelationStore(
             jvm.gateway,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from spark_session.bounds.query_bounds import QueryBounds
@@ -80,6 +81,10 @@ class SparkSettings:
     bounds: QueryBounds = field(default_factory=QueryBounds)
     properties: Mapping[str, str] = field(default_factory=dict)
     parquet_tables: Mapping[str, ParquetTable] = field(default_factory=dict)
+    pools_file: Path = field(default_factory=partial(resource_path, "fairscheduler.xml"))
+    """Names the scheduler's pools, as `spark_session.settings.scheduler_pools` writes them."""
+    counts_cpu: bool = False
+    """Whether the CPU time of each query's tasks is summed up."""
 
     @property
     def has_session_tables(self) -> bool:
@@ -133,7 +138,7 @@ def _defaults(settings: SparkSettings) -> dict[str, str]:
         "spark.driver.maxResultSize": str(min(settings.max_result_bytes, heap_bytes(settings) // 4)),
         "spark.driver.extraJavaOptions": _java_options(settings.log_dir),
         "spark.scheduler.mode": "FAIR",
-        "spark.scheduler.allocation.file": resource_path("fairscheduler.xml").as_uri(),
+        "spark.scheduler.allocation.file": settings.pools_file.as_uri(),
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.session.timeZone": settings.time_zone,
         # Spark's own pattern misses a REST catalog's `credential` and S3's `access-key`.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +59,9 @@ class DuckQueries(FakeQueries):
         self._rows_by_request: dict[str, pa.Table] = {}
         self._lock = threading.Lock()
 
-    def submit(self, request: QueryRequest, caller: str, access: Access) -> Submission:
+    def submit(
+        self, request: QueryRequest, caller: str, access: Access, roles: Collection[str] = ()
+    ) -> Submission:
         with self._lock:
             try:
                 self._rows_by_request[request.fingerprint()] = self._run(request)
@@ -67,7 +69,7 @@ class DuckQueries(FakeQueries):
                 self.failures[request.sql] = TableNotFound(str(error).splitlines()[0][:60])
             except duckdb.Error as error:
                 self.failures[request.sql] = SqlInvalid(str(error).splitlines()[0])
-        return super().submit(request, caller, access)
+        return super().submit(request, caller, access, roles)
 
     def rows_of(self, request: QueryRequest) -> pa.Table:
         return self._rows_by_request.get(request.fingerprint(), self.rows)

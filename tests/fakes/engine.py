@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from service.errors import EngineLost, EngineNotReady, QueryCanceled
 from service.model.operations.health import PartHealth, PartState
+from service.model.query.planned_work import PlannedWork
 from service.model.query.pruning import ScanRecord
 from service.model.query.results import Column
 from service.ports import EngineResult, Statement
@@ -41,6 +42,9 @@ class FakeEngine:
     def __init__(self, *outcomes: EngineResult | Exception) -> None:
         self.outcomes = deque(outcomes)
         self.answer = engine_result()
+        self.work = PlannedWork(0)
+        self.works: dict[str, PlannedWork] = {}
+        self.pools: list[str] = []
         self.runs: list[Statement] = []
         self.plans: list[Statement] = []
         self.cancels: list[UUID] = []
@@ -52,6 +56,9 @@ class FakeEngine:
         self._changed = threading.Condition()
 
     def run(self, statement: Statement) -> EngineResult:
+        """Runs the statement if it is admitted, as one that reads `work`."""
+        if statement.admit is not None:
+            self.pools.append(statement.admit(self.works.get(statement.sql, self.work)))
         return self._outcome(statement, self.runs)
 
     def _outcome(self, statement: Statement, asked: list[Statement]) -> EngineResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from uuid import UUID, uuid4
 
@@ -56,14 +56,16 @@ class PolicedQueries(FakeQueries):
         self._tables = tables
         self._seen: dict[UUID, pa.Table] = {}
 
-    def submit(self, request: QueryRequest, caller: str, access: Access) -> Submission:
+    def submit(
+        self, request: QueryRequest, caller: str, access: Access, roles: Collection[str] = ()
+    ) -> Submission:
         found = self._read(request, access)
         if isinstance(found, GatewayError):
             self.failures[request.sql] = found
         else:
             self.failures.pop(request.sql, None)
         self.scan = _scan(request)
-        submission = super().submit(request, caller, access)
+        submission = super().submit(request, caller, access, roles)
         if isinstance(found, pa.Table):
             self._seen[submission.query_id] = found
         return submission

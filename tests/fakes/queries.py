@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -96,7 +96,13 @@ class FakeQueries(QueryService):
         self.progress: QueryProgress | None = None
         """How far each unfinished query is."""
 
-    def submit(self, request: QueryRequest, caller: str, access: Access) -> Submission:  # noqa: ARG002
+    def submit(
+        self,
+        request: QueryRequest,
+        caller: str,
+        access: Access,  # noqa: ARG002
+        roles: Collection[str] = (),  # noqa: ARG002
+    ) -> Submission:
         if self.refusal is not None:
             raise self.refusal
         if self.is_draining:

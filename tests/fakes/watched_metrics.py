@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from service.adapters.telemetry.admission_metrics import GroupCollector
 from service.adapters.telemetry.audit_collector import AuditCollector
 from service.adapters.telemetry.disk_collector import DiskCollector, DiskRoom
 from service.adapters.telemetry.engine_collector import EngineCollector
@@ -19,6 +20,7 @@ from service.model.ingest.streams import StreamState
 from service.model.operations.caller_classes import CallerClasses
 from service.model.operations.engine_signs import EngineLoss, EngineSigns, JvmSample
 from service.model.operations.health import PartHealth, PartState
+from service.model.operations.resource_groups import GroupUse, one_group_per_caller
 from service.model.operations.usage import CacheUse, PoolUse
 from service.model.policies.signs import Outcome, PolicySigns
 
@@ -29,6 +31,7 @@ POOLS = (
 )
 CACHES = ("filter_keys", "tables", "column_values")
 STORES = ("local_relations", "results", "spooled_bodies")
+GROUPS = one_group_per_caller(running=7, long_running=5, per_caller=6, long_per_caller=4, max_queued=1000)
 SIGNS = EngineSigns(
     dict.fromkeys(EngineLoss, 0),
     0.5,
@@ -50,6 +53,8 @@ def watched_metrics(classes: CallerClasses | None = None, signs: EngineSigns = S
     metrics.watch(RecordCollector(lambda: RecordsUse(0, 10_000, 0)))
     metrics.watch(PolicyCollector(lambda: PolicySigns(1, 0.5, dict.fromkeys(Outcome, 0))))
     metrics.watch(StreamCollector(lambda: StreamStanding(dict.fromkeys(StreamState, 0))))
+    metrics.admission.know(GROUPS)
+    metrics.watch(GroupCollector(lambda: [GroupUse("global.${USER}", 0, 1)]))
     for pool in POOLS:
         metrics.pools.add(pool, lambda: PoolUse(1, 8))
     for cache in CACHES:

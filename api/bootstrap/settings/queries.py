@@ -8,6 +8,7 @@ from typing import Self
 from pydantic import BaseModel, Field, model_validator
 
 from api.bootstrap.settings.kinds import GIB, KIB, MIB
+from api.bootstrap.settings.resource_groups import ResourceGroupsSetting
 
 
 class QuerySettings(BaseModel):
@@ -20,6 +21,23 @@ class QuerySettings(BaseModel):
         description="queries of one caller that run at the same time; one more place is for other callers",
     )
     max_queued_queries: int = Field(1000, ge=0, le=1_000_000, description="queries that wait before a 429")
+    short_query_workers: int = Field(
+        2, ge=0, le=1024, description="places for short queries alone, beside those of query_workers; 0: none"
+    )
+    short_query_max_bytes: int = Field(
+        32 * MIB, ge=0, le=64 * GIB, description="a query is short if its plan selects no more bytes of files"
+    )
+    short_query_max_s: float = Field(
+        10.0, ge=0.1, le=3600, description="a short query that runs for longer counts as a long one"
+    )
+    queries_planned_ahead: int = Field(
+        4, ge=1, le=1000, description="long queries of a resource group that are planned before their turn"
+    )
+    resource_groups: ResourceGroupsSetting = Field(
+        {},
+        description="resource groups as Trino writes them: JSON, or the path of a JSON file. Unset: one group"
+        " for each caller, all equal",
+    )
     engine_retries: int = Field(1, ge=0, le=3, description="how often a query runs again if its engine dies")
     query_timeout_s: int = Field(300, ge=1, le=86_400, description="timeout of queries that set none")
     max_query_timeout_s: int = Field(3600, ge=1, le=86_400, description="the most that a query may set")

@@ -21,7 +21,7 @@ from opentelemetry.trace import (
     TraceState,
 )
 
-from service.errors import GatewayError
+from service.errors import GatewayError, NotAdmitted
 from service.tracing import PropagatedSpan, Span, TraceContext, Values, enter, leave
 
 
@@ -60,7 +60,7 @@ class RecordedSpan:
             leave(self._token)
         if self._attached is not None:
             otel_context.detach(self._attached)
-        if error is not None:
+        if error is not None and not isinstance(error, NotAdmitted):
             self.fail(error.code if isinstance(error, GatewayError) else type(error).__name__)
         self._span.end()
 

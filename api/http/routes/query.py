@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated
 from uuid import UUID
 
@@ -10,7 +11,15 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from api.http.answers.access_fields import note_query, note_query_id
 from api.http.answers.rows_answer import accepted_format, query_response
-from api.http.app_context import AppContext, Caller, CallersAccess, CurrentAppContext, gone, require_json
+from api.http.app_context import (
+    AppContext,
+    Caller,
+    CallersAccess,
+    CallingPrincipal,
+    CurrentAppContext,
+    gone,
+    require_json,
+)
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.problems.problems import problem_response, recorded_problem_response
 from api.http.requests.query_request import query_request
@@ -62,6 +71,7 @@ async def send_query(
     app_context: CurrentAppContext,
     caller: Caller,
     access: CallersAccess,
+    principal: CallingPrincipal,
     request: Request,
     accept: Accept = None,
 ) -> Response:
@@ -75,7 +85,7 @@ async def send_query(
     app_context.note_statement(body.sql)
     gateway = app_context.access.gateway
     submission = await _submit(
-        app_context, gateway, query_request(body, app_context.settings), caller, access
+        app_context, gateway, query_request(body, app_context.settings), caller, access, principal.roles
     )
     query_id = submission.query_id
     note_query_id(query_id)
@@ -155,12 +165,17 @@ async def cancel_query(
 
 
 async def _submit(
-    app_context: AppContext, gateway: Gateway, asked: QueryRequest, caller: str, access: Access
+    app_context: AppContext,
+    gateway: Gateway,
+    asked: QueryRequest,
+    caller: str,
+    access: Access,
+    roles: Collection[str],
 ) -> Submission:
     if asked.request_id is None:
-        return gateway.queries.submit(asked, caller, access)
+        return gateway.queries.submit(asked, caller, access, roles)
     # The metrics store may have to be asked whether the id was used before.
-    return await app_context.access.call(gateway.queries.submit, asked, caller, access)
+    return await app_context.access.call(gateway.queries.submit, asked, caller, access, roles)
 
 
 async def _wait(

@@ -27,10 +27,25 @@ class QueryErrorAnswer(WireModel):
     errors: list[ProblemError]
 
 
+class QueueAnswer(WireModel):
+    """Where a query waits."""
+
+    position: Annotated[
+        int, Field(description="1: the next of those that wait; 0: the query is being planned")
+    ]
+    estimated_wait_ms: Annotated[
+        int | None, Field(description="by the times of earlier queries; null until some were measured")
+    ]
+    group: Annotated[str, Field(description="its resource group")]
+
+
 class StatusAnswer(WireModel):
     """The state of a query. Times are in milliseconds."""
 
     state: QueryState
+    queue: Annotated[
+        QueueAnswer | None, Field(description="null unless the query is QUEUED at the replica that answers")
+    ]
     error: QueryErrorAnswer | None
     queued_ms: int
     elapsed_ms: int

@@ -100,6 +100,11 @@
 {{- include "sluice.setting" (dict "root" . "name" "health_timeout_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "query_workers" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_queued_queries" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "short_query_workers" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "short_query_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "short_query_max_s" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "queries_planned_ahead" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "resource_groups" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "engine_retries" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "query_timeout_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_query_timeout_s" "kind" "integer") }}

@@ -16,6 +16,7 @@ from prometheus_client import (
 from prometheus_client.registry import Collector
 
 from service.adapters.lineage.lineage_metrics import RegisteredLineageMetrics
+from service.adapters.telemetry.admission_metrics import RegisteredAdmissionMetrics
 from service.adapters.telemetry.cache_collector import CacheCollector
 from service.adapters.telemetry.guarded import Guarded
 from service.adapters.telemetry.ingest_metrics import RegisteredIngestMetrics
@@ -46,6 +47,7 @@ class QueryMetrics:
         registry = CollectorRegistry()
         self._registry = registry
         self._classes = classes or CallerClasses()
+        self.admission = RegisteredAdmissionMetrics(registry)
         self.ingests = RegisteredIngestMetrics(registry)
         self.lineage = RegisteredLineageMetrics(registry)
         self.streams = RegisteredStreamMetrics(registry)

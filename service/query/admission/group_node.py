@@ -69,7 +69,8 @@ class GroupNode(Generic[K]):
         self.path = path
         self.configured = configured
         self.parent = parent
-        self.children: dict[str, GroupNode[K]] = {}
+        # By the configured name and the caller's: a caller may be named like another group.
+        self.children: dict[tuple[str, str], GroupNode[K]] = {}
         self.open = 0
         self.planning = 0
         self.planned_at = 0

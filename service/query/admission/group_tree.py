@@ -31,11 +31,11 @@ class GroupTree(Generic[K]):
         """Returns the group in force for this caller's queries."""
         node = self.top
         for depth, name in enumerate(expanded(configured, caller), start=1):
-            found = node.children.get(name)
+            of = configured[:depth]
+            found = node.children.get((of[-1], name))
             if found is None:
-                of = configured[:depth]
                 found = GroupNode(self._specs[of], self._groups, (*node.path, name), of, node)
-                node.children[name] = found
+                node.children[of[-1], name] = found
             node = found
         self._idle.pop(node, None)
         return node
@@ -65,5 +65,5 @@ def _is_of_caller(node: GroupNode[K]) -> bool:
 
 def _forget(node: GroupNode[K]) -> None:
     while node.parent is not None and _is_of_caller(node) and not node.children and not node.open:
-        del node.parent.children[node.path[-1]]
+        del node.parent.children[node.configured[-1], node.path[-1]]
         node = node.parent

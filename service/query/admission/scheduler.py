@@ -163,6 +163,14 @@ class Scheduler(Generic[K]):
         self._running.start(ticket, now_ms)
         return _started(ticket)
 
+    def started(self, key: K) -> Started:
+        """Returns how a query that runs was started."""
+        return _started(self._tickets[key])
+
+    def is_open(self, key: K) -> bool:
+        """Whether the query waits, is being planned, or runs."""
+        return key in self._tickets
+
     def release(self, key: K, now_ms: int, read_bytes: int | None = None) -> None:
         """Ends the query's turn: its worker has left it. A planned query that has to wait joins the line.
 

@@ -30,7 +30,7 @@ _RESOLVED.set_result(None)
 
 
 class QueryHandle:
-    """QUEUED → RUNNING → one of the final states, never back.
+    """QUEUED → RUNNING → one of the final states, never back. A query is still QUEUED while it is planned.
 
     `finished` resolves with the final state; `recorded` resolves once the record is on its way to the store.
     Times are milliseconds of the monotonic clock.
@@ -54,7 +54,7 @@ class QueryHandle:
         self.progress = ProgressGauge(access)
         self.deadline_ms = now_ms + request.timeout_ms
         self._submitted_ms = now_ms
-        self._started_ms: int | None = None
+        self._taken_ms: int | None = None
         self._ended_ms: int | None = None
         self._lock = threading.Lock()
         self._cancellation: QueryEnded | None = None
@@ -104,8 +104,9 @@ class QueryHandle:
         return self._cancellation is not None
 
     def is_running(self) -> bool:
-        """Whether a worker runs it."""
-        return self._record.state is QueryState.RUNNING
+        """Whether a worker plans or runs it."""
+        state = self._record.state
+        return state is QueryState.RUNNING or (state is QueryState.QUEUED and self._taken_ms is not None)
 
     def has_result(self) -> bool:
         """Whether rows can still be read, as far as is known."""
@@ -116,14 +117,35 @@ class QueryHandle:
         with self._lock:
             self._manifest = None
 
+    def take(self, now_ms: int) -> bool:
+        """Notes that a worker begins to plan it; returns False if it was canceled while it waited."""
+        with self._lock:
+            is_waiting = self._record.state is QueryState.QUEUED and self._taken_ms is None
+            if not is_waiting or self._cancellation is not None:
+                return False
+            self._taken_ms = now_ms
+            return True
+
     def start(self, now_ms: int) -> bool:
-        """Marks it as running; returns False if it was canceled while it waited."""
+        """Marks it as running; returns False if it was canceled before.
+
+        The time of its worker, with the planning of this attempt, no longer counts as queued.
+        """
+        with self._lock:
+            if self._record.state.is_final or self._cancellation is not None:
+                return False
+            if self._record.state is QueryState.QUEUED:
+                self._taken_ms = now_ms if self._taken_ms is None else self._taken_ms
+                queued_ms = self._taken_ms - self._submitted_ms
+                self._record = replace(self._record, state=QueryState.RUNNING, queued_ms=queued_ms)
+            return True
+
+    def set_aside(self) -> bool:
+        """Lets it wait again, since it may not run yet; returns False if it was canceled or has ended."""
         with self._lock:
             if self._record.state is not QueryState.QUEUED or self._cancellation is not None:
                 return False
-            self._started_ms = now_ms
-            queued_ms = now_ms - self._submitted_ms
-            self._record = replace(self._record, state=QueryState.RUNNING, queued_ms=queued_ms)
+            self._taken_ms = None
             return True
 
     def prune(self, pruned: PrunedQuery) -> None:
@@ -155,7 +177,7 @@ class QueryHandle:
                 return False
             if self._cancellation is None:
                 self._cancellation, self._canceled_ms = reason, now_ms
-            is_waiting = self._record.state is QueryState.QUEUED
+            is_waiting = self._record.state is QueryState.QUEUED and self._taken_ms is None
         # If several cancel it at once, only one of them has ended it.
         return is_waiting and self.fail(reason, now_ms)
 
@@ -174,6 +196,7 @@ class QueryHandle:
         record = replace(
             self._record,
             state=QueryState.SUCCEEDED,
+            queued_ms=self._queued_ms(now_ms),
             planning_ms=planning_ms,
             running_ms=worked_ms - planning_ms,
             row_count=manifest.row_count,
@@ -199,7 +222,7 @@ class QueryHandle:
             self._record,
             state=QueryState.CANCELED if isinstance(failure, QueryCanceled) else QueryState.FAILED,
             error=QueryError(failure.code, failure.detail),
-            queued_ms=(now_ms if self._started_ms is None else self._started_ms) - self._submitted_ms,
+            queued_ms=self._queued_ms(now_ms),
             planning_ms=planning_ms,
             running_ms=worked_ms - planning_ms,
             scans=() if run is None else with_shown_counts(run.scans, self.access),
@@ -228,8 +251,11 @@ class QueryHandle:
     def _filters(self, scans: Sequence[ScanRecord]) -> tuple[FilterRecord, ...]:
         return (*self._record.filters, *unfiltered_scans(self._pruned, scans))
 
+    def _queued_ms(self, now_ms: int) -> int:
+        return (now_ms if self._taken_ms is None else self._taken_ms) - self._submitted_ms
+
     def _worked_ms(self, now_ms: int) -> int:
-        return 0 if self._started_ms is None else now_ms - self._started_ms
+        return 0 if self._taken_ms is None else now_ms - self._taken_ms
 
     def _end(
         self, record: QueryRecord, manifest: Manifest | None, failure: GatewayError | None, now_ms: int

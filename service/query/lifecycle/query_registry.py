@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from functools import partial
 from itertools import islice, takewhile
 from uuid import UUID
 
-from service.errors import TooManyQueries
 from service.idempotency import sent_before
-from service.model.query.query import QueryState
 from service.query.lifecycle.query_handle import QueryHandle
+
+
+def _no_place(query: QueryHandle) -> None:
+    """Takes none."""
 
 
 class QueryRegistry:
@@ -23,8 +25,7 @@ class QueryRegistry:
     removed early, as the result would be lost.
     """
 
-    def __init__(self, max_waiting: int, retention_ms: int, max_ended: int = 100_000) -> None:
-        self._max_waiting = max_waiting
+    def __init__(self, retention_ms: int, max_ended: int = 100_000) -> None:
         self._retention_ms = retention_ms
         self._max_ended = max_ended
         self._lock = threading.Lock()
@@ -36,19 +37,20 @@ class QueryRegistry:
         self._with_result: dict[UUID, QueryHandle] = {}
         self._without_result: dict[UUID, QueryHandle] = {}
 
-    def add(self, query: QueryHandle) -> QueryHandle:
+    def add(self, query: QueryHandle, reserve: Callable[[QueryHandle], None] = _no_place) -> QueryHandle:
         """Adds the query; returns the earlier one if the caller sent the same requestId before.
+
+        `reserve` takes a place for a query that is new, or raises TooManyQueries: then it is not added.
 
         Raises:
             RequestIdReused: the earlier query has another body.
-            TooManyQueries: the queue is full, and this caller has a query in it.
+            TooManyQueries: there is no place for it.
         """
         with self._lock:
             before = self._sent_before(query)
             if before is not None:
                 return before
-            if not self._has_room_for(query.caller):
-                raise TooManyQueries
+            reserve(query)
             self._queries[query.query_id] = self._open[query.query_id] = query
             if query.request.request_id is not None:
                 self._by_request[query.caller, query.request.request_id] = query
@@ -102,14 +104,6 @@ class QueryRegistry:
             query = self._open.pop(query_id)
             ended = self._with_result if query.has_result() else self._without_result
             ended[query_id] = query
-
-    def _has_room_for(self, caller: str) -> bool:
-        waiting = [handle for handle in self._open.values() if handle.record.state is QueryState.QUEUED]
-        if len(waiting) < self._max_waiting:
-            return True
-        # A caller cannot shut others out by filling the queue: each caller may have one more query waiting.
-        is_full_for_all = len(waiting) >= 2 * self._max_waiting
-        return not is_full_for_all and all(handle.caller != caller for handle in waiting)
 
     def _is_over(self, now_ms: int, query: QueryHandle) -> bool:
         return query.ended_ms is not None and query.ended_ms + self._retention_ms < now_ms

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from service.errors import GatewayError, QueryEnded, TableAccessDenied, TableNotFound
+from service.errors import (
+    GatewayError,
+    NotAdmitted,
+    QueryCanceled,
+    QueryEnded,
+    TableAccessDenied,
+    TableNotFound,
+)
 from service.lineage_ports import Lineage, NoLineage
 from service.model.policies.actions import Action
 from service.model.query.lineage import ResultLineage
@@ -15,11 +22,23 @@ from service.model.query.query import EngineRun
 from service.model.query.results import Manifest
 from service.model.tables.tables import TableName
 from service.policies.require import may
-from service.ports import BoundedCalls, Catalogs, Clock, Engine, EngineResult, Journal, ResultStore
+from service.ports import (
+    AdmissionMetrics,
+    BoundedCalls,
+    Catalogs,
+    Clock,
+    CpuTimes,
+    Engine,
+    EngineResult,
+    Journal,
+    NoAdmissionMetrics,
+    ResultStore,
+)
 from service.progress_ports import NoRunningQueries, RunningQueries
 from service.pruning.sql_text.nesting import MAX_NESTING
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.prune import Pruner
+from service.query.lifecycle.admitting_engine import Admit, AdmittingEngine, admit_at_once
 from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle, engine_run
 from service.query.lifecycle.run_pruned import run_pruned
@@ -48,12 +67,20 @@ class QueryPorts:
     """Runs work whose time depends on a text."""
     lineage: Lineage = field(default_factory=NoLineage)
     running: RunningQueries = field(default_factory=NoRunningQueries)
+    admission_metrics: AdmissionMetrics = field(default_factory=NoAdmissionMetrics)
+    cpu_times: CpuTimes | None = None
+    """None: no group has a budget of CPU time."""
 
 
-def run_query(query: QueryHandle, ports: QueryPorts) -> None:
-    """Runs the query to its end; a failure becomes its state, never an exception."""
-    if not query.start(ports.clock.elapsed_ms()):
+def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_once) -> None:
+    """Runs the query to its end; a failure becomes its state, never an exception.
+
+    If `admit` does not let it run when it is planned, it is set aside: call this again in its turn.
+    """
+    if not query.take(ports.clock.elapsed_ms()):
         return
+    query.progress.enter(Phase.PLANNING)
+    engine = AdmittingEngine(ports.engine, query, admit, ports.clock)
     try:
         with step("sluice.query.validate"):
             validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
@@ -63,20 +90,28 @@ def run_query(query: QueryHandle, ports: QueryPorts) -> None:
             query.prune(pruned)
         query.progress.enter(Phase.RUNNING)
         with step("sluice.query.run"):
-            outcome = run_pruned(query, pruned, ports.pruner, ports.engine, ports.engine_retries)
+            outcome = run_pruned(query, pruned, ports.pruner, engine, ports.engine_retries)
             query.note(outcome)
             result = outcome.rows()
         query.progress.enter(Phase.WRITING)
         with step("sluice.query.store"):
             manifest = store(result, query, ports.results)
+    except NotAdmitted:
+        if not query.set_aside():
+            end_failed(query, QueryCanceled(), ports)
     except GatewayError as failure:
         # The query keeps the failure without its causes: this is the last place to see them.
         log.debug("query_failed", code=failure.code, exc_info=True)
-        run = engine_run(failure)
-        if query.fail(as_seen(failure, query, ports.catalogs), ports.clock.elapsed_ms()):
-            record(query, ports.journal, run.plan_text if run else "")
+        end_failed(query, failure, ports)
     else:
         succeed(query, result, manifest, ports)
+
+
+def end_failed(query: QueryHandle, failure: GatewayError, ports: QueryPorts) -> None:
+    """Ends the query with this failure, and records it; does nothing if it has ended before."""
+    run = engine_run(failure)
+    if query.fail(as_seen(failure, query, ports.catalogs), ports.clock.elapsed_ms()):
+        record(query, ports.journal, run.plan_text if run else "")
 
 
 def store(result: EngineResult, query: QueryHandle, results: ResultStore) -> Manifest:

@@ -1,53 +1,73 @@
-"""The workers that run queries: a bounded, fair pool, and a sweeper for timeouts."""
+"""The workers that plan and run queries: a bounded, fair pool, and a sweeper for timeouts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
+from functools import partial
+from uuid import UUID
 
 import structlog
 
 from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown
 from service.model.operations.health import PartHealth, PartState
+from service.model.operations.resource_groups import GroupPath, GroupUse, QueuePlace
 from service.model.operations.usage import PoolUse
+from service.model.query.planned_work import PlannedWork
 from service.periodic_worker import PeriodicWorker
+from service.ports import CpuTimes
+from service.query.lifecycle.admission_rules import AdmissionRules
+from service.query.lifecycle.admitted_turns import AdmittedTurns
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
 from service.query.lifecycle.run_query import QueryPorts, record, run_query
 from service.query.lifecycle.sweep import end_late_queries, forget_old_queries
-from service.query.lifecycle.taken_turns import TakenTurns
 from service.query.lifecycle.traced_query import reported, waited
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
 
 SWEEP_INTERVAL_S = 0.1
+CPU_INTERVAL_S = 1.0
 ENDED_WITHIN_S = 2.0
 
 
 class QueryWorkers:
-    """Runs the registered queries, a bounded number of each caller at a time, and ends late or canceled ones.
+    """Runs the registered queries within their resource groups, and ends late or canceled ones."""
 
-    There is one worker more than a caller may have queries running: no caller takes the last one.
-    """
-
-    def __init__(self, book: QueryRegistry, ports: QueryPorts, count: int) -> None:
+    def __init__(self, book: QueryRegistry, ports: QueryPorts, rules: AdmissionRules) -> None:
         self._book = book
         self._ports = ports
-        self._turns: TakenTurns[QueryHandle] = TakenTurns(count, "query", self._work)
+        self._rules = rules
+        self._turns = AdmittedTurns(
+            rules.groups, rules.bounds, ports.clock, ports.admission_metrics, self._work
+        )
         self._sweeper = PeriodicWorker("sweep", self._sweep, SWEEP_INTERVAL_S)
         self._sweeper.start()
+        # In a thread of its own: the engine may take its time, and timeouts must not wait for it.
+        self._cpu = PeriodicWorker("cpu-times", self._charge_cpu, CPU_INTERVAL_S)
+        if ports.cpu_times is not None:
+            self._cpu.start()
+
+    def reserve(self, group: GroupPath, query: QueryHandle) -> None:
+        """Takes a place in the queue of the group, for `hand_over`.
+
+        Raises:
+            TooManyQueries: there is no room for it.
+        """
+        self._turns.reserve(query, group)
 
     def hand_over(self, query: QueryHandle) -> None:
-        """Queues the query for the next free worker in its caller's turn.
+        """Lets the query, which has a place, be planned and run in its turn.
 
         Raises:
             ShuttingDown: the workers take no more queries.
         """
         self._ports.lineage.query_taken(query.record)
+        query.finished.add_done_callback(partial(self._ended, query.query_id))
         try:
-            self._turns.put(query.caller, query)
+            self._turns.put(query)
         except ShuttingDown as closed:  # close() came in between
             self._fail(query, closed)
             raise
@@ -59,8 +79,16 @@ class QueryWorkers:
 
     @property
     def use(self) -> PoolUse:
-        """How many workers are busy, and how many queries wait for one."""
+        """How many queries run, of how many, and how many wait."""
         return self._turns.use
+
+    def group_use(self) -> Sequence[GroupUse]:
+        """Returns how many queries of each configured group wait and run."""
+        return self._turns.group_use()
+
+    def place(self, query: QueryHandle) -> QueuePlace | None:
+        """Returns where the query waits; None if it does not."""
+        return self._turns.place(query.query_id)
 
     def health(self) -> PartHealth:
         """Returns at once; down if no worker is left to run a query."""
@@ -91,21 +119,35 @@ class QueryWorkers:
         if not self._turns.is_idle_within(ENDED_WITHIN_S):
             log.error("queries_hang_in_stop")
         self._sweeper.close(ENDED_WITHIN_S)
+        self._cpu.close()
+
+    def _ended(self, query_id: UUID, _: object) -> None:
+        self._turns.remove(query_id)
 
     def _work(self, query: QueryHandle) -> None:
         structlog.contextvars.bind_contextvars(query_id=str(query.query_id))
         with step("sluice.query", since=query.record.submitted_at) as span:
             waited(span, query, self._ports.clock.now())
             self._run(query)
-            reported(span, query.record)
+            if query.record.state.is_final:
+                reported(span, query.record)
+            else:
+                span.name("sluice.query.plan_ahead")
+
+    def _admit(self, query: QueryHandle, work: PlannedWork) -> str | None:
+        started = self._turns.admit(query, work)
+        return None if started is None else self._rules.pool_of(started.group, started.query_class)
 
     def _run(self, query: QueryHandle) -> None:
         try:
-            run_query(query, self._ports)
+            run_query(query, self._ports, self._admit)
         except Exception:  # the outermost edge of a worker: a bug here must not leave a query hanging
             log.exception("query_crashed")
             self._fail(query, GatewayError())
         ended = query.record
+        if not ended.state.is_final:
+            log.debug("query_set_aside")
+            return
         log.info(
             "query_ended",
             state=ended.state,
@@ -120,8 +162,16 @@ class QueryWorkers:
         if query.fail(failure, self._ports.clock.elapsed_ms()):
             record(query, self._ports.journal)
 
+    def _charge_cpu(self) -> None:
+        if self._ports.cpu_times is not None:
+            self._guarded(partial(self._charge_cpu_of, self._ports.cpu_times))
+
+    def _charge_cpu_of(self, cpu_times: CpuTimes) -> None:
+        self._turns.charge_cpu(cpu_times.taken())
+
     def _sweep(self) -> None:
         self._guarded(self._end_late_queries)
+        self._turns.poll()
         self._guarded(lambda: forget_old_queries(self._book, self._ports))
 
     def _end_late_queries(self) -> None:

@@ -31,7 +31,7 @@ class Bench:
     engine: FakeEngine = field(default_factory=FakeEngine)
     catalogs: FakeCatalogs = field(default_factory=FakeCatalogs)
     journal: FakeJournal = field(default_factory=FakeJournal)
-    book: QueryRegistry = field(default_factory=lambda: QueryRegistry(max_waiting=100, retention_ms=60_000))
+    book: QueryRegistry = field(default_factory=lambda: QueryRegistry(retention_ms=60_000))
     engine_retries: int = 1
 
     def __post_init__(self) -> None:
@@ -61,8 +61,14 @@ class Bench:
 
     def of(self, request: QueryRequest, caller: str = "ann") -> QueryHandle:
         """Adds a query for this request to the book, and returns it."""
-        query = QueryHandle(uuid4(), request, caller, FULL_ACCESS, self.clock.now(), self.clock.elapsed_ms())
-        return self.book.add(query)
+        return self.book.add(self._handle(request, caller))
+
+    def unregistered(self, sql: str = "SELECT 1", request_id: UUID | None = None) -> QueryHandle:
+        """A query that is not in the book."""
+        return self._handle(QueryRequest(sql, request_id=request_id, timeout_ms=5000), "ann")
+
+    def _handle(self, request: QueryRequest, caller: str) -> QueryHandle:
+        return QueryHandle(uuid4(), request, caller, FULL_ACCESS, self.clock.now(), self.clock.elapsed_ms())
 
     def run_pruned(self, query: QueryHandle, engine: Engine | None = None) -> EngineResult:
         """The rows by what the query was pruned to; its record has what came of it."""

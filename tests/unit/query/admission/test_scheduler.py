@@ -342,10 +342,10 @@ def test_only_a_few_long_queries_of_a_group_are_planned_while_others_run() -> No
         scheduler.reserve(key, CALLERS, "a", 0)
         scheduler.offer(key)
     planned = 0
-    while (key := scheduler.next(0)) is not None:
+    while (turn := scheduler.next(0)) is not None:
         planned += 1
-        if scheduler.planned(key, LONG, 0) is None:
-            scheduler.release(key, 0)
+        if scheduler.planned(turn, LONG, 0) is None:
+            scheduler.release(turn, 0)
     assert planned == 4
 
 

@@ -154,12 +154,12 @@ class Life(RuleBasedStateMachine):
             # Budgets come back.
             self.now_ms += 3_600_000
             taken: list[int] = []
-            while (key := self.scheduler.next(self.now_ms)) is not None:
-                if self.scheduler.planned(key, LONG, self.now_ms) is not None:
-                    left.remove(key)
-                    taken.append(key)
+            while (turn := self.scheduler.next(self.now_ms)) is not None:
+                if self.scheduler.planned(turn, LONG, self.now_ms) is not None:
+                    left.remove(turn)
+                    taken.append(turn)
                 else:
-                    self.scheduler.release(key, self.now_ms)
+                    self.scheduler.release(turn, self.now_ms)
             for key in taken:
                 self.scheduler.release(key, self.now_ms)
         assert not left

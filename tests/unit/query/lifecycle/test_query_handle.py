@@ -169,10 +169,35 @@ def test_a_success_that_comes_too_late_changes_nothing() -> None:
     assert (query.record.state, query.status(7).manifest) == (QueryState.CANCELED, None)
 
 
-def test_a_query_starts_once() -> None:
+def test_a_query_has_one_worker_at_a_time() -> None:
     query = live_query()
-    assert query.start(1)
-    assert not query.start(2)
+    assert query.take(1)
+    assert not query.take(2)
+    assert query.set_aside()
+    assert query.take(3)
+
+
+def test_a_query_is_queued_while_it_is_planned_and_its_last_planning_is_no_waiting() -> None:
+    query = live_query()
+    query.take(10)
+    assert query.is_running()
+    query.set_aside()
+    assert not query.is_running()
+    query.take(30)
+    assert query.record.state is QueryState.QUEUED
+    assert query.start(50)
+    assert query.start(60)
+    assert (query.record.state, query.record.queued_ms) == (QueryState.RUNNING, 30)
+
+
+def test_a_query_that_is_canceled_while_it_is_planned_is_ended_by_its_worker() -> None:
+    query = live_query()
+    query.take(10)
+    assert not query.cancel(QueryCanceled(), 20)
+    assert not query.start(30)
+    assert not query.set_aside()
+    assert query.fail(QueryCanceled(), 40)
+    assert query.record.state is QueryState.CANCELED
 
 
 def test_canceling_what_waits_ends_it_and_no_worker_may_start_it() -> None:
@@ -271,9 +296,22 @@ class Life(RuleBasedStateMachine):
         self.clock.advance(timedelta(milliseconds=milliseconds))
 
     @rule()
+    def take(self) -> None:
+        was_waiting = self.query.record.state is QueryState.QUEUED and not self.query.is_running()
+        may_be_taken = was_waiting and not self.query.is_canceled()
+        assert self.query.take(self.clock.elapsed_ms()) == may_be_taken
+
+    @rule()
     def start(self) -> None:
-        was_waiting = self.query.record.state is QueryState.QUEUED
-        assert self.query.start(self.clock.elapsed_ms()) == was_waiting
+        may_start = not self.query.record.state.is_final and not self.query.is_canceled()
+        assert self.query.start(self.clock.elapsed_ms()) == may_start
+
+    @rule()
+    def set_aside(self) -> None:
+        was_planned = self.query.record.state is QueryState.QUEUED
+        if self.query.set_aside():
+            assert was_planned
+            assert not self.query.is_running()
 
     @rule(reason=st.sampled_from(REASONS))
     def cancel(self, reason: QueryEnded) -> None:

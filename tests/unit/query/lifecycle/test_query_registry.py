@@ -47,33 +47,25 @@ def test_queries_without_a_request_id_are_never_the_same(bench: Bench) -> None:
     assert bench.query() is not bench.query()
 
 
-def test_only_those_that_wait_count_against_the_bound(bench: Bench) -> None:
-    bench.book = QueryRegistry(max_waiting=2, retention_ms=1)
-    running, waiting = bench.query(), bench.query()
-    running.start(0)
-    bench.query()
-    with pytest.raises(TooManyQueries) as refusal:
-        bench.query()
-    assert refusal.value.retry_after_s >= 1
-    waiting.cancel(QueryCanceled(), 0)
-    bench.query()
+def test_a_query_without_a_place_is_not_added(bench: Bench) -> None:
+    def refuse(_: QueryHandle) -> None:
+        raise TooManyQueries
 
-
-def test_a_full_queue_lets_each_caller_have_one_query_waiting_up_to_twice_the_bound(bench: Bench) -> None:
-    bench.book = QueryRegistry(max_waiting=2, retention_ms=1)
-    bench.query(caller="flood"), bench.query(caller="flood")
-    for caller in ("ann", "bob"):
-        bench.query(caller=caller)
-        with pytest.raises(TooManyQueries):
-            bench.query(caller=caller)
+    query = bench.query()
+    bench.book = QueryRegistry(retention_ms=1)
     with pytest.raises(TooManyQueries):
-        bench.query(caller="cas")
+        bench.book.add(query, refuse)
+    assert bench.book.open() == []
+    assert bench.book.find(query.query_id) is None
 
 
-def test_a_known_request_id_is_answered_even_when_nobody_else_may_wait(bench: Bench) -> None:
-    bench.book = QueryRegistry(max_waiting=1, retention_ms=1)
+def test_a_known_request_id_is_answered_even_when_there_is_no_place(bench: Bench) -> None:
+    def refuse(_: QueryHandle) -> None:
+        raise TooManyQueries
+
     request_id = uuid4()
-    assert bench.query(request_id=request_id) is bench.query(request_id=request_id)
+    first, again = bench.query(request_id=request_id), bench.unregistered(request_id=request_id)
+    assert bench.book.add(again, refuse) is first
 
 
 def test_open_ones_come_oldest_first_and_ended_ones_not_at_all(bench: Bench) -> None:
@@ -95,7 +87,7 @@ def test_ended_queries_are_forgotten_when_their_time_is_over_and_open_ones_never
 
 
 def test_the_oldest_of_too_many_without_a_result_are_forgotten_before_their_time(bench: Bench) -> None:
-    bench.book = QueryRegistry(max_waiting=10, retention_ms=60_000, max_ended=2)
+    bench.book = QueryRegistry(retention_ms=60_000, max_ended=2)
     queries = [bench.query() for _ in range(4)]
     open_query = bench.query()
     for query in queries:
@@ -106,7 +98,7 @@ def test_the_oldest_of_too_many_without_a_result_are_forgotten_before_their_time
 
 
 def test_what_has_a_result_is_retained_for_its_whole_time_however_many_there_are(bench: Bench) -> None:
-    bench.book = QueryRegistry(max_waiting=10, retention_ms=60_000, max_ended=0)
+    bench.book = QueryRegistry(retention_ms=60_000, max_ended=0)
     queries = [bench.query() for _ in range(3)]
     for query in queries:
         run_query(query, bench.ports)
@@ -115,7 +107,7 @@ def test_what_has_a_result_is_retained_for_its_whole_time_however_many_there_are
 
 
 def test_a_result_that_made_room_for_others_does_not_hold_its_query(bench: Bench) -> None:
-    bench.book = QueryRegistry(max_waiting=10, retention_ms=60_000, max_ended=0)
+    bench.book = QueryRegistry(retention_ms=60_000, max_ended=0)
     first, second = bench.query(), bench.query()
     for query in (first, second):
         run_query(query, bench.ports)

@@ -1,0 +1,64 @@
+"""The engine of one query, which asks whether the query may run when it is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from service.errors import NotAdmitted, QueryCanceled
+from service.model.operations.health import PartHealth
+from service.model.query.planned_work import PlannedWork
+from service.ports import Clock, Engine, EngineResult, Statement
+from service.query.lifecycle.query_handle import QueryHandle
+
+QUERIES_POOL = "queries"
+
+Admit = Callable[[QueryHandle, PlannedWork], str | None]
+"""Returns the scheduler's pool in which the planned query runs from now on; None: it has to wait."""
+
+
+def admit_at_once(query: QueryHandle, work: PlannedWork) -> str:  # noqa: ARG001
+    """Lets every query run, in the pool of all queries."""
+    return QUERIES_POOL
+
+
+@dataclass(frozen=True, slots=True)
+class AdmittingEngine:
+    """Implements `service.ports.Engine`. The query runs from the moment when it is admitted."""
+
+    engine: Engine
+    query: QueryHandle
+    admit: Admit
+    clock: Clock
+
+    def run(self, statement: Statement) -> EngineResult:
+        """See the port.
+
+        Raises:
+            NotAdmitted: the query has to wait.
+        """
+        return self.engine.run(replace(statement, admit=self._admit))
+
+    def explain(self, statement: Statement) -> EngineResult:
+        """See the port."""
+        return self.engine.explain(statement)
+
+    def cancel(self, query_id: UUID) -> None:
+        """See the port."""
+        self.engine.cancel(query_id)
+
+    def health(self) -> PartHealth:
+        """See the port."""
+        return self.engine.health()
+
+    def close(self) -> None:
+        """Does nothing: another owner closes the engine."""
+
+    def _admit(self, work: PlannedWork) -> str:
+        pool = self.admit(self.query, work)
+        if pool is None:
+            raise NotAdmitted
+        if not self.query.start(self.clock.elapsed_ms()):
+            raise QueryCanceled
+        return pool
