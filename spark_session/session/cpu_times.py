@@ -42,7 +42,7 @@ class CpuTimeReader:
 
 
 def cpu_times_of(text: str) -> Mapping[UUID, int]:
-    """Returns the listener's JSON by query; tags that are no query's are left out.
+    """Returns the listener's JSON by query; tags of other jobs are left out.
 
     >>> of = "6f1d2a4e-8c35-4b0f-9a57-3d1c6e20b794"
     >>> list(cpu_times_of(f'{{"{of},progress": 12, "warm-up": 5, "{of}": 3}}').values())

@@ -20,6 +20,7 @@ from service.errors import (
     ResultExpired,
     ShuttingDown,
 )
+from service.model.operations.resource_groups import QueuePlace
 from service.model.policies.decisions import Access
 from service.model.query.explanation import PLANNED, Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary, summary_of
@@ -75,6 +76,7 @@ class FakeQueries(QueryService):
 
     def __init__(self, rows: pa.Table = ROWS, chunk_rows: int = 2) -> None:
         self.rows = rows
+        self.place: QueuePlace | None = None
         self.chunk_rows = chunk_rows
         self.failures: dict[str, GatewayError] = {}
         self.unfinished: set[str] = set()
@@ -160,7 +162,8 @@ class FakeQueries(QueryService):
         is_there = query.record.state is QueryState.SUCCEEDED and not self.is_expired
         manifest = self._manifest(query.request) if is_there else None
         progress = None if query.record.state.is_final else self.progress
-        return QueryStatus(query.record, 6, manifest, query.failure, query.request.format, progress)
+        format_ = query.request.format
+        return QueryStatus(query.record, 6, manifest, query.failure, format_, progress, self.place)
 
     def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
         query = self._query(query_id, caller)

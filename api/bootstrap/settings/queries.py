@@ -18,7 +18,7 @@ class QuerySettings(BaseModel):
         default_factory=lambda: max(4, 2 * (os.cpu_count() or 1)),
         ge=1,
         le=1024,
-        description="queries of one caller that run at the same time; one more place is for other callers",
+        description="long queries of one caller that run at the same time; one place more is for others",
     )
     max_queued_queries: int = Field(1000, ge=0, le=1_000_000, description="queries that wait before a 429")
     short_query_workers: int = Field(

@@ -23,7 +23,7 @@ class QueryClass(StrEnum):
 
 
 class WhenExhausted(StrEnum):
-    """What a new query meets in a group whose hourly budget is exhausted."""
+    """The rule for new queries of a group whose budget is exhausted."""
 
     QUEUE = "QUEUE"
     REFUSE = "REFUSE"

@@ -45,8 +45,8 @@ class Scheduler(Generic[K]):
     """A machine without threads and clocks: one call after the other, each with the time of now.
 
     A query is reserved, offered, planned, and then runs at once or waits for its turn; `release` ends each of
-    its turns. Of queries that are ready, the order is by class, then by the shares of their groups, then by
-    their own. Keys are unique.
+    its turns. Those that are ready go by class, then by the shares of their groups, then by their own order.
+    Keys are unique.
     """
 
     def __init__(self, groups: ResourceGroups, bounds: SlotBounds) -> None:

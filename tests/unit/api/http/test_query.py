@@ -8,11 +8,23 @@ import httpx
 import pytest
 
 from service.errors import ColumnNotFound, QueryFailed, QueryTimedOut, SqlSyntaxError
+from service.model.operations.resource_groups import QueuePlace
 from service.model.query.query import Parameter, PruningRequest
 from service.model.query.rewrites import RewriteKind
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio
+
+
+async def test_a_query_that_waits_says_where(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    gateway.queries.unfinished.add("select 1")
+    gateway.queries.place = QueuePlace(3, 1800, "global.ann")
+    response = await send(client, waitTimeout="0s")
+    assert response.status_code == 202
+    where = {"position": 3, "estimatedWaitMs": 1800, "group": "global.ann"}
+    assert response.json()["status"]["queue"] == where
+    again = await client.get(f"/query/{response.json()['queryId']}")
+    assert again.json()["status"]["queue"] == where
 
 
 async def send(client: httpx.AsyncClient, sql: str = "select 1", **fields: Any) -> httpx.Response:
@@ -26,7 +38,14 @@ async def test_a_finished_query_answers_with_its_first_rows(client: httpx.AsyncC
     assert response.status_code == 200
     assert answer == {
         "queryId": query_id,
-        "status": {"state": "SUCCEEDED", "error": None, "queuedMs": 0, "elapsedMs": 6, "progress": None},
+        "status": {
+            "state": "SUCCEEDED",
+            "queue": None,
+            "progress": None,
+            "error": None,
+            "queuedMs": 0,
+            "elapsedMs": 6,
+        },
         "reused": False,
         "manifest": {
             "format": "JSON",
