@@ -9,6 +9,7 @@ from types import MappingProxyType
 from matplotlib.figure import Figure
 
 from bench import (
+    beside_heavy,
     cancel,
     clients,
     compacted_logs,
@@ -72,6 +73,7 @@ class Measure:
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         "select-1": Measure(select_one.__doc__ or "", select_one.measure, select_one.draw),
+        "beside-heavy": Measure(beside_heavy.__doc__ or "", beside_heavy.measure, beside_heavy.draw),
         "tracing": Measure(tracing_cost.__doc__ or "", tracing_cost.measure, tracing_cost.draw),
         "policy-decisions": Measure(
             policy_decisions.__doc__ or "", policy_decisions.measure, policy_decisions.draw

@@ -19,6 +19,7 @@ OF_THEIR_OWN = frozenset(
         "demo_data",
         "embedded_servers",
         "executor_pods",
+        "fairness",
         "kafka_streams",
         "key_collector",
         "large_bodies",
@@ -35,6 +36,7 @@ OF_THEIR_OWN = frozenset(
 ON_ONE_ENGINE = frozenset(
     f"test_{name}.py"
     for name in (
+        "admitted_runs",
         "column_lineage",
         "data_files",
         "engine",

@@ -20,7 +20,8 @@ def admission_rules(settings: Settings) -> AdmissionRules:
         short_slots=settings.short_query_workers,
         short_max_bytes=settings.short_query_max_bytes,
         short_max_ms=round(settings.short_query_max_s * 1000),
-        planners=settings.query_workers + 1,
+        # Planning may wait for keys, so a few more than would keep the places busy.
+        planners=settings.query_workers + 1 + settings.short_query_workers,
         planned_ahead=settings.queries_planned_ahead,
     )
     groups = resource_groups(settings.resource_groups)

@@ -99,6 +99,8 @@ def _settings(store: Postgres, cache: Valkey, catalogs: dict[str, dict[str, str]
         "SLUICE_SPARK_MASTER": "local[4]",
         "SLUICE_SPARK_DRIVER_MEMORY": "1g",
         "SLUICE_QUERY_WORKERS": str(WORKERS),
+        # A `SELECT 1` would pass the queries that these tests let wait.
+        "SLUICE_SHORT_QUERY_WORKERS": "0",
         "SLUICE_MAX_QUEUED_QUERIES": str(MAX_QUEUED),
         "SLUICE_RESULT_TTL_S": str(RESULT_TTL_S),
         "SLUICE_CHUNK_ROWS": str(CHUNK_ROWS),

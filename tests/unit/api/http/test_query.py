@@ -16,6 +16,10 @@ from tests.fakes.gateway import FakeGateway
 pytestmark = pytest.mark.anyio
 
 
+async def send(client: httpx.AsyncClient, sql: str = "select 1", **fields: Any) -> httpx.Response:
+    return await client.post("/query", json={"sql": sql, **fields})
+
+
 async def test_a_query_that_waits_says_where(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
     gateway.queries.unfinished.add("select 1")
     gateway.queries.place = QueuePlace(3, 1800, "global.ann")
@@ -25,10 +29,6 @@ async def test_a_query_that_waits_says_where(client: httpx.AsyncClient, gateway:
     assert response.json()["status"]["queue"] == where
     again = await client.get(f"/query/{response.json()['queryId']}")
     assert again.json()["status"]["queue"] == where
-
-
-async def send(client: httpx.AsyncClient, sql: str = "select 1", **fields: Any) -> httpx.Response:
-    return await client.post("/query", json={"sql": sql, **fields})
 
 
 async def test_a_finished_query_answers_with_its_first_rows(client: httpx.AsyncClient) -> None:
