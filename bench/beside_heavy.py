@@ -1,8 +1,8 @@
 """`select 1` of one caller beside 0, 1, 2, 4 and 8 heavy queries of others.
 
 This measures whether heavy queries hold up another caller's short one. In each round, for each number of
-heavy queries in turn, two callers start them (half each; they have thousands of tasks of about a second), and
-a third caller asks `select 1`, and then a count over a thousand numbers, which needs a task and so a core.
+heavy queries in turn, two callers start them, half each. They have thousands of tasks of about a second. A
+third caller asks `select 1`, and then for a count over a thousand numbers, which needs a task and so a core.
 Then the heavy queries are canceled. The gateway has its default settings, so of eight heavy queries five run
 and three wait.
 """

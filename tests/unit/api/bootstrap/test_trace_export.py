@@ -19,7 +19,7 @@ from api.bootstrap.settings import Settings
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.tracing import traced
 from service.adapters.postgres.shared.connecting import BoundedConnection
-from service.errors import CannotStart, QueryTimedOut
+from service.errors import CannotStart, NotAdmitted, QueryTimedOut
 from service.tracing import TraceContext, carried, current, is_used, request, step, together, trace_id
 from tests.collector import Collector, collector, waited_for, within
 
@@ -58,6 +58,12 @@ def test_a_failure_is_reported_by_its_code_alone(collecting: Collector) -> None:
         raise QueryTimedOut("a literal of the caller's")
     assert [span.error for span in collecting.named("inner")] == ["QUERY_TIMED_OUT"]
     assert all("literal" not in span.text for span in collecting.spans)
+
+
+def test_a_query_that_has_to_wait_is_no_failure(collecting: Collector) -> None:
+    with traced(settings(collecting)), pytest.raises(NotAdmitted), request("GET", None), step("inner"):
+        raise NotAdmitted
+    assert [span.error for span in collecting.named("inner")] == [None]
 
 
 def test_what_is_over_has_its_own_times(collecting: Collector) -> None:

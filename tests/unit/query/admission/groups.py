@@ -104,6 +104,9 @@ class Simulation:
         self.now_ms = until_ms
         self.settle()
 
+    def is_long(self, key: int) -> bool:
+        return self._works[key][0] is LONG
+
     def drain(self) -> None:
         while self.end_next():
             pass

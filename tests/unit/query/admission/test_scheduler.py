@@ -149,6 +149,45 @@ def test_weights_hold_over_time_and_not_only_over_turns() -> None:
     assert house.starts()["fast"] == pytest.approx(100, abs=15)
 
 
+@given(lasts=st.lists(st.lists(st.integers(1, 1000), min_size=30, max_size=30), min_size=2, max_size=4))
+def test_nobody_gets_more_time_than_others_by_sending_longer_queries(lasts: list[list[int]]) -> None:
+    groups = [
+        ResourceGroup(name=f"g{number}", hard_concurrency_limit=MANY, max_queued=MANY)
+        for number in range(len(lasts))
+    ]
+    house = simulation(bounds(long_slots=1, short_slots=0, max_queued=MANY), flat_groups(*groups))
+    took_ms: dict[int, int] = {}
+    for turn in range(30):
+        for group, of_group in zip(groups, lasts, strict=True):
+            key = house.submit(group.name, LONG, lasts_ms=of_group[turn], group=(group.name,))
+            took_ms[key] = of_group[turn]
+    spent = Counter({group.name: 0 for group in groups})
+    left = Counter({group.name: 30 for group in groups})
+    while min(left.values()) > 1 and house.end_next():
+        ended = house.started[len(house.ended) - 1]
+        spent[house.owners[ended]] += took_ms[ended]
+        left[house.owners[ended]] -= 1
+        # One query of each is the bound of start-time fair queueing.
+        assert max(spent.values()) - min(spent.values()) <= 2 * 1000
+
+
+@given(st.data())
+def test_a_query_that_waits_is_passed_by_a_bounded_number_of_others(data: st.DataObject) -> None:
+    slots = data.draw(st.integers(1, 4))
+    house = simulation(bounds(long_slots=slots + 1, short_slots=1, max_queued=MANY))
+    callers = "abcd"
+    for _ in range(data.draw(st.integers(0, 60))):
+        house.submit(data.draw(st.sampled_from(callers)), LONG, lasts_ms=1000)
+    begun = len(house.started)
+    key = house.submit("z", LONG, lasts_ms=1000)
+    # Others go on sending, long and short ones.
+    while key not in house.started:
+        house.submit(data.draw(st.sampled_from(callers)), data.draw(st.sampled_from([LONG, SHORT])), 1000)
+        assert house.end_next()
+    passed = [one for one in house.started[begun:] if house.is_long(one)]
+    assert len(passed) <= len(callers) + slots + 2
+
+
 def test_a_group_saves_up_no_turns_while_it_is_idle() -> None:
     busy = ResourceGroup(name="busy", hard_concurrency_limit=MANY, max_queued=MANY)
     idle = ResourceGroup(name="idle", hard_concurrency_limit=MANY, max_queued=MANY)
