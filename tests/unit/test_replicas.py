@@ -59,6 +59,19 @@ def test_any_replica_answers_for_a_query_that_is_open(both: tuple[House, House])
     assert here.gateway.queries.chunk(query_id, 0, "ann").rows.num_rows
 
 
+def test_only_the_replica_of_a_query_knows_its_place_in_the_queue(both: tuple[House, House]) -> None:
+    here, there = both
+    with here.engine.paused():
+        running = here.submit()
+        here.engine.wait_for_runs(1)
+        waiting = here.submit()
+        status = here.status(waiting)
+        assert (status.record.state, status.queue is not None) == (QueryState.QUEUED, True)
+        assert (there.state(waiting), there.status(waiting).queue) == (QueryState.QUEUED, None)
+    for query_id in (running, waiting):
+        here.ended(query_id)
+
+
 def test_any_replica_cancels(both: tuple[House, House]) -> None:
     here, there = both
     with here.engine.paused():
