@@ -54,7 +54,10 @@ class AdmittedTurns:
         self._clock = clock
         self._metrics = metrics
         self._work = work
-        self._pool = WorkerPool(bounds.planners + self._scheduler.size, "query")
+        self._worker_count = bounds.planners + self._scheduler.size
+        self._pool = WorkerPool(self._worker_count, "query")
+        # Looks for a turn that no worker has begun yet.
+        self._looks = 0
         self._changed = threading.Condition()
         self._held: dict[UUID, _Held] = {}
         self._with_worker: set[UUID] = set()
@@ -106,9 +109,11 @@ class AdmittedTurns:
             if not self._scheduler.is_open(query.query_id):
                 # It was canceled since it was registered.
                 return
+            if self._is_closed:
+                raise ShuttingDown
             self._held[query.query_id] = _Held(query, contextvars.copy_context())
             self._scheduler.offer(query.query_id)
-        self._pool.submit(self._take_turns)
+        self._look()
 
     def admit(self, query: QueryHandle, work: PlannedWork) -> Started | None:
         """Returns that the planned query runs now; None: it has to leave its worker, and waits."""
@@ -169,6 +174,8 @@ class AdmittedTurns:
             return self._changed.wait_for(lambda: not self._with_worker, max(0.0, seconds))
 
     def _take_turns(self) -> None:
+        with self._changed:
+            self._looks -= 1
         # An ended query makes room for another one, so look again.
         while (held := self._next()) is not None:
             try:
@@ -217,7 +224,20 @@ class AdmittedTurns:
 
     def _wake(self) -> None:
         with suppress(ShuttingDown):
+            self._look()
+
+    def _look(self) -> None:
+        """Lets one more worker look for a turn. While all are busy, looks do not pile up."""
+        with self._changed:
+            if self._looks >= self._worker_count:
+                return
+            self._looks += 1
+        try:
             self._pool.submit(self._take_turns)
+        except ShuttingDown:
+            with self._changed:
+                self._looks -= 1
+            raise
 
 
 def _read_bytes(query: QueryHandle) -> int | None:
