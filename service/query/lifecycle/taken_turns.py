@@ -32,6 +32,9 @@ class TakenTurns(Generic[T]):
         self._pool = WorkerPool(self._size, name)
         self._lock = threading.Lock()
         self._taken: dict[int, Turn[tuple[contextvars.Context, T]]] = {}
+        # Looks for a turn that no worker has begun yet.
+        self._looks = 0
+        self._is_closed = False
 
     @property
     def given_up(self) -> int:
@@ -55,7 +58,7 @@ class TakenTurns(Generic[T]):
             ShuttingDown: no more turns are given.
         """
         self._turns.put(caller, (contextvars.copy_context(), item))
-        self._pool.submit(self._take_turns)
+        self._look()
 
     def give_up(self, item: T) -> None:
         """Ends the turn of an item whose worker hangs; does nothing if the item has ended by now."""
@@ -66,10 +69,12 @@ class TakenTurns(Generic[T]):
             self._pool.give_up()
         self._turns.done(turn)
         with suppress(ShuttingDown):
-            self._pool.submit(self._take_turns)
+            self._look()
 
     def close(self) -> None:
         """Gives no more turns."""
+        with self._lock:
+            self._is_closed = True
         self._turns.close()
         self._pool.close()
 
@@ -77,7 +82,19 @@ class TakenTurns(Generic[T]):
         """Whether nothing runs any more, waiting at most this long; given up items do not count."""
         return self._turns.is_idle_within(seconds)
 
+    def _look(self) -> None:
+        """Lets one more worker look for a turn. While all are busy, looks do not pile up."""
+        with self._lock:
+            if self._is_closed:
+                raise ShuttingDown
+            if self._looks >= self._size:
+                return
+            self._looks += 1
+        self._pool.submit(self._take_turns)
+
     def _take_turns(self) -> None:
+        with self._lock:
+            self._looks -= 1
         # An ended item makes room for another one of its caller, so look again.
         while (turn := self._turns.take()) is not None:
             context, item = turn.item
