@@ -9,7 +9,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from service.model.query.planned_work import PlannedWork
-from spark_session.java.java_source import java_instance
+from spark_session.java.own_classes import java_instance
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -24,7 +24,7 @@ class PlannedWorkReader:
     """Asks `PlannedWork.java` in the driver's JVM."""
 
     def __init__(self, gateway: JavaGateway) -> None:
-        self._java = java_instance(gateway, "PlannedWork")
+        self._java = java_instance(gateway, "sluice.engine.PlannedWork")
 
     def read(self, frame: DataFrame) -> PlannedWork:
         """Returns what a planned frame will read; if that is not known, it counts as much."""

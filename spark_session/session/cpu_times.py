@@ -13,8 +13,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 
 from service.errors import EngineLost
-from spark_session.java.java_source import java_instance
 from spark_session.java.jvm import UNREACHABLE
+from spark_session.java.own_classes import java_instance
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -26,7 +26,7 @@ class CpuTimeReader:
     """Asks `CpuTimes.java`, which listens to the tasks of one context from now on."""
 
     def __init__(self, gateway: JavaGateway, context: SparkContext) -> None:
-        self._java = java_instance(gateway, "CpuTimes")
+        self._java = java_instance(gateway, "sluice.engine.CpuTimes")
         context._jsc.sc().addSparkListener(self._java)
 
     def taken(self) -> Mapping[UUID, int]:
