@@ -473,6 +473,12 @@ class ResultStore(Protocol):
             ChunkNotFound: the result has no such chunk.
         """
 
+    def share(self, query_id: UUID, other: UUID) -> bool:
+        """Makes a result that of another query too, and returns whether it is still there.
+
+        Each has its own time to live and ends on its own. The rows take their room once.
+        """
+
     def drop(self, query_id: UUID) -> None:
         """Deletes a result, if it is there."""
 

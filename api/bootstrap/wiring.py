@@ -23,6 +23,7 @@ from api.bootstrap.wiring_ingests import build_ingests
 from api.bootstrap.wiring_jars import demo_jars, fetched_jars
 from api.bootstrap.wiring_maintenance import build_maintenances
 from api.bootstrap.wiring_metrics import watch_gateway
+from api.bootstrap.wiring_reuse import build_reuse
 from api.bootstrap.wiring_stores import await_given_stores, await_metrics_store
 from api.bootstrap.wiring_streams import ReadStream, build_streams, large_inputs
 from service.adapters.catalogs.bounded_views import BoundedViews
@@ -302,13 +303,14 @@ def _query_ports(
     metrics.watch(RecordCollector(lambda: journal.use))
     metrics.caches.add("results", lambda: results.use)
     metrics.pools.add("planners", lambda: calls.use)
+    audited = AuditedJournal(
+        LineageJournal(MeteredJournal(journal, metrics), lineage), audit.trail, shown_statement(settings)
+    )
     return QueryPorts(
         engine=components.engine,
         catalogs=components.all_catalogs,
         results=results,
-        journal=AuditedJournal(
-            LineageJournal(MeteredJournal(journal, metrics), lineage), audit.trail, shown_statement(settings)
-        ),
+        journal=audited,
         clock=clock,
         pruner=_pruner(settings, components, clock, calls),
         max_sql_bytes=settings.max_sql_bytes,
@@ -319,6 +321,7 @@ def _query_ports(
         running=components.engine,
         admission_metrics=metrics.admission,
         cpu_times=components.engine if components.spark_settings.counts_cpu else None,
+        reuse=build_reuse(settings, components, results, audited, clock, lineage, metrics),
     )
 
 

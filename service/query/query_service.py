@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -42,7 +43,7 @@ from service.query.lifecycle.open_queries import open_queries
 from service.query.lifecycle.presence import Presence, PresenceBounds
 from service.query.lifecycle.progress_of import progress_of
 from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.query_registry import QueryRegistry
+from service.query.lifecycle.query_registry import QueryRegistry, no_place
 from service.query.lifecycle.query_status import QueryStatus
 from service.query.lifecycle.run_query import QueryPorts
 from service.query.lifecycle.workers import QueryWorkers
@@ -113,10 +114,16 @@ class QueryService:
         self._stirred_ms = ports.clock.elapsed_ms() - STIRRED_MS
         self._presence = None if replicas is None else self._present(replicas, bounds.presence, on_lost)
 
+    def may_block(self, request: QueryRequest) -> bool:
+        """Whether `submit` asks a store or a catalog for this request."""
+        return request.request_id is not None or self.ports.reuse.may_block(request)
+
     def submit(
         self, request: QueryRequest, caller: str, access: Access, roles: Collection[str] = ()
     ) -> Submission:
-        """Accepts a query and returns at once; a known requestId returns the query that it belongs to.
+        """Accepts a query and returns; a known requestId returns the query that it belongs to.
+
+        It returns at once, unless it `may_block`. A query that an earlier result answers has ended then.
 
         Raises:
             RequestIdReused: the requestId is known, with another body.
@@ -131,12 +138,20 @@ class QueryService:
         )
         if before is not None:
             return Submission(before.query_id, is_reused=True)
+        found = self.ports.reuse.find(query)
         group = self._rules.group_of(caller, roles, request.tags)
-        registered = self.registry.add(query, partial(self._workers.reserve, group))
+        # A query with an answer needs no place in the queue.
+        needs_place = found is None or found.result is None
+        reserve = partial(self._workers.reserve, group)
+        registered = self.registry.add(query, reserve if needs_place else no_place)
         if registered is query:
             _hand_over_to_audit()
             query.finished.add_done_callback(self._stir)
-            self._workers.hand_over(query)
+            self.ports.lineage.query_taken(query.record)
+            # A query that waits for another one is handed over by that one's thread.
+            context = copy_context()
+            hand_over = self._workers.hand_over if needs_place else partial(self._workers.take_late, group)
+            self.ports.reuse.place(query, found, lambda placed: context.run(hand_over, placed))
         return Submission(registered.query_id, is_reused=registered is not query)
 
     def finished(self, query_id: UUID) -> Future[None]:

@@ -24,10 +24,12 @@ from service.model.operations.usage import CacheUse
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.progress import EngineProgress
 from service.model.query.query import Parameters
+from service.model.query.reuse import QueryFacts
 from service.ports import EngineResult, Statement
 from service.tracing import step
 from spark_session.engine.engine_terms import in_engine_terms
 from spark_session.engine.explain import explain
+from spark_session.engine.reuse_facts import reuse_facts
 from spark_session.engine.run_statement import Attempt, hide_values, run
 from spark_session.session.warm_session import WarmSession
 from spark_session.settings.settings import SparkSettings
@@ -109,6 +111,15 @@ class SparkEngine:
             self._called(session, statement),
         ):
             return explain(session, statement)
+
+    def facts_of(self, statement: Statement) -> QueryFacts:
+        """See `service.reuse_ports.FactReader`."""
+        with (
+            self._session_for(statement) as session,
+            step("sluice.engine.plan"),
+            self._called(session, statement),
+        ):
+            return reuse_facts(session, statement)
 
     def fetch(
         self,

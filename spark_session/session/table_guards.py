@@ -19,9 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from service.errors import QueryFailed, StatementNotAllowed, ViewChanged
 from service.model.policies.decisions import FULL_ACCESS, Access
+from service.model.policies.read_plan import ReadPlan, ReadView, lower, name_of
 from service.model.tables.tables import TableName
-from spark_session.java.own_classes import java_instance
-from spark_session.session.granted_reads import (
+from service.policies.granted_reads import (
     Definition,
     GuardedPlace,
     allow_unread,
@@ -30,7 +30,7 @@ from spark_session.session.granted_reads import (
     has_policies,
     written_views,
 )
-from spark_session.session.read_plan import ReadPlan, ReadView, lower, name_of
+from spark_session.java.own_classes import java_instance
 from spark_session.session.view_definitions import ViewDefinitions, definition_of
 from spark_session.table_sql_name import table_sql_name
 
@@ -87,6 +87,18 @@ class TableGuards:
         if not places:
             return frame, ()
         return self._guarded(session, frame, plan, places), applied_policies(places)
+
+    def plan_in_full(self, session: SparkSession, sql: str, frame: DataFrame) -> ReadPlan:
+        """Returns what the analyzed `sql` reads, each view by its full name.
+
+        Raises:
+            PySparkException: Spark cannot analyze it again.
+            StatementNotAllowed: it reads something whose name is not known.
+        """
+        asked = _Asked(session, sql, FULL_ACCESS)
+        plan = self._read(asked, frame)
+        is_full = not plan.views and not any(written_views(plan, ()))
+        return plan if is_full else self._analyzed(asked, frame)[1]
 
     def definition(self, session: SparkSession, view: TableName) -> str | None:
         """Returns the digest of a view and of all views below it. None: there is no such view.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from service.model.policies.read_plan import Parts, lower
 from spark_session.java.own_classes import java_instance
-from spark_session.session.read_plan import Parts, lower
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway

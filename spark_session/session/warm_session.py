@@ -26,6 +26,7 @@ from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
 from spark_session.session.local_relations import LocalRelationStore
 from spark_session.session.python_workers import prepare_workers
+from spark_session.session.reuse_facts import ReuseFacts
 from spark_session.session.row_delta_writer import RowDeltaWriter
 from spark_session.session.table_guards import TableGuards
 from spark_session.session.table_rewrites import Compaction, TableDeletes
@@ -65,6 +66,7 @@ class WarmSession:
         self.planned_work = PlannedWorkReader(jvm.gateway)
         self.cpu_times = CpuTimeReader(jvm.gateway, context) if settings.counts_cpu else None
         self.table_guards = TableGuards(jvm.gateway)
+        self.reuse_facts = ReuseFacts(jvm.gateway)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,

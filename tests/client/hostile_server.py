@@ -116,7 +116,7 @@ def query_answer(**more: Any) -> dict[str, Any]:
         "truncated": False,
     }
     status = {"state": "SUCCEEDED", "error": None, "queuedMs": 0, "elapsedMs": 1}
-    ids = {"queryId": "00000000-0000-0000-0000-000000000001", "reused": False}
+    ids = {"queryId": "00000000-0000-0000-0000-000000000001", "sentBefore": False}
     return {
         **ids,
         "status": status,

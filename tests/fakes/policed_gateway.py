@@ -21,17 +21,17 @@ from service.model.ingest.sources import SourceBounds
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access
+from service.model.policies.read_plan import ReadTable
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import QueryRequest
 from service.model.tables.schemas import Field, Primitive, TableSchema
 from service.model.tables.tables import TableFacts, TableListing, TableName
+from service.policies.granted_reads import allow_table
 from service.policies.live_policies import LivePolicies
 from service.policies.require import may
 from service.query.explaining.planning_service import Planning
 from service.query.lifecycle.query_status import QueryStatus
 from service.query.query_service import ResultChunk, Submission
-from spark_session.session.granted_reads import allow_table
-from spark_session.session.read_plan import ReadTable
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.gateway import TABLE, FakeGateway

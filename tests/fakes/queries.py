@@ -98,6 +98,9 @@ class FakeQueries(QueryService):
         self.progress: QueryProgress | None = None
         """How far each unfinished query is."""
 
+    def may_block(self, request: QueryRequest) -> bool:
+        return request.request_id is not None
+
     def submit(
         self,
         request: QueryRequest,

@@ -39,7 +39,11 @@ class FakeQueryHistory:
 
 def _pruning(table: str, records: Sequence[QueryRecord]) -> TablePruning:
     scans = [
-        (record.query_id, scan.metrics) for record in records for scan in record.scans if scan.table == table
+        (record.query_id, scan.metrics)
+        for record in records
+        if record.reused is None
+        for scan in record.scans
+        if scan.table == table
     ]
     filters = [one for record in records for one in record.filters if str(one.probe.table) == table]
     return TablePruning(

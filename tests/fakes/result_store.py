@@ -34,7 +34,7 @@ class FakeResultStore:
             raise ResultTooLarge()
         self.sweep()
         self._results[query_id] = (self._clock.elapsed_ms() + self._time_to_live_ms, rows)
-        while sum(table.nbytes for _, table in self._results.values()) > self._total_bytes:
+        while self._taken_bytes() > self._total_bytes:
             del self._results[next(iter(self._results))]
         offsets = range(0, max(rows.num_rows, 1), self._chunk_rows)
         chunks = [
@@ -53,9 +53,19 @@ class FakeResultStore:
             raise ChunkNotFound()
         return rows.slice(offset, self._chunk_rows)
 
+    def share(self, query_id: UUID, other: UUID) -> bool:
+        self.sweep()
+        if query_id in self._results:
+            rows = self._results[query_id][1]
+            self._results[other] = (self._clock.elapsed_ms() + self._time_to_live_ms, rows)
+        return query_id in self._results
+
     def drop(self, query_id: UUID) -> None:
         self._results.pop(query_id, None)
 
     def sweep(self) -> None:
         now = self._clock.elapsed_ms()
         self._results = {key: stored for key, stored in self._results.items() if now < stored[0]}
+
+    def _taken_bytes(self) -> int:
+        return sum({id(table): table.nbytes for _, table in self._results.values()}.values())

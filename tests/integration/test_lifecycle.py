@@ -93,7 +93,7 @@ def _a_stop_lets_a_running_query_finish(gateway: RunningGateway) -> None:
 
 def _runs_already(client: httpx.Client, body: dict[str, str]) -> bool:
     found = client.post("/query", json=body | {"waitTimeout": "0s"}).json()
-    return bool(found["reused"]) and found["status"]["state"] == "RUNNING"
+    return bool(found["sentBefore"]) and found["status"]["state"] == "RUNNING"
 
 
 def test_a_stop_ends_in_time_although_the_engine_does_not_answer(folder: Path) -> None:

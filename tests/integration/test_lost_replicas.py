@@ -97,6 +97,6 @@ def test_the_queries_of_a_replica_that_was_killed_are_lost_and_can_be_sent_again
     assert query_id in {query["queryId"] for query in listed}
     # Its `requestId` now starts another query.
     again = post(both.there.client, ENDLESS, requestId=request_id, waitTimeout="0s").json()
-    assert (again["reused"], again["queryId"] == query_id) == (False, False)
+    assert (again["sentBefore"], again["queryId"] == query_id) == (False, False)
     cancel(both.there.client, again["queryId"])
     problem(both.there.client.get(f"/query/{query_id}/chunks/0"), 404, "CHUNK_NOT_FOUND")

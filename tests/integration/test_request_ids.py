@@ -19,7 +19,7 @@ def test_the_same_id_gives_the_same_query(gateway: httpx.Client) -> None:
     request_id = str(uuid4())
     first = ask(gateway, "SELECT rand() AS r", requestId=request_id)
     second = ask(gateway, "SELECT rand() AS r", requestId=request_id)
-    assert (first["reused"], second["reused"]) == (False, True)
+    assert (first["sentBefore"], second["sentBefore"]) == (False, True)
     assert (first["queryId"], first["result"]) == (second["queryId"], second["result"])
 
 
@@ -37,7 +37,7 @@ def test_many_at_once_run_it_once(gateway: httpx.Client) -> None:
         answers = list(pool.map(lambda _: ask(gateway, "SELECT uuid()", requestId=request_id), range(16)))
     assert len({answer["queryId"] for answer in answers}) == 1
     assert len({str(answer["result"]["rows"]) for answer in answers}) == 1
-    assert sum(not answer["reused"] for answer in answers) == 1
+    assert sum(not answer["sentBefore"] for answer in answers) == 1
 
 
 def test_a_failed_query_is_not_run_again(gateway: httpx.Client) -> None:
@@ -52,7 +52,7 @@ def test_each_caller_has_ids_of_their_own(guarded: Guarded) -> None:
     of_alice = ask(guarded.alice, "SELECT 1", requestId=request_id)
     of_bob = ask(guarded.bob, "SELECT 2", requestId=request_id)
     assert of_alice["queryId"] != of_bob["queryId"]
-    assert (of_alice["reused"], of_bob["reused"]) == (False, False)
+    assert (of_alice["sentBefore"], of_bob["sentBefore"]) == (False, False)
 
 
 def test_an_id_is_known_when_the_gateway_has_forgotten_the_query(guarded: Guarded) -> None:

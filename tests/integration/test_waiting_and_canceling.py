@@ -139,5 +139,5 @@ def test_a_client_that_hangs_up_leaves_its_query_alone(gateway: httpx.Client) ->
     with pytest.raises(httpx.ReadTimeout):
         gateway.post("/query", json={"sql": SLOW, "requestId": request_id}, timeout=0.5)
     answer = until(lambda: post(gateway, SLOW, requestId=request_id).json())
-    assert answer["reused"]
+    assert answer["sentBefore"]
     assert status(gateway, answer["queryId"], wait="50s")["result"]["rows"] == SLOW_ROWS

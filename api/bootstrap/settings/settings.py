@@ -27,6 +27,7 @@ from api.bootstrap.settings.queries import QuerySettings
 from api.bootstrap.settings.query_bounds import QueryBoundSettings
 from api.bootstrap.settings.query_events import QueryEventSettings
 from api.bootstrap.settings.records import RecordSettings
+from api.bootstrap.settings.reuse import ReuseSettings
 from api.bootstrap.settings.sources import SourceSettings
 from api.bootstrap.settings.spark import EngineSettings
 from api.bootstrap.settings.streams import StreamSettings
@@ -47,6 +48,7 @@ class Settings(
     PruningSettings,
     QueryBoundSettings,
     QueryEventSettings,
+    ReuseSettings,
     QuerySettings,
     SupervisionSettings,
     EngineSettings,

@@ -23,6 +23,7 @@ from api.http.schemas.query_answer import (
     QueryErrorAnswer,
     QueueAnswer,
     StatusAnswer,
+    reused_answer,
 )
 from service.errors import ResultExpired
 from service.gateway import Gateway
@@ -48,7 +49,7 @@ def answer(
     query_id: UUID,
     caller: str,
     wanted: ResultFormat | None,
-    is_reused: bool = False,
+    was_sent_before: bool = False,
 ) -> Answered:
     """Returns the query as it is now, with its first rows if they are there and JSON is wanted.
 
@@ -67,13 +68,13 @@ def answer(
         except ResultExpired:
             # The result expired between the two calls.
             manifest, status = None, replace(status, manifest=None)
-    envelope = _envelope(status, manifest, format, is_reused).model_dump(mode="json", by_alias=True)
+    envelope = _envelope(status, manifest, format, was_sent_before).model_dump(mode="json", by_alias=True)
     return Answered(status, orjson.dumps(envelope | {"result": result}))
 
 
 def status_only(status: QueryStatus) -> QueryAnswer:
     """Returns the query as it is now, without rows."""
-    return _envelope(status, status.manifest, status.format, is_reused=False)
+    return _envelope(status, status.manifest, status.format, was_sent_before=False)
 
 
 def chunk_wire(query_id: UUID, found: ResultChunk) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def _envelope(
     status: QueryStatus,
     manifest: Manifest | None,
     format: ResultFormat,  # noqa: A002
-    is_reused: bool,
+    was_sent_before: bool,
 ) -> QueryAnswer:
     record = status.record
     path = f"/query/{record.query_id}"
@@ -142,7 +143,8 @@ def _envelope(
             elapsed_ms=status.elapsed_ms,
             progress=None if status.progress is None else progress_answer(status.progress),
         ),
-        reused=is_reused,
+        sent_before=was_sent_before,
+        reused=reused_answer(record.reused),
         manifest=_manifest(manifest, format) if manifest else None,
         result=None,
         pruning=_pruning(record) if record.state.is_final else None,

@@ -31,7 +31,7 @@ def query_response(
     caller: str,
     wanted: ResultFormat | None,
     accepted: ResultFormat,
-    is_reused: bool = False,
+    was_sent_before: bool = False,
 ) -> tuple[Answered, Response]:
     """Returns the query's state as JSON, or its first rows if they are there and Accept asks for rows.
 
@@ -41,7 +41,7 @@ def query_response(
         QueryNotFound: this caller has no such query.
     """
     rows_format = wanted if accepted is ResultFormat.JSON else accepted
-    answered = answer(gateway, query_id, caller, rows_format, is_reused)
+    answered = answer(gateway, query_id, caller, rows_format, was_sent_before)
     code = 200 if answered.status.record.state.is_final else 202
     headers = {"Vary": "Accept", "X-Query-Id": str(query_id)}
     if accepted is not ResultFormat.JSON and answered.status.manifest and answered.status.manifest.chunks:
@@ -49,7 +49,7 @@ def query_response(
             return answered, _rows(gateway, query_id, caller, accepted, headers)
         except ResultExpired:
             # The result expired between the two calls.
-            answered = answer(gateway, query_id, caller, rows_format, is_reused)
+            answered = answer(gateway, query_id, caller, rows_format, was_sent_before)
     return answered, Response(answered.body, code, headers, "application/json")
 
 

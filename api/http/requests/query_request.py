@@ -10,6 +10,7 @@ from api.http.schemas.query_request import DynamicFiltering, QueryBody, TypedPar
 from api.http.schemas.query_request import Parameter as ParameterBody
 from service.faults import Fault
 from service.model.query.query import Parameter, Parameters, PruningRequest, QueryRequest
+from service.model.query.reuse import ReuseChoice
 
 
 def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
@@ -34,7 +35,16 @@ def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
         tags=body.tags,
         pruning=_pruning(body.dynamic_filtering),
         format=body.format,
+        reuse=_reuse(body.reuse_result),
     )
+
+
+def _reuse(asked: bool | str | None) -> ReuseChoice | None:
+    if asked is None:
+        return None
+    if isinstance(asked, str):
+        return ReuseChoice.REFRESH
+    return ReuseChoice.USE if asked else ReuseChoice.NEVER
 
 
 def _pruning(asked: DynamicFiltering) -> PruningRequest:

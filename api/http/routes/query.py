@@ -172,9 +172,8 @@ async def _submit(
     access: Access,
     roles: Collection[str],
 ) -> Submission:
-    if asked.request_id is None:
+    if not gateway.queries.may_block(asked):
         return gateway.queries.submit(asked, caller, access, roles)
-    # The metrics store may have to be asked whether the id was used before.
     return await app_context.access.call(gateway.queries.submit, asked, caller, access, roles)
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from api.http.rendering.plan_texts import plan_texts
 from api.http.schemas.explained_filter import FilterAnswer, filter_answer
 from api.http.schemas.progress import ProgressAnswer, progress_answer
-from api.http.schemas.query_answer import SelectionAnswer
+from api.http.schemas.query_answer import ReusedAnswer, SelectionAnswer, reused_answer
 from api.http.schemas.wire import WireModel
 from service.model.query.explanation import Explanation
 from service.model.query.pruning import ScanRecord, Selection
@@ -111,6 +111,10 @@ class ExplanationAnswer(WireModel):
     scans: list[ScanAnswer]
     plans: Plans
     timings: Timings
+    reused: Annotated[
+        ReusedAnswer | None,
+        Field(description="the earlier query that read what this result has; null: this one ran"),
+    ]
     trace_id: Annotated[
         str | None, Field(description="trace of the request that sent the query; null: not traced")
     ]
@@ -144,6 +148,7 @@ def explanation_answer(explanation: Explanation) -> ExplanationAnswer:
         scans=[_scan(scan, explanation.has_run) for scan in explanation.scans],
         plans=_plans(explanation),
         timings=timings(explanation),
+        reused=reused_answer(explanation.reused),
         trace_id=explanation.trace_id,
         progress=None if explanation.progress is None else progress_answer(explanation.progress),
     )

@@ -12,6 +12,7 @@ from api.http.schemas.progress import ProgressAnswer
 from api.http.schemas.wire import WireModel
 from service.model.query.query import QueryState
 from service.model.query.results import ResultFormat
+from service.model.query.reuse import Reused
 
 _NULL_WITHOUT_RESULT = (
     "null until there is a result, if the query failed or was canceled, and once the result is gone: its "
@@ -109,13 +110,29 @@ class LinksAnswer(WireModel):
     cancel: str
 
 
+class ReusedAnswer(WireModel):
+    """The earlier query whose result this is, and how old that result was when it answered this query."""
+
+    from_: Annotated[UUID, Field(alias="from", description="id of the query that ran")]
+    age_ms: int
+
+
+def reused_answer(reused: Reused | None) -> ReusedAnswer | None:
+    """Returns the same as it is on the wire."""
+    return None if reused is None else ReusedAnswer(from_=reused.query_id, age_ms=reused.age_ms)
+
+
 class QueryAnswer(WireModel):
     """A query, as it is now."""
 
     query_id: UUID
     status: StatusAnswer
-    reused: Annotated[
+    sent_before: Annotated[
         bool, Field(description="this requestId was sent before, and the query did not run again")
+    ]
+    reused: Annotated[
+        ReusedAnswer | None,
+        Field(description="the earlier result that this one is; null: the query ran, or has not ended"),
     ]
     manifest: Annotated[ManifestAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]
     result: Annotated[ChunkAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]

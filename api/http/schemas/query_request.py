@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -72,6 +72,10 @@ class TypedParameter(StrictModel):
 Parameter = Scalar | TypedParameter
 
 _REQUEST_ID = "the same id from the same caller gives the same query, never a second run"
+_REUSE = (
+    "true: an earlier result is the answer if a run would give the same now; false: the query runs; REFRESH:"
+    " it runs, and its result replaces the one that is kept"
+)
 _FORMAT = "JSON has the first rows in this answer; CSV and ARROW_STREAM are read from `nextChunkLink`"
 
 
@@ -137,6 +141,10 @@ class QueryBody(StrictModel):
     ] = None
     format: Annotated[Format, Field(description=_FORMAT)] = ResultFormat.JSON
     request_id: Annotated[UUID | None, Field(strict=False, description=_REQUEST_ID)] = None
+    reuse_result: Annotated[
+        bool | Literal["REFRESH"] | None,
+        Field(description=_REUSE),
+    ] = None
     tags: Annotated[
         dict[TagName, TagValue], Field(max_length=32, description="kept with the query's record")
     ] = Field(default_factory=dict)

@@ -69,6 +69,7 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
         has_imported_files=has_imported_files(table),
         widened_columns=tuple(_widened_columns(table, schema)),
         deleted_record_count=deleted_record_count(table.metadata.snapshots, snapshot),
+        metadata_location=table.metadata_location or "",
     )
 
 

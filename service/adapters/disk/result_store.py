@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from threading import Lock
 from uuid import UUID, uuid4
@@ -41,8 +42,8 @@ class _StoredResult:
 class LocalResultStore:
     """The `ResultStore` port: one Arrow IPC file for each result, one record batch for each chunk.
 
-    All results together take at most `total_bytes`; the oldest are evicted. The files end with this process;
-    those of earlier processes are removed at start.
+    All results together take at most `total_bytes`; the oldest are evicted. Queries that share a result share
+    its file. The files end with this process; those of earlier processes are removed at start.
 
     Raises:
         CannotStart: the directory cannot be used.
@@ -69,7 +70,10 @@ class LocalResultStore:
         self._total_bytes = total_bytes
         self._chunk_rows = chunk_rows
         self._chunk_bytes = chunk_bytes
+        # In the order in which they expire, since all live equally long.
         self._stored: dict[UUID, _StoredResult] = {}
+        self._shares: Counter[Path] = Counter()
+        self._stored_bytes = 0
         self._reserved_bytes = 0
         self._lock = Lock()
 
@@ -77,8 +81,7 @@ class LocalResultStore:
     def use(self) -> CacheUse:
         """The disk space that results take now."""
         with self._lock:
-            byte_count = sum(result.byte_count for result in self._stored.values())
-            return CacheUse(len(self._stored), byte_count, self._total_bytes)
+            return CacheUse(len(self._stored), self._stored_bytes, self._total_bytes)
 
     def put(
         self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool
@@ -121,25 +124,46 @@ class LocalResultStore:
             raise ChunkNotFound()
         return pa.Table.from_batches([reader.get_batch(index)])
 
+    def share(self, query_id: UUID, other: UUID) -> bool:
+        """Makes a result that of another query too, and returns whether it is still there.
+
+        Each has its own time to live and ends on its own. The rows take their room once.
+        """
+        now = self._clock.elapsed_ms()
+        with self._lock:
+            stored = self._stored.get(query_id)
+            if stored is None or stored.expires_at_ms <= now or not stored.path.exists():
+                return False
+            self._note(other, replace(stored, expires_at_ms=now + self._time_to_live_ms))
+            return True
+
     def drop(self, query_id: UUID) -> None:
         """Removes a result, if it is there. A reader keeps what it has already read."""
         with self._lock:
             stored = self._stored.pop(query_id, None)
-        if stored:
-            stored.path.unlink(missing_ok=True)
+            if stored is None:
+                return
+            self._shares[stored.path] -= 1
+            if self._shares[stored.path]:
+                return
+            del self._shares[stored.path]
+            self._stored_bytes -= stored.byte_count
+        stored.path.unlink(missing_ok=True)
 
     def sweep(self) -> None:
         """Removes the results whose time to live has ended."""
         now = self._clock.elapsed_ms()
         with self._lock:
-            expired = [query_id for query_id, stored in self._stored.items() if stored.expires_at_ms <= now]
-        for query_id in expired:
+            expired = list(takewhile(lambda stored: stored[1].expires_at_ms <= now, self._stored.items()))
+        for query_id, _ in expired:
             self.drop(query_id)
 
     def close(self) -> None:
         """Removes all results."""
         with self._lock:
             self._stored.clear()
+            self._shares.clear()
+            self._stored_bytes = 0
         self._scratch.remove()
 
     def _cuts(self, rows: pa.Table) -> list[tuple[int, int]]:
@@ -162,17 +186,24 @@ class LocalResultStore:
     def _add(self, query_id: UUID, stored: _StoredResult) -> None:
         self.drop(query_id)
         with self._lock:
-            self._stored[query_id] = stored
+            self._note(query_id, stored)
         self._make_room()
+
+    def _note(self, query_id: UUID, stored: _StoredResult) -> None:
+        self._stored_bytes += 0 if stored.path in self._shares else stored.byte_count
+        self._shares[stored.path] += 1
+        self._stored[query_id] = stored
 
     def _make_room(self) -> None:
         with self._lock:
-            taken = self._reserved_bytes + sum(result.byte_count for result in self._stored.values())
+            taken = self._reserved_bytes + self._stored_bytes
+            left: dict[Path, int] = {}
             oldest = []
             for query_id, stored in self._stored.items():
                 if taken <= self._total_bytes:
                     break
-                taken -= stored.byte_count
+                left[stored.path] = left.get(stored.path, self._shares[stored.path]) - 1
+                taken -= 0 if left[stored.path] else stored.byte_count
                 oldest.append(query_id)
         for query_id in oldest:
             self.drop(query_id)

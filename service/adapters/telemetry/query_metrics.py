@@ -120,7 +120,8 @@ class QueryMetrics:
             self._verifications.labels(record.verification.value).inc()
         for filter_record in record.filters:
             self._count_filter(filter_record)
-        for scan in record.scans:
+        # A query that reused a result scanned nothing.
+        for scan in record.scans if record.reused is None else ():
             self._data_files.add(scan.metrics.data_files)
             self._bytes.add(scan.metrics.bytes)
 

@@ -10,6 +10,7 @@ from service.model.filters.filtering import FilterRecord
 from service.model.query.progress import QueryProgress
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import QueryError, QueryState
+from service.model.query.reuse import Reused
 from service.model.query.rewrites import RewriteRecord
 from service.model.query.verification import Verification
 
@@ -51,7 +52,7 @@ class Explanation:
     `plans` is None when the text cannot be parsed. A query that was only planned has no id. Its scans are
     reported as planned, so the number of rows that they read is unknown. `trace_id` is that of the request
     that sent the query; None if it was not traced. `applied` are the names of applied policies, if known.
-    `progress` is None unless the query runs here.
+    `progress` is None unless the query runs here, `reused` unless an earlier result answered it.
     """
 
     query_id: UUID | None
@@ -74,6 +75,7 @@ class Explanation:
     trace_id: str | None = None
     applied: tuple[str, ...] | None = None
     progress: QueryProgress | None = None
+    reused: Reused | None = None
 
     @property
     def has_run(self) -> bool:

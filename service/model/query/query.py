@@ -16,6 +16,7 @@ from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.lineage import ResultLineage
 from service.model.query.pruning import ScanRecord
 from service.model.query.results import ResultFormat
+from service.model.query.reuse import ReuseChoice, Reused
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.verification import Verification
 from service.tracing import TraceContext
@@ -110,6 +111,8 @@ class QueryRequest:
     tags: Mapping[str, str] = field(default_factory=dict)
     pruning: PruningRequest = PruningRequest()
     format: ResultFormat = ResultFormat.JSON
+    reuse: ReuseChoice | None = None
+    """None: the operator's setting."""
 
     def fingerprint(self) -> str:
         """Returns a text that is the same for two requests exactly when they ask the same thing."""
@@ -120,6 +123,8 @@ class QueryRequest:
         )
         asked = [self.sql, parameters, self.catalog, self.schema, self.timeout_ms]
         bounds = [self.row_limit, self.byte_limit, dict(self.tags), asdict(self.pruning)]
+        if self.reuse is not None:
+            bounds.append(self.reuse.value)
         text = json.dumps(asked + bounds, sort_keys=True, default=sorted)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -156,7 +161,7 @@ class QueryRecord:
     `rewritten_sql` is None when the query ran as its caller wrote it. `verification` is None when none was
     requested, or the query did not get that far. `trace` is None when the request was not traced. `lineage`
     is for lineage consumers. `origin`, `access`, and the names of the policies that the engine `applied` are
-    for the audit log: the metrics store does not keep them here.
+    for the audit log: the metrics store does not keep them here. `reused` is None when the query ran itself.
     """
 
     query_id: UUID
@@ -189,3 +194,4 @@ class QueryRecord:
     origin: Origin | None = None
     access: Access = FULL_ACCESS
     applied: tuple[str, ...] | None = None
+    reused: Reused | None = None

@@ -182,6 +182,9 @@ class TableFacts:
     remove; None where metadata alone does not say how many.
 
     `restriction` is what the principal of a query does not see of the table. The counts are of all rows.
+
+    `metadata_location` is the file that all of this was read from. Each commit writes a new one. It is empty
+    where the catalog does not say.
     """
 
     name: TableName
@@ -206,6 +209,7 @@ class TableFacts:
     widened_columns: tuple[str, ...] = ()
     deleted_record_count: int | None = 0
     restriction: Restriction = UNRESTRICTED
+    metadata_location: str = ""
 
     @property
     def identity(self) -> str:

@@ -50,6 +50,7 @@ def explain(record: QueryRecord, calls: BoundedCalls | None = None) -> Explanati
         verification=record.verification,
         trace_id=None if record.trace is None else record.trace.trace_id,
         applied=record.applied,
+        reused=record.reused,
     )
 
 

@@ -16,6 +16,7 @@ from service.model.policies.decisions import Access
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import EngineRun, QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Manifest
+from service.model.query.reuse import ReusableResult, Reused
 from service.policies.shown_counts import with_shown_counts
 from service.ports import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
@@ -206,6 +207,20 @@ class QueryHandle:
             filters=self._filters(result.scans),
         )
         return self._end(record, manifest, None, now_ms)
+
+    def succeed_reused(self, reused: Reused, kept: ReusableResult, now_ms: int) -> bool:
+        """Ends it with the result of an earlier query. Returns False if it had ended before."""
+        record = replace(
+            self._record,
+            state=QueryState.SUCCEEDED,
+            running_ms=self._worked_ms(now_ms),
+            row_count=kept.manifest.row_count,
+            byte_count=kept.manifest.byte_count,
+            scans=with_shown_counts(kept.scans, self.access),
+            applied=kept.applied,
+            reused=reused,
+        )
+        return self._end(record, kept.manifest, None, now_ms)
 
     def fail(self, failure: GatewayError, now_ms: int) -> bool:
         """Ends it without a result, for the reason of its cancellation if it has one.

@@ -13,7 +13,7 @@ from service.idempotency import sent_before
 from service.query.lifecycle.query_handle import QueryHandle
 
 
-def _no_place(query: QueryHandle) -> None:
+def no_place(query: QueryHandle) -> None:
     """Takes none."""
 
 
@@ -37,7 +37,7 @@ class QueryRegistry:
         self._with_result: dict[UUID, QueryHandle] = {}
         self._without_result: dict[UUID, QueryHandle] = {}
 
-    def add(self, query: QueryHandle, reserve: Callable[[QueryHandle], None] = _no_place) -> QueryHandle:
+    def add(self, query: QueryHandle, reserve: Callable[[QueryHandle], None] = no_place) -> QueryHandle:
         """Adds the query; returns the earlier one if the caller sent the same requestId before.
 
         `reserve` takes a place for a query that is new, or raises TooManyQueries: then it is not added.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -41,13 +41,14 @@ from service.query.filtering.prune import Pruner
 from service.query.lifecycle.admitting_engine import Admit, AdmittingEngine, admit_at_once
 from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle, engine_run
+from service.query.lifecycle.recorded import MAX_PLAN_CHARACTERS as MAX_PLAN_CHARACTERS
+from service.query.lifecycle.recorded import record as record
+from service.query.lifecycle.reuse_steps import NoReuse, Reuse, Ticket
 from service.query.lifecycle.run_pruned import run_pruned
 from service.query.lifecycle.validate import validate
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
-
-MAX_PLAN_CHARACTERS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,7 @@ class QueryPorts:
     admission_metrics: AdmissionMetrics = field(default_factory=NoAdmissionMetrics)
     cpu_times: CpuTimes | None = None
     """None: no group has a budget of CPU time."""
+    reuse: Reuse = field(default_factory=NoReuse)
 
 
 def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_once) -> None:
@@ -85,6 +87,9 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         with step("sluice.query.validate"):
             validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
             check_parameters(query.request.sql, query.request.parameters)
+        ticket = ports.reuse.begin(query)
+        if ticket is not None and ticket.is_answered:
+            return
         with step("sluice.query.prune"):
             pruned = ports.pruner.prune(query.request, query.access, query.is_canceled)
             query.prune(pruned)
@@ -96,6 +101,8 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         query.progress.enter(Phase.WRITING)
         with step("sluice.query.store"):
             manifest = store(result, query, ports.results)
+        if ticket is not None:
+            ports.reuse.keep(ticket, query, result, manifest)
     except NotAdmitted:
         if not query.set_aside():
             end_failed(query, QueryCanceled(), ports)
@@ -104,7 +111,7 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         log.debug("query_failed", code=failure.code, exc_info=True)
         end_failed(query, failure, ports)
     else:
-        succeed(query, result, manifest, ports)
+        succeed(query, result, manifest, ports, ticket)
 
 
 def end_failed(query: QueryHandle, failure: GatewayError, ports: QueryPorts) -> None:
@@ -128,7 +135,9 @@ def store(result: EngineResult, query: QueryHandle, results: ResultStore) -> Man
         raise
 
 
-def succeed(query: QueryHandle, result: EngineResult, manifest: Manifest, ports: QueryPorts) -> None:
+def succeed(
+    query: QueryHandle, result: EngineResult, manifest: Manifest, ports: QueryPorts, ticket: Ticket | None
+) -> None:
     """Ends the query with its result, or drops the result if the query was given up in the meantime."""
     if not query.succeed(result, manifest, ports.clock.elapsed_ms()):
         ports.results.drop(query.query_id)
@@ -139,6 +148,8 @@ def succeed(query: QueryHandle, result: EngineResult, manifest: Manifest, ports:
         lineage = lineage_of(query, result) if ports.lineage.is_followed else None
     finally:
         record(query, ports.journal, plan_text, lineage)
+    if ticket is not None:
+        ports.reuse.complete(ticket, query, lineage)
 
 
 def plan_text_of(result: EngineResult) -> str:
@@ -153,15 +164,6 @@ def plan_text_of(result: EngineResult) -> str:
 def lineage_of(query: QueryHandle, result: EngineResult) -> ResultLineage:
     """Returns the source columns of the result's columns, as far as the engine knows."""
     return ResultLineage(result.columns, result.lineage(), tuple(query.pruned.cached_tables.items()))
-
-
-def record(
-    query: QueryHandle, journal: Journal, plan_text: str = "", lineage: ResultLineage | None = None
-) -> None:
-    """Sends the query's record on its way to the metrics store."""
-    journal.append(replace(query.record, spark_plan=plan_text[:MAX_PLAN_CHARACTERS], lineage=lineage))
-    query.recorded.set_result(None)
-    query.let_go()
 
 
 def as_seen(failure: GatewayError, query: QueryHandle, catalogs: Catalogs) -> GatewayError:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import structlog
 
-from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown
+from service.errors import GatewayError, QueryCanceled, QueryEnded, ShuttingDown, TooManyQueries
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.resource_groups import GroupPath, GroupUse, QueuePlace
 from service.model.operations.usage import PoolUse
@@ -57,6 +57,7 @@ class QueryWorkers:
             TooManyQueries: there is no room for it.
         """
         self._turns.reserve(query, group)
+        query.finished.add_done_callback(partial(self._ended, query.query_id))
 
     def hand_over(self, query: QueryHandle) -> None:
         """Lets the query, which has a place, be planned and run in its turn.
@@ -64,13 +65,24 @@ class QueryWorkers:
         Raises:
             ShuttingDown: the workers take no more queries.
         """
-        self._ports.lineage.query_taken(query.record)
-        query.finished.add_done_callback(partial(self._ended, query.query_id))
         try:
             self._turns.put(query)
         except ShuttingDown as closed:  # close() came in between
             self._fail(query, closed)
             raise
+
+    def take_late(self, group: GroupPath, query: QueryHandle) -> None:
+        """Hands over a query without a place, which fails if there is no room: it has lost its answer.
+
+        Raises:
+            ShuttingDown: the workers take no more queries.
+        """
+        try:
+            self.reserve(group, query)
+        except TooManyQueries as refused:
+            self._fail(query, refused)
+            return
+        self.hand_over(query)
 
     @property
     def given_up(self) -> int:

@@ -10,12 +10,13 @@ import pytest
 from service.errors import TableAccessDenied, ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
+from service.model.policies.read_plan import ReadPlan, ReadTable, ReadView
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.restrictions import Restriction
 from service.model.tables.tables import TableName
 from service.policies.anonymous_access import ANONYMOUS_ACCESS
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from spark_session.session.granted_reads import (
+from service.policies.granted_reads import (
     GuardedPlace,
     allow_unread,
     applied_policies,
@@ -23,7 +24,6 @@ from spark_session.session.granted_reads import (
     has_policies,
     written_views,
 )
-from spark_session.session.read_plan import ReadPlan, ReadTable, ReadView
 
 OUTER, INNER, TABLE = ("lake", "v", "outer"), ("lake", "v", "inner"), ("lake", "t", "table")
 DEFINITION = "3f" * 32

@@ -10,10 +10,10 @@ import pytest
 from service.errors import TableAccessDenied
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Allowed, Refused
+from service.model.policies.read_plan import ReadTable
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from spark_session.session.granted_reads import HISTORY, allow_table
-from spark_session.session.read_plan import ReadTable
+from service.policies.granted_reads import HISTORY, allow_table
 from tests.unit.policies.by_hand import ByHand
 
 TABLES = tuple(

@@ -12,6 +12,7 @@ from service.adapters.postgres.shared.metrics_tables import QueryRow, ScanRow
 from service.adapters.postgres.shared.storable import storable
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.query import QueryError, QueryRecord, QueryState
+from service.model.query.reuse import Reused
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.verification import Verification
 from service.tracing import TraceContext
@@ -59,6 +60,8 @@ def query_values(record: QueryRecord) -> dict[str, object]:
         "filters_ms": record.filters_ms,
         "verification": _stored_verification(record.verification),
         "traceparent": record.trace.traceparent if record.trace else None,
+        "reused_from": record.reused.query_id if record.reused else None,
+        "reused_age_ms": record.reused.age_ms if record.reused else None,
         "rewrites": [
             {
                 "kind": _STORED_REWRITES.get(rewrite.kind, rewrite.kind.value),
@@ -121,6 +124,7 @@ def record_of(row: QueryRow) -> QueryRecord:
         verification=_VERIFICATIONS.get(row.verification or ""),
         rewrites=tuple(_rewrite_of(rewrite) for rewrite in row.rewrites if rewrite["kind"] in _REWRITES),
         trace=TraceContext.of(row.traceparent),
+        reused=Reused(row.reused_from, row.reused_age_ms or 0) if row.reused_from else None,
     )
 
 

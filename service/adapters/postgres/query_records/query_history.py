@@ -110,7 +110,9 @@ def _listed(listing: QueryListing) -> Executable:
 
 def _scanned(since: datetime, table: str | None) -> Executable:
     statement = select(*_SCANNED).join(QueryRow, QueryRow.query_id == ScanRow.query_id)
-    statement = statement.where(QueryRow.submitted_at >= since).group_by(ScanRow.table_name)
+    # A query that reused a result read nothing, and pruning did not spare it anything.
+    statement = statement.where(QueryRow.submitted_at >= since, QueryRow.reused_from.is_(None))
+    statement = statement.group_by(ScanRow.table_name)
     return statement if table is None else statement.where(ScanRow.table_name == storable(table))
 
 

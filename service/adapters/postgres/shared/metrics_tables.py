@@ -63,6 +63,8 @@ class QueryRow(Base):
     rewrites: Mapped[list[dict[str, Any]]]
     verification: Mapped[str | None]
     traceparent: Mapped[str | None]
+    reused_from: Mapped[UUID | None]
+    reused_age_ms: Mapped[int | None]
     scans: Mapped[list[ScanRow]] = relationship(order_by="ScanRow.ordinal", lazy="selectin")
     filters: Mapped[list[FilterRow]] = relationship(order_by="FilterRow.ordinal", lazy="selectin")
 

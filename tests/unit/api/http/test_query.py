@@ -46,7 +46,8 @@ async def test_a_finished_query_answers_with_its_first_rows(client: httpx.AsyncC
             "queuedMs": 0,
             "elapsedMs": 6,
         },
-        "reused": False,
+        "sentBefore": False,
+        "reused": None,
         "manifest": {
             "format": "JSON",
             "columns": [
@@ -165,7 +166,7 @@ async def test_the_same_request_id_gives_the_same_query(client: httpx.AsyncClien
     first = (await send(client, requestId=request_id)).json()
     again = (await send(client, requestId=request_id)).json()
     other = await send(client, "select 2", requestId=request_id)
-    assert (first["reused"], again["reused"]) == (False, True)
+    assert (first["sentBefore"], again["sentBefore"]) == (False, True)
     assert again["queryId"] == first["queryId"]
     assert (other.status_code, other.json()["code"]) == (409, "REQUEST_ID_REUSED")
 

@@ -148,7 +148,7 @@ public final class PlanVetting {
     }
 
     /** Returns the class's own name, if it is one of Spark's packages; else its full name, which no list has. */
-    private static String nameOf(Object node) {
+    public static String nameOf(Object node) {
         String name = node.getClass().getName();
         if (!name.startsWith(SPARK)) {
             return name;

@@ -13,9 +13,9 @@ from typing import Any
 from service.errors import TableAccessDenied, ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Allowed
+from service.model.policies.read_plan import Parts, Path, ReadPlan, ReadTable, ReadView, lower, name_of
 from service.model.tables.restrictions import UNRESTRICTED, Restriction
 from service.model.tables.tables import TableName
-from spark_session.session.read_plan import Parts, Path, ReadPlan, ReadTable, ReadView, lower, name_of
 
 HISTORY = frozenset({"SNAPSHOTS", "HISTORY", "REFS", "METADATA_LOG_ENTRIES"})
 """Metadata that says when a table was written, and nothing about its rows."""

@@ -1,0 +1,38 @@
+"""Which queries are answered with the results of earlier ones, and which results are kept for that."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, Field
+
+from api.bootstrap.settings.kinds import GIB, KIB, MIB
+
+
+class ReuseResults(StrEnum):
+    """Which queries are answered with an earlier result."""
+
+    NEVER = "NEVER"
+    ON_REQUEST = "ON_REQUEST"
+    ALWAYS = "ALWAYS"
+
+
+class ReuseSettings(BaseModel):
+    """Which queries are answered with the results of earlier ones, and which results are kept for that."""
+
+    reuse_results: ReuseResults = Field(
+        ReuseResults.ON_REQUEST,
+        description="NEVER; ON_REQUEST: queries with `reuseResult`; ALWAYS: all but those that decline it",
+    )
+    reuse_max_age_s: int = Field(
+        600, ge=1, le=86_400, description="the oldest result that is reused; none outlives `result_ttl_s`"
+    )
+    reuse_max_entries: int = Field(
+        10_000, ge=1, le=1_000_000, description="results that are kept for reuse; the least used make room"
+    )
+    reuse_max_bytes: int = Field(
+        GIB, ge=MIB, le=1024 * GIB, description="the same in bytes of Arrow, of those in `result_max_bytes`"
+    )
+    reuse_max_result_bytes: int = Field(
+        64 * MIB, ge=KIB, le=64 * GIB, description="the largest result that is kept for reuse, in Arrow"
+    )

@@ -1,0 +1,1 @@
+"""The results that are kept for reuse, and how to find them."""

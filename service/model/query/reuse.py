@@ -1,0 +1,102 @@
+"""The reuse of a query's result by a later query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from service.model.policies.read_plan import Parts, ReadPlan
+from service.model.query.lineage import ColumnLineage
+from service.model.query.pruning import ScanRecord
+from service.model.query.results import Manifest
+from service.model.tables.tables import TableName
+
+
+class ReuseChoice(StrEnum):
+    """A caller's choice for one query.
+
+    `USE`: an earlier result is answered if it is the one that a run would give now. `NEVER`: the query runs,
+    and its result is not kept. `REFRESH`: the query runs, and its result replaces the one that is kept.
+    """
+
+    USE = "USE"
+    NEVER = "NEVER"
+    REFRESH = "REFRESH"
+
+
+class Reusability(StrEnum):
+    """Whether a query's result may be reused, or why not."""
+
+    REUSABLE = "REUSABLE"
+    NONDETERMINISTIC = "NONDETERMINISTIC"
+    TIME_DEPENDENT = "TIME_DEPENDENT"
+    OTHER_SOURCE = "OTHER_SOURCE"
+    NOT_UNDERSTOOD = "NOT_UNDERSTOOD"
+
+
+class ReuseOutcome(StrEnum):
+    """What became of a lookup for an earlier result."""
+
+    HIT = "HIT"
+    UNKNOWN_TEXT = "UNKNOWN_TEXT"
+    NOT_REUSABLE = "NOT_REUSABLE"
+    NOT_ALLOWED = "NOT_ALLOWED"
+    TABLES_UNKNOWN = "TABLES_UNKNOWN"
+    VIEWS_CHANGED = "VIEWS_CHANGED"
+    NO_RESULT = "NO_RESULT"
+    LIMITS = "LIMITS"
+    TOO_OLD = "TOO_OLD"
+    RESULT_GONE = "RESULT_GONE"
+
+
+@dataclass(frozen=True, slots=True)
+class Reused:
+    """The earlier query whose result a query was answered with, and how old that result was."""
+
+    query_id: UUID
+    age_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFacts:
+    """What the engine knows of a text before it runs, and what of it may change.
+
+    `plan` has the tables and views that it reads, where. `views` has the state of each view, which no two
+    changes of it share, `definitions` the digest of each with all views below it, and `texts` their texts.
+    `reusability` is that of the text with the policies of the principal that it was analyzed for.
+    """
+
+    plan: ReadPlan
+    reusability: Reusability
+    views: Mapping[TableName, str] = field(default_factory=dict)
+    definitions: Mapping[Parts, str] = field(default_factory=dict)
+    texts: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> tuple[TableName, ...]:
+        """The tables that it reads, each once, in order."""
+        return tuple(sorted({table.name for table in self.plan.tables}))
+
+
+@dataclass(frozen=True, slots=True)
+class ReusableResult:
+    """A result that is kept for reuse, and the query that it came from.
+
+    `taken_at` is a moment at which the tables were in the state that the result has. `scans` are those of the
+    query that ran, with nothing selected. `lineage` and `applied` are as in the record of that query.
+    """
+
+    query_id: UUID
+    taken_at: datetime
+    manifest: Manifest
+    scans: tuple[ScanRecord, ...] = ()
+    applied: tuple[str, ...] | None = None
+    lineage: ColumnLineage | None = None
+    cached_tables: tuple[tuple[str, str], ...] = ()
+
+    def fits(self, row_limit: int, byte_limit: int) -> bool:
+        """Whether a query with these limits would have returned all of it."""
+        return self.manifest.row_count <= row_limit and self.manifest.byte_count <= byte_limit

@@ -1,0 +1,22 @@
+"""Finds texts whose literals may be a moment, such as `DATE'today'`."""
+
+from __future__ import annotations
+
+import re
+
+_MOMENTS = re.compile(r"\b(?:now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+_TIMES = re.compile(r"\b(?:date|timestamp|time)", re.IGNORECASE)
+
+
+def names_a_moment(text: str) -> bool:
+    r"""Whether the engine may read a word of this text as the moment of the query.
+
+    Its parser and its optimizer replace such words, and no trace is left in the analyzed plan. An escaped
+    word cannot be seen, so a text with a backslash and a type of time counts too.
+
+    >>> names_a_moment("SELECT DATE ' Today'"), names_a_moment("SELECT known FROM t")
+    (True, False)
+    >>> names_a_moment(r"SELECT TIMESTAMP '\u006eow'"), names_a_moment(r"SELECT '\n'")
+    (True, False)
+    """
+    return bool(_MOMENTS.search(text)) or ("\\" in text and bool(_TIMES.search(text)))

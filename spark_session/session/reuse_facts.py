@@ -1,0 +1,78 @@
+"""Reads what a text depends on besides the rows of its tables, and the states of its views."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+
+from service.model.policies.read_plan import Parts, ReadPlan, lower, name_of
+from service.model.query.reuse import QueryFacts, Reusability
+from service.model.tables.tables import TableName
+from spark_session.java.own_classes import java_instance
+from spark_session.session.view_definitions import ViewDefinitions, ViewText, definition_of
+from spark_session.vetting.reuse import reusability_of
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+
+ViewTexts = Mapping[Parts, ViewText | None]
+
+
+class ReuseFacts:
+    """Asks `ReuseFacts.java` and `ViewDefinitions.java` in the driver's JVM."""
+
+    def __init__(self, gateway: JavaGateway) -> None:
+        self._java = java_instance(gateway, "sluice.reuse.ReuseFacts")
+        self._definitions = ViewDefinitions(gateway)
+
+    def reusability(self, frame: DataFrame) -> Reusability:
+        """Returns whether the analyzed query gives the same result each time."""
+        return reusability_of(json.loads(self._java.read(frame._jdf)))
+
+    def view_texts(self, session: SparkSession, plan: ReadPlan) -> ViewTexts:
+        """Returns all views of the plan as they are now.
+
+        Raises:
+            PySparkException, Py4JError: a catalog does not answer.
+        """
+        return self._definitions.read(session, {view.parts for view in plan.views})
+
+    def states_of(self, session: SparkSession, views: Collection[TableName]) -> Mapping[TableName, str]:
+        """Returns the state of each view that exists, if its catalog says when it changed it.
+
+        Raises:
+            PySparkException, Py4JError: a catalog does not answer.
+        """
+        found = self._definitions.read(session, {view.parts for view in views})
+        return {name_of(parts): text.state for parts, text in found.items() if text is not None}
+
+
+def facts_of(plan: ReadPlan, reusability: Reusability, texts: ViewTexts) -> QueryFacts:
+    """Returns the facts of a query with this plan, whose views are known."""
+    known = {parts: text for parts, text in texts.items() if text is not None}
+    if len(known) < len(texts) or _has_selector(plan):
+        reusability = Reusability.OTHER_SOURCE
+    return QueryFacts(
+        plan,
+        reusability,
+        {name_of(parts): text.state for parts, text in known.items()},
+        dict(_definitions_of(plan, texts)),
+        tuple(json.loads(text.text)[0] for text in known.values()),
+    )
+
+
+def _definitions_of(plan: ReadPlan, texts: ViewTexts) -> Iterator[tuple[Parts, str]]:
+    for view in plan.views:
+        below = plan.below(view)
+        if below <= texts.keys():
+            found = definition_of(view.parts, {parts: texts[parts] for parts in below})
+            if found is not None:
+                yield view.parts, found
+
+
+def _has_selector(plan: ReadPlan) -> bool:
+    """Whether a name selects a version: a table of that name would take its place, without a commit."""
+    return any(lower(table.parts) != lower(table.name.parts) for table in plan.tables)
