@@ -27,6 +27,7 @@ from service.model.query.pruning import ScanRecord
 from service.model.query.query import Parameters, QueryRecord, QueryState
 from service.model.query.replicas import Decided, OpenQuery
 from service.model.query.results import Column, Manifest
+from service.model.query.reuse import PlanReads
 from service.model.tables.tables import TableAt, TableFacts, TableListing, TableName
 from service.model.tables.views import View, ViewReading
 
@@ -76,7 +77,8 @@ class EngineResult:
     `planned_tables` are the tables, in lower case, whose scans keep files to read in the plan, whatever was
     read in the end; None when it is unknown. `with_totals` adds the totals of every level to skipped scans;
     only the engine knows all of them. `lineage` names the source columns of each result column, None when it
-    is unknown. `applied` are the names of the policies that it applied; None when it is unknown.
+    is unknown. `applied` are the names of the policies that it applied; None when it is unknown. `reads` are
+    the tables as its plan read them, None when it is unknown.
     """
 
     rows: pa.Table
@@ -90,6 +92,7 @@ class EngineResult:
     with_totals: Callable[[Sequence[ScanRecord]], tuple[ScanRecord, ...]] = tuple
     lineage: Callable[[], ColumnLineage | None] = lambda: None
     applied: tuple[str, ...] | None = None
+    reads: Callable[[], PlanReads | None] = lambda: None
 
 
 class Engine(Protocol):

@@ -33,12 +33,12 @@ def reuse_facts(session: WarmSession, statement: Statement) -> QueryFacts:
     ) as child:
         plan, frame = _planned(session, child, statement)
         if not plan.views:
-            return facts_of(plan, session.reuse_facts.reusability(frame), {})
+            return facts_of(plan, *session.reuse_facts.of(frame), {})
         before = session.reuse_facts.view_texts(child, plan)
         plan, frame = _planned(session, child, statement)
         after = session.reuse_facts.view_texts(child, plan)
-        reusability = session.reuse_facts.reusability(frame)
-        return facts_of(plan, reusability if before == after else Reusability.NOT_UNDERSTOOD, after)
+        reusability, reads = session.reuse_facts.of(frame)
+        return facts_of(plan, reusability if before == after else Reusability.NOT_UNDERSTOOD, reads, after)
 
 
 def _planned(session: WarmSession, child: SparkSession, statement: Statement) -> tuple[ReadPlan, DataFrame]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from service.model.policies.read_plan import Parts, ReadPlan, lower, name_of
-from service.model.query.reuse import QueryFacts, Reusability
+from service.model.query.reuse import PlanReads, QueryFacts, Reusability, TableRead
 from service.model.tables.tables import TableName
 from spark_session.java.own_classes import java_instance
 from spark_session.session.view_definitions import ViewDefinitions, ViewText, definition_of
@@ -28,9 +31,19 @@ class ReuseFacts:
         self._java = java_instance(gateway, "sluice.reuse.ReuseFacts")
         self._definitions = ViewDefinitions(gateway)
 
-    def reusability(self, frame: DataFrame) -> Reusability:
-        """Returns whether the analyzed query gives the same result each time."""
-        return reusability_of(json.loads(self._java.read(frame._jdf)))
+    def of(self, frame: DataFrame) -> tuple[Reusability, PlanReads]:
+        """Returns whether the analyzed query gives the same result each time, and what it reads."""
+        found = json.loads(self._java.read(frame._jdf))
+        reads = tuple(map(_table_read, found["reads"]))
+        return reusability_of(found), PlanReads(reads, has_others=bool(found["others"]))
+
+    def reads(self, frame: DataFrame) -> PlanReads | None:
+        """Returns the tables as the analyzed query reads them; None if the engine no longer can tell."""
+        try:
+            return self.of(frame)[1]
+        except (PySparkException, Py4JError, OSError, AssertionError, AttributeError):
+            # The last two: another thread made PySpark forget the context in the meantime.
+            return None
 
     def view_texts(self, session: SparkSession, plan: ReadPlan) -> ViewTexts:
         """Returns all views of the plan as they are now.
@@ -50,7 +63,7 @@ class ReuseFacts:
         return {name_of(parts): text.state for parts, text in found.items() if text is not None}
 
 
-def facts_of(plan: ReadPlan, reusability: Reusability, texts: ViewTexts) -> QueryFacts:
+def facts_of(plan: ReadPlan, reusability: Reusability, reads: PlanReads, texts: ViewTexts) -> QueryFacts:
     """Returns the facts of a query with this plan, whose views are known."""
     known = {parts: text for parts, text in texts.items() if text is not None}
     if len(known) < len(texts) or _has_selector(plan):
@@ -61,6 +74,19 @@ def facts_of(plan: ReadPlan, reusability: Reusability, texts: ViewTexts) -> Quer
         {name_of(parts): text.state for parts, text in known.items()},
         dict(_definitions_of(plan, texts)),
         tuple(json.loads(text.text)[0] for text in known.values()),
+        reads.tables,
+    )
+
+
+def _table_read(found: Mapping[str, Any]) -> TableRead:
+    return TableRead(
+        name_of(found["name"]),
+        UUID(found["uuid"]),
+        found["schemaId"],
+        found["location"] or "",
+        found["snapshotId"],
+        found["isVersion"],
+        found["hasOptions"],
     )
 
 

@@ -47,6 +47,7 @@ def facts_of_empty_table(
         record_count=0,
         data_file_count=0,
         total_bytes=0,
+        metadata_location=f"memory:/{name}/metadata/{uuid4()}.json",
     )
 
 
@@ -74,6 +75,7 @@ class FakeCatalogs:
             record_count=before.record_count + record_count,
             data_file_count=before.data_file_count + 1,
             total_bytes=before.total_bytes + record_count,
+            metadata_location=f"memory:/{name}/metadata/{uuid4()}.json",
         )
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:

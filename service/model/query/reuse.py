@@ -45,7 +45,7 @@ class ReuseOutcome(StrEnum):
     NOT_REUSABLE = "NOT_REUSABLE"
     NOT_ALLOWED = "NOT_ALLOWED"
     TABLES_UNKNOWN = "TABLES_UNKNOWN"
-    VIEWS_CHANGED = "VIEWS_CHANGED"
+    DEFINITION_CHANGED = "DEFINITION_CHANGED"
     NO_RESULT = "NO_RESULT"
     LIMITS = "LIMITS"
     TOO_OLD = "TOO_OLD"
@@ -61,12 +61,47 @@ class Reused:
 
 
 @dataclass(frozen=True, slots=True)
+class TableRead:
+    """A reference to a table in a plan, in the state in which the engine loaded it for the plan.
+
+    `is_version`: a version was asked for, and `snapshot_id` is its snapshot. `has_options`: it has options.
+    """
+
+    table: TableName
+    table_uuid: UUID
+    schema_id: int
+    metadata_location: str
+    snapshot_id: int | None
+    is_version: bool = False
+    has_options: bool = False
+
+    @property
+    def state(self) -> str:
+        """A state that no two commits of any table share."""
+        return state_of(self.table_uuid, self.metadata_location)
+
+
+def state_of(table_uuid: UUID, metadata_location: str) -> str:
+    """Returns the state of a table: a metadata file never changes, and each commit writes a new one."""
+    return f"{table_uuid} {metadata_location}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReads:
+    """The references to tables in the plan that ran. `has_others`: it reads something else, too."""
+
+    tables: tuple[TableRead, ...]
+    has_others: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class QueryFacts:
     """What the engine knows of a text before it runs, and what of it may change.
 
     `plan` has the tables and views that it reads, where. `views` has the state of each view, which no two
     changes of it share, `definitions` the digest of each with all views below it, and `texts` their texts.
-    `reusability` is that of the text with the policies of the principal that it was analyzed for.
+    `reads` are its references to tables as it was analyzed. `reusability` is that of the text with the
+    policies of the principal that it was analyzed for.
     """
 
     plan: ReadPlan
@@ -74,6 +109,7 @@ class QueryFacts:
     views: Mapping[TableName, str] = field(default_factory=dict)
     definitions: Mapping[Parts, str] = field(default_factory=dict)
     texts: tuple[str, ...] = ()
+    reads: tuple[TableRead, ...] = ()
 
     @property
     def tables(self) -> tuple[TableName, ...]:

@@ -25,7 +25,8 @@ class PrunedQuery:
     scans that an empty set or cached rows made unnecessary, as 0 of their total. `referenced` are all tables
     of a pruned text in that form, as filters may make more scans unnecessary. `relations` and `properties`
     are what the rewritten text needs of the engine; `cached_tables` are the tables of these relations. The
-    rows are right only if the `unpinned` tables have not changed when the rows are there.
+    rows are right only if the `unpinned` tables have not changed when the rows are there. `facts` are those
+    of the tables that a rewritten text was made from.
     """
 
     sql: str
@@ -46,6 +47,7 @@ class PrunedQuery:
     parse_ms: int = 0
     detect_ms: int = 0
     filters_ms: int = 0
+    facts: tuple[TableFacts, ...] = ()
 
     def as_written(self, sql: str, reason: Reason = Reason.REWRITE_REJECTED) -> PrunedQuery:
         """Returns the query unpruned, after the engine rejected the text or its rows were unusable."""

@@ -89,6 +89,7 @@ def rewritten(
         unpinned=_unpinned(detected, applied, pinned, bounds),
         skipped=skipped_scans_of(applied, local.values(), detected),
         referenced=referenced_scans(detected) if applied else (),
+        facts=tuple(detected.facts.values()),
     )
 
 

@@ -33,6 +33,7 @@ from service.query.lifecycle.reuse_lookup import ReuseBounds, ReuseLookup, Reuse
 from service.query.lifecycle.reuse_steps import Found, Ticket
 from service.query.reuse.kept_results import Run, age_ms, reusable_result
 from service.query.reuse.live_states import LiveStates
+from service.query.reuse.table_states import has_read
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
@@ -48,7 +49,7 @@ class ResultReuse:
     """Implements `Reuse`. Any thread may call any method.
 
     A result belongs to a key, which has the text, its values, the states of all tables and views, and what
-    policies show of them. It is kept only if the states were the same before and after its query ran.
+    policies show of them. It is kept only if its plan has read these states, or nothing changed while it ran.
     """
 
     def __init__(self, ports: ReusePorts, bounds: ReuseBounds) -> None:
@@ -109,12 +110,23 @@ class ResultReuse:
         """See `Reuse`."""
         if manifest.is_truncated or manifest.byte_count > self._bounds.max_result_bytes:
             return
-        if not ticket.states.is_same(self._lookup.live_states().of(ticket.facts)):
+        if not self._has_read(ticket, query, result):
             return
         run = Run(query.query_id, result, manifest, query.pruned.cached_tables)
         kept = reusable_result(run, ticket.states.at, ticket.states.facts)
         self._ports.index.put(ticket.key, kept)
         self._equal.keep(query.query_id, KeptResult(ticket.key, kept))
+
+    def _has_read(self, ticket: Ticket, query: QueryHandle, result: EngineResult) -> bool:
+        """Whether the result is that of the ticket's states: its plan says so, or nothing has changed."""
+        reads, rewritten = result.reads(), query.pruned
+        if reads is not None:
+            facts = rewritten.facts if rewritten.rewritten_sql is not None else None
+            views = ticket.facts.views
+            has_views = not views or self._ports.views.states_of(views) == views
+            if has_views and has_read(reads, ticket.states.facts, facts):
+                return True
+        return ticket.states.is_same(self._lookup.live_states().of(ticket.facts))
 
     def complete(self, ticket: Ticket, query: QueryHandle, lineage: ResultLineage | None) -> None:
         """See `Reuse`."""

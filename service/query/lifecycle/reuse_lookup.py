@@ -17,12 +17,13 @@ from service.query.reuse.kept_results import outcome_of
 from service.query.reuse.known_texts import KnownTexts
 from service.query.reuse.live_states import LiveStates
 from service.query.reuse.result_key import TextKey, policy_fingerprint, result_key
+from service.query.reuse.table_states import has_these_columns
 from service.reuse_ports import FactReader, ResultIndex, ViewStates
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
 
-_NOT_LEARNED = (ReuseOutcome.UNKNOWN_TEXT, ReuseOutcome.VIEWS_CHANGED)
+_NOT_LEARNED = (ReuseOutcome.UNKNOWN_TEXT, ReuseOutcome.DEFINITION_CHANGED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +103,9 @@ class ReuseLookup:
         states = live.of(facts)
         if states is None:
             return Found(ReuseOutcome.TABLES_UNKNOWN)
-        if states.views != facts.views:
+        if states.views != facts.views or not has_these_columns(facts.reads, states.facts):
             self._texts.forget(text)
-            return Found(ReuseOutcome.VIEWS_CHANGED, shared=unsure)
+            return Found(ReuseOutcome.DEFINITION_CHANGED, shared=unsure)
         key = result_key(text, self._bounds.settings, policies, states.tables, states.views)
         kept = self._ports.index.find(key)
         outcome = outcome_of(kept, request, self._ports.clock.now(), self._bounds.max_age_ms)

@@ -9,7 +9,7 @@ from datetime import datetime
 from service.model.query.reuse import QueryFacts
 from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.ports import Catalogs, Clock
-from service.query.reuse.result_key import table_state
+from service.query.reuse.table_states import table_state
 from service.reuse_ports import ViewStates
 
 

@@ -8,7 +8,7 @@ import re
 _PARTS = re.compile(
     r"(?P<quoted>'[^']*'|\"[^\"]*\"|`[^`]*`)"
     r"|(?P<hint>/\*\+.*?\*/)"
-    r"|(?P<blank>(?:[ \t\r\n]+|--[^\r\n]*|/\*(?!\+).*?\*/)+)"
+    r"|(?P<blank>[ \t\r\n]+|--[^\r\n]*|/\*.*?\*/)"
     r"|(?P<open>'|\"|`|/\*)",
     re.DOTALL,
 )
@@ -30,9 +30,14 @@ def normalized_text(sql: str) -> str:
     written: list[str] = []
     place = 0
     for part in _PARTS.finditer(sql):
-        if part["open"] is not None or "/*" in part[0][2:]:
+        if part["open"] is not None or (part["quoted"] is None and "/*" in part[0][2:]):
             return sql
-        written.append(sql[place : part.start()])
-        written.append(" " if part["blank"] is not None else part[0])
+        between = sql[place : part.start()]
+        is_after_blank = not between and written[-1:] == [" "]
+        written += [between] if between else []
+        if part["blank"] is None:
+            written.append(part[0])
+        elif not is_after_blank:
+            written.append(" ")
         place = part.end()
     return "".join((*written, sql[place:])).strip(" ;")

@@ -11,7 +11,7 @@ from service.model.policies.decisions import Access
 from service.model.policies.read_plan import ReadView
 from service.model.query.query import Parameters, QueryRequest
 from service.model.query.reuse import QueryFacts
-from service.model.tables.tables import TableFacts, TableName, TableSource
+from service.model.tables.tables import TableName
 from service.policies.granted_reads import allow_unread, guarded_places
 from service.query.reuse.normalized_text import normalized_text
 
@@ -69,16 +69,6 @@ def policy_fingerprint(facts: QueryFacts, access: Access) -> str:
         for place in guarded_places(facts.plan, access, definition)
     ]
     return _digest(places) if places else ""
-
-
-def table_state(facts: TableFacts) -> str | None:
-    """Returns a state that no two commits of any table share; None if the catalog does not say.
-
-    A metadata file never changes, and each commit writes a new one.
-    """
-    if facts.source is not TableSource.ICEBERG or not facts.metadata_location:
-        return None
-    return f"{facts.table_uuid} {facts.metadata_location}"
 
 
 def result_key(

@@ -2,10 +2,13 @@ package sluice.reuse;
 
 import static sluice.collections.Lists.list;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.iceberg.BaseMetadataTable;
+import org.apache.iceberg.HasTableOperations;
 import org.apache.iceberg.spark.source.SparkTable;
 import org.apache.spark.sql.catalyst.analysis.AsOfTimestamp;
 import org.apache.spark.sql.catalyst.expressions.Cast;
@@ -16,9 +19,15 @@ import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
+import org.apache.spark.sql.catalyst.plans.logical.CTERelationRef;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
+import org.apache.spark.sql.catalyst.plans.logical.Range;
+import org.apache.spark.sql.catalyst.plans.logical.UnionLoopRef;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import sluice.policies.RelationNames;
 import sluice.statements.PlanVetting;
 
 /** Collects the names of everything in a plan, and what of it may give another result each time. */
@@ -28,7 +37,18 @@ final class Dependencies {
     private final Set<String> expressions = new TreeSet<>();
     private final Set<String> nondeterministic = new TreeSet<>();
     private final Set<String> others = new TreeSet<>();
+    private final List<TableRead> reads = new ArrayList<>();
     private boolean isMomentary;
+
+    /** A reference to a table, in the state in which it was loaded for this plan. */
+    record TableRead(
+        List<String> name,
+        String uuid,
+        int schemaId,
+        String location,
+        Long snapshotId,
+        @JsonProperty("isVersion") boolean isVersion,
+        boolean hasOptions) {}
 
     void addPlan(LogicalPlan plan) {
         nodes.add(PlanVetting.nameOf(plan));
@@ -37,6 +57,8 @@ final class Dependencies {
         }
         if (plan instanceof DataSourceV2Relation relation) {
             addTable(relation);
+        } else if (list(plan.children()).isEmpty() && !isWithoutTable(plan)) {
+            others.add(PlanVetting.nameOf(plan));
         }
         if (!isBarrier(plan)) {
             addAll(list(plan.expressions()));
@@ -47,14 +69,35 @@ final class Dependencies {
     }
 
     private void addTable(DataSourceV2Relation relation) {
-        if (!(relation.table() instanceof SparkTable table)) {
+        List<String> name = RelationNames.nameOf(relation);
+        if (name == null
+            || !(relation.table() instanceof SparkTable loaded)
+            || loaded.table() instanceof BaseMetadataTable
+            || !(loaded.table() instanceof HasTableOperations table)) {
             others.add(relation.table().getClass().getName());
-        } else if (table.table() instanceof BaseMetadataTable) {
-            others.add("Metadata");
-        } else if (relation.timeTravelSpec().isDefined() && relation.timeTravelSpec().get() instanceof AsOfTimestamp) {
+            return;
+        }
+        boolean isVersion = relation.timeTravelSpec().isDefined();
+        reads.add(new TableRead(
+            name,
+            loaded.table().uuid().toString(),
+            loaded.table().schema().schemaId(),
+            table.operations().current().metadataFileLocation(),
+            loaded.snapshotId(),
+            isVersion,
+            !relation.options().isEmpty()));
+        if (isVersion && relation.timeTravelSpec().get() instanceof AsOfTimestamp) {
             // It may have been computed from the present, and nothing in the plan says so.
             isMomentary = true;
         }
+    }
+
+    private static boolean isWithoutTable(LogicalPlan node) {
+        return node instanceof LocalRelation
+            || node instanceof OneRowRelation
+            || node instanceof Range
+            || node instanceof CTERelationRef
+            || node instanceof UnionLoopRef;
     }
 
     private void addAll(List<Expression> values) {
@@ -100,6 +143,10 @@ final class Dependencies {
 
     Set<String> nondeterministic() {
         return nondeterministic;
+    }
+
+    List<TableRead> reads() {
+        return reads;
     }
 
     Set<String> others() {
