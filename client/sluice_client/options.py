@@ -29,6 +29,8 @@ class QueryOptions(TypedDict, total=False):
     """Kept with the query's record."""
     dynamic_filtering: Mapping[str, Any]
     """How scans may be pruned, as the field `dynamicFiltering` of POST /query has it."""
+    reuse_result: bool | Literal["REFRESH"]
+    """Whether an earlier result may be the answer; `REFRESH` runs the query and replaces that result."""
     request_id: UUID
     """Made by the client, unless it is given. The same id is the same query, which does not run again."""
 

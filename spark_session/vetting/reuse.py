@@ -1,6 +1,6 @@
 """Decides whether an analyzed query gives the same result each time, as long as its tables stay the same.
 
-Names are those of Spark's classes. What is not listed elsewhere as harmless is not reused.
+Names are those of Spark's classes. A query is not reused if it has a class that is not listed as harmless.
 """
 
 from __future__ import annotations

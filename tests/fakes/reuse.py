@@ -1,4 +1,4 @@
-"""What texts read, and the states of views, as a test says."""
+"""Facts of texts, and states of views, as a test sets them."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from sluice_client.calls import JsonBody
@@ -28,6 +28,7 @@ class QueryRequest:
     byte_limit: int | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     dynamic_filtering: Mapping[str, Any] = field(default_factory=dict)
+    reuse_result: bool | Literal["REFRESH"] | None = None
     request_id: UUID = field(default_factory=uuid4)
 
     def to_run(self, wait_s: float, *, is_canceled_after: bool = False) -> JsonBody:
@@ -36,7 +37,9 @@ class QueryRequest:
         Raises:
             DataNotSupported: the text or a parameter cannot be sent.
         """
-        more = {"onWaitTimeout": "CANCEL"} if is_canceled_after else {}
+        more: dict[str, Any] = {"onWaitTimeout": "CANCEL"} if is_canceled_after else {}
+        if self.reuse_result is not None:
+            more["reuseResult"] = self.reuse_result
         wait = {"waitTimeout": milliseconds(wait_s), "format": _FORMAT, "requestId": str(self.request_id)}
         return _body(self._asked() | wait | more)
 

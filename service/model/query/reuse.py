@@ -38,7 +38,7 @@ class Reusability(StrEnum):
 
 
 class ReuseOutcome(StrEnum):
-    """What became of a lookup for an earlier result."""
+    """The outcome of a lookup for an earlier result."""
 
     HIT = "HIT"
     UNKNOWN_TEXT = "UNKNOWN_TEXT"
@@ -80,6 +80,12 @@ class TableRead:
         """A state that no two commits of any table share."""
         return state_of(self.table_uuid, self.metadata_location)
 
+    @property
+    def columns(self) -> str:
+        """A text that is the same only for equal columns: those of a version may change with any commit."""
+        is_fixed = not self.is_version and not self.has_options
+        return f"{self.table_uuid} schema {self.schema_id}" if is_fixed else self.state
+
 
 def state_of(table_uuid: UUID, metadata_location: str) -> str:
     """Returns the state of a table: a metadata file never changes, and each commit writes a new one."""
@@ -96,7 +102,7 @@ class PlanReads:
 
 @dataclass(frozen=True, slots=True)
 class QueryFacts:
-    """What the engine knows of a text before it runs, and what of it may change.
+    """Facts that the engine knows of a text before it runs.
 
     `plan` has the tables and views that it reads, where. `views` has the state of each view, which no two
     changes of it share, `definitions` the digest of each with all views below it, and `texts` their texts.

@@ -47,7 +47,7 @@ class EqualQueries:
     """Knows which query leads the others that wait for the same. Any thread may call it.
 
     A follower is an open query like any other: its own deadline and cancellation end it, and it counts as
-    waiting. What happens to it when its leader has ended is decided by who takes it out.
+    waiting. When its leader has ended, whoever takes it out decides whether it runs.
     """
 
     def __init__(self) -> None:
@@ -78,15 +78,15 @@ class EqualQueries:
             if flight is not None:
                 flight.kept = kept
 
-    def take_unsure(self, query_id: UUID) -> list[Follower]:
+    def take_undecided(self, query_id: UUID) -> list[Follower]:
         """Takes out the followers of this leader that do not know yet whether they are equal."""
         with self._lock:
             flight = self._by_leader.get(query_id)
             if flight is None:
                 return []
-            unsure = [follower for follower in flight.followers if follower.key is None]
+            undecided = [follower for follower in flight.followers if follower.key is None]
             flight.followers = [follower for follower in flight.followers if follower.key is not None]
-            return unsure
+            return undecided
 
     def end(self, query_id: UUID) -> Flight | None:
         """Ends the lead of this query, and returns what it led; None if it led nothing."""

@@ -103,7 +103,7 @@ class ResultReuse:
             found, live = self._lookup.looked_up(query)
             ticket = self._ticket(query, found, choice)
             span.note({"sluice.outcome": found.outcome.value})
-        self._place_unsure(query, live)
+        self._place_undecided(query, live)
         return ticket
 
     def keep(self, ticket: Ticket, query: QueryHandle, result: EngineResult, manifest: Manifest) -> None:
@@ -199,8 +199,8 @@ class ResultReuse:
                 # Its result is not for others. To wait for one another would only make them late.
                 self._place_again(follower, None)
 
-    def _place_unsure(self, query: QueryHandle, live: LiveStates) -> None:
-        for follower in self._equal.take_unsure(query.query_id):
+    def _place_undecided(self, query: QueryHandle, live: LiveStates) -> None:
+        for follower in self._equal.take_undecided(query.query_id):
             self._place_again(follower, self._lookup.found(follower.query, live))
 
     def _place_again(self, follower: Follower, found: Found | None) -> None:

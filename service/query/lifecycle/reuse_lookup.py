@@ -42,7 +42,7 @@ class ReuseBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReusePorts:
-    """What the reuse of results needs from outside."""
+    """The external parts that the reuse of results needs."""
 
     facts: FactReader
     views: ViewStates
@@ -86,10 +86,10 @@ class ReuseLookup:
         """Returns what is kept for the query, without asking the engine what its text reads."""
         request = query.request
         text = TextKey.of(request)
-        unsure = (text, request.row_limit, request.byte_limit)
+        undecided = (text, request.row_limit, request.byte_limit)
         facts = self._texts.facts(text)
         if facts is None:
-            return Found(ReuseOutcome.UNKNOWN_TEXT, shared=unsure)
+            return Found(ReuseOutcome.UNKNOWN_TEXT, shared=undecided)
         try:
             policies = policy_fingerprint(facts, query.access)
         except GatewayError:
@@ -97,7 +97,7 @@ class ReuseLookup:
             return Found(ReuseOutcome.NOT_ALLOWED)
         reusability = self._texts.reusability(text, policies)
         if reusability is None:
-            return Found(ReuseOutcome.UNKNOWN_TEXT, shared=unsure)
+            return Found(ReuseOutcome.UNKNOWN_TEXT, shared=undecided)
         if reusability is not Reusability.REUSABLE:
             return Found(ReuseOutcome.NOT_REUSABLE)
         states = live.of(facts)
@@ -105,7 +105,7 @@ class ReuseLookup:
             return Found(ReuseOutcome.TABLES_UNKNOWN)
         if states.views != facts.views or not has_these_columns(facts.reads, states.facts):
             self._texts.forget(text)
-            return Found(ReuseOutcome.DEFINITION_CHANGED, shared=unsure)
+            return Found(ReuseOutcome.DEFINITION_CHANGED, shared=undecided)
         key = result_key(text, self._bounds.settings, policies, states.tables, states.views)
         kept = self._ports.index.find(key)
         outcome = outcome_of(kept, request, self._ports.clock.now(), self._bounds.max_age_ms)

@@ -1,4 +1,4 @@
-"""What the life of a query needs of the reuse of results."""
+"""The steps of a query's life that the reuse of results takes part in."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """What a query that runs leaves for others: its key, and the states that it began with.
+    """A running query's claim to be kept for others: its key, and the states that it began with.
 
     `is_answered`: the query need not run, because an earlier result has answered it.
     """

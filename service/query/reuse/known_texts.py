@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import dataclass
+from hashlib import sha256
 
 from service.bounded_lru import BoundedLru
 from service.model.policies.decisions import Access
@@ -22,45 +24,64 @@ _FIXED_BYTES = 4_000
 class KnownTexts:
     """Caches facts by text, and whether it may be reused by text and policies. Any thread may call it.
 
-    Facts are those of the views that they name: who uses them checks that these have not changed.
+    Facts are those of one definition of the views and columns that they name. Who uses them checks that these
+    are the present ones, and forgets the text otherwise.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._facts: BoundedLru[TextKey, QueryFacts] = BoundedLru(MAX_TEXTS, MAX_BYTES)
-        self._judged: BoundedLru[tuple[TextKey, str], tuple[Reusability, int]] = BoundedLru(
-            MAX_TEXTS, MAX_BYTES
-        )
+        self._facts: BoundedLru[TextKey, _Known] = BoundedLru(MAX_TEXTS, MAX_BYTES)
+        self._decided: BoundedLru[tuple[TextKey, str, str], _Decided] = BoundedLru(MAX_TEXTS, MAX_BYTES)
 
     def facts(self, text: TextKey) -> QueryFacts | None:
         """Returns what is known of the text."""
-        return self._facts.get(text)
+        known = self._facts.get(text)
+        return None if known is None else known.facts
 
     def reusability(self, text: TextKey, policies: str) -> Reusability | None:
         """Returns whether the text may be reused with these policies; None if that is not known."""
-        now_ms = self._clock.elapsed_ms()
-        found = self._judged.get((text, policies))
-        if found is None or (found[0] is not Reusability.REUSABLE and now_ms - found[1] > REFUSED_FOR_MS):
+        known = self._facts.get(text)
+        found = None if known is None else self._decided.get((text, policies, known.definition))
+        if found is None:
             return None
-        return found[0]
+        is_old = self._clock.elapsed_ms() - found.at_ms > REFUSED_FOR_MS
+        return None if is_old and found.reusability is not Reusability.REUSABLE else found.reusability
 
-    def learn(self, text: TextKey, facts: QueryFacts, request: QueryRequest, access: Access) -> QueryFacts:
-        """Keeps facts that were read for a principal, and returns them with the final say on their reuse.
+    def learn(self, text: TextKey, facts: QueryFacts, request: QueryRequest, access: Access) -> None:
+        """Keeps facts that were read for a principal.
 
         Raises:
             TableAccessDenied, ViewChanged: the principal may not read something of it.
         """
-        if _is_momentary(facts, request):
-            facts = replace(facts, reusability=Reusability.TIME_DEPENDENT)
+        known = _Known(facts, _definition_of(facts))
+        reusability = Reusability.TIME_DEPENDENT if _is_momentary(facts, request) else facts.reusability
         size = _FIXED_BYTES + 2 * len(text.sql)
-        self._facts.put(text, facts, size)
-        judged = (facts.reusability, self._clock.elapsed_ms())
-        self._judged.put((text, policy_fingerprint(facts, access)), judged, size)
-        return facts
+        self._facts.put(text, known, size)
+        key = (text, policy_fingerprint(facts, access), known.definition)
+        self._decided.put(key, _Decided(reusability, self._clock.elapsed_ms()), size)
 
     def forget(self, text: TextKey) -> None:
-        """Forgets the text: one of its views has changed."""
+        """Forgets the text: one of its views or columns has changed."""
         self._facts.drop(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    facts: QueryFacts
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    reusability: Reusability
+    at_ms: int
+
+
+def _definition_of(facts: QueryFacts) -> str:
+    """Returns a text that is the same only for analyses of the same views and columns."""
+    views = sorted((str(view), state) for view, state in facts.views.items())
+    columns = sorted({(str(read.table), read.columns) for read in facts.reads})
+    return sha256(json.dumps([views, columns]).encode()).hexdigest()
 
 
 def _is_momentary(facts: QueryFacts, request: QueryRequest) -> bool:

@@ -1,4 +1,4 @@
-"""The states of tables and views, asked anew for each submission."""
+"""The states of tables and views, asked for each submission."""
 
 from __future__ import annotations
 

@@ -45,9 +45,7 @@ def _is_same(facts: TableFacts, known: TableFacts | None) -> bool:
 
 
 def _has_these_columns(read: TableRead, facts: TableFacts) -> bool:
-    if read.is_version or read.has_options:
-        return read.state == table_state(facts)
-    return (read.table_uuid, read.schema_id) == (facts.table_uuid, facts.schema_id)
+    return read.columns in (table_state(facts), f"{facts.table_uuid} schema {facts.schema_id}")
 
 
 def _is_in_state(read: TableRead, now: Mapping[TableName, TableFacts]) -> bool:

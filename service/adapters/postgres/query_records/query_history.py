@@ -110,7 +110,7 @@ def _listed(listing: QueryListing) -> Executable:
 
 def _scanned(since: datetime, table: str | None) -> Executable:
     statement = select(*_SCANNED).join(QueryRow, QueryRow.query_id == ScanRow.query_id)
-    # A query that reused a result read nothing, and pruning did not spare it anything.
+    # A query that reused a result read nothing, with or without pruning.
     statement = statement.where(QueryRow.submitted_at >= since, QueryRow.reused_from.is_(None))
     statement = statement.group_by(ScanRow.table_name)
     return statement if table is None else statement.where(ScanRow.table_name == storable(table))

@@ -360,13 +360,28 @@ def test_callers_of_another_policy_do_not(rig: Rig, other: Access) -> None:
     assert rig.is_reused(access=access(SALES, where="region = 'A'"))
 
 
-def test_each_policy_is_judged_on_its_own(rig: Rig) -> None:
+def test_whether_a_text_is_reused_depends_on_the_policies_too(rig: Rig) -> None:
     rig.ran(access=access(SALES))
     rig.facts.put(SQL, SALES, reusability=Reusability.TIME_DEPENDENT)
     of_user = access(SALES, where="region = current_user()")
     rig.ran(access=of_user)
     assert not rig.is_reused(access=of_user)
     assert rig.is_reused(access=access(SALES))
+
+
+def test_another_definition_of_a_view_decides_for_all_policies_again(rig: Rig) -> None:
+    rig.views.states[VIEW] = "first"
+    rig.facts.put(OF_VIEW, SALES, views=(VIEW,))
+    one, other = access(SALES, VIEW), access(SALES, VIEW, where="region = 'A'")
+    for each in (one, other):
+        rig.ran(OF_VIEW, access=each)
+        assert rig.is_reused(OF_VIEW, access=each)
+    rig.views.states[VIEW] = "second"
+    rig.facts.put(OF_VIEW, SALES, views=(VIEW,), reusability=Reusability.NONDETERMINISTIC)
+    for each in (one, other):
+        rig.ran(OF_VIEW, access=each)
+        assert not rig.is_reused(OF_VIEW, access=each)
+    assert len(rig.facts.asked) == 4
 
 
 # ---- equal queries that are open at once ------------------------------------------------------------
