@@ -29,6 +29,7 @@ from bench import (
     policed_star_queries,
     policy_decisions,
     pruning_step,
+    reused_result,
     select_one,
     small_ingests,
     star_queries,
@@ -74,6 +75,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         "select-1": Measure(select_one.__doc__ or "", select_one.measure, select_one.draw),
         "beside-heavy": Measure(beside_heavy.__doc__ or "", beside_heavy.measure, beside_heavy.draw),
+        "reused-result": Measure(reused_result.__doc__ or "", reused_result.measure, reused_result.draw),
         "tracing": Measure(tracing_cost.__doc__ or "", tracing_cost.measure, tracing_cost.draw),
         "policy-decisions": Measure(
             policy_decisions.__doc__ or "", policy_decisions.measure, policy_decisions.draw

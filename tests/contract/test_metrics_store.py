@@ -16,6 +16,7 @@ from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.errors import MetricsStoreDown
 from service.model.operations.health import PartState
+from service.model.query.reuse import Reused
 from service.ports import QueryStore
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_records import SUBMITTED_AT, full_record, short_record
@@ -58,6 +59,12 @@ def test_a_record_comes_back_as_it_was_written(store: QueryStore) -> None:
     records = [full_record(), short_record()]
     store.record(records)
     assert [store.find(record.query_id) for record in records] == records
+
+
+def test_a_record_names_the_query_whose_result_it_reused(store: QueryStore) -> None:
+    record = replace(short_record(), reused=Reused(uuid4(), 5 << 40))
+    store.record([record])
+    assert store.find(record.query_id) == record
 
 
 def test_a_record_written_twice_stays_as_it_was(store: QueryStore) -> None:

@@ -16,6 +16,7 @@ from service.model.filters.filtering import FilterSource, Reason
 from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing, TablePruning, summary_of
 from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord, QueryState
+from service.model.query.reuse import Reused
 from service.ports import QueryHistory, QueryStore
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
@@ -127,6 +128,14 @@ def test_pruning_is_summed_by_table(archive: Archive) -> None:
             collection_ms=17,
         )
     ]
+
+
+def test_a_reused_result_is_not_something_that_pruning_skipped(archive: Archive) -> None:
+    ran = replace(short_record(), scans=(scan(FACT, 10, 1),))
+    reused = replace(short_record(), scans=(scan(FACT, 10, 0),), reused=Reused(ran.query_id, 5))
+    archive.store.record([ran, reused])
+    [found] = archive.history.pruning(SUBMITTED_AT, None)
+    assert (found.query_count, found.scan_count, found.data_files) == (1, 1, Selection(30, 3))
 
 
 def test_a_table_that_was_pruned_away_and_one_without_filters_are_both_reported(archive: Archive) -> None:

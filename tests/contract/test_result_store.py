@@ -142,6 +142,43 @@ def test_a_result_larger_than_the_store_is_refused_and_nothing_else_is_lost(make
     assert store.chunk(stored, 0) == numbers(1)
 
 
+def test_a_shared_result_lives_as_long_as_either_query(make: MakeStore, clock: FakeClock) -> None:
+    store, other = make(), uuid4()
+    query_id = put(store, numbers(5))
+    clock.advance(HOUR / 2)
+    assert store.share(query_id, other)
+    store.drop(query_id)
+    assert store.chunk(other, 0) == numbers(5)
+    clock.advance(HOUR - timedelta(milliseconds=1))
+    assert store.chunk(other, 0) == numbers(5)
+    clock.advance(timedelta(milliseconds=1))
+    with pytest.raises(ResultExpired):
+        store.chunk(other, 0)
+
+
+def test_a_result_that_is_gone_cannot_be_shared(make: MakeStore, clock: FakeClock) -> None:
+    store = make()
+    dropped, expired = put(store, numbers(1)), put(store, numbers(1))
+    store.drop(dropped)
+    clock.advance(HOUR)
+    for gone in (dropped, expired, uuid4()):
+        assert not store.share(gone, uuid4())
+
+
+def test_shared_rows_take_their_room_once(make: MakeStore) -> None:
+    store = make(total_bytes=20_000)
+    first = put(store, numbers(1_000))
+    others = [uuid4() for _ in range(50)]
+    assert all(store.share(first, other) for other in others)
+    second = put(store, numbers(1_000))
+    assert all(store.chunk(each, 0) == numbers(1_000) for each in (first, *others, second))
+    third = put(store, numbers(1_000))
+    for gone in (first, *others):
+        with pytest.raises(ResultExpired):
+            store.chunk(gone, 0)
+    assert store.chunk(second, 0) == store.chunk(third, 0) == numbers(1_000)
+
+
 # ---- the store on the disk ------------------------------------------------------------------------
 
 EVERY_TYPE = {
@@ -301,3 +338,29 @@ def test_many_threads_put_read_and_drop_at_once(make_local: Callable[..., LocalR
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_the_file_of_a_shared_result_goes_with_the_last_query(
+    make_local: Callable[..., LocalResultStore], tmp_path: Path
+) -> None:
+    store, other = make_local(), uuid4()
+    query_id = put(store, numbers(1_000))
+    assert store.share(query_id, other)
+    taken = store.use.byte_count
+    store.drop(query_id)
+    store.drop(query_id)
+    assert (store.use.byte_count, store.use.entries) == (taken, 1)
+    assert len(list(tmp_path.rglob("*.arrow"))) == 1
+    store.drop(other)
+    assert (store.use.byte_count, store.use.entries) == (0, 0)
+    assert not list(tmp_path.rglob("*.arrow"))
+
+
+def test_a_file_that_another_process_has_removed_cannot_be_shared(
+    make_local: Callable[..., LocalResultStore], tmp_path: Path
+) -> None:
+    store = make_local()
+    query_id = put(store, numbers(1))
+    [file] = tmp_path.rglob("*.arrow")
+    file.unlink()
+    assert not store.share(query_id, uuid4())

@@ -39,6 +39,9 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     if explanation.error is not None:
         yield ""
         yield f"{explanation.state}: {explanation.error.code}: {explanation.error.detail}"
+    if explanation.reused is not None:
+        yield ""
+        yield f"reused: the result of query {explanation.reused.query_id}, {explanation.reused.age_ms} ms old"
     if explanation.trace_id is not None:
         yield ""
         yield f"trace: {explanation.trace_id}"

@@ -72,6 +72,9 @@ def _head(explanation: Explanation) -> Iterator[str]:
     if explanation.error is not None:
         error = explanation.error
         yield f'<p class="error"><code>{escape(error.code)}</code> {escape(error.detail)}</p>'
+    if explanation.reused is not None:
+        link = f'<a href="{explanation.reused.query_id}">{explanation.reused.query_id}</a>'
+        yield f'<p class="note">Its result is that of query {link}, {explanation.reused.age_ms} ms old.</p>'
     if explanation.verification is not None:
         sentence = VERIFICATIONS[explanation.verification]
         yield f'<p class="note">Verification: {explanation.verification}. {escape(sentence)}</p>'

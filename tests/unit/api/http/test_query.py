@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,6 +11,7 @@ import pytest
 from service.errors import ColumnNotFound, QueryFailed, QueryTimedOut, SqlSyntaxError
 from service.model.operations.resource_groups import QueuePlace
 from service.model.query.query import Parameter, PruningRequest
+from service.model.query.reuse import ReuseChoice, Reused
 from service.model.query.rewrites import RewriteKind
 from tests.fakes.gateway import FakeGateway
 
@@ -159,6 +161,45 @@ async def test_positional_parameters_keep_their_order(
     await send(client, "select ?, ?", parameters=[1.5, None])
     [query] = gateway.queries.by_id.values()
     assert query.request.parameters == (Parameter(1.5), Parameter(None))
+
+
+@pytest.mark.parametrize(
+    ("sent", "choice"),
+    [
+        (True, ReuseChoice.USE),
+        (False, ReuseChoice.NEVER),
+        ("REFRESH", ReuseChoice.REFRESH),
+        (None, None),
+    ],
+)
+async def test_a_query_may_ask_for_an_earlier_result(
+    client: httpx.AsyncClient, gateway: FakeGateway, sent: object, choice: ReuseChoice | None
+) -> None:
+    await send(client, reuseResult=sent)
+    [query] = gateway.queries.by_id.values()
+    assert query.request.reuse is choice
+
+
+@pytest.mark.parametrize("sent", ["true", "refresh", 1, []])
+async def test_any_other_way_to_ask_for_it_is_refused(client: httpx.AsyncClient, sent: object) -> None:
+    response = await send(client, reuseResult=sent)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["pointer"].startswith("/reuseResult")
+
+
+async def test_an_answer_names_the_query_whose_result_it_is(
+    client: httpx.AsyncClient, gateway: FakeGateway
+) -> None:
+    query_id = (await send(client)).json()["queryId"]
+    query = gateway.queries.by_id[UUID(query_id)]
+    query.record = replace(query.record, reused=Reused(UUID(int=7), 5_300))
+    reused = {"from": str(UUID(int=7)), "ageMs": 5_300}
+    assert (await client.get(f"/query/{query_id}")).json()["reused"] == reused
+    explained = await client.get(f"/explain/{query_id}")
+    assert explained.json()["reused"] == reused
+    for accept in ("text/plain", "text/html"):
+        text = (await client.get(f"/explain/{query_id}", headers={"Accept": accept})).text
+        assert str(UUID(int=7)) in text
 
 
 async def test_the_same_request_id_gives_the_same_query(client: httpx.AsyncClient) -> None:
