@@ -119,6 +119,11 @@
 {{- include "sluice.setting" (dict "root" . "name" "result_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "reuse_results" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "reuse_max_age_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "reuse_max_entries" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "reuse_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "reuse_max_result_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_event_streams" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_event_streams_per_caller" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "event_interval_s" "kind" "json") }}
