@@ -94,9 +94,15 @@ class SqlInvalid(CallerError):
 
 
 class StatementNotAllowed(CallerError):
-    """Only queries may be sent: SELECT, WITH, VALUES, TABLE, and set operations of them."""
+    """Only queries may be sent, and the statements SHOW, DESCRIBE and EXPLAIN."""
 
     code = "STATEMENT_NOT_ALLOWED"
+
+
+class SessionRequired(CallerError):
+    """This statement changes a session. Create one with POST /sessions, and send its sessionId."""
+
+    code = "SESSION_REQUIRED"
 
 
 class QueryTooLarge(CallerError):

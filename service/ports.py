@@ -44,8 +44,9 @@ class Statement:
     `relations` maps the names in the text to cached relations; `properties` are engine settings for this
     statement alone. `origin` is the caller's text that this one was made from; empty: this text itself.
     `caller` is the answer of `current_user()`; None: nobody in particular. `access` is what the statement may
-    read. `admit` is called when the plan is there, before the first job; it returns the scheduler's pool for
-    the jobs, or raises `NotAdmitted`, which ends the run. None: nobody has to be asked.
+    read. `explain` is the mode of EXPLAIN in which the plan is the result; None: the rows are. `admit` is
+    called when the plan is there, before the first job; it returns the scheduler's pool for the jobs, or
+    raises `NotAdmitted`, which ends the run. None: nobody has to be asked.
     """
 
     query_id: UUID
@@ -62,6 +63,7 @@ class Statement:
     origin: str = ""
     caller: str | None = None
     admit: Callable[[PlannedWork], str] | None = None
+    explain: str | None = None
 
     def text_fingerprint(self) -> str:
         """Returns the same text for two statements that come from one text with the same values."""

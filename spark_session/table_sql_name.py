@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from service.model.tables.tables import TableName
 
 
@@ -11,4 +13,9 @@ def table_sql_name(name: TableName) -> str:
     >>> table_sql_name(TableName("lake", "sales.eu", "or`ders"))
     '`lake`.`sales`.`eu`.`or``ders`'
     """
-    return ".".join(f"`{part.replace('`', '``')}`" for part in name.parts)
+    return quoted(name.parts)
+
+
+def quoted(parts: Iterable[str]) -> str:
+    """Returns the parts of a name, each quoted."""
+    return ".".join(f"`{part.replace('`', '``')}`" for part in parts)

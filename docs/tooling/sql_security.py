@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from service.ingest.schema_changes.table_properties import accepted_properties
+from spark_session.vetting.commands import METADATA_NODES, SESSION_NODES, TARGET_NODES
 from spark_session.vetting.decision import Decision, Ruling
 from spark_session.vetting.expressions import CALCULATING, EXPRESSIONS
 from spark_session.vetting.functions import (
@@ -64,6 +65,10 @@ other is refused with `INGEST_INVALID`.
 | property | values |
 |---|---|
 """
+_COMMANDS = """Names are those of the statement's own node, and of what it names. A statement of metadata
+cannot be a part of a query. [Metadata](../how-to/metadata.md) says what each shows to whom, and
+[sessions](../how-to/sessions.md) what each changes.
+"""
 _NODES = """Names are Spark's and Iceberg's classes of plan nodes. An unknown one is refused.
 """
 
@@ -85,6 +90,9 @@ def _sections() -> Iterator[str]:
     yield f"## Properties of tables\n\n{_PROPERTIES}{_properties()}"
     yield _section("Plan nodes of a text", PARSED_NODES, _NODES)
     yield _section("Plan nodes of an analyzed query", ANALYZED_NODES)
+    yield _section(
+        "Statements that are no queries", {**METADATA_NODES, **SESSION_NODES, **TARGET_NODES}, _COMMANDS
+    )
     yield _section("Plan nodes that are refused", REFUSED_NODES)
     refused = {name: found for name, found in EXPRESSIONS.items() if found.ruling is Ruling.REFUSED}
     yield _section("Expressions that are refused", refused, _expressions())

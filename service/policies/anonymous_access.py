@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.model.policies.actions import Action
-from service.model.policies.decisions import Allowed, Decision, Definer, Refused
+from service.model.policies.decisions import Allowed, Decision, Definer, Refused, SchemaSight
 from service.model.tables.tables import TableName
 
 _MAY = frozenset({Action.SELECT, Action.INSERT, Action.DESCRIBE})
@@ -26,6 +26,14 @@ class AnonymousAccess:
     def definer_of(self, view: TableName) -> Definer | None:  # noqa: ARG002
         """See `Access`."""
         return None
+
+    def sight_of(self, catalog: str, schema: str) -> SchemaSight:  # noqa: ARG002
+        """See `Access`."""
+        return SchemaSight.SHOWN
+
+    def knows_catalog(self, catalog: str) -> bool:  # noqa: ARG002
+        """See `Access`."""
+        return True
 
 
 ANONYMOUS_ACCESS = AnonymousAccess()

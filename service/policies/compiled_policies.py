@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from service.bounded_lru import BoundedLru
 from service.model.policies.actions import Action
-from service.model.policies.decisions import Allowed, Decision, Definer, Refused
+from service.model.policies.decisions import Allowed, Decision, Definer, Refused, SchemaSight
 from service.model.policies.policies import DefinerView, PolicySet
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.dead_letter_names import sent_to
 from service.model.tables.restrictions import Restriction
 from service.model.tables.tables import TableName
 from service.policies.policy_index import P, PolicyIndex
+from service.policies.schema_sight import knows_catalog, sight_of
 
 _DECISIONS_CACHED = 10_000
 _CACHED_BYTES = 16 << 20
@@ -32,6 +34,7 @@ class CompiledPolicies:
     def __init__(self, policies: PolicySet) -> None:
         self.version = policies.version
         self._grants = _by_role(policies.grants)
+        self._granted = _granted(policies)
         self._admin_grants = [grant for grant in policies.grants if grant.action is Action.ADMIN]
         self._row_filters = _by_role(policies.row_filters)
         self._column_masks = _by_role(policies.column_masks)
@@ -68,6 +71,20 @@ class CompiledPolicies:
         return any(grant.pattern == _EVERY_TABLE and not grant.is_denial for grant in grants) and not any(
             grant.is_denial for grant in grants
         )
+
+    def sight_of(self, roles: frozenset[str], catalog: str, schema: str) -> SchemaSight:
+        """Returns what a principal with these roles may know of a schema."""
+        return sight_of(self._patterns(roles), catalog, schema, partial(self._describes, roles))
+
+    def knows_catalog(self, roles: frozenset[str], catalog: str) -> bool:
+        """Whether a principal with these roles may know that the catalog exists."""
+        return knows_catalog(self._patterns(roles), catalog, partial(self._describes, roles))
+
+    def _patterns(self, roles: frozenset[str]) -> Iterator[TablePattern]:
+        return (pattern for role in sorted(roles) for pattern in self._granted.get(role, ()))
+
+    def _describes(self, roles: frozenset[str], table: TableName) -> bool:
+        return isinstance(self._by_patterns(roles, Action.DESCRIBE, table.in_lower_case()), Allowed)
 
     def _decide(self, roles: frozenset[str], action: Action, table: TableName) -> Decision:
         decided = self._by_patterns(roles, action, table)
@@ -141,6 +158,14 @@ class RoleAccess:
         """See `Access`."""
         return self.policies.definer_of(view)
 
+    def sight_of(self, catalog: str, schema: str) -> SchemaSight:
+        """See `Access`."""
+        return self.policies.sight_of(self.roles, catalog, schema)
+
+    def knows_catalog(self, catalog: str) -> bool:
+        """See `Access`."""
+        return self.policies.knows_catalog(self.roles, catalog)
+
 
 def _definers(views: Sequence[DefinerView]) -> Mapping[TableName, tuple[frozenset[str], str]]:
     """Returns the roles of each view, and the definition that has their rights."""
@@ -151,6 +176,15 @@ def _definers(views: Sequence[DefinerView]) -> Mapping[TableName, tuple[frozense
         # If the roles differ in it, which a store should not have, no view has it.
         found[name] = roles | {each.role}, definition if definition == each.definition else ""
     return found
+
+
+def _granted(policies: PolicySet) -> Mapping[str, tuple[TablePattern, ...]]:
+    """Returns the patterns of each role's grants, each pattern once."""
+    found: defaultdict[str, dict[TablePattern, None]] = defaultdict(dict)
+    for grant in policies.grants:
+        if not grant.is_denial:
+            found[grant.role][grant.pattern] = None
+    return {role: tuple(patterns) for role, patterns in found.items()}
 
 
 def _by_role(policies: Sequence[P]) -> Mapping[str, PolicyIndex[P]]:

@@ -12,7 +12,7 @@ from service.errors import MetricsStoreDown, PoliciesDown
 from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.operations.health import PartHealth, PartState
 from service.model.policies.actions import Action
-from service.model.policies.decisions import Access, Decision, Definer, Refused
+from service.model.policies.decisions import Access, Decision, Definer, Refused, SchemaSight
 from service.model.policies.policies import PolicySet
 from service.model.policies.signs import Outcome, PolicySigns
 from service.model.tables.tables import TableName
@@ -197,6 +197,14 @@ class CountedAccess:
         """See `Access`."""
         definer = self.access.definer_of(view)
         return None if definer is None else replace(definer, access=CountedAccess(definer.access, self.count))
+
+    def sight_of(self, catalog: str, schema: str) -> SchemaSight:
+        """See `Access`."""
+        return self.access.sight_of(catalog, schema)
+
+    def knows_catalog(self, catalog: str) -> bool:
+        """See `Access`."""
+        return self.access.knows_catalog(catalog)
 
 
 def _outcome(decision: Decision) -> Outcome:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from service.ports import EngineResult, Statement
-from spark_session.engine.run_statement import analyzed, milliseconds, shown_plan
+from spark_session.engine.analyzed import analyzed
+from spark_session.engine.run_statement import milliseconds, shown_plan
 from spark_session.results.arrow_schema import arrow_schema
 from spark_session.results.result_types import in_arrow_types, result_columns
 from spark_session.session.warm_session import WarmSession

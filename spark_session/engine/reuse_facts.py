@@ -11,7 +11,7 @@ from service.model.policies.read_plan import ReadPlan
 from service.model.query.reuse import QueryFacts, Reusability
 from service.model.tables.tables import TableName
 from service.ports import Statement
-from spark_session.engine.run_statement import analyzed
+from spark_session.engine.analyzed import analyzed
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.parameters import spark_arguments
 from spark_session.session.reuse_facts import facts_of

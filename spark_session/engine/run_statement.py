@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from service.errors import QueryCanceled, QueryEnded, QueryFailed
+from service.errors import QueryCanceled, QueryEnded, QueryFailed, SessionRequired
 from service.model.query.query import EngineRun
 from service.ports import EngineResult, Statement
+from spark_session.engine.analyzed import analyzed
+from spark_session.engine.metadata.answer import answer
+from spark_session.engine.metadata.explained import EXPLAIN, HIDDEN_PLAN, explained
 from spark_session.results.result_types import in_arrow_types, result_columns
-from spark_session.session.parameters import spark_arguments
 from spark_session.session.warm_session import WarmSession
+from spark_session.vetting.commands import METADATA, SESSION
 
 HIDDEN_VALUES = (
     "The query failed. Policies restrict what it reads, so the reason is not shown: it may name a value."
 )
-HIDDEN_PLAN = "Policies restrict what this query reads, so its plans are not shown."
-EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 
 
 @dataclass(slots=True)
@@ -66,7 +68,12 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
     with session.children.taken(
         statement.catalog, statement.schema, str(statement.query_id), statement.caller
     ) as child:
-        asked, attempt.applied = analyzed(session, child, statement)
+        found = session.guard.read(child, statement.sql)
+        if statement.explain is not None or found["nodes"][0] in METADATA:
+            return _shown(session, child, statement, found, attempt)
+        if found["nodes"][0] in SESSION:
+            raise SessionRequired
+        asked, attempt.applied = analyzed(session, child, statement, found)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         is_short = session.rows.is_short(frame, statement.row_limit)
         session.guard.allow_planned(frame)
@@ -92,44 +99,31 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         )
 
 
-def analyzed(
-    session: WarmSession, child: SparkSession, statement: Statement
-) -> tuple[DataFrame, tuple[str, ...]]:
-    """Returns the statement as Spark understands it, over what its principal sees, after all checks.
-
-    Also returns the names of the policies that hide something of its tables.
-
-    Raises:
-        TableAccessDenied: its principal may not read a table.
-        CallerError: it is not a query, or a parameter does not fit its type.
-        QueryFailed: a relation that it reads is no longer cached.
-        PySparkException: Spark refused it.
-    """
-    session.guard.allow_queries_only(child, statement.sql, statement.parameters)
-    session.relations.bind(child, statement.relations)
-    for name, value in statement.properties.items():
-        child._jconf.setConfString(name, _with_excluded(child, name, value))
-    asked = child.sql(statement.sql, spark_arguments(statement.parameters))
-    _check(session, asked)
-    return session.table_guards.guarded(
-        child,
-        statement.sql,
-        asked,
-        statement.access,
-        statement.relations.keys(),
-        partial(_check, session),
+def _shown(
+    session: WarmSession,
+    child: SparkSession,
+    statement: Statement,
+    found: Mapping[str, Any],
+    attempt: Attempt,
+) -> EngineResult:
+    """Returns the rows of a statement that asks for metadata or for a plan; it has no scans."""
+    if statement.explain is None and found["nodes"][0] != EXPLAIN:
+        answered = answer(session, child, statement)
+    else:
+        answered = explained(session, child, statement, found)
+    attempt.applied = answered.applied
+    planned = time.monotonic()
+    rows, is_truncated = within(answered.rows, statement)
+    return EngineResult(
+        rows=rows,
+        columns=result_columns(answered.schema),
+        is_truncated=is_truncated,
+        planning_ms=milliseconds(attempt.started, planned),
+        running_ms=0,
+        scans=(),
+        plan_text=str,
+        applied=answered.applied,
     )
-
-
-def _check(session: WarmSession, asked: DataFrame) -> None:
-    session.guard.allow_reading_only(asked)
-    session.guard.allow_size(asked)
-
-
-def _with_excluded(child: SparkSession, name: str, value: str) -> str:
-    """Adds to the rules that are excluded for every session, so that those stay excluded."""
-    before = child.conf.get(EXCLUDED_RULES, "") if name == EXCLUDED_RULES else ""
-    return f"{before},{value}" if before else value
 
 
 def milliseconds(start: float, end: float) -> int:

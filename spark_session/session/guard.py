@@ -8,7 +8,8 @@ adds is refused until it is listed there.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from service.errors import StatementNotAllowed, TableAmbiguous
 from service.model.query.query import Parameters
@@ -54,9 +55,26 @@ class Guard:
             ReadOptionInvalid: a read option has a value that it does not take.
             ParseException: Spark cannot parse it.
         """
+        self.allow(self.read(session, sql), parameters)
+
+    def read(self, session: SparkSession, sql: str) -> Mapping[str, Any]:
+        """Returns what the text is made of, as `StatementReader.java` reports it. Its root is the first node.
+
+        Raises:
+            QueryTooLarge: a CUBE has too many columns to parse it.
+            ParseException: Spark cannot parse it.
+        """
         allow_cube(self._reader.largestCube(sql), self._bounds)
         parser = session._jsparkSession.sessionState().sqlParser()
-        found = json.loads(self._reader.read(parser, sql, self._functions))
+        found: Mapping[str, Any] = json.loads(self._reader.read(parser, sql, self._functions))
+        return found
+
+    def allow(self, found: Mapping[str, Any], parameters: Parameters = ()) -> None:
+        """Checks what was read of a text, as `allow_queries_only` does.
+
+        Raises:
+            StatementNotAllowed, SqlInvalid, QueryTooLarge, ReadOptionInvalid: as `allow_queries_only`.
+        """
         vet_statement(found)
         allow_statement(found, parameters, self._bounds)
 

@@ -115,6 +115,14 @@ class TableGuards:
         texts = self._definitions.read(session, {name, *(below.parts for below in plan.views)})
         return definition_of(name, texts)
 
+    def read(self, session: SparkSession, sql: str, frame: DataFrame) -> ReadPlan:
+        """Returns what an analyzed query reads; `sql` is its text.
+
+        Raises:
+            StatementNotAllowed: it reads something whose name is not known.
+        """
+        return self._read(_Asked(session, sql, FULL_ACCESS), frame)
+
     def _read(self, asked: _Asked, frame: DataFrame) -> ReadPlan:
         plan = ReadPlan.of(self._reader.read(asked.session._jsparkSession, asked.sql, frame._jdf))
         if plan.unknown:

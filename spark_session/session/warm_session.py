@@ -21,6 +21,7 @@ from spark_session.results.scan_metrics import ScanReader
 from spark_session.results.session_table_reader import SessionTableReader
 from spark_session.session.catalog_watch import CatalogWatch
 from spark_session.session.child_sessions import ChildSessions
+from spark_session.session.commands import CommandReader
 from spark_session.session.cpu_times import CpuTimeReader
 from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
@@ -76,6 +77,7 @@ class WarmSession:
             settings.max_relation_bytes,
         )
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
+        self.commands = CommandReader(jvm.gateway)
         self.row_deltas = RowDeltaWriter(jvm.gateway, root)
         self.table_deletes = TableDeletes(jvm.gateway)
         self.compaction = Compaction(jvm.gateway)

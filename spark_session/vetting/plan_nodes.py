@@ -98,21 +98,15 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
             "Changes the session: its settings, its catalog, its cache or its files.",
             "AddArchivesCommand AddFilesCommand AddJarsCommand CacheTable ClearCacheCommand "
             "ListArchivesCommand ListFilesCommand ListJarsCommand RefreshFunction RefreshFunctionCommand "
-            "RefreshResource RefreshTable RefreshTableCommand ResetCommand SetCatalogAndNamespace "
-            "SetCatalogCommand SetCommand SetNamespaceCommand UncacheTable",
+            "RefreshResource RefreshTable RefreshTableCommand UncacheTable",
         ),
         refused(
-            "Shows what catalogs, the session or the plan have. The gateway's own routes list tables and "
-            "explain.",
-            "CommandResult DescribeColumn DescribeColumnCommand DescribeDatabaseCommand DescribeFunction "
-            "DescribeFunctionCommand DescribeNamespace DescribeProcedureCommand DescribeQueryCommand "
-            "DescribeRelation DescribeRelationJsonCommand DescribeTableCommand ExplainCommand "
-            "ShowCatalogsCommand ShowColumns ShowColumnsCommand ShowCreateTable "
-            "ShowCreateTableAsSerdeCommand ShowCreateTableCommand ShowCurrentNamespaceCommand "
-            "ShowFunctions ShowFunctionsCommand ShowIcebergViews ShowNamespacesCommand ShowPartitions "
-            "ShowPartitionsCommand ShowProceduresCommand ShowTablePartition ShowTableProperties "
-            "ShowTablePropertiesCommand ShowTables ShowTablesCommand ShowTablesExtended ShowViews "
-            "ShowViewsCommand",
+            "Shows what catalogs or the plan have, in a way that the gateway does not answer.",
+            "CommandResult DescribeColumnCommand DescribeDatabaseCommand DescribeFunctionCommand "
+            "DescribeProcedureCommand DescribeRelationJsonCommand DescribeTableCommand ShowColumnsCommand "
+            "ShowCreateTableAsSerdeCommand ShowCreateTableCommand ShowFunctionsCommand ShowIcebergViews "
+            "ShowPartitionsCommand ShowProceduresCommand ShowTablePartition ShowTablePropertiesCommand "
+            "ShowTablesCommand ShowTablesExtended ShowViewsCommand",
         ),
         refused(
             "Calls a procedure of a catalog.",
@@ -132,14 +126,14 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
             "CreateDataSourceTableCommand CreateDatabaseCommand CreateFunction CreateFunctionCommand "
             "CreateIcebergView CreateIndex CreateNamespace CreateOrReplaceBranch CreateOrReplaceTag "
             "CreateSQLFunctionCommand CreateTable CreateTableCommand CreateTableLikeCommand "
-            "CreateTempViewUsing CreateUserDefinedFunction CreateView CreateViewCommand DropBranch "
-            "DropColumns DropConstraint DropDatabaseCommand DropFunction DropFunctionCommand "
-            "DropIcebergView DropIdentifierFields DropIndex DropNamespace DropPartitionField "
-            "DropPartitions DropTable DropTableCommand DropTag DropTempViewCommand DropView NoopCommand "
-            "RecoverPartitions RenameColumn RenamePartitions RenameTable RepairTable RepairTableCommand "
-            "ReplaceColumns ReplacePartitionField ReplaceTable SetIdentifierFields "
-            "SetNamespaceCollationCommand SetNamespaceLocation SetNamespaceProperties SetTableLocation "
-            "SetTableProperties SetTableSerDeProperties SetViewProperties SetWriteDistributionAndOrdering "
+            "CreateTempViewUsing CreateUserDefinedFunction CreateView DropBranch DropColumns "
+            "DropConstraint DropDatabaseCommand DropFunction DropFunctionCommand DropIcebergView "
+            "DropIdentifierFields DropIndex DropNamespace DropPartitionField DropPartitions DropTable "
+            "DropTableCommand DropTag DropTempViewCommand NoopCommand RecoverPartitions RenameColumn "
+            "RenamePartitions RenameTable RepairTable RepairTableCommand ReplaceColumns "
+            "ReplacePartitionField ReplaceTable SetIdentifierFields SetNamespaceCollationCommand "
+            "SetNamespaceLocation SetNamespaceProperties SetTableLocation SetTableProperties "
+            "SetTableSerDeProperties SetViewProperties SetWriteDistributionAndOrdering "
             "UnsetNamespacePropertiesCommand UnsetTableProperties UnsetViewProperties",
         ),
         refused(
@@ -149,14 +143,13 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
         refused(
             "Has no text in SQL, or never lasts until a query is analyzed. A plan that has it is not one "
             "of a query.",
-            "AsOfJoin CollectMetrics CurrentNamespace DataFrameDropColumns DataSourceV2ScanRelation "
-            "DomainJoin DummyExpressionHolder DummyRelation ExternalRDD InMemoryRelation "
-            "LogicalQueryStage LogicalRDD OrderAwareCoalesce OrderedJoin ResolvedIdentifier "
-            "ResolvedNamespace ResolvedNonPersistentFunc ResolvedPersistentFunc ResolvedPersistentView "
-            "ResolvedTable ResolvedTempView ResolvedV2View ReturnAnswer ScanBuilderHolder Subquery Tail "
-            "TemporaryViewRelation Transpose UnresolvedCteRelationRef UnresolvedFunctionName "
-            "UnresolvedIdentifier UnresolvedNamespace UnresolvedTable UnresolvedTableOrView "
-            "UnresolvedTranspose UnresolvedView V2TableReference WindowGroupLimit",
+            "AsOfJoin CollectMetrics DataFrameDropColumns DataSourceV2ScanRelation DomainJoin "
+            "DummyExpressionHolder DummyRelation ExternalRDD InMemoryRelation LogicalQueryStage "
+            "LogicalRDD OrderAwareCoalesce OrderedJoin ResolvedIdentifier ResolvedNamespace "
+            "ResolvedNonPersistentFunc ResolvedPersistentFunc ResolvedPersistentView ResolvedTable "
+            "ResolvedTempView ResolvedV2View ReturnAnswer ScanBuilderHolder Subquery Tail "
+            "TemporaryViewRelation Transpose UnresolvedCteRelationRef UnresolvedTranspose UnresolvedView "
+            "V2TableReference WindowGroupLimit",
         ),
     )
 )

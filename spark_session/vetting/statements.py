@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from spark_session.vetting.commands import SESSION_REQUIRED
 from spark_session.vetting.decision import Decision, allowed, refused, table_of
 
 _SYNTAX = "SQL_SYNTAX"
@@ -32,11 +33,15 @@ STATEMENTS: Mapping[str, Decision] = table_of(
             "TruncateTable LoadData",
         ),
         refused(
-            "Changes the session: its settings, its catalog, its cache or its files.",
-            "SetConfiguration SetQuotedConfiguration SetTimeZone SetVariable ResetConfiguration "
-            "ResetQuotedConfiguration SetCatalog Use UseNamespace CacheTable UncacheTable ClearCache "
-            "RefreshTable "
-            "RefreshResource RefreshFunction ManageResource",
+            "Changes the values of its caller's session. Outside of a session there is nothing to change.",
+            "SetConfiguration SetQuotedConfiguration SetTimeZone ResetConfiguration ResetQuotedConfiguration "
+            "SetCatalog Use UseNamespace CreateView DropView",
+            SESSION_REQUIRED,
+        ),
+        refused(
+            "Changes variables of the engine, its cache or its files.",
+            "SetVariable CacheTable UncacheTable ClearCache RefreshTable RefreshResource RefreshFunction "
+            "ManageResource",
         ),
         refused(
             "Runs a text that is made while it runs, or declares variables for it.",
@@ -49,8 +54,8 @@ STATEMENTS: Mapping[str, Decision] = table_of(
         ),
         refused(
             "Creates, changes or drops a table, a view or a schema.",
-            "CreateTable CreateTableLike ReplaceTable CreateView CreateTempViewUsing AlterViewQuery "
-            "AlterViewSchemaBinding DropView DropTable RenameTable CreateNamespace DropNamespace "
+            "CreateTable CreateTableLike ReplaceTable CreateTempViewUsing AlterViewQuery "
+            "AlterViewSchemaBinding DropTable RenameTable CreateNamespace DropNamespace "
             "SetNamespaceProperties UnsetNamespaceProperties SetNamespaceLocation "
             "CommentNamespace CommentTable AddTableColumns RenameTableColumn AlterTableAlterColumn "
             "AlterTableCollation AlterClusterBy DropTableColumns HiveChangeColumn HiveReplaceColumns "
@@ -60,14 +65,15 @@ STATEMENTS: Mapping[str, Decision] = table_of(
             "RepairTable CreateIndex DropIndex Analyze AnalyzeTables",
         ),
         refused("Belongs to pipelines.", "CreatePipelineDataset CreatePipelineInsertIntoFlow"),
+        allowed(
+            "Asks what catalogs have, or for a plan. The answer has what its caller may know of.",
+            "ShowTables ShowTblProperties ShowColumns ShowViews ShowPartitions ShowFunctions ShowCreateTable "
+            "ShowCurrentNamespace ShowCatalogs ShowNamespaces DescribeFunction DescribeNamespace "
+            "DescribeRelation DescribeQuery Explain",
+        ),
         refused(
-            "Shows what catalogs, the session or the plan have. The gateway's own routes list tables and "
-            "explain.",
-            "ShowTables ShowTableExtended ShowTblProperties ShowColumns ShowViews ShowPartitions "
-            "ShowFunctions "
-            "ShowProcedures ShowCreateTable ShowCurrentNamespace ShowCatalogs ShowNamespaces "
-            "DescribeFunction "
-            "DescribeProcedure DescribeNamespace DescribeRelation DescribeQuery Explain",
+            "Shows procedures, which queries cannot call, or places of files.",
+            "ShowTableExtended ShowProcedures DescribeProcedure",
         ),
         refused(
             "Is in the grammar only to be refused by Spark.",

@@ -16,7 +16,8 @@ from service.model.policies.table_patterns import TablePattern
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from spark_session.engine.engine import SparkEngine
-from spark_session.engine.run_statement import HIDDEN_PLAN, HIDDEN_VALUES
+from spark_session.engine.metadata.explained import HIDDEN_PLAN
+from spark_session.engine.run_statement import HIDDEN_VALUES
 from tests.equivalence.harness import Harness
 
 TABLE = TablePattern.parse("lake.shop.by_k")

@@ -14,8 +14,8 @@ from service.model.policies.ready_masks import ReadyMask, expression_of
 from service.model.policies.table_patterns import TablePattern
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.ports import Statement
+from spark_session.engine.analyzed import analyzed
 from spark_session.engine.engine import SparkEngine
-from spark_session.engine.run_statement import analyzed
 from spark_session.session.table_guards import DO_NOT_FIT
 from tests.contract.test_views import command
 

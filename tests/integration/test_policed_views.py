@@ -27,7 +27,8 @@ from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.ports import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
-from spark_session.engine.run_statement import HIDDEN_PLAN, HIDDEN_VALUES
+from spark_session.engine.metadata.explained import HIDDEN_PLAN
+from spark_session.engine.run_statement import HIDDEN_VALUES
 from spark_session.settings.settings import SparkSettings
 from tests.contract.test_views import command
 from tests.integration.engines import jars

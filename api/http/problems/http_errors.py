@@ -140,6 +140,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         gateway.SqlSyntaxError: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.SqlInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.StatementNotAllowed: HTTPStatus.FORBIDDEN,
+        gateway.SessionRequired: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.QueryTooLarge: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.ReadOptionInvalid: HTTPStatus.UNPROCESSABLE_ENTITY,
         gateway.TableAmbiguous: HTTPStatus.CONFLICT,

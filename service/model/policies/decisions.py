@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 from service.model.policies.actions import Action
@@ -34,6 +35,18 @@ class Allowed:
 Decision = Refused | Allowed
 
 
+class SchemaSight(Enum):
+    """What a principal may know of a schema.
+
+    `SHOWN`: that it exists. `BY_TABLE`: it exists for the principal if it has a table that the principal may
+    describe. `HIDDEN`: nothing, it does not exist.
+    """
+
+    SHOWN = "SHOWN"
+    BY_TABLE = "BY_TABLE"
+    HIDDEN = "HIDDEN"
+
+
 class Access(Protocol):
     """The rights of one principal, by the policies of one moment: they never change.
 
@@ -49,6 +62,12 @@ class Access(Protocol):
 
     def definer_of(self, view: TableName) -> Definer | None:
         """Returns with whose rights a view reads what is below it. None: with those of whoever reads it."""
+
+    def sight_of(self, catalog: str, schema: str) -> SchemaSight:
+        """Returns what the principal may know of a schema, whether or not it exists."""
+
+    def knows_catalog(self, catalog: str) -> bool:
+        """Whether the principal may know that the catalog exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +96,14 @@ class FullAccess:
     def definer_of(self, view: TableName) -> Definer | None:  # noqa: ARG002
         """See `Access`."""
         return None
+
+    def sight_of(self, catalog: str, schema: str) -> SchemaSight:  # noqa: ARG002
+        """See `Access`."""
+        return SchemaSight.SHOWN
+
+    def knows_catalog(self, catalog: str) -> bool:  # noqa: ARG002
+        """See `Access`."""
+        return True
 
 
 FULL_ACCESS = FullAccess()

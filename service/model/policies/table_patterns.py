@@ -61,6 +61,14 @@ class TablePattern:
             and _matches(self.table, table.table)
         )
 
+    def covers_schema(self, catalog: str, schema: str) -> bool:
+        """Whether the names of a schema and its catalog match, whatever the table's."""
+        return _matches(self.catalog, catalog) and _matches(self.schema, schema)
+
+    def covers_catalog(self, catalog: str) -> bool:
+        """Whether the name of a catalog matches, whatever the schema's and the table's."""
+        return _matches(self.catalog, catalog)
+
     def __str__(self) -> str:
         return f"{self.catalog}.{self.schema}.{self.table}"
 

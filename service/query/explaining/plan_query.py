@@ -16,7 +16,13 @@ from service.query.filtering.unfiltered_scans import unfiltered_scans
 from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run_pruned import run_pruned
-from service.query.lifecycle.run_query import MAX_PLAN_CHARACTERS, QueryPorts, as_seen, plan_text_of
+from service.query.lifecycle.run_query import (
+    MAX_PLAN_CHARACTERS,
+    QueryPorts,
+    as_seen,
+    plan_text_of,
+    pruned_query,
+)
 from service.query.lifecycle.validate import validate
 from service.tracing import step
 
@@ -35,7 +41,7 @@ def plan_query(query: QueryHandle, ports: QueryPorts) -> Explanation:
         validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
         check_parameters(query.request.sql, query.request.parameters)
     with step("sluice.query.prune"):
-        pruned = ports.pruner.prune(query.request, query.access, query.is_canceled)
+        pruned = pruned_query(query, ports.pruner)
     try:
         with step("sluice.query.plan"):
             outcome = run_pruned(query, pruned, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)

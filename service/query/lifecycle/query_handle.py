@@ -17,6 +17,7 @@ from service.model.query.pruning import ScanRecord
 from service.model.query.query import EngineRun, QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Manifest
 from service.model.query.reuse import ReusableResult, Reused
+from service.model.query.statement_text import query_text
 from service.policies.shown_counts import with_shown_counts
 from service.ports import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
@@ -33,6 +34,8 @@ _RESOLVED.set_result(None)
 class QueryHandle:
     """QUEUED → RUNNING → one of the final states, never back. A query is still QUEUED while it is planned.
 
+    `text` is the query, without an EXPLAIN before it.
+
     `finished` resolves with the final state; `recorded` resolves once the record is on its way to the store.
     Times are milliseconds of the monotonic clock.
     """
@@ -48,6 +51,7 @@ class QueryHandle:
     ) -> None:
         self.query_id = query_id
         self.request = request
+        self.text = query_text(request.sql)
         self.caller = caller
         self.access = access
         self.finished: Future[None] = Future()

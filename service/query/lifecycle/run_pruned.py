@@ -40,6 +40,8 @@ def run_pruned(
         if pruned.rewritten_sql is not None:
             result = _rewritten_rows(query, pruned, pruner, engine, retries)
             if isinstance(result, EngineResult):
+                if query.text.explain is not None:
+                    return RunOutcome(pruned, result)
                 verification = _verification(query, pruned, result, pruner, engine, retries)
                 if verification is Verification.DIFFERENT:
                     _distrust(query, pruned, pruner)
@@ -47,7 +49,7 @@ def run_pruned(
             pruned = result
         if query.request.pruning.is_verified:
             verification = Verification.NOT_PRUNED
-        return RunOutcome(pruned, _run_text(query, query.request.sql, engine, retries), verification)
+        return RunOutcome(pruned, _run_text(query, query.text.sql, engine, retries), verification)
     except GatewayError as failure:
         return RunOutcome(pruned, failure, verification)
 
@@ -66,8 +68,8 @@ def _rewritten_rows(
         if query.is_canceled():
             raise
         log.warning("rewrite_rejected", code=failure.code, detail=failure.detail)
-        return pruned.as_written(query.request.sql)
-    return pruned.as_written(query.request.sql, Reason.SNAPSHOT_MOVED) if pruner.has_moved(pruned) else result
+        return pruned.as_written(query.text.sql)
+    return pruned.as_written(query.text.sql, Reason.SNAPSHOT_MOVED) if pruner.has_moved(pruned) else result
 
 
 def _with_skipped(result: EngineResult, pruned: PrunedQuery) -> EngineResult:
@@ -95,7 +97,7 @@ def _verification(
             raise QueryCanceled
         return rows
 
-    found = verify(pruned.expanded_sql or query.request.sql, result, plain)
+    found = verify(pruned.expanded_sql or query.text.sql, result, plain)
     if found is Verification.DIFFERENT and pruner.has_changed(pruned):
         return Verification.NOT_COMPARABLE
     return found
@@ -137,6 +139,7 @@ def _statement(query: QueryHandle, sql: str) -> Statement:
         access=query.access,
         origin=request.sql,
         caller=query.caller,
+        explain=query.text.explain,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -15,11 +15,13 @@ from service.errors import (
     TableNotFound,
 )
 from service.lineage_ports import Lineage, NoLineage
+from service.model.filters.filtering import Reason
 from service.model.policies.actions import Action
 from service.model.query.lineage import ResultLineage
 from service.model.query.progress import Phase
 from service.model.query.query import EngineRun
 from service.model.query.results import Manifest
+from service.model.query.statement_text import is_command
 from service.model.tables.tables import TableName
 from service.policies.require import may
 from service.ports import (
@@ -38,6 +40,7 @@ from service.progress_ports import NoRunningQueries, RunningQueries
 from service.pruning.sql_text.nesting import MAX_NESTING
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.prune import Pruner
+from service.query.filtering.pruned_query import PrunedQuery
 from service.query.lifecycle.admitting_engine import Admit, AdmittingEngine, admit_at_once
 from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle, engine_run
@@ -91,7 +94,7 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         if ticket is not None and ticket.is_answered:
             return
         with step("sluice.query.prune"):
-            pruned = ports.pruner.prune(query.request, query.access, query.is_canceled)
+            pruned = pruned_query(query, ports.pruner)
             query.prune(pruned)
         query.progress.enter(Phase.RUNNING)
         with step("sluice.query.run"):
@@ -119,6 +122,13 @@ def end_failed(query: QueryHandle, failure: GatewayError, ports: QueryPorts) -> 
     run = engine_run(failure)
     if query.fail(as_seen(failure, query, ports.catalogs), ports.clock.elapsed_ms()):
         record(query, ports.journal, run.plan_text if run else "")
+
+
+def pruned_query(query: QueryHandle, pruner: Pruner) -> PrunedQuery:
+    """Returns the query with its scans pruned; a statement that is no query as it is written."""
+    if is_command(query.text.sql):
+        return PrunedQuery(query.text.sql, otherwise=Reason.NOT_A_QUERY)
+    return pruner.prune(replace(query.request, sql=query.text.sql), query.access, query.is_canceled)
 
 
 def store(result: EngineResult, query: QueryHandle, results: ResultStore) -> Manifest:

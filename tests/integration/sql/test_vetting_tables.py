@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from spark_session.engine.engine import SparkEngine
+from spark_session.vetting.commands import METADATA_NODES, SESSION_NODES, TARGET_NODES
 from spark_session.vetting.expressions import EXPRESSIONS
 from spark_session.vetting.functions import FUNCTIONS, OFFERED, TABLE_FUNCTIONS
 from spark_session.vetting.hints import HINTS
@@ -44,8 +45,10 @@ def test_sessions_have_the_functions_that_are_offered(spark: SparkParts) -> None
 
 
 def test_each_plan_node_has_a_decision(spark: SparkParts) -> None:
-    compare({*PARSED_NODES, *ANALYZED_NODES, *REFUSED_NODES}, spark.plan_nodes())
+    commands = {*METADATA_NODES, *SESSION_NODES, *TARGET_NODES}
+    compare({*PARSED_NODES, *ANALYZED_NODES, *REFUSED_NODES, *commands}, spark.plan_nodes())
     assert not {*PARSED_NODES, *ANALYZED_NODES} & set(REFUSED_NODES)
+    assert not commands & {*PARSED_NODES, *ANALYZED_NODES, *REFUSED_NODES}
 
 
 def test_each_expression_has_a_decision(spark: SparkParts) -> None:

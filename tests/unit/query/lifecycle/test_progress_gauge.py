@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.model.policies.actions import Action
 from service.model.policies.decisions import FULL_ACCESS, Access, Allowed, Decision, Definer, Refused
 from service.model.query.progress import EngineProgress, Phase, QueryProgress, ScanProgress
-from service.model.tables.restrictions import Restriction
+from service.model.tables.restrictions import Restriction, SchemaSight
 from service.model.tables.tables import TableName
 from service.query.lifecycle.progress_gauge import MOST, ProgressGauge, percent_of
 
@@ -47,6 +47,12 @@ class RowsHidden:
 
     def definer_of(self, view: TableName) -> Definer | None:  # noqa: ARG002
         return None
+
+    def sight_of(self, catalog: str, schema: str) -> SchemaSight:  # noqa: ARG002
+        return SchemaSight.SHOWN
+
+    def knows_catalog(self, catalog: str) -> bool:  # noqa: ARG002
+        return True
 
 
 def shown(access: Access, found: EngineProgress = HALF) -> QueryProgress:

@@ -67,7 +67,7 @@ public final class RelationNames {
     }
 
     /** Completes a name as Spark does: by the session's catalog and schema. */
-    static List<String> inFull(List<String> parts, SessionState state) {
+    public static List<String> inFull(List<String> parts, SessionState state) {
         CatalogManager catalogs = state.catalogManager();
         List<String> full = new ArrayList<>();
         if (parts.size() == 1) {

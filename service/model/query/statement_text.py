@@ -1,0 +1,47 @@
+"""The first words of a statement. They decide how it is run; only the engine decides what it may do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_TRIVIA = r"(?:\s|--[^\r\n]*(?:[\r\n]|$)|/\*(?!\+).*?\*/)*"
+_EXPLAIN = re.compile(
+    rf"{_TRIVIA}EXPLAIN\b{_TRIVIA}(?:(?P<mode>EXTENDED|FORMATTED|COST|CODEGEN|LOGICAL)\b{_TRIVIA})?",
+    re.IGNORECASE | re.DOTALL,
+)
+_COMMAND = re.compile(
+    rf"{_TRIVIA}(?:SHOW|DESCRIBE|DESC|USE|SET|RESET|CREATE|DROP)\b", re.IGNORECASE | re.DOTALL
+)
+SIMPLE = "SIMPLE"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """A query, and in which mode EXPLAIN shows its plan; None: it is run."""
+
+    sql: str
+    explain: str | None = None
+
+
+def query_text(sql: str) -> QueryText:
+    r"""Returns the query that a text has after its EXPLAIN, or the text itself.
+
+    >>> query_text("EXPLAIN FORMATTED SELECT 1")
+    QueryText(sql='SELECT 1', explain='FORMATTED')
+    >>> query_text("-- why?\nexplain SELECT 1").explain, query_text("SELECT explain FROM t").explain
+    ('SIMPLE', None)
+    """
+    found = _EXPLAIN.match(sql)
+    if found is None:
+        return QueryText(sql)
+    return QueryText(sql[found.end() :], (found["mode"] or SIMPLE).upper())
+
+
+def is_command(sql: str) -> bool:
+    """Whether the text cannot be a query, by its first word.
+
+    >>> [is_command(sql) for sql in ("show tables", "/* all */ DESC t", "SELECT 1", "FROM t")]
+    [True, True, False, False]
+    """
+    return _COMMAND.match(sql) is not None

@@ -1,0 +1,57 @@
+"""Analyzes one statement in its child session, after all checks of its text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from service.ports import Statement
+from spark_session.session.parameters import spark_arguments
+from spark_session.session.warm_session import WarmSession
+
+EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+
+
+def analyzed(
+    session: WarmSession, child: SparkSession, statement: Statement, found: Mapping[str, Any] | None = None
+) -> tuple[DataFrame, tuple[str, ...]]:
+    """Returns the statement as Spark understands it, over what its principal sees, after all checks.
+
+    Also returns the names of the policies that hide something of its tables. `found` is what its text is made
+    of, if the guard has read it.
+
+    Raises:
+        TableAccessDenied: its principal may not read a table.
+        CallerError: it is not a query, or a parameter does not fit its type.
+        QueryFailed: a relation that it reads is no longer cached.
+        PySparkException: Spark refused it.
+    """
+    parts = session.guard.read(child, statement.sql) if found is None else found
+    session.guard.allow(parts, statement.parameters)
+    session.relations.bind(child, statement.relations)
+    for name, value in statement.properties.items():
+        child._jconf.setConfString(name, _with_excluded(child, name, value))
+    asked = child.sql(statement.sql, spark_arguments(statement.parameters))
+    _check(session, asked)
+    return session.table_guards.guarded(
+        child,
+        statement.sql,
+        asked,
+        statement.access,
+        statement.relations.keys(),
+        partial(_check, session),
+    )
+
+
+def _check(session: WarmSession, asked: DataFrame) -> None:
+    session.guard.allow_reading_only(asked)
+    session.guard.allow_size(asked)
+
+
+def _with_excluded(child: SparkSession, name: str, value: str) -> str:
+    """Adds to the rules that are excluded for every session, so that those stay excluded."""
+    before = child.conf.get(EXCLUDED_RULES, "") if name == EXCLUDED_RULES else ""
+    return f"{before},{value}" if before else value
