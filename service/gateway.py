@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from service.audit.audit import NO_AUDIT, Audit
 from service.authentication.manage_keys import ApiKeys
-from service.errors import AuthenticationDown, PoliciesDown, ShuttingDown
+from service.errors import AuthenticationDown, MetricsStoreDown, PoliciesDown, ShuttingDown
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.stream_service import StreamService
 from service.maintenance.maintenance_service import MaintenanceService
@@ -23,6 +23,7 @@ from service.policy_ports import NoPolicies, Policies
 from service.ports import FilterCache, Metrics, QueryStore
 from service.query.lifecycle.part_probes import PartProbes
 from service.query.query_service import QueryService
+from service.sessions.session_service import SessionService
 
 ENDING_S = 1.0
 """How long streams and commits may take to end when the queries used up the whole shutdown time."""
@@ -60,6 +61,7 @@ class Gateway:
         audit: Audit = NO_AUDIT,
         policies: Policies | None = None,
         policy_service: PolicyService | None = None,
+        sessions: SessionService | None = None,
     ) -> None:
         self.audit = audit
         self.queries = queries
@@ -69,6 +71,7 @@ class Gateway:
         self._api_keys = api_keys
         self._policies = policies or NoPolicies()
         self._policy_service = policy_service
+        self._sessions = sessions
         self._metrics = metrics
         self._filter_cache = filter_cache
         self._bounds = bounds
@@ -119,6 +122,17 @@ class Gateway:
         if self._policy_service is None:
             raise PoliciesDown
         return self._policy_service
+
+    @property
+    def sessions(self) -> SessionService:
+        """The sessions of callers.
+
+        Raises:
+            MetricsStoreDown: this gateway has no store of sessions.
+        """
+        if self._sessions is None:
+            raise MetricsStoreDown
+        return self._sessions
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """Every table, or those of one catalog or schema.

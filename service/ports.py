@@ -20,6 +20,7 @@ from service.model.filters.relations import CachedRelation, RelationBounds, Rela
 from service.model.operations.health import PartHealth, Vitals
 from service.model.operations.resource_groups import QueryClass
 from service.model.policies.decisions import Access
+from service.model.query.description import Description
 from service.model.query.history import QueryListing, QuerySummary, TablePruning
 from service.model.query.lineage import ColumnLineage
 from service.model.query.planned_work import PlannedWork
@@ -28,6 +29,8 @@ from service.model.query.query import Parameters, QueryRecord, QueryState
 from service.model.query.replicas import Decided, OpenQuery
 from service.model.query.results import Column, Manifest
 from service.model.query.reuse import PlanReads
+from service.model.sessions.changes import SessionChange
+from service.model.sessions.sessions import SessionValues
 from service.model.tables.tables import TableAt, TableFacts, TableListing, TableName
 from service.model.tables.views import View, ViewReading
 
@@ -46,7 +49,8 @@ class Statement:
     `caller` is the answer of `current_user()`; None: nobody in particular. `access` is what the statement may
     read. `explain` is the mode of EXPLAIN in which the plan is the result; None: the rows are. `admit` is
     called when the plan is there, before the first job; it returns the scheduler's pool for the jobs, or
-    raises `NotAdmitted`, which ends the run. None: nobody has to be asked.
+    raises `NotAdmitted`, which ends the run. None: nobody has to be asked. `session` has the values of its
+    caller's session.
     """
 
     query_id: UUID
@@ -64,6 +68,7 @@ class Statement:
     caller: str | None = None
     admit: Callable[[PlannedWork], str] | None = None
     explain: str | None = None
+    session: SessionValues | None = None
 
     def text_fingerprint(self) -> str:
         """Returns the same text for two statements that come from one text with the same values."""
@@ -80,7 +85,8 @@ class EngineResult:
     read in the end; None when it is unknown. `with_totals` adds the totals of every level to skipped scans;
     only the engine knows all of them. `lineage` names the source columns of each result column, None when it
     is unknown. `applied` are the names of the policies that it applied; None when it is unknown. `reads` are
-    the tables as its plan read them, None when it is unknown.
+    the tables as its plan read them, None when it is unknown. `change` is what the statement changes in its
+    caller's session; only the session's store makes it so.
     """
 
     rows: pa.Table
@@ -95,6 +101,7 @@ class EngineResult:
     lineage: Callable[[], ColumnLineage | None] = lambda: None
     applied: tuple[str, ...] | None = None
     reads: Callable[[], PlanReads | None] = lambda: None
+    change: SessionChange | None = None
 
 
 class Engine(Protocol):
@@ -128,6 +135,18 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Stops the engine and all that runs on it."""
+
+
+class Describer(Protocol):
+    """Tells what a query returns, and what its parameters are."""
+
+    def describe(self, statement: Statement) -> Description:
+        """Analyzes the statement as a run would, and runs nothing. It may have fewer values than parameters.
+
+        Raises:
+            CallerError: the statement is not a query, does not parse or does not resolve.
+            PartDown: there is no engine now, or it was lost on the way.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from api.bootstrap.wiring_jars import demo_jars, fetched_jars
 from api.bootstrap.wiring_maintenance import build_maintenances
 from api.bootstrap.wiring_metrics import watch_gateway
 from api.bootstrap.wiring_reuse import build_reuse
+from api.bootstrap.wiring_sessions import build_sessions, own_settings
 from api.bootstrap.wiring_stores import await_given_stores, await_metrics_store
 from api.bootstrap.wiring_streams import ReadStream, build_streams, large_inputs
 from service.adapters.catalogs.bounded_views import BoundedViews
@@ -64,6 +66,7 @@ from service.query.filtering.rewrite import RewriteBounds
 from service.query.lifecycle.presence import PresenceBounds
 from service.query.lifecycle.run_query import QueryPorts
 from service.query.query_service import QueryBounds, QueryService
+from service.sessions.session_service import SessionService
 from spark_session.engine.engine_relations import EngineRelations
 from spark_session.engine.row_deltas import SparkRowDeltas
 from spark_session.engine.table_maintenance import SparkTableMaintenance
@@ -178,7 +181,8 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     # Closed last, so that it receives everything that ends.
     lineage = _lineage(settings, components, clock, metrics)
     audit = build_audit(settings, components, clock, metrics)
-    queries = _queries(settings, components, clock, metrics, lineage, audit)
+    sessions = build_sessions(settings, components)
+    queries = _queries(settings, components, clock, metrics, lineage, audit, sessions)
     ingests = build_ingests(
         settings,
         components.catalogs,
@@ -233,6 +237,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         audit=audit,
         policies=policy_service.live,
         policy_service=policy_service,
+        sessions=sessions,
     )
     watch_gateway(metrics, gateway, components)
     return gateway
@@ -245,6 +250,7 @@ def _queries(
     metrics: QueryMetrics,
     lineage: Lineage,
     audit: Audit,
+    sessions: SessionService,
 ) -> QueryService:
     bounds = QueryBounds(
         workers=settings.query_workers,
@@ -256,7 +262,11 @@ def _queries(
         admission=(rules := admission_rules(settings)),
     )
     metrics.admission.know(rules.groups)
-    ports = _query_ports(settings, components, clock, metrics, lineage, audit)
+    ports = replace(
+        _query_ports(settings, components, clock, metrics, lineage, audit),
+        sessions=sessions,
+        own_settings=own_settings(settings),
+    )
     lost = LostQueries(components.metrics_store, audit.trail, shown_statement(settings))
     return QueryService(
         ports, components.metrics_store, components.query_history, bounds, components.replicas, lost.audit
@@ -308,6 +318,7 @@ def _query_ports(
     )
     return QueryPorts(
         engine=components.engine,
+        describer=components.engine,
         catalogs=components.all_catalogs,
         results=results,
         journal=audited,

@@ -37,6 +37,7 @@ from api.http.routes import (
     api_keys,
     audit,
     chunks,
+    descriptions,
     downloads,
     explain,
     filters,
@@ -50,6 +51,7 @@ from api.http.routes import (
     query,
     query_events,
     query_list,
+    sessions,
     streams,
     tables,
 )
@@ -112,7 +114,7 @@ def create_app(
     # Routes are tried one after the other, and most requests are for these.
     app.include_router(ingest.json_router)
     for routes in (
-        *(query, query_list, chunks, downloads, query_events, explain),
+        *(query, query_list, chunks, downloads, query_events, explain, descriptions, sessions),
         # Before the ingests by id: `summary` is not an id.
         *(ingest_history, ingest, streams),
         *(pruning, tables, maintenance, filters, audit, health, metrics),

@@ -59,7 +59,7 @@ def written_views(plan: ReadPlan, own_names: Collection[str]) -> Iterator[Parts]
     """Yields the names in the text that are not its tables. `own_names` are views of the gateway's own."""
     tables = {lower(table.parts) for table in plan.tables if not table.path}
     for parts in plan.written:
-        is_own = len(parts) == 1 and parts[0] in own_names
+        is_own = len(parts) == 1 and (parts[0] in own_names or parts[0].lower() in own_names)
         if not is_own and lower(parts) not in tables:
             yield parts
 

@@ -11,7 +11,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from service import audited
@@ -28,13 +28,15 @@ from service.model.operations.health import PartHealth
 from service.model.operations.resource_groups import GroupUse
 from service.model.operations.usage import PoolUse
 from service.model.policies.decisions import Access
+from service.model.query.description import Description
 from service.model.query.explanation import Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Chunk, Manifest, ResultFormat
 from service.ports import QueryHistory, QueryStore, Replicas
+from service.query.explaining.describe_query import describe_query
 from service.query.explaining.explain import explain
-from service.query.explaining.plan_query import only_planned
+from service.query.explaining.plan_query import only_planned, plan_query
 from service.query.explaining.planning_service import Planning, PlanningService
 from service.query.lifecycle.admission_rules import AdmissionRules, default_rules, slots_for
 from service.query.lifecycle.known_requests import KnownRequests
@@ -255,21 +257,30 @@ class QueryService:
         explanation = explain(query.status(self.ports.clock.elapsed_ms()).record, self.ports.calls)
         return replace(explanation, progress=progress_of(query, self.ports.running))
 
-    def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning:
+    def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning[Explanation]:
         """Begins to plan the request, and returns at once. A plan is not a query: nothing is recorded.
 
         Raises:
             TooManyQueries: the queue of waiting plans is full.
             ShuttingDown: the gateway accepts no more requests.
         """
+        return self._plannings.begin(self._unrecorded(request, caller, access), plan_query)
+
+    def describe(self, request: QueryRequest, caller: str, access: Access) -> Planning[Description]:
+        """Begins to describe the request's query, and returns at once. Nothing runs, and nothing is recorded.
+
+        Raises:
+            TooManyQueries: the queue of waiting plans is full.
+            ShuttingDown: the gateway accepts no more requests.
+        """
+        return self._plannings.begin(self._unrecorded(request, caller, access), describe_query)
+
+    def _unrecorded(self, request: QueryRequest, caller: str, access: Access) -> QueryHandle:
         self._check_taking()
         clock = self.ports.clock
-        asked = only_planned(request)
-        return self._plannings.begin(
-            QueryHandle(uuid4(), asked, caller, access, clock.now(), clock.elapsed_ms())
-        )
+        return QueryHandle(uuid4(), only_planned(request), caller, access, clock.now(), clock.elapsed_ms())
 
-    def stop_planning(self, planning: Planning) -> None:
+    def stop_planning(self, planning: Planning[Any]) -> None:
         """Asks the planning to end, because nobody waits for it any more."""
         self._plannings.give_up(planning)
 

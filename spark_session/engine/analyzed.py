@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from service.ports import Statement
+from spark_session.engine.in_session import bind_views, own_settings
 from spark_session.session.parameters import spark_arguments
 from spark_session.session.warm_session import WarmSession
 
+Ask = Callable[[SparkSession, Statement], DataFrame]
 EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 
 
 def analyzed(
-    session: WarmSession, child: SparkSession, statement: Statement, found: Mapping[str, Any] | None = None
+    session: WarmSession,
+    child: SparkSession,
+    statement: Statement,
+    found: Mapping[str, Any] | None = None,
+    ask: Ask | None = None,
 ) -> tuple[DataFrame, tuple[str, ...]]:
     """Returns the statement as Spark understands it, over what its principal sees, after all checks.
 
     Also returns the names of the policies that hide something of its tables. `found` is what its text is made
-    of, if the guard has read it.
+    of, if the guard has read it; `ask` lets Spark analyze the text.
 
     Raises:
         TableAccessDenied: its principal may not read a table.
@@ -31,19 +37,25 @@ def analyzed(
     """
     parts = session.guard.read(child, statement.sql) if found is None else found
     session.guard.allow(parts, statement.parameters)
+    views = bind_views(session, child, statement, parts["relations"])
     session.relations.bind(child, statement.relations)
     for name, value in statement.properties.items():
         child._jconf.setConfString(name, _with_excluded(child, name, value))
-    asked = child.sql(statement.sql, spark_arguments(statement.parameters))
+    asked = (ask or _asked)(child, statement)
     _check(session, asked)
     return session.table_guards.guarded(
         child,
         statement.sql,
         asked,
         statement.access,
-        statement.relations.keys(),
+        {*statement.relations, *views},
         partial(_check, session),
+        own_settings(session, statement),
     )
+
+
+def _asked(child: SparkSession, statement: Statement) -> DataFrame:
+    return child.sql(statement.sql, spark_arguments(statement.parameters))
 
 
 def _check(session: WarmSession, asked: DataFrame) -> None:

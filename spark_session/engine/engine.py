@@ -22,11 +22,13 @@ from service.model.operations.engine_signs import EngineLoss, EngineSigns
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import CacheUse
 from service.model.policies.decisions import FULL_ACCESS, Access
+from service.model.query.description import Description
 from service.model.query.progress import EngineProgress
 from service.model.query.query import Parameters
 from service.model.query.reuse import QueryFacts
 from service.ports import EngineResult, Statement
 from service.tracing import step
+from spark_session.engine.described import described
 from spark_session.engine.engine_terms import in_engine_terms
 from spark_session.engine.explain import explain
 from spark_session.engine.reuse_facts import reuse_facts
@@ -120,6 +122,15 @@ class SparkEngine:
             self._called(session, statement),
         ):
             return reuse_facts(session, statement)
+
+    def describe(self, statement: Statement) -> Description:
+        """See `service.ports.Describer`."""
+        with (
+            self._session_for(statement) as session,
+            step("sluice.engine.describe"),
+            self._called(session, statement),
+        ):
+            return described(session, statement)
 
     def fetch(
         self,

@@ -6,6 +6,7 @@ import time
 
 from service.ports import EngineResult, Statement
 from spark_session.engine.analyzed import analyzed
+from spark_session.engine.in_session import child_of
 from spark_session.engine.run_statement import milliseconds, shown_plan
 from spark_session.results.arrow_schema import arrow_schema
 from spark_session.results.result_types import in_arrow_types, result_columns
@@ -20,9 +21,7 @@ def explain(session: WarmSession, statement: Statement) -> EngineResult:
         PySparkException: Spark refused it, or cannot plan it.
     """
     started = time.monotonic()
-    with session.children.taken(
-        statement.catalog, statement.schema, str(statement.query_id), statement.caller
-    ) as child:
+    with child_of(session, statement) as child:
         asked, applied = analyzed(session, child, statement)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         session.rows.is_short(frame, statement.row_limit)

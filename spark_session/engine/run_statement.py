@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,8 +17,11 @@ from service.errors import QueryCanceled, QueryEnded, QueryFailed, SessionRequir
 from service.model.query.query import EngineRun
 from service.ports import EngineResult, Statement
 from spark_session.engine.analyzed import analyzed
+from spark_session.engine.in_session import child_of
 from spark_session.engine.metadata.answer import answer
 from spark_session.engine.metadata.explained import EXPLAIN, HIDDEN_PLAN, explained
+from spark_session.engine.metadata.rows import Answer
+from spark_session.engine.session_commands import changed_by
 from spark_session.results.result_types import in_arrow_types, result_columns
 from spark_session.session.warm_session import WarmSession
 from spark_session.vetting.commands import METADATA, SESSION
@@ -65,14 +68,12 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         QueryFailed: a relation that it reads is no longer cached.
         PySparkException: Spark refused it, or it failed or was canceled while it ran.
     """
-    with session.children.taken(
-        statement.catalog, statement.schema, str(statement.query_id), statement.caller
-    ) as child:
+    with child_of(session, statement) as child:
         found = session.guard.read(child, statement.sql)
         if statement.explain is not None or found["nodes"][0] in METADATA:
             return _shown(session, child, statement, found, attempt)
         if found["nodes"][0] in SESSION:
-            raise SessionRequired
+            return _changed(session, child, statement, attempt)
         asked, attempt.applied = analyzed(session, child, statement, found)
         frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
         is_short = session.rows.is_short(frame, statement.row_limit)
@@ -112,6 +113,24 @@ def _shown(
     else:
         answered = explained(session, child, statement, found)
     attempt.applied = answered.applied
+    return _result(answered, statement, attempt)
+
+
+def _changed(
+    session: WarmSession, child: SparkSession, statement: Statement, attempt: Attempt
+) -> EngineResult:
+    """Returns the rows of a statement that changes its session, and the change.
+
+    Raises:
+        SessionRequired: the statement has no session.
+    """
+    if statement.session is None:
+        raise SessionRequired
+    changed = changed_by(session, child, statement)
+    return replace(_result(changed.answer, statement, attempt), change=changed.change)
+
+
+def _result(answered: Answer, statement: Statement, attempt: Attempt) -> EngineResult:
     planned = time.monotonic()
     rows, is_truncated = within(answered.rows, statement)
     return EngineResult(

@@ -78,6 +78,14 @@ class CommandReader:
         asked = json.dumps(command.parts)
         return tuple(json.loads(self._java.schema(session._jsparkSession, asked, is_current)))
 
+    def current(self, session: SparkSession) -> tuple[str, ...]:
+        """Returns the current catalog, and the levels of the current schema."""
+        return tuple(json.loads(self._java.schema(session._jsparkSession, "[]", True)))
+
+    def has_catalog(self, session: SparkSession, catalog: str) -> bool:
+        """Whether there is a catalog of this name."""
+        return bool(self._java.hasCatalog(session._jsparkSession, catalog))
+
     def has_schema(self, session: SparkSession, parts: Sequence[str]) -> bool:
         """Whether the schema exists; `parts` begin with its catalog."""
         return bool(self._java.hasSchema(session._jsparkSession, json.dumps(parts)))
@@ -85,6 +93,14 @@ class CommandReader:
     def relation(self, session: SparkSession, parts: Sequence[str]) -> tuple[str, ...]:
         """Returns the full name of a table or view; a temporary view keeps its one part."""
         return tuple(json.loads(self._java.relation(session._jsparkSession, json.dumps(parts))))
+
+    def use_text(self, session: SparkSession, catalog: str, schema: str | None) -> None:
+        """Makes a catalog and a schema, as requests name them, the current ones of the session.
+
+        Raises:
+            PySparkException: there is no such catalog or schema.
+        """
+        self._java.useText(session._jsparkSession, catalog, schema)
 
     def use(self, session: SparkSession, parts: Sequence[str]) -> None:
         """Makes a catalog, and a schema in it, the current ones of the session.

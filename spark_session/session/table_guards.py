@@ -8,8 +8,10 @@ gets a filter of rows and masks of columns.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import structlog
@@ -17,7 +19,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from service.errors import QueryFailed, StatementNotAllowed, ViewChanged
+from service.errors import QueryFailed, SessionSettingRefused, StatementNotAllowed, ViewChanged
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.policies.read_plan import ReadPlan, ReadView, lower, name_of
 from service.model.tables.tables import TableName
@@ -60,17 +62,20 @@ class TableGuards:
         access: Access,
         own_names: Collection[str] = (),
         check: Callable[[DataFrame], None] | None = None,
+        own: Mapping[str, str] = MappingProxyType({}),
     ) -> tuple[DataFrame, tuple[str, ...]]:
         """Returns the query over its tables as the principal sees them, and the names of applied policies.
 
         `frame` is the analyzed `sql`. `own_names` are views of the gateway's own, which the text may name.
-        `check` is called with what Spark has analyzed again.
+        `check` is called with what Spark has analyzed again. `own` are the gateway's values of settings that
+        the session has others of: predicates and masks have the gateway's.
 
         Raises:
             TableAccessDenied: the principal may not read a table or a view.
             ViewChanged: a view is no longer what its definer's rights were given to.
             QueryFailed: Spark cannot read a table as the policies say.
             StatementNotAllowed: the plan reads something whose name is not known.
+            SessionSettingRefused: a view has a definer, and the session other settings than the gateway.
         """
         if access is FULL_ACCESS:
             return frame, ()
@@ -86,7 +91,18 @@ class TableGuards:
         places = list(guarded_places(plan, access, definition))
         if not places:
             return frame, ()
-        return self._guarded(session, frame, plan, places), applied_policies(places)
+        if own and any(place.is_apart for place in places):
+            # The conditions of such a view protect rows, and were analyzed with the session's settings.
+            raise SessionSettingRefused(
+                f"A view with the rights of its definer is read with the gateway's {', '.join(sorted(own))}"
+                " only. Send RESET, or the query without its session."
+            )
+        with _settings(session, own):
+            return self._guarded(session, frame, plan, places), applied_policies(places)
+
+    def in_full(self, session: SparkSession, frame: DataFrame) -> DataFrame:
+        """Analyzes a query again with the full name of each relation in its text."""
+        return DataFrame(self._reader.inFull(session._jsparkSession, frame._jdf), session)
 
     def plan_in_full(self, session: SparkSession, sql: str, frame: DataFrame) -> ReadPlan:
         """Returns what the analyzed `sql` reads, each view by its full name.
@@ -166,6 +182,19 @@ class TableGuards:
             log.warning("policies_do_not_fit", error=type(failure).__name__, exc_info=True)
             raise QueryFailed(DO_NOT_FIT) from None
         return DataFrame(guarded, session)
+
+
+@contextmanager
+def _settings(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Runs the block with other settings of the session. What it analyzes keeps them."""
+    before = {name: str(session.conf.get(name)) for name in settings}
+    try:
+        for name, value in settings.items():
+            session._jconf.setConfString(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            session._jconf.setConfString(name, value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from spark_session.session.cpu_times import CpuTimeReader
 from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
 from spark_session.session.local_relations import LocalRelationStore
+from spark_session.session.parameter_types import ParameterTypes
 from spark_session.session.python_workers import prepare_workers
 from spark_session.session.reuse_facts import ReuseFacts
 from spark_session.session.row_delta_writer import RowDeltaWriter
@@ -78,6 +79,7 @@ class WarmSession:
         )
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
         self.commands = CommandReader(jvm.gateway)
+        self.parameter_types = ParameterTypes(jvm.gateway)
         self.row_deltas = RowDeltaWriter(jvm.gateway, root)
         self.table_deletes = TableDeletes(jvm.gateway)
         self.compaction = Compaction(jvm.gateway)

@@ -31,6 +31,7 @@ from tests.fakes.ingest_gateway import FakeIngestGateway
 from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.policies import fake_policies
 from tests.fakes.queries import NOON, FakeQueries
+from tests.fakes.sessions import fake_sessions
 from tests.fakes.streams import FakeStreams
 from tests.fakes.watched_metrics import watched_metrics
 
@@ -57,6 +58,7 @@ class FakeGateway(Gateway):
         self.trail = FakeTrail()
         self.audit_log = FakeAuditLog(FakeClock(NOON))
         self.audit = Audit(self.trail, self.audit_log)
+        self._sessions = fake_sessions()
         self._policies: Policies = NoPolicies()
         self._policy_service = fake_policies(lambda: self.tables())
 

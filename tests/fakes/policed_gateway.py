@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from typing import TypeVar
 from uuid import UUID, uuid4
 
 import pyarrow as pa
@@ -22,6 +23,8 @@ from service.model.ingest.writing import TableKey, WritableTable
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access
 from service.model.policies.read_plan import ReadTable
+from service.model.query.description import Description
+from service.model.query.explanation import Explanation
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import QueryRequest
 from service.model.tables.schemas import Field, Primitive, TableSchema
@@ -46,6 +49,7 @@ FIELDS = (Field(1, "id", Primitive("long")), Field(2, "card", Primitive("string"
 ROWS = pa.table({"id": [1, 2], "card": ["4111", "4242"]})
 FOLDER = "file:///inbox"
 SELECT_FROM = "SELECT * FROM "
+T = TypeVar("T")
 
 
 class PolicedQueries(FakeQueries):
@@ -70,14 +74,19 @@ class PolicedQueries(FakeQueries):
             self._seen[submission.query_id] = found
         return submission
 
-    def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning:
-        found = self._read(request, access)
-        if isinstance(found, GatewayError):
-            planning = super().plan(replace(request, sql="SELECT 1"), caller, access)
-            failed = Planning(planning.query)
-            failed.end(found)
-            return failed
-        return super().plan(request, caller, access)
+    def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning[Explanation]:
+        return self._planned(super().plan(request, caller, access), access)
+
+    def describe(self, request: QueryRequest, caller: str, access: Access) -> Planning[Description]:
+        return self._planned(super().describe(request, caller, access), access)
+
+    def _planned(self, planning: Planning[T], access: Access) -> Planning[T]:
+        found = self._read(planning.query.request, access)
+        if not isinstance(found, GatewayError):
+            return planning
+        failed = Planning(planning.query, planning.work)
+        failed.end(found)
+        return failed
 
     def status(self, query_id: UUID, caller: str) -> QueryStatus:
         self.rows = self._seen.get(query_id, ROWS)

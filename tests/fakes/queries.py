@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from service.errors import (
 )
 from service.model.operations.resource_groups import QueuePlace
 from service.model.policies.decisions import Access
+from service.model.query.description import Description, ParameterType
 from service.model.query.explanation import PLANNED, Explanation
 from service.model.query.history import PruningSummary, QueryListing, QuerySummary, summary_of
 from service.model.query.progress import QueryProgress
@@ -41,6 +43,7 @@ from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import applied, refused
 
 ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
+DESCRIPTION = Description((Column("d_moy", "INT", is_nullable=True),), (ParameterType("year", "INT"),))
 SCAN = ScanRecord(
     "lake.tpcds.store_returns",
     7,
@@ -82,9 +85,10 @@ class FakeQueries(QueryService):
         self.unfinished: set[str] = set()
         self.by_id: dict[UUID, Query] = {}
         self.refusal: Exception | None = None
+        self.described: list[QueryRequest] = []
         self.waits_asked_for = 0
         self.is_waited_for = threading.Event()
-        self.stopped: list[Planning] = []
+        self.stopped: list[Planning[Any]] = []
         self.verification: Verification | None = None
         self.scan = SCAN
         self.is_expired = False
@@ -196,16 +200,28 @@ class FakeQueries(QueryService):
         record = self._query(query_id, caller).record
         return replace(explain(record), progress=None if record.state.is_final else self.progress)
 
-    def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning:
+    def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning[Explanation]:
         """Returns a planning that has ended, unless the SQL is in `unfinished`."""
         if self.refusal is not None:
             raise self.refusal
-        planning = Planning(QueryHandle(uuid4(), request, caller, access, NOON, 0))
+        handle = QueryHandle(uuid4(), request, caller, access, NOON, 0)
+        planning = Planning(handle, lambda query, _: self._plan(query))
         if request.sql not in self.unfinished:
             planning.end(self.failures.get(request.sql) or self._plan(planning.query))
         return planning
 
-    def stop_planning(self, planning: Planning) -> None:
+    def describe(self, request: QueryRequest, caller: str, access: Access) -> Planning[Description]:
+        """Returns a description that is there, unless the SQL is in `unfinished`."""
+        if self.refusal is not None:
+            raise self.refusal
+        self.described.append(request)
+        handle = QueryHandle(uuid4(), request, caller, access, NOON, 0)
+        planning = Planning(handle, lambda _query, _ports: DESCRIPTION)
+        if request.sql not in self.unfinished:
+            planning.end(self.failures.get(request.sql) or DESCRIPTION)
+        return planning
+
+    def stop_planning(self, planning: Planning[Any]) -> None:
         self.stopped.append(planning)
 
     def _plan(self, query: QueryHandle) -> Explanation:

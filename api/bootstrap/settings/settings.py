@@ -28,6 +28,7 @@ from api.bootstrap.settings.query_bounds import QueryBoundSettings
 from api.bootstrap.settings.query_events import QueryEventSettings
 from api.bootstrap.settings.records import RecordSettings
 from api.bootstrap.settings.reuse import ReuseSettings
+from api.bootstrap.settings.sessions import SessionSettings
 from api.bootstrap.settings.sources import SourceSettings
 from api.bootstrap.settings.spark import EngineSettings
 from api.bootstrap.settings.streams import StreamSettings
@@ -49,6 +50,7 @@ class Settings(
     QueryBoundSettings,
     QueryEventSettings,
     ReuseSettings,
+    SessionSettings,
     QuerySettings,
     SupervisionSettings,
     EngineSettings,

@@ -11,10 +11,11 @@ from api.http.schemas.query_request import Parameter as ParameterBody
 from service.faults import Fault
 from service.model.query.query import Parameter, Parameters, PruningRequest, QueryRequest
 from service.model.query.reuse import ReuseChoice
+from service.model.sessions.sessions import SessionUse
 
 
-def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
-    """The request, with every bound resolved.
+def query_request(body: QueryBody, settings: Settings, session: SessionUse | None = None) -> QueryRequest:
+    """The request, with every bound resolved. Names have the body's catalog and schema, or its session's.
 
     Raises:
         InvalidRequest: a bound is above the operator's maximum.
@@ -22,12 +23,13 @@ def query_request(body: QueryBody, settings: Settings) -> QueryRequest:
     faults = list(_faults(body, settings))
     if faults:
         raise InvalidRequest(faults)
-    default_schema = settings.default_schema if body.catalog is None else None
+    catalog, schema = _place(body, settings, session)
     return QueryRequest(
         sql=body.sql,
         parameters=_parameters(body),
-        catalog=body.catalog or settings.default_catalog,
-        schema=body.schema_ or default_schema,
+        catalog=catalog,
+        schema=schema,
+        session=session,
         timeout_ms=body.timeout or settings.query_timeout_s * 1000,
         row_limit=body.row_limit or settings.row_limit,
         byte_limit=body.byte_limit or settings.byte_limit,
@@ -45,6 +47,16 @@ def _reuse(asked: bool | str | None) -> ReuseChoice | None:
     if isinstance(asked, str):
         return ReuseChoice.REFRESH
     return ReuseChoice.USE if asked else ReuseChoice.NEVER
+
+
+def _place(body: QueryBody, settings: Settings, session: SessionUse | None) -> tuple[str, str | None]:
+    """Returns the catalog and schema of names without one. A catalog comes with a schema of its own."""
+    if body.catalog is not None:
+        return body.catalog, body.schema_
+    if session is not None and session.values.catalog is not None:
+        return session.values.catalog, body.schema_ or session.values.schema
+    of_session = None if session is None else session.values.schema
+    return settings.default_catalog, body.schema_ or of_session or settings.default_schema
 
 
 def _pruning(asked: DynamicFiltering) -> PruningRequest:

@@ -10,20 +10,18 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from api.http.answers.access_fields import note_explained
 from api.http.answers.negotiation import choose
-from api.http.app_context import AppContext, Caller, CallersAccess, CurrentAppContext, gone, require_json
+from api.http.app_context import Caller, CallersAccess, CurrentAppContext, require_json
 from api.http.bodies.json_request import StrictJsonRoute
 from api.http.explain.explain_html.page import CONTENT_SECURITY_POLICY, explain_html
 from api.http.explain.explain_text import explain_text
 from api.http.requests.query_request import query_request
 from api.http.routes.documented import problems, success
+from api.http.routes.planned import planned
+from api.http.routes.query_session import session_of
 from api.http.schemas.explanation import ExplanationAnswer, explanation_answer
 from api.http.schemas.query_request import QueryBody
 from api.http.schemas.tables import NoQuery
-from api.http.waiting import ClientGone
-from service.errors import QueryTimedOut
-from service.model.policies.decisions import Access
 from service.model.query.explanation import Explanation
-from service.model.query.query import QueryRequest
 
 router = APIRouter(tags=["explain"], route_class=StrictJsonRoute)
 
@@ -81,28 +79,13 @@ async def explain_before(
     """
     media_type = choose(accept, [_JSON, _TEXT, _HTML])
     app_context.note_statement(body.sql)
-    asked = query_request(body, app_context.settings)
-    explanation = await _planned(app_context, asked, caller, access, request)
+    session = await session_of(app_context, body.session_id, caller)
+    asked = query_request(body, app_context.settings, session)
+    planning = app_context.access.gateway.queries.plan(asked, caller, access)
+    explanation = await planned(app_context, planning, asked.timeout_ms, request)
     note_explained(explanation, access)
     content = await app_context.access.call(_content, explanation, media_type)
     return Response(content, headers=_HEADERS, media_type=media_type)
-
-
-async def _planned(
-    app_context: AppContext, asked: QueryRequest, caller: str, access: Access, request: Request
-) -> Explanation:
-    gateway = app_context.access.gateway
-    planning = gateway.queries.plan(asked, caller, access)
-    seconds = asked.timeout_ms / 1000
-    try:
-        is_there = await app_context.waiting.until_finished(planning.finished, seconds, lambda: gone(request))
-    except ClientGone:
-        await app_context.access.call(gateway.queries.stop_planning, planning)
-        raise
-    if not is_there:
-        await app_context.access.call(gateway.queries.stop_planning, planning)
-        raise QueryTimedOut(f"The query was not planned within its timeout of {seconds:g} s.")
-    return planning.explanation()
 
 
 def _content(explanation: Explanation, media_type: str) -> bytes:

@@ -24,6 +24,7 @@ from api.http.bodies.json_request import StrictJsonRoute
 from api.http.problems.problems import problem_response, recorded_problem_response
 from api.http.requests.query_request import query_request
 from api.http.routes.documented import Responses, problems
+from api.http.routes.query_session import session_of
 from api.http.schemas.query_answer import QueryAnswer
 from api.http.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery
 from service.errors import QueryNotFound, ResultExpired
@@ -84,9 +85,9 @@ async def send_query(
     accepted = accepted_format(accept)
     app_context.note_statement(body.sql)
     gateway = app_context.access.gateway
-    submission = await _submit(
-        app_context, gateway, query_request(body, app_context.settings), caller, access, principal.roles
-    )
+    session = await session_of(app_context, body.session_id, caller)
+    asked = query_request(body, app_context.settings, session)
+    submission = await _submit(app_context, gateway, asked, caller, access, principal.roles)
     query_id = submission.query_id
     note_query_id(query_id)
     structlog.contextvars.bind_contextvars(query_id=str(query_id))

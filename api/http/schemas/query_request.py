@@ -123,6 +123,10 @@ class QueryBody(StrictModel):
     schema_: Annotated[Identifier | None, Field(alias="schema", description="for names without a schema")] = (
         None
     )
+    session_id: Annotated[
+        UUID | None,
+        Field(strict=False, description="a session of the caller's: its values, unless this body has others"),
+    ] = None
     wait_timeout: Annotated[
         WaitMs,
         Field(

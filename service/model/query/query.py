@@ -19,6 +19,7 @@ from service.model.query.results import ResultFormat
 from service.model.query.reuse import ReuseChoice, Reused
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.verification import Verification
+from service.model.sessions.sessions import SessionUse
 from service.tracing import TraceContext
 
 JsonScalar = str | int | float | bool | None
@@ -113,6 +114,7 @@ class QueryRequest:
     format: ResultFormat = ResultFormat.JSON
     reuse: ReuseChoice | None = None
     """None: the operator's setting."""
+    session: SessionUse | None = None
 
     def fingerprint(self) -> str:
         """Returns a text that is the same for two requests exactly when they ask the same thing."""
@@ -125,7 +127,9 @@ class QueryRequest:
         bounds = [self.row_limit, self.byte_limit, dict(self.tags), asdict(self.pruning)]
         if self.reuse is not None:
             bounds.append(self.reuse.value)
-        text = json.dumps(asked + bounds, sort_keys=True, default=sorted)
+        # The values of the session may have changed since the same request was sent before.
+        session = [] if self.session is None else [str(self.session.session_id)]
+        text = json.dumps(asked + bounds + session, sort_keys=True, default=sorted)
         return hashlib.sha256(text.encode()).hexdigest()
 
 

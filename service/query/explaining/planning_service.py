@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
+from typing import Any, Generic, TypeVar
 
 import structlog
 
 from service.errors import GatewayError, QueryCanceled, ShuttingDown, TooManyQueries
 from service.model.operations.usage import PoolUse
-from service.model.query.explanation import Explanation
-from service.query.explaining.plan_query import plan_query
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.run_query import QueryPorts
 from service.query.lifecycle.taken_turns import TakenTurns
@@ -18,18 +18,26 @@ from service.query.lifecycle.taken_turns import TakenTurns
 log = structlog.get_logger(__name__)
 
 ENDED_WITHIN_S = 2.0
+T = TypeVar("T")
 
 
-class Planning:
-    """A query on its way to its plan; `finished` resolves when planning ends, however it ends."""
+Work = Callable[[QueryHandle, QueryPorts], T]
 
-    def __init__(self, query: QueryHandle) -> None:
+
+class Planning(Generic[T]):
+    """A query on its way to its plan; `finished` resolves when planning ends, however it ends.
+
+    `work` is what is done with the query, in the place of a plan.
+    """
+
+    def __init__(self, query: QueryHandle, work: Work[T]) -> None:
         self.query = query
+        self.work = work
         self.finished: Future[None] = Future()
-        self._outcome: Explanation | GatewayError = QueryCanceled()
+        self._outcome: T | GatewayError = QueryCanceled()
 
-    def explanation(self) -> Explanation:
-        """Returns the plan, once planning has finished.
+    def explanation(self) -> T:
+        """Returns the plan, or what else was asked, once planning has finished.
 
         Raises:
             GatewayError: planning failed for this reason.
@@ -38,7 +46,7 @@ class Planning:
             raise self._outcome
         return self._outcome
 
-    def end(self, outcome: Explanation | GatewayError) -> None:
+    def end(self, outcome: T | GatewayError) -> None:
         """Hands the outcome to all who wait."""
         self._outcome = outcome
         self.finished.set_result(None)
@@ -52,10 +60,10 @@ class PlanningService:
 
     def __init__(self, ports: QueryPorts, count: int, max_waiting: int) -> None:
         self._ports = ports
-        self._turns: TakenTurns[Planning] = TakenTurns(count, "plan", self._work)
+        self._turns: TakenTurns[Planning[Any]] = TakenTurns(count, "plan", self._work)
         self._places = threading.Semaphore(count + max_waiting)
 
-    def begin(self, query: QueryHandle) -> Planning:
+    def begin(self, query: QueryHandle, work: Work[T]) -> Planning[T]:
         """Accepts the query and returns at once.
 
         Raises:
@@ -64,7 +72,7 @@ class PlanningService:
         """
         if not self._places.acquire(blocking=False):
             raise TooManyQueries
-        planning = Planning(query)
+        planning = Planning(query, work)
         try:
             self._turns.put(query.caller, planning)
         except ShuttingDown:
@@ -72,7 +80,7 @@ class PlanningService:
             raise
         return planning
 
-    def give_up(self, planning: Planning) -> None:
+    def give_up(self, planning: Planning[Any]) -> None:
         """Asks an abandoned planning to end. Another one takes its worker's place at once."""
         query = planning.query
         query.cancel(QueryCanceled(), self._ports.clock.elapsed_ms())
@@ -95,9 +103,9 @@ class PlanningService:
         if not self._turns.is_idle_within(ENDED_WITHIN_S):
             log.error("plannings_hang_in_stop")
 
-    def _work(self, planning: Planning) -> None:
+    def _work(self, planning: Planning[Any]) -> None:
         try:
-            planning.end(plan_query(planning.query, self._ports))
+            planning.end(planning.work(planning.query, self._ports))
         except GatewayError as failure:
             log.debug("query_not_planned", code=failure.code, exc_info=True)
             planning.end(failure)

@@ -10,6 +10,7 @@ from service.errors import GatewayError
 from service.lineage_ports import Lineage, NoLineage
 from service.model.query.query import QueryRequest
 from service.model.query.reuse import Reusability, ReuseChoice, ReuseOutcome
+from service.model.query.statement_text import is_command, query_text
 from service.ports import Catalogs, Clock, Journal, ResultStore, Statement
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.reuse_steps import Found
@@ -65,7 +66,7 @@ class ReuseLookup:
     def choice(self, request: QueryRequest) -> ReuseChoice:
         """Returns what the request, or else the operator, wants."""
         # Who asks for a verification asks for a run.
-        if request.pruning.is_verified:
+        if request.pruning.is_verified or request.session is not None or not _is_query(request.sql):
             return ReuseChoice.NEVER
         return request.reuse or self._bounds.default
 
@@ -144,3 +145,7 @@ def _statement(query: QueryHandle) -> Statement:
         access=query.access,
         caller=query.caller,
     )
+
+
+def _is_query(sql: str) -> bool:
+    return not is_command(sql) and query_text(sql).explain is None

@@ -116,16 +116,20 @@ def _distrust(query: QueryHandle, pruned: PrunedQuery, pruner: Pruner) -> None:
 
 def _run_rewritten(query: QueryHandle, pruned: PrunedQuery, engine: Engine, retries: int) -> EngineResult:
     statement = replace(
-        _statement(query, pruned.sql), relations=pruned.relations, properties=pruned.properties
+        statement_of(query, pruned.sql), relations=pruned.relations, properties=pruned.properties
     )
+    if statement.session is not None:
+        # The caller's text names no view of the session. What was written into it may have such a name.
+        statement = replace(statement, session=replace(statement.session, views=()))
     return _run(query, statement, engine, retries)
 
 
 def _run_text(query: QueryHandle, sql: str, engine: Engine, retries: int) -> EngineResult:
-    return _run(query, _statement(query, sql), engine, retries)
+    return _run(query, statement_of(query, sql), engine, retries)
 
 
-def _statement(query: QueryHandle, sql: str) -> Statement:
+def statement_of(query: QueryHandle, sql: str) -> Statement:
+    """Returns what the engine is asked for this query, in this form of its text."""
     request = query.request
     return Statement(
         query_id=query.query_id,
@@ -140,6 +144,7 @@ def _statement(query: QueryHandle, sql: str) -> Statement:
         origin=request.sql,
         caller=query.caller,
         explain=query.text.explain,
+        session=None if request.session is None else request.session.values,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -11,6 +12,7 @@ from service.errors import (
     NotAdmitted,
     QueryCanceled,
     QueryEnded,
+    SessionRequired,
     TableAccessDenied,
     TableNotFound,
 )
@@ -30,6 +32,7 @@ from service.ports import (
     Catalogs,
     Clock,
     CpuTimes,
+    Describer,
     Engine,
     EngineResult,
     Journal,
@@ -48,7 +51,9 @@ from service.query.lifecycle.recorded import MAX_PLAN_CHARACTERS as MAX_PLAN_CHA
 from service.query.lifecycle.recorded import record as record
 from service.query.lifecycle.reuse_steps import NoReuse, Reuse, Ticket
 from service.query.lifecycle.run_pruned import run_pruned
+from service.query.lifecycle.unpruned_in_session import unpruned_in_session
 from service.query.lifecycle.validate import validate
+from service.session_ports import SessionChanges
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
@@ -75,6 +80,12 @@ class QueryPorts:
     cpu_times: CpuTimes | None = None
     """None: no group has a budget of CPU time."""
     reuse: Reuse = field(default_factory=NoReuse)
+    sessions: SessionChanges | None = None
+    """None: this gateway has no sessions."""
+    own_settings: Mapping[str, str] = field(default_factory=dict)
+    """The engine's settings of this gateway, as far as sessions may have others."""
+    describer: Describer | None = None
+    """None: this gateway describes no queries."""
 
 
 def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_once) -> None:
@@ -94,13 +105,14 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         if ticket is not None and ticket.is_answered:
             return
         with step("sluice.query.prune"):
-            pruned = pruned_query(query, ports.pruner)
+            pruned = pruned_query(query, ports.pruner, ports.own_settings)
             query.prune(pruned)
         query.progress.enter(Phase.RUNNING)
         with step("sluice.query.run"):
             outcome = run_pruned(query, pruned, ports.pruner, engine, ports.engine_retries)
             query.note(outcome)
             result = outcome.rows()
+            change_session(query, result, ports)
         query.progress.enter(Phase.WRITING)
         with step("sluice.query.store"):
             manifest = store(result, query, ports.results)
@@ -124,11 +136,29 @@ def end_failed(query: QueryHandle, failure: GatewayError, ports: QueryPorts) -> 
         record(query, ports.journal, run.plan_text if run else "")
 
 
-def pruned_query(query: QueryHandle, pruner: Pruner) -> PrunedQuery:
+def pruned_query(query: QueryHandle, pruner: Pruner, own_settings: Mapping[str, str]) -> PrunedQuery:
     """Returns the query with its scans pruned; a statement that is no query as it is written."""
-    if is_command(query.text.sql):
-        return PrunedQuery(query.text.sql, otherwise=Reason.NOT_A_QUERY)
-    return pruner.prune(replace(query.request, sql=query.text.sql), query.access, query.is_canceled)
+    asked = replace(query.request, sql=query.text.sql)
+    if is_command(asked.sql):
+        return PrunedQuery(asked.sql, otherwise=Reason.NOT_A_QUERY)
+    reason = unpruned_in_session(asked.sql, asked.session, own_settings)
+    if reason is not None:
+        return PrunedQuery(asked.sql, otherwise=reason)
+    return pruner.prune(asked, query.access, query.is_canceled)
+
+
+def change_session(query: QueryHandle, result: EngineResult, ports: QueryPorts) -> None:
+    """Makes the change of a statement in its session, before anybody hears that the statement has ended.
+
+    Raises:
+        CallerError: the session has ended, or may not have this value.
+        MetricsStoreDown: the session cannot be changed now.
+    """
+    if result.change is None or query.is_canceled():
+        return
+    if ports.sessions is None or query.request.session is None:
+        raise SessionRequired
+    ports.sessions.change(query.request.session.session_id, query.caller, result.change)
 
 
 def store(result: EngineResult, query: QueryHandle, results: ResultStore) -> Manifest:

@@ -12,6 +12,7 @@ from service.errors import StatementNotAllowed
 from service.model.policies.decisions import Access
 from service.ports import Statement
 from spark_session.engine.analyzed import analyzed
+from spark_session.engine.in_session import bind_views
 from spark_session.engine.metadata.masking import Row
 from spark_session.engine.metadata.relations import answer_of_relation
 from spark_session.engine.metadata.rows import Answer, answer_with, rows_of
@@ -65,6 +66,7 @@ def answer(session: WarmSession, child: SparkSession, statement: Statement) -> A
         is_function=command.target is Target.FUNCTION,
         has_partition=bool(command.own.get("hasPartition")),
     )
+    bind_views(session, child, statement, _view_names(statement, command))
     asked = Asked(session, child, statement, command)
     answered = _OF_CATALOGS.get(command.kind)
     if answered is not None:
@@ -72,6 +74,13 @@ def answer(session: WarmSession, child: SparkSession, statement: Statement) -> A
     if command.target is not Target.RELATION:
         raise StatementNotAllowed(f"{command.kind} cannot be answered for this name.")
     return answer_of_relation(session, child, statement, command)
+
+
+def _view_names(statement: Statement, command: Command) -> Sequence[Sequence[str]]:
+    """Returns the names that a statement may have of temporary views."""
+    if command.kind in ("ShowTables", "ShowViews") and statement.session is not None:
+        return [(view.name,) for view in statement.session.views]
+    return [command.parts] if command.target is Target.RELATION else []
 
 
 def _catalogs(asked: Asked) -> Answer:

@@ -232,6 +232,10 @@ def described_maintenance(principal: str, table: str) -> str:
     return REFUSED if cell("describe")(principal, table) == REFUSED else "allowed"
 
 
+def viewed(principal: str, table: str) -> str:
+    return explained(principal, table) if principal == OWNER else UNKNOWN
+
+
 def by_policies(principal: str, table: str) -> str:  # noqa: ARG001
     return "allowed" if BY_HAND.administers_all(PRINCIPALS[principal]) else REFUSED
 
@@ -278,6 +282,24 @@ def of(kind: str, method: str, path: str) -> Ask:
         return outcome(await world.send(method, place, principal))
 
     return ask
+
+
+def of_session(method: str, path: str) -> Ask:
+    """Returns what sends a request about a session of the owner, which has the view `v`."""
+
+    async def ask(world: World, principal: str, table: str) -> str:  # noqa: ARG001
+        sessions = world.gateway.sessions
+        session_id = sessions.create(OWNER, None, None, {}).session_id
+        sessions.put_view(session_id, OWNER, "v", "SELECT 1")
+        return outcome(await world.send(method, path.format(id=session_id), principal))
+
+    return ask
+
+
+async def put_view(world: World, principal: str, table: str) -> str:
+    session_id = world.gateway.sessions.create(OWNER, None, None, {}).session_id
+    body = {"sql": f"{SELECT_FROM}{table}"}
+    return outcome(await world.send("PUT", f"/sessions/{session_id}/views/v", principal, body))
 
 
 def seen_in(path: str, kind: str | None = None) -> Ask:
@@ -388,6 +410,16 @@ CASES = (
         at("POST", "/explain", lambda t: {"sql": f"{SELECT_FROM}{t}"}, Accept="text/html"),
         explained,
         "as a page",
+    ),
+    Case("POST /describe", at("POST", "/describe", lambda t: {"sql": f"{SELECT_FROM}{t}"}), explained),
+    alone("POST /sessions", at("POST", "/sessions", {}), everyone),
+    alone("GET /sessions/{session_id}", of_session("GET", "/sessions/{id}"), own(UNKNOWN)),
+    alone("DELETE /sessions/{session_id}", of_session("DELETE", "/sessions/{id}"), own(UNKNOWN)),
+    Case("PUT /sessions/{session_id}/views/{name}", put_view, viewed),
+    alone(
+        "DELETE /sessions/{session_id}/views/{name}",
+        of_session("DELETE", "/sessions/{id}/views/v"),
+        own(UNKNOWN),
     ),
     Case("POST /ingest", ingested(), cell("insert")),
     Case("POST /ingest", ingested(mode="upsert", equalityFields=["id"]), cell("modify"), "to upsert"),

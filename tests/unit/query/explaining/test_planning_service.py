@@ -8,6 +8,7 @@ import pytest
 
 from service.errors import GatewayError, QueryCanceled, QueryFailed, ShuttingDown, TooManyQueries
 from service.model.query.explanation import PLANNED
+from service.query.explaining.plan_query import plan_query
 from service.query.explaining.planning_service import PlanningService
 from tests.fakes.engine import PATIENCE_S, FakeEngine
 from tests.unit.query.conftest import Bench
@@ -22,13 +23,13 @@ def plannings(bench: Bench) -> Iterator[PlanningService]:
 
 
 def test_a_plan_is_there_when_it_is_finished(bench: Bench, plannings: PlanningService) -> None:
-    planning = plannings.begin(bench.query())
+    planning = plannings.begin(bench.query(), plan_query)
     planning.finished.result(PATIENCE_S)
     assert planning.explanation().state == PLANNED
 
 
 def test_a_query_that_cannot_be_planned_says_why(bench: Bench, plannings: PlanningService) -> None:
-    planning = plannings.begin(bench.query(" "))
+    planning = plannings.begin(bench.query(" "), plan_query)
     planning.finished.result(PATIENCE_S)
     with pytest.raises(GatewayError) as raised:
         planning.explanation()
@@ -38,7 +39,7 @@ def test_a_query_that_cannot_be_planned_says_why(bench: Bench, plannings: Planni
 def test_a_fault_of_the_gateway_itself_leaves_nobody_waiting(bench: Bench) -> None:
     bench.engine = FakeEngine(RuntimeError("a fault"))
     plannings = PlanningService(bench.ports, count=1, max_waiting=0)
-    planning = plannings.begin(bench.query())
+    planning = plannings.begin(bench.query(), plan_query)
     planning.finished.result(PATIENCE_S)
     with pytest.raises(GatewayError):
         planning.explanation()
@@ -49,19 +50,19 @@ def test_more_than_may_wait_are_refused_and_places_become_free_again(
     bench: Bench, plannings: PlanningService
 ) -> None:
     with bench.engine.paused():
-        waiting = [plannings.begin(bench.query()) for _ in range(2)]
+        waiting = [plannings.begin(bench.query(), plan_query) for _ in range(2)]
         with pytest.raises(TooManyQueries):
-            plannings.begin(bench.query())
+            plannings.begin(bench.query(), plan_query)
     for planning in waiting:
         planning.finished.result(PATIENCE_S)
     plannings.close()
     with pytest.raises(ShuttingDown):
-        plannings.begin(bench.query())
+        plannings.begin(bench.query(), plan_query)
 
 
 def test_one_that_nobody_waits_for_is_ended(bench: Bench, plannings: PlanningService) -> None:
     with bench.engine.paused():
-        begun, behind = plannings.begin(bench.query()), plannings.begin(bench.query())
+        begun, behind = plannings.begin(bench.query(), plan_query), plannings.begin(bench.query(), plan_query)
         bench.engine.wait_for_plans(1)
         plannings.give_up(behind)
         plannings.give_up(begun)
@@ -75,7 +76,7 @@ def test_one_that_nobody_waits_for_is_ended(bench: Bench, plannings: PlanningSer
 def test_a_failed_plan_says_what_the_engine_said(bench: Bench) -> None:
     bench.engine = FakeEngine(QueryFailed("Too deep."), QueryFailed("Too deep."))
     plannings = PlanningService(bench.ports, count=1, max_waiting=0)
-    planning = plannings.begin(bench.query())
+    planning = plannings.begin(bench.query(), plan_query)
     planning.finished.result(PATIENCE_S)
     with pytest.raises(QueryFailed, match="Too deep"):
         planning.explanation()

@@ -9,9 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.model.policies.actions import Action
-from service.model.policies.decisions import FULL_ACCESS, Access, Allowed, Decision, Definer, Refused
+from service.model.policies.decisions import (
+    FULL_ACCESS,
+    Access,
+    Allowed,
+    Decision,
+    Definer,
+    Refused,
+    SchemaSight,
+)
 from service.model.query.progress import EngineProgress, Phase, QueryProgress, ScanProgress
-from service.model.tables.restrictions import Restriction, SchemaSight
+from service.model.tables.restrictions import Restriction
 from service.model.tables.tables import TableName
 from service.query.lifecycle.progress_gauge import MOST, ProgressGauge, percent_of
 

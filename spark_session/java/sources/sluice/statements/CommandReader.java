@@ -80,6 +80,21 @@ public final class CommandReader {
         return !(catalog instanceof SupportsNamespaces schemas) || schemas.namespaceExists(levels(full));
     }
 
+    /** Whether there is a catalog of this name. */
+    public boolean hasCatalog(SparkSession session, String name) {
+        return session.sessionState().catalogManager().isCatalogRegistered(name);
+    }
+
+    /** Makes a catalog and its schema the current ones; the schema's levels are joined by dots, null: its default. */
+    public void useText(SparkSession session, String catalog, String schema) throws ParseException {
+        CatalogManager catalogs = session.sessionState().catalogManager();
+        catalogs.setCurrentCatalog(catalog);
+        if (schema != null) {
+            List<String> levels = list(session.sessionState().sqlParser().parseMultipartIdentifier(schema));
+            catalogs.setCurrentNamespace(levels.toArray(new String[0]));
+        }
+    }
+
     /** Makes a catalog and its schema the current ones of a session; the parts are JSON. */
     public void use(SparkSession session, String parts) throws JsonProcessingException {
         List<String> full = MAPPER.readValue(parts, NAMES);

@@ -1,0 +1,1 @@
+"""Sessions of callers: values that their queries share. No engine, connection or row belongs to one."""

@@ -1,0 +1,32 @@
+"""Describes one query: what it returns, and what its parameters are. It is analyzed, and not run."""
+
+from __future__ import annotations
+
+from service.errors import EngineNotReady, QueryCanceled, TableNotFound
+from service.model.query.description import Description
+from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.run_pruned import statement_of
+from service.query.lifecycle.run_query import QueryPorts, as_seen
+from service.query.lifecycle.validate import validate
+from service.tracing import step
+
+
+def describe_query(query: QueryHandle, ports: QueryPorts) -> Description:
+    """Returns the columns and parameters; leaves no record.
+
+    Raises:
+        CallerError: the query could not be run.
+        QueryEnded: it was canceled.
+        PartDown: there is no engine now.
+    """
+    if not query.start(ports.clock.elapsed_ms()):
+        raise QueryCanceled
+    if ports.describer is None:
+        raise EngineNotReady
+    with step("sluice.query.validate"):
+        validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
+    try:
+        with step("sluice.query.describe"):
+            return ports.describer.describe(statement_of(query, query.text.sql))
+    except TableNotFound as failure:
+        raise as_seen(failure, query, ports.catalogs) from failure

@@ -1,0 +1,121 @@
+"""The settings of the engine that a session may have: those that are safe for all who share the engine.
+
+Any other setting is refused. Some only stay as they are, because names, policies or types would be read
+otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from zoneinfo import available_timezones
+
+from service.errors import SessionSettingRefused
+
+TIME_ZONE = "spark.sql.session.timeZone"
+ANSI = "spark.sql.ansi.enabled"
+SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
+STORE_ASSIGNMENT = "spark.sql.storeAssignmentPolicy"
+MAX_SHUFFLE_PARTITIONS = 10_000
+_OFFSET = re.compile(r"(?:(?:UTC|GMT|UT)?[+-](?:0?\d|1[0-8])(?::?[0-5]\d)?|Z|UTC|GMT|UT)", re.IGNORECASE)
+
+FIXED: Mapping[str, str] = MappingProxyType(
+    {
+        "spark.sql.caseSensitive": "false",
+        "spark.sql.timestampType": "TIMESTAMP_LTZ",
+        "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+        "spark.sql.parser.escapedStringLiterals": "false",
+        "spark.sql.parser.quotedRegexColumnNames": "false",
+        "spark.sql.runSQLOnFiles": "false",
+        "spark.sql.variable.substitute": "false",
+    }
+)
+"""Settings that may only be set to what they are."""
+HARMLESS = frozenset({SHUFFLE_PARTITIONS, STORE_ASSIGNMENT})
+"""Settings that change no row of a query, and no type. Filters are right whatever they are."""
+
+
+def _boolean(value: str) -> str | None:
+    return value.lower() if value.lower() in ("true", "false") else None
+
+
+def _partitions(value: str) -> str | None:
+    is_number = value.isascii() and value.isdigit() and len(value) < 9
+    return str(int(value)) if is_number and 1 <= int(value) <= MAX_SHUFFLE_PARTITIONS else None
+
+
+def _assignment(value: str) -> str | None:
+    return value.upper() if value.upper() in ("ANSI", "STRICT", "LEGACY") else None
+
+
+def _zone(value: str) -> str | None:
+    return value if _OFFSET.fullmatch(value) or value in available_timezones() else None
+
+
+_OFFERED: Mapping[str, tuple[Callable[[str], str | None], str]] = MappingProxyType(
+    {
+        ANSI: (_boolean, "true or false"),
+        TIME_ZONE: (_zone, "a region such as Europe/Berlin, or an offset such as +02:00"),
+        SHUFFLE_PARTITIONS: (_partitions, f"a number from 1 to {MAX_SHUFFLE_PARTITIONS}"),
+        STORE_ASSIGNMENT: (_assignment, "ANSI, STRICT or LEGACY"),
+    }
+)
+_SPELLED: Mapping[str, str] = MappingProxyType({name.lower(): name for name in (*_OFFERED, *FIXED)})
+OFFERED = tuple(sorted((*_OFFERED, *FIXED)))
+
+
+def setting_name(name: str) -> str:
+    """Returns the name of a setting that sessions may have, as the engine spells it.
+
+    >>> setting_name("SPARK.sql.ansi.ENABLED")
+    'spark.sql.ansi.enabled'
+
+    Raises:
+        SessionSettingRefused: sessions may not have it.
+    """
+    spelled = _SPELLED.get(name.strip().lower())
+    if spelled is None:
+        raise SessionSettingRefused(
+            f"A session may not have the setting {name[:100]}. It may have {', '.join(OFFERED)}."
+        )
+    return spelled
+
+
+def setting_value(name: str, value: str) -> str:
+    """Returns the value of a setting in the engine's form; `name` is spelled as the engine does.
+
+    >>> setting_value("spark.sql.ansi.enabled", "False")
+    'false'
+    >>> setting_value("spark.sql.caseSensitive", "true")
+    Traceback (most recent call last):
+    service.errors.SessionSettingRefused: spark.sql.caseSensitive stays false in every session.
+
+    Raises:
+        SessionSettingRefused: the setting does not take it.
+    """
+    text = value.strip()
+    if name in FIXED:
+        if text.lower() != FIXED[name].lower():
+            raise SessionSettingRefused(f"{name} stays {FIXED[name]} in every session.")
+        return FIXED[name]
+    read, words = _OFFERED[name]
+    found = read(text)
+    if found is None:
+        raise SessionSettingRefused(f"{name} takes {words}, not {text[:60]!r}.")
+    return found
+
+
+def changed_settings(settings: Mapping[str, str], own: Mapping[str, str]) -> Mapping[str, str]:
+    """Returns the settings that change what a query reads or returns. `own` are the gateway's own values.
+
+    >>> changed_settings({"spark.sql.ansi.enabled": "false"}, {"spark.sql.ansi.enabled": "true"})
+    {'spark.sql.ansi.enabled': 'false'}
+    >>> changed_settings({"spark.sql.shuffle.partitions": "4", "spark.sql.caseSensitive": "false"}, {})
+    {}
+    """
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in HARMLESS and name not in FIXED and own.get(name, "").lower() != value.lower()
+    }

@@ -1,0 +1,1 @@
+"""The sessions of callers: values that their queries share, from requests and statements to a store."""
