@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from service.audit.audit import NO_AUDIT, Audit
 from service.authentication.manage_keys import ApiKeys
-from service.errors import AuthenticationDown, MetricsStoreDown, PoliciesDown, ShuttingDown
+from service.browsing.catalog_browser import CatalogBrowser
+from service.errors import AuthenticationDown, EngineNotReady, MetricsStoreDown, PoliciesDown, ShuttingDown
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.stream_service import StreamService
 from service.maintenance.maintenance_service import MaintenanceService
@@ -62,6 +63,7 @@ class Gateway:
         policies: Policies | None = None,
         policy_service: PolicyService | None = None,
         sessions: SessionService | None = None,
+        browser: CatalogBrowser | None = None,
     ) -> None:
         self.audit = audit
         self.queries = queries
@@ -72,6 +74,7 @@ class Gateway:
         self._policies = policies or NoPolicies()
         self._policy_service = policy_service
         self._sessions = sessions
+        self._browser = browser
         self._metrics = metrics
         self._filter_cache = filter_cache
         self._bounds = bounds
@@ -133,6 +136,17 @@ class Gateway:
         if self._sessions is None:
             raise MetricsStoreDown
         return self._sessions
+
+    @property
+    def browser(self) -> CatalogBrowser:
+        """What catalogs have, as far as a principal may know of it.
+
+        Raises:
+            EngineNotReady: this gateway cannot list it.
+        """
+        if self._browser is None:
+            raise EngineNotReady
+        return self._browser
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         """Every table, or those of one catalog or schema.

@@ -31,6 +31,7 @@ from service.model.query.results import Column, Manifest
 from service.model.query.reuse import PlanReads
 from service.model.sessions.changes import SessionChange
 from service.model.sessions.sessions import SessionValues
+from service.model.tables.contents import SchemaEntry
 from service.model.tables.tables import TableAt, TableFacts, TableListing, TableName
 from service.model.tables.views import View, ViewReading
 
@@ -259,6 +260,24 @@ class Views(Protocol):
 
         Raises:
             CatalogDown: nobody can tell now.
+        """
+
+
+class CatalogContents(Protocol):
+    """The schemas and views of the catalogs, as the engine lists them."""
+
+    def schemas(self, catalog: str) -> Sequence[SchemaEntry]:
+        """Lists the schemas of a catalog, also those without tables.
+
+        Raises:
+            CatalogDown: the catalog, or the engine, does not answer.
+        """
+
+    def views(self, catalog: str, schema: str) -> Sequence[TableName]:
+        """Lists the views of a schema; none if the catalog has no views, or no such schema.
+
+        Raises:
+            CatalogDown: the catalog, or the engine, does not answer.
         """
 
 

@@ -28,6 +28,7 @@ from api.bootstrap.wiring_reuse import build_reuse
 from api.bootstrap.wiring_sessions import build_sessions, own_settings
 from api.bootstrap.wiring_stores import await_given_stores, await_metrics_store
 from api.bootstrap.wiring_streams import ReadStream, build_streams, large_inputs
+from service.adapters.catalogs.bounded_contents import BoundedContents
 from service.adapters.catalogs.bounded_views import BoundedViews
 from service.adapters.clock import SystemClock
 from service.adapters.demo_data.log_table import make_log_table
@@ -46,6 +47,7 @@ from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector
 from service.audit.audit import Audit
 from service.audit.query_events import AuditedJournal, LostQueries
+from service.browsing.catalog_browser import CatalogBrowser
 from service.gateway import Gateway, GatewayBounds
 from service.lineage_ports import Lineage, NoLineage
 from service.model.filters.relations import RelationBounds
@@ -67,6 +69,7 @@ from service.query.lifecycle.presence import PresenceBounds
 from service.query.lifecycle.run_query import QueryPorts
 from service.query.query_service import QueryBounds, QueryService
 from service.sessions.session_service import SessionService
+from spark_session.engine.contents import SparkContents
 from spark_session.engine.engine_relations import EngineRelations
 from spark_session.engine.row_deltas import SparkRowDeltas
 from spark_session.engine.table_maintenance import SparkTableMaintenance
@@ -238,6 +241,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         policies=policy_service.live,
         policy_service=policy_service,
         sessions=sessions,
+        browser=_browser(settings, components, clock),
     )
     watch_gateway(metrics, gateway, components)
     return gateway
@@ -270,6 +274,17 @@ def _queries(
     lost = LostQueries(components.metrics_store, audit.trail, shown_statement(settings))
     return QueryService(
         ports, components.metrics_store, components.query_history, bounds, components.replicas, lost.audit
+    )
+
+
+def _browser(settings: Settings, components: Components, clock: Clock) -> CatalogBrowser:
+    return CatalogBrowser(
+        components.catalog_names,
+        components.all_catalogs,
+        BoundedContents(SparkContents(lambda: components.engine.session)),
+        BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s),
+        components.probe_values,
+        clock,
     )
 
 

@@ -30,9 +30,10 @@ from service.model.operations.usage import PoolUse
 from service.model.policies.decisions import Access
 from service.model.query.description import Description
 from service.model.query.explanation import Explanation
-from service.model.query.history import PruningSummary, QueryListing, QuerySummary
+from service.model.query.history import PruningSummary, QueryListing, QuerySummary, TablePruning
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Chunk, Manifest, ResultFormat
+from service.model.tables.tables import TableName
 from service.ports import QueryHistory, QueryStore, Replicas
 from service.query.explaining.describe_query import describe_query
 from service.query.explaining.explain import explain
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 # A record follows its answer within milliseconds; an explanation waits at most this long for it.
 RECORD_WAIT_S = 5.0
 SUMMARY_OF = timedelta(days=1)
+RECENT = timedelta(days=7)
 STIRRED_MS = 2_000
 """How long after a query's end, or after a chunk that is not the last, its reader may still come back."""
 
@@ -300,6 +302,15 @@ class QueryService:
         """
         beginning = since or self.ports.clock.now() - SUMMARY_OF
         return PruningSummary(beginning, self._history.pruning(beginning, table))
+
+    def recent_pruning(self, table: TableName) -> TablePruning | None:
+        """Sums up what all callers read and pruned of a table in the last week; None: nothing is recorded.
+
+        Raises:
+            MetricsStoreDown: past queries cannot be read now.
+        """
+        found = self._history.pruning(self.ports.clock.now() - RECENT, str(table))
+        return next((pruning for pruning in found if pruning.table == str(table)), None)
 
     @property
     def given_up(self) -> int:

@@ -19,6 +19,7 @@ from spark_session.results.planned_work import PlannedWorkReader
 from spark_session.results.row_collector import RowCollector
 from spark_session.results.scan_metrics import ScanReader
 from spark_session.results.session_table_reader import SessionTableReader
+from spark_session.session.catalog_contents import CatalogContents
 from spark_session.session.catalog_watch import CatalogWatch
 from spark_session.session.child_sessions import ChildSessions
 from spark_session.session.commands import CommandReader
@@ -78,6 +79,7 @@ class WarmSession:
             settings.max_relation_bytes,
         )
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
+        self.contents = CatalogContents(jvm.gateway, root)
         self.commands = CommandReader(jvm.gateway)
         self.parameter_types = ParameterTypes(jvm.gateway)
         self.row_deltas = RowDeltaWriter(jvm.gateway, root)

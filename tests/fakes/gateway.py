@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from service.audit.audit import Audit
+from service.browsing.catalog_browser import CatalogBrowser
 from service.errors import (
     TableNotFound,
 )
@@ -16,6 +17,7 @@ from service.model.tables.tables import (
     PartitionField,
     Snapshot,
     SortField,
+    TableAt,
     TableColumn,
     TableFacts,
     TableListing,
@@ -26,16 +28,33 @@ from tests.fakes.api_keys import fake_api_keys
 from tests.fakes.audit import FakeAuditLog, FakeTrail
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
+from tests.fakes.contents import FakeContents
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.ingest_gateway import FakeIngestGateway
 from tests.fakes.maintenance import FakeMaintenances
 from tests.fakes.policies import fake_policies
+from tests.fakes.probe_values import FakeProbeValues
 from tests.fakes.queries import NOON, FakeQueries
 from tests.fakes.sessions import fake_sessions
 from tests.fakes.streams import FakeStreams
+from tests.fakes.views import FakeViews
 from tests.fakes.watched_metrics import watched_metrics
 
 TABLE = TableName("lake", "tpcds", "store_returns")
+
+
+class TablesOfGateway(FakeCatalogs):
+    """The tables that a gateway lists."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        super().__init__()
+        self._gateway = gateway
+
+    def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
+        return self._gateway.tables(catalog, schema)
+
+    def facts_of(self, tables: Sequence[TableAt]) -> Mapping[TableAt, TableFacts]:
+        return {table: self._gateway.table(table.name) for table in tables}
 
 
 class FakeGateway(Gateway):
@@ -59,6 +78,7 @@ class FakeGateway(Gateway):
         self.audit_log = FakeAuditLog(FakeClock(NOON))
         self.audit = Audit(self.trail, self.audit_log)
         self._sessions = fake_sessions()
+        self.contents = FakeContents()
         self._policies: Policies = NoPolicies()
         self._policy_service = fake_policies(lambda: self.tables())
 
@@ -71,6 +91,17 @@ class FakeGateway(Gateway):
         for query in self.queries.by_id.values():
             metrics.count(query.record)
         return metrics.exposition({})
+
+    @property
+    def browser(self) -> CatalogBrowser:
+        return CatalogBrowser(
+            {name.catalog for name in self.tables().tables},
+            TablesOfGateway(self),
+            self.contents,
+            FakeViews(),
+            FakeProbeValues(),
+            FakeClock(NOON),
+        )
 
     def tables(self, catalog: str | None = None, schema: str | None = None) -> TableListing:
         is_asked = catalog in (None, TABLE.catalog) and schema in (None, TABLE.schema)

@@ -25,13 +25,14 @@ from service.model.operations.resource_groups import QueuePlace
 from service.model.policies.decisions import Access
 from service.model.query.description import Description, ParameterType
 from service.model.query.explanation import PLANNED, Explanation
-from service.model.query.history import PruningSummary, QueryListing, QuerySummary, summary_of
+from service.model.query.history import PruningSummary, QueryListing, QuerySummary, TablePruning, summary_of
 from service.model.query.progress import QueryProgress
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.query import QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Chunk, Column, Manifest
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.verification import Verification
+from service.model.tables.tables import TableName
 from service.query.explaining.explain import explain
 from service.query.explaining.planning_service import Planning
 from service.query.lifecycle.query_handle import QueryHandle
@@ -238,6 +239,10 @@ class FakeQueries(QueryService):
         shown = [summary_of(query.record, elapsed_ms=6) for query in self.by_id.values()]
         newest_first = sorted(shown, key=lambda summary: summary.position, reverse=True)
         return [summary for summary in newest_first if listing.takes(summary)][: listing.limit]
+
+    def recent_pruning(self, table: TableName) -> TablePruning | None:
+        found = self.pruning_summary(None, str(table)).tables
+        return next((pruning for pruning in found if pruning.table == str(table)), None)
 
     def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
         store = FakeMetricsStore()

@@ -69,11 +69,12 @@ class PruningSummaryAnswer(WireModel):
 
 def pruning_summary_answer(summary: PruningSummary) -> PruningSummaryAnswer:
     """Returns the summary as it is on the wire."""
-    tables = [_table(table) for table in summary.tables]
+    tables = [table_pruning_answer(table) for table in summary.tables]
     return PruningSummaryAnswer(since=summary.since, tables=tables)
 
 
-def _table(pruning: TablePruning) -> TablePruningAnswer:
+def table_pruning_answer(pruning: TablePruning) -> TablePruningAnswer:
+    """Returns the scans of one table as they are on the wire."""
     return TablePruningAnswer(
         table=pruning.table,
         queries=pruning.query_count,

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
 
+from api.http.schemas.pruning_summary import TablePruningAnswer, table_pruning_answer
 from api.http.schemas.query_request import Identifier
 from api.http.schemas.wire import StrictModel, WireModel
-from service.model.tables.tables import TableFacts, TableName, TableSource
+from service.model.query.history import TablePruning
+from service.model.tables.contents import AcceptedBy, AcceptedColumn, RelationEntry, RelationKind, SchemaList
+from service.model.tables.tables import TableColumn, TableFacts, TableName, TableSource
+
+MAX_LISTED = 10_000
+MAX_WITH_COLUMNS = 500
+
+
+class SchemasQuery(StrictModel):
+    """The query string of GET /schemas."""
+
+    catalog: Annotated[Identifier | None, Field(description="only schemas of this catalog")] = None
 
 
 class TablesQuery(StrictModel):
@@ -20,6 +33,22 @@ class TablesQuery(StrictModel):
     schema_: Annotated[Identifier | None, Field(alias="schema", description="only tables of this schema")] = (
         None
     )
+    columns: Annotated[
+        bool, Field(strict=False, description=f"true: with columns and comments, {MAX_WITH_COLUMNS} at most")
+    ] = False
+    limit: Annotated[
+        int | None,
+        Field(strict=False, ge=1, le=MAX_LISTED, description="tables and views of one page at most"),
+    ] = None
+    page_token: Annotated[
+        str | None, Field(max_length=2048, description="`nextPageToken` of the page before")
+    ] = None
+
+    @property
+    def page_size(self) -> int:
+        """How many entries a page has at most."""
+        most = MAX_WITH_COLUMNS if self.columns else MAX_LISTED
+        return min(self.limit or most, most)
 
 
 class NoQuery(StrictModel):
@@ -35,23 +64,69 @@ class TableEntry(WireModel):
     table: str
 
 
-class TablesAnswer(WireModel):
-    """Every table, in order of name."""
-
-    tables: list[TableEntry]
-    missing_catalogs: Annotated[
-        list[str], Field(description="catalogs that do not answer now; their tables are left out")
-    ]
-
-
 class TableColumnAnswer(WireModel):
-    """One column; `type` is Iceberg's spelling."""
+    """One column; `type` is Iceberg's spelling, or SQL for a view. Columns of views have the id 0."""
 
     field_id: int
     name: str
     type: str
     required: bool
     doc: str | None
+
+
+class ListedTable(TableEntry):
+    """One table or view of a list. `columns` and `comment` are null if not asked, or not known now."""
+
+    kind: RelationKind
+    comment: str | None
+    columns: list[TableColumnAnswer] | None
+
+
+class TablesAnswer(WireModel):
+    """Tables and views, in order of name."""
+
+    tables: list[ListedTable]
+    missing_catalogs: Annotated[
+        list[str],
+        Field(description="catalogs that do not answer now; their tables, or their views, are left out"),
+    ]
+    next_page_token: Annotated[str | None, Field(description="null: this is the last page")]
+
+
+class CatalogEntry(WireModel):
+    """One catalog."""
+
+    name: str
+
+
+class CatalogsAnswer(WireModel):
+    """Every catalog that the caller may know of, by name."""
+
+    catalogs: list[CatalogEntry]
+
+
+class SchemaAnswer(WireModel):
+    """One schema. The levels of a nested one are joined by dots."""
+
+    catalog: str
+    schema_: Annotated[str, Field(alias="schema")]
+    comment: str | None
+
+
+class SchemasAnswer(WireModel):
+    """Schemas, in order of name, also those without tables."""
+
+    schemas: list[SchemaAnswer]
+    missing_catalogs: Annotated[
+        list[str], Field(description="catalogs that do not answer now; their schemas are left out")
+    ]
+
+
+class AcceptedColumnAnswer(WireModel):
+    """A column that dynamic filters are accepted on, and why a filter on it can leave out files."""
+
+    column: str
+    by: AcceptedBy
 
 
 class PartitionFieldAnswer(WireModel):
@@ -102,6 +177,14 @@ class TableAnswer(TableEntry):
     record_count_at_most: int | None
     data_file_count: int
     total_bytes: int
+    comment: str | None
+    accepted_filter_columns: list[AcceptedColumnAnswer]
+    pruning: Annotated[
+        TablePruningAnswer | None,
+        Field(
+            description="of the last 7 days; null: no scan was recorded, or the caller does not see all rows"
+        ),
+    ]
 
 
 def table_entry(name: TableName) -> TableEntry:
@@ -109,7 +192,44 @@ def table_entry(name: TableName) -> TableEntry:
     return TableEntry(name=str(name), catalog=name.catalog, schema_=name.schema, table=name.table)
 
 
-def table_answer(facts: TableFacts) -> TableAnswer:
+def column_answers(columns: Sequence[TableColumn]) -> list[TableColumnAnswer]:
+    """Returns the columns as they are on the wire."""
+    return [
+        TableColumnAnswer(
+            field_id=column.field_id,
+            name=column.name,
+            type=column.type_name,
+            required=column.is_required,
+            doc=column.doc,
+        )
+        for column in columns
+    ]
+
+
+def listed_table(entry: RelationEntry) -> ListedTable:
+    """Returns a table or view of a list as it is on the wire."""
+    return ListedTable(
+        **table_entry(entry.name).model_dump(),
+        kind=entry.kind,
+        comment=entry.comment,
+        columns=None if entry.columns is None else column_answers(entry.columns),
+    )
+
+
+def schemas_answer(found: SchemaList) -> SchemasAnswer:
+    """Returns the schemas as they are on the wire."""
+    return SchemasAnswer(
+        schemas=[
+            SchemaAnswer(catalog=entry.catalog, schema_=entry.schema, comment=entry.comment)
+            for entry in found.schemas
+        ],
+        missing_catalogs=list(found.missing),
+    )
+
+
+def table_answer(
+    facts: TableFacts, accepted: Sequence[AcceptedColumn] = (), pruning: TablePruning | None = None
+) -> TableAnswer:
     """Returns the table as it is on the wire."""
     return TableAnswer(
         **table_entry(facts.name).model_dump(),
@@ -120,16 +240,7 @@ def table_answer(facts: TableFacts) -> TableAnswer:
         schema_id=facts.schema_id,
         spec_id=facts.spec_id,
         snapshot_id=facts.snapshot_id,
-        columns=[
-            TableColumnAnswer(
-                field_id=column.field_id,
-                name=column.name,
-                type=column.type_name,
-                required=column.is_required,
-                doc=column.doc,
-            )
-            for column in facts.columns
-        ],
+        columns=column_answers(facts.columns),
         partition_spec=[
             PartitionFieldAnswer(name=field.name, source=field.source, transform=field.transform)
             for field in facts.partition_fields
@@ -156,4 +267,9 @@ def table_answer(facts: TableFacts) -> TableAnswer:
         record_count_at_most=facts.most_records,
         data_file_count=facts.data_file_count,
         total_bytes=facts.total_bytes,
+        comment=facts.comment,
+        accepted_filter_columns=[
+            AcceptedColumnAnswer(column=column.column, by=column.by) for column in accepted
+        ],
+        pruning=None if pruning is None else table_pruning_answer(pruning),
     )

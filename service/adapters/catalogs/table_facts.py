@@ -70,6 +70,7 @@ def _facts(name: TableName, table: Table, read: ReadAt) -> TableFacts:
         widened_columns=tuple(_widened_columns(table, schema)),
         deleted_record_count=deleted_record_count(table.metadata.snapshots, snapshot),
         metadata_location=table.metadata_location or "",
+        comment=table.properties.get("comment"),
     )
 
 

@@ -210,6 +210,7 @@ class TableFacts:
     deleted_record_count: int | None = 0
     restriction: Restriction = UNRESTRICTED
     metadata_location: str = ""
+    comment: str | None = None
 
     @property
     def identity(self) -> str:

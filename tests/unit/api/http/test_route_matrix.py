@@ -26,9 +26,11 @@ from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import MaintenanceOperation, MaintenanceRequest
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest
+from service.model.tables.contents import SchemaEntry
 from service.model.tables.tables import TableName
 from service.policies.live_policies import LivePolicies
 from tests.fakes.clock import FakeClock
+from tests.fakes.contents import FakeContents
 from tests.fakes.maintenance import BOUNDS
 from tests.fakes.policed_gateway import FOLDER, SELECT_FROM, PolicedGateway
 from tests.fakes.policy_store import FakePolicyStore
@@ -74,6 +76,13 @@ PRINCIPALS: Mapping[str, frozenset[str]] = {
     STRANGER: frozenset(),
 }
 """Roles by the principal's name. The operator is one by the settings. A stranger has no token."""
+KNOWN_TO: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("nobody", OPERATOR, STRANGER), ()),
+    **dict.fromkeys(
+        ("reader", "loader", "unread", "excepted", OWNER, "reader-and-unread"), ("lake", "other")
+    ),
+}
+"""The catalogs that a principal may know of; all others know `lake`."""
 REFUSED, UNKNOWN, OMITTED = "refused", "not found", "left out"
 SETTINGS = Settings(
     api_tokens={name: sha256(name.encode() * 9).hexdigest() for name in PRINCIPALS if name},
@@ -236,6 +245,16 @@ def viewed(principal: str, table: str) -> str:
     return explained(principal, table) if principal == OWNER else UNKNOWN
 
 
+def catalog_known(principal: str, table: str) -> str:
+    catalog = TableName.of(table).catalog
+    return "allowed" if catalog in KNOWN_TO.get(principal, ("lake",)) else OMITTED
+
+
+def schema_known(principal: str, table: str) -> str:
+    # Every role that names a table of a catalog names one of its only schema, too.
+    return catalog_known(principal, table)
+
+
 def by_policies(principal: str, table: str) -> str:  # noqa: ARG001
     return "allowed" if BY_HAND.administers_all(PRINCIPALS[principal]) else REFUSED
 
@@ -296,10 +315,29 @@ def of_session(method: str, path: str) -> Ask:
     return ask
 
 
+def catalog_of(path: str) -> Ask:
+    """Returns what looks for the table's catalog, or its schema, in a list."""
+
+    async def ask(world: World, principal: str, table: str) -> str:
+        name = TableName.of(table)
+        known = TableName.of(RETURNS), TableName.of("other.hr.salaries")
+        schemas = [SchemaEntry(each.catalog, each.schema) for each in known]
+        world.gateway.contents = FakeContents(schemas)
+        answer = await world.send("GET", path, principal)
+        sought = f'"{name.catalog}"' if path == "/catalogs" else f'"schema":"{name.schema}"'
+        found = outcome(answer)
+        return OMITTED if found == "allowed" and sought not in answer.text else found
+
+    return ask
+
+
 async def put_view(world: World, principal: str, table: str) -> str:
-    session_id = world.gateway.sessions.create(OWNER, None, None, {}).session_id
+    sessions = world.gateway.sessions
+    session_id = sessions.create(OWNER, None, None, {}).session_id
     body = {"sql": f"{SELECT_FROM}{table}"}
-    return outcome(await world.send("PUT", f"/sessions/{session_id}/views/v", principal, body))
+    answer = await world.send("PUT", f"/sessions/{session_id}/views/v", principal, body)
+    sessions.end(session_id, OWNER)
+    return outcome(answer)
 
 
 def seen_in(path: str, kind: str | None = None) -> Ask:
@@ -441,7 +479,10 @@ CASES = (
     Case("DELETE /streams/{stream_id}", of("stream", "DELETE", "/streams/{id}"), of_administrators(UNKNOWN)),
     Case("POST /streams/{stream_id}/resume", resumed, own(UNKNOWN)),
     Case("GET /pruning/summary", seen_in("/pruning/summary"), pruned),
+    Case("GET /catalogs", catalog_of("/catalogs"), catalog_known),
+    Case("GET /schemas", catalog_of("/schemas"), schema_known),
     Case("GET /tables", seen_in("/tables"), listed),
+    Case("GET /tables", seen_in("/tables?columns=true"), listed, "with columns"),
     Case("GET /tables/{name}", facts_of, shown),
     Case("POST /tables/{name}/maintenance", maintained, cell("maintain")),
     Case("GET /tables/{name}/maintenance", at("GET", "/tables/{table}/maintenance"), described_maintenance),
