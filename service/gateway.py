@@ -139,7 +139,7 @@ class Gateway:
 
     @property
     def browser(self) -> CatalogBrowser:
-        """What catalogs have, as far as a principal may know of it.
+        """Lists the contents of catalogs, as far as a principal may know of them.
 
         Raises:
             EngineNotReady: this gateway cannot list it.

@@ -35,7 +35,7 @@ class SessionStore(Protocol):
     ) -> Session | None:
         """Replaces the values by what `change` makes of them; one change after the other.
 
-        None: this caller has no such session. What `change` raises passes, and nothing is changed.
+        None: this caller has no such session. An error of `change` passes, and nothing is changed.
         """
         ...
 

@@ -17,8 +17,8 @@ MAX_COLUMNS = 200
 def accepted_by(facts: TableFacts, values: ProbeValues | None) -> Sequence[AcceptedColumn]:
     """Returns the columns in the order of the table, each with the first of the reasons that it has.
 
-    What files tell is looked for, and nobody waits for it: a later call knows more. `values`: None leaves it
-    out.
+    The values in files are looked for, and nobody waits for them: a later call knows more. `values`: None
+    leaves them out.
 
     Source: FLIP-248, `SupportsDynamicFiltering.listAcceptedFilterFields`.
     """

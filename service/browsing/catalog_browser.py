@@ -99,7 +99,7 @@ class CatalogBrowser:
     def accepted(self, facts: TableFacts, access: Access) -> Sequence[AcceptedColumn]:
         """Returns the columns of a table that filters are accepted on.
 
-        What only its files tell is left out if the principal does not see all of its rows.
+        Its files are not looked at if the principal does not see all of its rows.
         """
         values = self._probe_values if shows_counts(access, facts.name) else None
         return accepted_by(facts, values)

@@ -1,4 +1,4 @@
-"""What grants say about schemas and catalogs: grants name tables only."""
+"""The schemas and catalogs that grants show. Grants name tables only."""
 
 from __future__ import annotations
 

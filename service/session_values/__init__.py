@@ -1,1 +1,1 @@
-"""What a session's values may be, and how a change makes others of them: pure, and known to all above."""
+"""The rules for a session's values, and for changes of them: pure, and known to all above."""

@@ -70,7 +70,7 @@ def bind_views(
 
 
 def schema_text(levels: Sequence[str]) -> str | None:
-    """Returns a schema's name as requests have it; levels that are no plain words are quoted.
+    """Returns a schema's name as requests have it; levels other than plain words are quoted.
 
     >>> schema_text(["shop", "north"]), schema_text(["a-b"]), schema_text([])
     ('shop.north', '`a-b`', None)

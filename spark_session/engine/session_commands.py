@@ -37,7 +37,6 @@ SETTINGS = StructType(
     [StructField("key", StringType(), nullable=False), StructField("value", StringType(), nullable=False)]
 )
 """As Spark answers SET."""
-_UNDEFINED = "<undefined>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What a statement shows, and what it changes."""
+    """The rows of a statement, and its change of the session."""
 
     answer: Answer
     change: SessionChange | None
@@ -66,8 +65,11 @@ def changed_by(session: WarmSession, child: SparkSession, statement: Statement) 
         CallerError: there is no such catalog, schema or view, or a session may not have the setting.
         PySparkException: Spark refused a text.
     """
-    command = session.commands.read(child, statement.sql)
-    return _BY_KIND[command.kind](Asked(session, child, statement, command))
+    command = session.commands.read(statement.sql)
+    change = _BY_KIND.get(command.kind)
+    if change is None:
+        raise StatementNotAllowed(f"{command.kind} cannot be answered in a session.")
+    return change(Asked(session, child, statement, command))
 
 
 def _set(asked: Asked) -> Changed:
@@ -82,7 +84,7 @@ def _set(asked: Asked) -> Changed:
 
 
 def _shown(asked: Asked, name: str) -> str:
-    return str(asked.child.conf.get(name, _UNDEFINED))
+    return str(asked.child.conf.get(name))
 
 
 def _reset(asked: Asked) -> Changed:

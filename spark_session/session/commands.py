@@ -1,4 +1,4 @@
-"""A statement that is no query, as Spark's own parser reads it."""
+"""Statements other than queries, as Spark's own parser reads them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Target(StrEnum):
-    """What a statement's name is the name of; `CURRENT` is the session's own catalog and schema."""
+    """The kind of thing that a statement names; `CURRENT` is the session's own catalog and schema."""
 
     CURRENT = "CURRENT"
     NAMESPACE = "NAMESPACE"
@@ -64,13 +64,13 @@ class CommandReader:
     def __init__(self, gateway: JavaGateway) -> None:
         self._java = java_instance(gateway, "sluice.statements.CommandReader")
 
-    def read(self, session: SparkSession, sql: str) -> Command:
-        """Returns the statement.
+    def read(self, sql: str) -> Command:
+        """Returns the statement. It must be asked in the thread of the session that will run it.
 
         Raises:
             ParseException: Spark cannot parse it.
         """
-        return Command.of(self._java.read(session._jsparkSession.sessionState().sqlParser(), sql))
+        return Command.of(self._java.read(sql))
 
     def schema(self, session: SparkSession, command: Command) -> tuple[str, ...]:
         """Returns the catalog and the levels of the schema that the statement is about."""

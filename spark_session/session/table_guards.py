@@ -186,7 +186,7 @@ class TableGuards:
 
 @contextmanager
 def _settings(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Runs the block with other settings of the session. What it analyzes keeps them."""
+    """Runs the block with other settings of the session. A plan that it analyzes keeps them."""
     before = {name: str(session.conf.get(name)) for name in settings}
     try:
         for name, value in settings.items():

@@ -1,4 +1,4 @@
-"""Decisions on the parsed statements that are no queries: what they ask, and what they may name."""
+"""Decisions on parsed statements other than queries: their kinds, and the names in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ METADATA_NODES: Mapping[str, Decision] = table_of(
             "Asks what catalogs have. The answer has what its caller may know of.",
             "DescribeColumn DescribeFunction DescribeNamespace DescribeQueryCommand DescribeRelation "
             "ExplainCommand ShowCatalogsCommand ShowColumns ShowCreateTable ShowCurrentNamespaceCommand "
-            "ShowFunctions ShowNamespacesCommand ShowPartitions ShowTableProperties ShowTables ShowViews",
+            "ShowFunctions ShowIcebergViews ShowNamespacesCommand ShowPartitions ShowTableProperties "
+            "ShowTables ShowViews",
         ),
     )
 )
@@ -26,8 +27,8 @@ SESSION_NODES: Mapping[str, Decision] = table_of(
     (
         refused(
             "Changes the values of its caller's session. Outside of a session there is nothing to change.",
-            "CreateViewCommand DropView ResetCommand SetCatalogAndNamespace SetCatalogCommand SetCommand "
-            "SetNamespaceCommand",
+            "CreateViewCommand DropIcebergView DropView ResetCommand SetCatalogAndNamespace "
+            "SetCatalogCommand SetCommand SetNamespaceCommand",
             SESSION_REQUIRED,
         ),
     )
@@ -53,7 +54,7 @@ _BUILTIN: tuple[tuple[str, ...], ...] = ((), ("builtin",), ("system", "builtin")
 def vet_command(
     kind: str, others: Sequence[str], parts: Sequence[str], *, is_function: bool, has_partition: bool
 ) -> None:
-    """Checks what a statement that is no query may name.
+    """Checks the names in a statement of metadata.
 
     >>> vet_command("ShowTables", ["UnresolvedNamespace"], ["lake"], is_function=False, has_partition=False)
     >>> vet_command("ShowTables", ["Project"], [], is_function=False, has_partition=False)

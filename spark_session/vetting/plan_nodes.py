@@ -104,7 +104,7 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
             "Shows what catalogs or the plan have, in a way that the gateway does not answer.",
             "CommandResult DescribeColumnCommand DescribeDatabaseCommand DescribeFunctionCommand "
             "DescribeProcedureCommand DescribeRelationJsonCommand DescribeTableCommand ShowColumnsCommand "
-            "ShowCreateTableAsSerdeCommand ShowCreateTableCommand ShowFunctionsCommand ShowIcebergViews "
+            "ShowCreateTableAsSerdeCommand ShowCreateTableCommand ShowFunctionsCommand "
             "ShowPartitionsCommand ShowProceduresCommand ShowTablePartition ShowTablePropertiesCommand "
             "ShowTablesCommand ShowTablesExtended ShowViewsCommand",
         ),
@@ -127,7 +127,7 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
             "CreateIcebergView CreateIndex CreateNamespace CreateOrReplaceBranch CreateOrReplaceTag "
             "CreateSQLFunctionCommand CreateTable CreateTableCommand CreateTableLikeCommand "
             "CreateTempViewUsing CreateUserDefinedFunction CreateView DropBranch DropColumns "
-            "DropConstraint DropDatabaseCommand DropFunction DropFunctionCommand DropIcebergView "
+            "DropConstraint DropDatabaseCommand DropFunction DropFunctionCommand "
             "DropIdentifierFields DropIndex DropNamespace DropPartitionField DropPartitions DropTable "
             "DropTableCommand DropTag DropTempViewCommand NoopCommand RecoverPartitions RenameColumn "
             "RenamePartitions RenameTable RepairTable RepairTableCommand ReplaceColumns "

@@ -41,6 +41,9 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         " the rewritten text. The query ran as written.",
         Reason.SOURCE_NOT_SUPPORTED: "The table's source does not support dynamic filters, or the table is"
         " empty, or behind an unexpanded view.",
+        Reason.SESSION_SETTING: "The session has another ANSI mode or time zone than the gateway. The query"
+        " ran as written.",
+        Reason.SESSION_VIEW: "The text may name a temporary view of the session. The query ran as written.",
     }
 )
 

@@ -1,4 +1,4 @@
-"""What a query returns and takes, before it runs."""
+"""The columns and parameters of a query, before it runs."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class ParameterAnswer(WireModel):
 
 
 class DescriptionAnswer(WireModel):
-    """What a query returns, and what it takes."""
+    """The columns of a query's result, and its parameters."""
 
     columns: list[ColumnAnswer]
     parameters: list[ParameterAnswer]

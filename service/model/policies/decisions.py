@@ -36,7 +36,7 @@ Decision = Refused | Allowed
 
 
 class SchemaSight(Enum):
-    """What a principal may know of a schema.
+    """A principal's knowledge of a schema.
 
     `SHOWN`: that it exists. `BY_TABLE`: it exists for the principal if it has a table that the principal may
     describe. `HIDDEN`: nothing, it does not exist.

@@ -1,4 +1,4 @@
-"""What a query returns, and what it takes."""
+"""The columns of a query's result, and its parameters."""
 
 from __future__ import annotations
 

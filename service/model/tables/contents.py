@@ -1,4 +1,4 @@
-"""What a catalog has: schemas, tables and views, as lists show them."""
+"""The contents of a catalog: schemas, tables and views, as lists show them."""
 
 from __future__ import annotations
 

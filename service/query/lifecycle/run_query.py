@@ -137,7 +137,7 @@ def end_failed(query: QueryHandle, failure: GatewayError, ports: QueryPorts) -> 
 
 
 def pruned_query(query: QueryHandle, pruner: Pruner, own_settings: Mapping[str, str]) -> PrunedQuery:
-    """Returns the query with its scans pruned; a statement that is no query as it is written."""
+    """Returns the query with its scans pruned; another statement as it is written."""
     asked = replace(query.request, sql=query.text.sql)
     if is_command(asked.sql):
         return PrunedQuery(asked.sql, otherwise=Reason.NOT_A_QUERY)

@@ -42,7 +42,7 @@ class Asked:
 
     @property
     def access(self) -> Access:
-        """What its principal may do."""
+        """The rights of its principal."""
         return self.statement.access
 
     def frame(self) -> DataFrame:
@@ -58,7 +58,7 @@ def answer(session: WarmSession, child: SparkSession, statement: Statement) -> A
         CallerError: there is no such catalog, schema or table, or the statement asks for something else.
         PySparkException: Spark refused it.
     """
-    command = session.commands.read(child, statement.sql)
+    command = session.commands.read(statement.sql)
     vet_command(
         command.kind,
         command.others,

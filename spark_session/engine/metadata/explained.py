@@ -36,7 +36,7 @@ def explained(
         PySparkException: Spark refused it, or cannot plan it.
     """
     parts: Mapping[str, Any] | None = found
-    if found["nodes"][0] == EXPLAIN:
+    if statement.explain is None and found["nodes"][0] == EXPLAIN:
         text = query_text(statement.sql)
         statement, parts = replace(statement, sql=text.sql, explain=text.explain), None
     mode = statement.explain

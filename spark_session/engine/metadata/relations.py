@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from service.errors import SqlInvalid
+from service.errors import SqlInvalid, StatementNotAllowed
 from service.model.policies.decisions import Access
 from service.model.policies.read_plan import Parts, ReadPlan
 from service.model.tables.tables import TableName
@@ -54,7 +54,7 @@ class Relation:
 
     @property
     def access(self) -> Access:
-        """What the statement's principal may do."""
+        """The rights of the statement's principal."""
         return self.statement.access
 
     @property
@@ -89,7 +89,10 @@ def answer_of_relation(
     plan = session.table_guards.read(child, all_columns, frame)
     name = require_relation(statement.access, parts, plan)
     relation = Relation(session, child, statement, command, parts, name, plan)
-    return _BY_KIND[command.kind](relation)
+    answered = _BY_KIND.get(command.kind)
+    if answered is None:
+        raise StatementNotAllowed(f"{command.kind} cannot be answered for a table.")
+    return answered(relation)
 
 
 def _columns(relation: Relation) -> Answer:

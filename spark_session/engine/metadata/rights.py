@@ -1,4 +1,4 @@
-"""What a principal may know of catalogs, schemas, tables and views. All else does not exist for it."""
+"""A principal's knowledge of catalogs, schemas, tables and views. All else does not exist for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grants on tables say about schemas and catalogs."""
+"""Grants on tables show their schemas and catalogs."""
 
 from __future__ import annotations
 

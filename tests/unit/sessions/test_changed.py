@@ -1,4 +1,4 @@
-"""What a session's values may be, and how they change."""
+"""The rules for a session's values, and their changes."""
 
 from __future__ import annotations
 

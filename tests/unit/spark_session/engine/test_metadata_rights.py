@@ -1,4 +1,4 @@
-"""What a principal may know of tables, views and partitions. Spark's answers are tested on the engine."""
+"""A principal's knowledge of tables, views and partitions. Spark's answers are tested on the engine."""
 
 from __future__ import annotations
 

@@ -108,7 +108,12 @@ public final class RelationNames {
             return null;
         }
         List<String> parts = new ArrayList<>(list(alias.identifier().qualifier()));
-        if (parts.size() < 2 || nameOf(alias.child()) != null) {
+        LogicalPlan below = alias.child();
+        // Spark gives a table below a temporary view its alias twice.
+        while (below instanceof SubqueryAlias inner && inner.identifier().equals(alias.identifier())) {
+            below = inner.child();
+        }
+        if (parts.size() < 2 || nameOf(below) != null) {
             return null;
         }
         parts.add(alias.identifier().name());

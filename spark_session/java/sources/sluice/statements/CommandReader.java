@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.parser.ParseException;
-import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.CatalogManager;
 import org.apache.spark.sql.connector.catalog.CatalogPlugin;
 import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
+import org.apache.spark.sql.execution.SparkSqlParser;
 import sluice.policies.RelationNames;
 
 /** Reads statements that are no queries, as Spark's own parser reads them. */
@@ -33,9 +33,11 @@ public final class CommandReader {
      * <p>`kind` is the class of the statement, and `others` are the classes of the plans below it. `target` says what
      * `parts` name: NAMESPACE, RELATION, FUNCTION or IDENTIFIER; "CURRENT" and no parts are the session's own catalog
      * and schema. Further members are those of the statement's kind.
+     *
+     * <p>Iceberg's parser would complete the names of views, so that one without a catalog looks like one with it.
      */
-    public String read(ParserInterface parser, String sql) throws JsonProcessingException, ParseException {
-        LogicalPlan plan = parser.parsePlan(sql);
+    public String read(String sql) throws JsonProcessingException, ParseException {
+        LogicalPlan plan = new SparkSqlParser().parsePlan(sql);
         Map<String, Object> found = new LinkedHashMap<>();
         found.put("kind", nameOf(plan));
         Set<String> others = new LinkedHashSet<>();

@@ -29,7 +29,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.Dataset$;
-import org.apache.spark.sql.classic.ExpressionUtils;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.NullType$;
 import scala.Product;
@@ -54,14 +53,15 @@ public final class ParameterTypes {
     public Dataset<Row> analyzed(SparkSession session, String sql, Map<String, Column> values) throws ParseException {
         LogicalPlan plan = parsed(session, sql);
         List<String> names = namesIn(plan);
-        return Dataset$.MODULE$.ofRows(session, names.isEmpty() ? plan : bound(plan, names, values));
+        return Dataset$.MODULE$.ofRows(session, names.isEmpty() ? plan : bound(session, plan, names, values));
     }
 
-    private static LogicalPlan bound(LogicalPlan plan, List<String> names, Map<String, Column> values) {
+    private static LogicalPlan bound(
+            SparkSession session, LogicalPlan plan, List<String> names, Map<String, Column> values) {
         List<Expression> bound = new ArrayList<>();
         for (String name : names) {
             Column value = values.get(name);
-            bound.add(value == null ? unknown(name) : ExpressionUtils.expression(value));
+            bound.add(value == null ? unknown(name) : session.expression(value));
         }
         boolean isNamed = !Character.isDigit(names.get(0).charAt(0));
         return isNamed
