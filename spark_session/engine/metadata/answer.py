@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from service.errors import StatementNotAllowed
+from service.errors import SqlInvalid, StatementNotAllowed
 from service.model.policies.decisions import Access
 from service.ports import Statement
 from spark_session.engine.analyzed import analyzed
@@ -19,6 +20,7 @@ from spark_session.engine.metadata.rows import Answer, answer_with, rows_of
 from spark_session.engine.metadata.schemas import Schemas
 from spark_session.session.commands import Command, Target
 from spark_session.session.warm_session import WarmSession
+from spark_session.spark_errors import causes_of
 from spark_session.vetting.commands import vet_command
 
 DESCRIBED = StructType(
@@ -100,8 +102,19 @@ def _schemas(asked: Asked) -> Answer:
 def _tables(asked: Asked) -> Answer:
     schemas = Schemas(asked.session, asked.child, asked.access)
     parts = schemas.of(asked.command)
-    frame = asked.frame()
+    try:
+        frame = asked.frame()
+    except Py4JJavaError as failure:
+        if len(parts) == 1 and _has_no_namespace(failure):
+            raise SqlInvalid(
+                f"The catalog {parts[0]} has no tables outside of schemas: name a schema."
+            ) from None
+        raise
     return answer_with(frame.schema, schemas.shown_in(parts, rows_of(frame)))
+
+
+def _has_no_namespace(failure: Py4JJavaError) -> bool:
+    return any(cause.getClass().getSimpleName() == "NoSuchNamespaceException" for cause in causes_of(failure))
 
 
 def _functions(asked: Asked) -> Answer:

@@ -28,6 +28,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkEngine]:
         "CREATE NAMESPACE lake.shop",
         "CREATE TABLE lake.shop.sales USING iceberg AS "
         "SELECT id, id % 7 AS k, string(id) AS name FROM range(1000)",
+        "CREATE TABLE lake.shop.by_k USING iceberg PARTITIONED BY (k) AS SELECT 1 AS id, 2 AS k",
     ):
         root_of(engine).sql(command)
     yield engine
