@@ -21,7 +21,7 @@ from tests.integration.running import ENDLESS, until
 
 
 class Harness(Protocol):
-    """An engine that runs queries until they are told to end."""
+    """An engine that runs queries until it ends them."""
 
     @property
     def queries(self) -> RunningQueries: ...

@@ -119,6 +119,11 @@
 {{- include "sluice.setting" (dict "root" . "name" "result_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_sessions" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_sessions_per_caller" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "session_ttl_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_session_views" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_session_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "reuse_results" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "reuse_max_age_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "reuse_max_entries" "kind" "integer") }}
