@@ -4,12 +4,12 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 
 /** Reaches members of Iceberg's and Spark's classes that are not public. */
-final class PackagePrivate {
+public final class PackagePrivate {
 
     private PackagePrivate() {}
 
     /** Returns the method without parameters of this name; null if neither the class nor one above it has one. */
-    static Method method(Class<?> owner, String name) {
+    public static Method method(Class<?> owner, String name) {
         for (Class<?> type = owner; type != null; type = type.getSuperclass()) {
             for (Method method : type.getDeclaredMethods()) {
                 if (method.getName().equals(name) && method.getParameterCount() == 0) {
@@ -22,7 +22,7 @@ final class PackagePrivate {
     }
 
     /** Calls the method without parameters of this name. */
-    static Object call(Object target, String name) throws ReflectiveOperationException {
+    public static Object call(Object target, String name) throws ReflectiveOperationException {
         Method method = method(target.getClass(), name);
         if (method == null) {
             throw new NoSuchMethodException(name);
@@ -31,7 +31,7 @@ final class PackagePrivate {
     }
 
     /** Returns the value of the field; null also if neither the class nor one above it has it. */
-    static Object field(Object target, String name) throws ReflectiveOperationException {
+    public static Object field(Object target, String name) throws ReflectiveOperationException {
         for (Class<?> type = target.getClass(); type != null; type = type.getSuperclass()) {
             for (Field field : type.getDeclaredFields()) {
                 if (field.getName().equals(name)) {

@@ -1,0 +1,119 @@
+package sluice.progress;
+
+import static sluice.collections.Lists.iterable;
+import static sluice.collections.Lists.list;
+import static sluice.collections.Lists.map;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.iceberg.FileScanTask;
+import org.apache.iceberg.ScanTask;
+import org.apache.iceberg.ScanTaskGroup;
+import org.apache.spark.sql.connector.read.InputPartition;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec;
+import org.apache.spark.sql.execution.metric.SQLMetric;
+import scala.collection.IterableOnce;
+import sluice.scans.PackagePrivate;
+import sluice.scans.PlannedScan;
+import sluice.scans.PlannedScans;
+
+/**
+ * Reads the splits of each task of an Iceberg scan from the plan of a running query.
+ *
+ * <p>Spark's own counters of bytes miss what readers read ahead, and what Iceberg reads from object stores.
+ */
+final class SplitReader {
+
+    private static final int SPLITS_READ = 200_000;
+
+    private final Map<String, Integer> numberOfFile = new HashMap<>();
+    private int left = SPLITS_READ;
+
+    private SplitReader() {}
+
+    /**
+     * Returns those of the scans of a running query that Spark has cut into tasks, by the id of their metric of rows;
+     * without those whose id is known.
+     */
+    static Map<Long, ScanSplits> of(QueryExecution execution, Set<Long> known) throws ReflectiveOperationException {
+        Map<Long, ScanSplits> found = new HashMap<>();
+        for (PlannedScan scan : PlannedScans.of(execution)) {
+            SQLMetric rows = map(scan.plan().metrics()).get("numOutputRows");
+            if (rows == null || known.contains(rows.id())) {
+                continue;
+            }
+            ScanSplits splits = scan.plan() instanceof BatchScanExec exec ? of(exec) : ScanSplits.UNKNOWN;
+            if (splits != null) {
+                found.put(rows.id(), splits);
+            }
+        }
+        return found;
+    }
+
+    /** Returns null if the node has not made its partitions yet: asking for them here would plan files. */
+    private static ScanSplits of(BatchScanExec exec) throws ReflectiveOperationException {
+        Object partitions = PackagePrivate.field(exec, "filteredPartitions");
+        if (partitions == null) {
+            return null;
+        }
+        if (exec.keyGroupedPartitioning().isDefined()) {
+            // Groups of partitions become other tasks.
+            return ScanSplits.UNKNOWN;
+        }
+        SplitReader reader = new SplitReader();
+        List<ScanSplits.TaskSplits> tasks = new ArrayList<>();
+        for (Object partition : iterable((scala.collection.Iterable<?>) partitions)) {
+            List<FileScanTask> splits = splitsOf(partition);
+            reader.left -= splits == null ? 0 : splits.size();
+            if (splits == null || reader.left < 0) {
+                return ScanSplits.UNKNOWN;
+            }
+            tasks.add(reader.numbered(splits));
+        }
+        return new ScanSplits(tasks);
+    }
+
+    private ScanSplits.TaskSplits numbered(List<FileScanTask> splits) {
+        long[] bytes = new long[splits.size()];
+        int[] files = new int[splits.size()];
+        for (int i = 0; i < bytes.length; i++) {
+            FileScanTask split = splits.get(i);
+            bytes[i] = split.length();
+            files[i] = numberOfFile.computeIfAbsent(split.file().location(), file -> numberOfFile.size());
+        }
+        return new ScanSplits.TaskSplits(bytes, files);
+    }
+
+    /** Returns the splits of one task; null if they are not splits of files. */
+    private static List<FileScanTask> splitsOf(Object task) throws ReflectiveOperationException {
+        List<FileScanTask> found = new ArrayList<>();
+        if (task instanceof InputPartition) {
+            return add(task, found) ? found : null;
+        }
+        for (Object partition : list(((IterableOnce<?>) task).iterator().toSeq())) {
+            if (!add(partition, found)) {
+                return null;
+            }
+        }
+        return found;
+    }
+
+    private static boolean add(Object partition, List<FileScanTask> found) throws ReflectiveOperationException {
+        Method method = PackagePrivate.method(partition.getClass(), "taskGroup");
+        if (method == null || !(method.invoke(partition) instanceof ScanTaskGroup<?> group)) {
+            return false;
+        }
+        for (ScanTask split : group.tasks()) {
+            if (!split.isFileScanTask()) {
+                return false;
+            }
+            found.add(split.asFileScanTask());
+        }
+        return true;
+    }
+}
