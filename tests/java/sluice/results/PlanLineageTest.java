@@ -51,7 +51,8 @@ final class PlanLineageTest {
     @Test
     void aHashHidesItsColumn() {
         assertEquals(
-            "[[\"t\",\"s\",\"TRANSFORMATION\",true]]", sources(project(table, named("m", new Murmur3Hash(seq(List.of(text)), 42)))));
+            "[[\"t\",\"s\",\"TRANSFORMATION\",true]]",
+            sources(project(table, named("m", new Murmur3Hash(seq(List.of(text)), 42)))));
     }
 
     @Test

@@ -25,9 +25,9 @@ import org.apache.spark.sql.types.TimestampType;
  * Says whether Spark may evaluate an expression of a query on rows that a filter below it leaves out, and whether the
  * expression can fail there.
  *
- * <p>Spark orders the conjuncts of merged filters as it likes: those that it infers come first, and those that it cannot
- * give to the source come last. Common parts of them are even evaluated before the first. So `1 / (k - 5) < 9` would
- * say by its error that a hidden row has 5.
+ * <p>Spark orders the conjuncts of merged filters as it likes: those that it infers come first, and those that it
+ * cannot give to the source come last. Common parts of them are even evaluated before the first. So `1 / (k - 5) < 9`
+ * would say by its error that a hidden row has 5.
  */
 public final class FailingExpressions {
 
@@ -51,7 +51,8 @@ public final class FailingExpressions {
         "DayOfMonth", "DayOfWeek", "DayOfYear", "GetStructField", "Hour", "Minute", "Month", "Quarter", "Second",
         "WeekDay", "WeekOfYear", "Year");
     /** These overflow or divide by zero, except that floating-point numbers have values for it. */
-    private static final Set<String> ARITHMETIC = Set.of("Abs", "Add", "Multiply", "Subtract", "UnaryMinus", "UnaryPositive");
+    private static final Set<String> ARITHMETIC =
+        Set.of("Abs", "Add", "Multiply", "Subtract", "UnaryMinus", "UnaryPositive");
     /** Their values exist only for rows that went through all filters below, and no condition moves below them. */
     private static final Set<String> OF_MANY_ROWS = Set.of("AggregateExpression", "WindowExpression");
     /** No condition is evaluated below these because of what they are. */

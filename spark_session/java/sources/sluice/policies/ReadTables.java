@@ -36,9 +36,9 @@ public final class ReadTables {
      * "tables": [{"name": ["lake", "shop", "item"], "path": [["lake", "shop", "v"]], "metadata": "FILES", "parts": [as
      * it was named], "columns": ["_file", …]}, …], "unknown": ["…"]}.
      *
-     * <p>`names` has the full name of each relation in the text; common table expressions are left out, and names of one
-     * part stay as they are if a temporary view has them. `views` has the views that are read, except those that the
-     * text names without their catalog or schema. `tables` has every table that is read, with the kind of its metadata
+     * <p>`names` has the full name of each relation in the text; common table expressions are left out, and names of
+     * one part stay as they are if a temporary view has them. `views` has the views that are read, except those that
+     * the text names without their catalog or schema. `tables` has every table that is read, with the kind of its metadata
      * if that is read, and the metadata columns that are read. `path` has the views around it in lower case, the
      * outermost first. `unknown` has the kinds of relations whose tables cannot be told.
      */

@@ -17,8 +17,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
 /**
  * Lets scans of Iceberg tables name the columns of all partition specs of their table, until it is closed.
  *
- * <p>Iceberg names the partition columns of the files that a scan has planned, and Spark prunes by these alone. A filter
- * that leaves fewer files may leave fewer columns, and none if it leaves no file.
+ * <p>Iceberg names the partition columns of the files that a scan has planned, and Spark prunes by these alone. A
+ * filter that leaves fewer files may leave fewer columns, and none if it leaves no file.
  */
 final class AllSpecs implements AutoCloseable {
 

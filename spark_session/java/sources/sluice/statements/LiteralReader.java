@@ -2,6 +2,7 @@ package sluice.statements;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.util.IntervalUtils;
 import org.apache.spark.sql.types.DataType;
@@ -25,6 +26,11 @@ final class LiteralReader {
     private static final double DAYS_OF_MONTH = 28;
 
     private LiteralReader() {}
+
+    /** Returns the text of a literal; null: the value is something else. */
+    static String textOf(Expression value) {
+        return value instanceof Literal literal && literal.value() instanceof UTF8String text ? text.toString() : null;
+    }
 
     static Map<String, Object> read(Literal literal) {
         Map<String, Object> found = new LinkedHashMap<>();

@@ -20,8 +20,8 @@ import scala.collection.Seq;
 /**
  * Finds tables and views whose names are also read as the metadata, or a version, of another table.
  *
- * <p>For `lake.shop.item.files`, Iceberg's catalog first looks for a table of that whole name, and then for the files of
- * `lake.shop.item`. A view is looked up if there is neither, as for `TAG_X`, which is no version to Iceberg.
+ * <p>For `lake.shop.item.files`, Iceberg's catalog first looks for a table of that whole name, and then for the files
+ * of `lake.shop.item`. A view is looked up if there is neither, as for `TAG_X`, which is no version to Iceberg.
  */
 public final class PlantedTables {
 

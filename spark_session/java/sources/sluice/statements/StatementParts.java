@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -25,7 +24,6 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedTableValuedFunction;
 import org.apache.spark.sql.catalyst.expressions.Cube;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GroupingSets;
-import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Rollup;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
@@ -34,7 +32,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Pivot;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
-import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 import scala.Product;
 import scala.Tuple3;
@@ -171,7 +168,8 @@ final class StatementParts {
     }
 
     private static boolean isRange(LogicalPlan plan) {
-        return plan instanceof UnresolvedTableValuedFunction function && "range".equalsIgnoreCase(last(function.name()));
+        return plan instanceof UnresolvedTableValuedFunction function
+            && "range".equalsIgnoreCase(last(function.name()));
     }
 
     /** Whether the nodes below belong to a call that is listed as a whole. */
@@ -195,50 +193,17 @@ final class StatementParts {
 
     private void collectFunction(UnresolvedFunction call) {
         functionNames.add(List.copyOf(list(call.nameParts())));
-        String name = last(call.nameParts()).toLowerCase(Locale.ROOT);
-        int place = optionPlaceOf(name);
-        if (place > 0 && list(call.arguments()).size() > place) {
-            collectFormatOptions(name, list(call.arguments()).get(place));
-        }
-    }
-
-    /** Returns where a function of a format takes its options; 0: it has none. */
-    private static int optionPlaceOf(String function) {
-        return switch (function) {
-            case "from_csv", "from_json" -> 2;
-            case "to_csv", "schema_of_csv", "to_json", "schema_of_json", "to_xml" -> 1;
-            default -> 0;
-        };
-    }
-
-    /** Spark may evaluate options while it resolves names, so they must be named in the text. */
-    private void collectFormatOptions(String function, Expression given) {
-        if (!(given instanceof UnresolvedFunction call) || !"map".equalsIgnoreCase(last(call.nameParts()))) {
-            formatOptions.add(Arrays.asList(function, null));
-            return;
-        }
-        boolean isName = true;
-        for (Expression entry : list(call.arguments())) {
-            if (isName) {
-                formatOptions.add(Arrays.asList(function, textOf(entry)));
-            }
-            isName = !isName;
-        }
+        formatOptions.addAll(FormatOptions.in(call));
     }
 
     /** IDENTIFIER(…) names a column or a function. Only a literal is known before the query is analyzed. */
     private void collectIdentifier(ExpressionWithUnresolvedIdentifier value) throws Exception {
-        String text = textOf(value.identifierExpr());
+        String text = LiteralReader.textOf(value.identifierExpr());
         scala.collection.immutable.Seq<String> name =
             text == null ? seq(List.of("")) : parser.parseMultipartIdentifier(text);
         if (value.exprBuilder().apply(name, value.otherExprs()) instanceof UnresolvedFunction function) {
             collectFunction(function);
         }
-    }
-
-    /** Returns the text of a literal; null: it is something else. */
-    private static String textOf(Expression value) {
-        return value instanceof Literal literal && literal.value() instanceof UTF8String text ? text.toString() : null;
     }
 
     private void collectStrictAll(Seq<Expression> values) {

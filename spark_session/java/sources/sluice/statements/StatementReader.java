@@ -28,8 +28,8 @@ public final class StatementReader {
 
     /**
      * Returns JSON: {"nodes": ["Project", …], "relations": [["lake", "tpcds", "item"], …], "options": [["branch",
-     * "audit"], …], "functions": [["builtin", "sum"], …], "tableFunctions": [["range"], …], "formatOptions": [["from_csv",
-     * "sep"], …], "calls": […], "strictCalls": […], "groupingSets": […], "recursionLevels": […], "positions": […]};
+     * "audit"], …], "functions": [["builtin", "sum"], …], "tableFunctions": [["range"], …], "formatOptions":
+     * [["from_csv", "sep"], …], "calls": […], "strictCalls": […], "groupingSets": […], "recursionLevels": […], "positions": […]};
      * CallReader.java describes a call.
      *
      * <p>A function without a part of its name is named while the query is analyzed. So is an option that is null.

@@ -11,9 +11,9 @@ import org.apache.iceberg.exceptions.ValidationException;
  * The operations of a table that is being rewritten. They refuse to commit if others have written under another
  * partition spec.
  *
- * <p>Rewritten rows keep their age for equality deletes that were committed in the meantime. Such deletes have the specs
- * of the branch's rows, and the table's spec of that time. Under a spec that the table had only during the rewriting,
- * they would reach no row, and rows that they had deleted would be back.
+ * <p>Rewritten rows keep their age for equality deletes that were committed in the meantime. Such deletes have the
+ * specs of the branch's rows, and the table's spec of that time. Under a spec that the table had only during the
+ * rewriting, they would reach no row, and rows that they had deleted would be back.
  */
 public final class OneSpec extends ForwardingOperations {
 
