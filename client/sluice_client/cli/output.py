@@ -55,6 +55,9 @@ def output_to(path: Path | None) -> Iterator[Output]:
         WrongUsage: the file cannot be written.
     """
     if path is None:
+        if _is_missing(sys.stdout):
+            # It was closed before the start: `>&-`.
+            raise WrongUsage("there is no standard output: pass --output FILE")
         sys.stdout.flush()
         try:
             yield Output(sys.stdout.buffer, is_screen=is_terminal(sys.stdout))
@@ -79,3 +82,8 @@ def output_to(path: Path | None) -> Iterator[Output]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _is_missing(stream: object) -> bool:
+    # Python has None for a stream that was closed before its start.
+    return stream is None

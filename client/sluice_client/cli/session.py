@@ -17,11 +17,13 @@ from sluice_client.drivers.http_settings import checked_url
 from sluice_client.drivers.sync_driver import SyncDriver
 from sluice_client.options import QueryDefaults
 from sluice_client.retries import Context
-from sluice_client.settings import RetryPolicy
+from sluice_client.settings import RetryPolicy, Timeouts
 
 T = TypeVar("T")
 _RETRIES = RetryPolicy(attempts=4, total_s=15)
 """A person waits: shorter than a program's."""
+_TIMEOUTS = Timeouts(query_s=7 * 24 * 3600.0)
+"""A query ends by `--timeout` or the gateway's own bound, or by Ctrl-C."""
 
 
 class Session:
@@ -74,7 +76,7 @@ def open_session(options: ConnectionOptions, environment: Mapping[str, str] = os
 
 
 def _connect_options(options: ConnectionOptions, profile: Profile, *, is_named: bool) -> ConnectOptions:
-    found: ConnectOptions = {"progress": False, "retries": _RETRIES}
+    found: ConnectOptions = {"progress": False, "retries": _RETRIES, "timeouts": _TIMEOUTS}
     token = _token(options, profile, is_named=is_named)
     if token is not None:
         found["token"] = token

@@ -11,8 +11,8 @@ from sluice_client.json_fields import fields_of
 from sluice_client.retries import Context, retried
 
 
-def get_json_rows(query_id: UUID, index: int, width: int, context: Context) -> Flow[list[list[Any]]]:
-    """Returns the rows of one chunk, as lists of values in the order of the columns.
+def get_json_rows(width: int, query_id: UUID, index: int, context: Context) -> Flow[list[list[Any]]]:
+    """Returns the rows of one chunk, as lists of `width` values in the order of the columns.
 
     Raises:
         ResultExpired: the gateway does not have the rows any more.

@@ -101,7 +101,7 @@ def fitted(natural: Sequence[int], screen_width: int | None) -> _Layout:
     """Returns the widths of the columns that fit. The widest are cut first, and the last left out.
 
     >>> fitted([4, 100], 40).widths, fitted([30] * 9, 40).widths
-    ((4, 33), (8, 8, 8))
+    ((4, 33), (10, 10, 10))
     """
     if screen_width is None or _total(natural) <= screen_width:
         return _Layout(tuple(natural), has_cut_values=False)

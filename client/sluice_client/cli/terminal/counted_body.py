@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from sluice_client.calls import Body
+from sluice_client.cli.terminal.cells import cut
 from sluice_client.cli.terminal.safe_text import safe_text
 from sluice_client.explaining.sizes import size
 from sluice_client.progress.steps import Step
 from sluice_client.progress.terminal import TerminalLine
+
+_LONGEST_NAME = 40
+"""A line that is longer than the screen could not be written over."""
 
 
 class CountedBody:
@@ -18,7 +22,7 @@ class CountedBody:
     def __init__(self, body: Body, stream: TextIO, name: str) -> None:
         self._body = body
         self._line = TerminalLine(stream)
-        self._name = safe_text(name)
+        self._name = cut(safe_text(name), _LONGEST_NAME)
 
     @property
     def content_type(self) -> str:

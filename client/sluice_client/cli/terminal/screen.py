@@ -28,10 +28,10 @@ class Style:
         return f"\x1b[31m{text}\x1b[0m" if self.has_colors else text
 
 
-def is_terminal(stream: TextIO) -> bool:
-    """Whether a person sees what is written to the stream. A closed stream is not a terminal."""
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person sees what is written to the stream. A closed or missing stream is not a terminal."""
     try:
-        return stream.isatty()
+        return stream is not None and stream.isatty()
     except ValueError:
         return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 from sluice_client.cli.exits import WrongUsage
 from sluice_client.cli.formats.choose import chosen_format
@@ -34,7 +35,10 @@ def sql_text(argument: str | None, file: Path | None) -> tuple[str, str | None] 
         return _read(file), file.name
     if argument is None and file is None and is_terminal(sys.stdin):
         return None
-    return _decoded(sys.stdin.buffer.read(_MAX_SQL_BYTES + 1), "standard input"), None
+    standard_input: TextIO | None = sys.stdin
+    if standard_input is None:
+        raise WrongUsage("there is no standard input: pass SQL as an argument or with --file")
+    return _decoded(standard_input.buffer.read(_MAX_SQL_BYTES + 1), "standard input"), None
 
 
 def run_sql(

@@ -47,33 +47,33 @@ def run_statement(session: Session, source: Source, manner: Manner, output: Outp
         InSource: the gateway reported an error.
         Failed: the gateway cut the result, and the format is for programs.
     """
+    is_shown = is_terminal(sys.stderr) and not manner.is_quiet
+    progress: Progress = TerminalLine(sys.stderr) if is_shown else Silent()
     try:
         asked = session.defaults.request(source.sql, manner.parameters or None, manner.options)
-        status = _succeeded(session, asked, manner)
+        watch = (lambda status: progress.show(waiting(status))) if is_shown else None
+        status = session.run(run_query(asked, session.context, watch))
+        progress.close()
         manifest = status.manifest
         assert manifest is not None, "it has succeeded"
         is_cut = manifest.is_truncated and not _is_as_asked(manifest, asked)
-        if is_cut and not manner.is_cut_allowed and manner.format not in FOR_PEOPLE:
-            raise Failed(
-                f"the gateway cut the result after {manifest.row_count} rows. Pass --row-limit for more, or"
-                " --allow-truncated to get these"
-            )
-        write_result(session, status, manner.format, output, manner.max_rows)
+        _check_whole(manifest, manner, is_cut=is_cut)
+        write_result(session, status, manner.format, output, max_rows=manner.max_rows, progress=progress)
     except SluiceError as error:
         raise InSource(error, source) from None
+    finally:
+        progress.close()
     output.stream.flush()
     if not manner.is_quiet:
         note(style_of(sys.stderr).dim(", ".join(_summary(status, manifest, is_cut=is_cut))))
 
 
-def _succeeded(session: Session, asked: QueryRequest, manner: Manner) -> QueryStatus:
-    is_shown = is_terminal(sys.stderr) and not manner.is_quiet
-    progress: Progress = TerminalLine(sys.stderr) if is_shown else Silent()
-    watch = (lambda status: progress.show(waiting(status))) if is_shown else None
-    try:
-        return session.run(run_query(asked, session.context, watch))
-    finally:
-        progress.close()
+def _check_whole(manifest: Manifest, manner: Manner, *, is_cut: bool) -> None:
+    if is_cut and not manner.is_cut_allowed and manner.format not in FOR_PEOPLE:
+        raise Failed(
+            f"the gateway cut the result after {manifest.row_count} rows. Pass --row-limit for more, or"
+            " --allow-truncated to get these"
+        )
 
 
 def _is_as_asked(manifest: Manifest, asked: QueryRequest) -> bool:

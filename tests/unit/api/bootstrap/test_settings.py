@@ -122,6 +122,13 @@ def test_what_is_like_no_setting_is_answered_with_none(monkeypatch: pytest.Monke
     assert refusal() == "There is no setting SLUICE_ZZZ."
 
 
+def test_variables_of_clients_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = load_settings()
+    for name in ("SLUICE_URL", "SLUICE_TOKEN", "SLUICE_PROFILE"):
+        monkeypatch.setenv(name, "secret")
+    assert load_settings() == before
+
+
 def test_an_unknown_key_of_the_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "sluice.yaml"
     file.write_text("prot: 1\n")
