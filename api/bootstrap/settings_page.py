@@ -15,7 +15,8 @@ HEAD = """# Settings
 Every setting is an environment variable with the prefix `SLUICE_`, or a key (in lower case, without the
 prefix) of the YAML file that `SLUICE_CONFIG_FILE` names; the environment wins. Mappings and lists are JSON in
 the environment. `sluice config` prints what is in force, secrets masked. An unknown name refuses the start
-and names the nearest one.
+and names the nearest one. `SLUICE_URL`, `SLUICE_TOKEN` and `SLUICE_PROFILE` belong to clients: they are
+ignored.
 
 | variable | default | bounds | what it is |
 |---|---|---|---|

@@ -15,6 +15,7 @@ import pytest
 
 from sluice_client import ConnectionFailed, NotAuthenticated, RetryPolicy, SluiceError, connect, connect_async
 from sluice_client.secrets import BearerToken
+from tests.client.cli.running import Cli
 from tests.client.gateways import HOST, Served, furnished, serving
 from tests.client.hostile_server import answer, hostile, problem, succeeded
 from tests.integration.tls import Authority
@@ -146,6 +147,19 @@ def test_a_client_certificate_names_the_caller(https: Served, authority: Authori
     with connect(https.url, ca_file=authority.ca, certificate=(file, file)) as connection:
         assert connection.query("SELECT 1").rows() == [(1,)]
     assert [query.record.caller for query in https.queries.by_id.values()] == ["certificate:ana"]
+
+
+def test_the_command_line_shows_its_certificate_too(
+    https: Served, authority: Authority, tmp_path: Path
+) -> None:
+    trusted = ["--ca-file", str(authority.ca), "--certificate", str(authority.client("ana"))]
+    variables = {"XDG_CONFIG_HOME": str(tmp_path)}
+    ended = Cli(https.url).process("query", "SELECT 2 AS n", *trusted, variables=variables)
+    assert (ended.code, ended.out) == (0, "n\r\n2\r\n"), ended.err
+    callers = {query.record.caller for query in https.queries.by_id.values()}
+    assert callers == {"certificate:ana"}
+    stranger = Cli(https.url).process("query", "SELECT 2", *trusted[:2], variables=variables)
+    assert stranger.code == 3
 
 
 @pytest.mark.anyio

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _NEXT = re.compile(
     r"""(?P<end>;)
-      | (?P<line>--(?:\\\n|[^\n])*)
+      | (?P<line>--(?:\\\n|[^\r\n])*)
       | (?P<block>/\*)
       | (?P<raw>(?<![\w$])[rR](?P<q>['"]))
       | (?P<quote>['"])

@@ -55,14 +55,21 @@ class TableDescription:
     raw: dict[str, Any]
 
 
-def list_tables(context: Context, catalog: str | None = None, schema: str | None = None) -> Flow[TableList]:
-    """Returns every table that the caller may know of."""
+def list_tables(
+    context: Context,
+    catalog: str | None = None,
+    schema: str | None = None,
+    *,
+    answer_s: float | None = None,
+) -> Flow[TableList]:
+    """Returns every table that the caller may know of. `answer_s`: the longest wait for bytes."""
     asked = {"catalog": catalog, "schema": schema}
     request = Request(
         method="GET",
         path="/tables",
         parameters={name: value for name, value in asked.items() if value is not None},
         max_bytes=context.bounds.max_answer_bytes,
+        answer_s=answer_s,
     )
     fields = fields_of((yield from retried(request, context)))
     entries = (
@@ -72,8 +79,8 @@ def list_tables(context: Context, catalog: str | None = None, schema: str | None
     return TableList(tuple(entries), fields.texts("missingCatalogs"))
 
 
-def describe_table(name: str, context: Context) -> Flow[TableDescription]:
-    """Returns one table.
+def describe_table(name: str, context: Context, *, answer_s: float | None = None) -> Flow[TableDescription]:
+    """Returns one table. `answer_s`: the longest wait for bytes.
 
     Raises:
         NotFound: there is no such table.
@@ -82,6 +89,7 @@ def describe_table(name: str, context: Context) -> Flow[TableDescription]:
         method="GET",
         path=f"/tables/{quote(name, safe='')}",
         max_bytes=context.bounds.max_answer_bytes,
+        answer_s=answer_s,
     )
     fields = fields_of((yield from retried(request, context)))
     return TableDescription(

@@ -31,6 +31,7 @@ from sluice_client.cli.statements import is_finished, statements_of
         ("SELECT $$a;b$$; SELECT $t$;$$;$t$", ["SELECT $$a;b$$", "SELECT $t$;$$;$t$"]),
         ("SELECT 'without an end; SELECT 2", ["SELECT 'without an end; SELECT 2"]),
         ("SELECT /* without an end; SELECT 2", ["SELECT /* without an end; SELECT 2"]),
+        ("SELECT 1 -- one;\r+ 2; SELECT 3", ["SELECT 1 -- one;\r+ 2", "SELECT 3"]),
         ("SELECT 5 - -3; SELECT 2", ["SELECT 5 - -3", "SELECT 2"]),
     ],
 )

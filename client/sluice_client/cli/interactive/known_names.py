@@ -6,13 +6,16 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from sluice_client.cli.session import Session
 from sluice_client.cli.terminal.safe_text import safe_text
 from sluice_client.errors import SluiceError
 from sluice_client.listing.tables import TableEntry, describe_table, list_tables
+from sluice_client.settings import RetryPolicy
 
 _FRESH_S = 60.0
+_ANSWER_S = 5.0
 _MAX_TABLES = 10_000
 _MAX_DESCRIBED = 50
 _MAX_COLUMNS = 5_000
@@ -25,6 +28,8 @@ class KnownNames:
 
     def __init__(self, session: Session, now: Callable[[], float] = time.monotonic) -> None:
         self._session = session
+        # A person who types does not wait, and nobody leaves later because of a completion.
+        self._context = replace(session.context, retries=RetryPolicy(attempts=1))
         self._now = now
         self._tables: Sequence[TableEntry] = ()
         self._fetched_at: float | None = None
@@ -35,7 +40,9 @@ class KnownNames:
         if self._fetched_at is None or self._now() - self._fetched_at > _FRESH_S:
             self._fetched_at = self._now()
             try:
-                self._tables = self._session.run(list_tables(self._session.context)).tables[:_MAX_TABLES]
+                self._tables = self._session.run(list_tables(self._context, answer_s=_ANSWER_S)).tables[
+                    :_MAX_TABLES
+                ]
             except SluiceError:
                 self._tables = ()
         return self._tables
@@ -51,7 +58,7 @@ class KnownNames:
         """Returns the columns of a table, by its full name."""
         if table not in self._columns:
             try:
-                described = self._session.run(describe_table(table, self._session.context))
+                described = self._session.run(describe_table(table, self._context, answer_s=_ANSWER_S))
             except SluiceError:
                 return ()
             self._columns[table] = [column.name for column in described.columns[:_MAX_COLUMNS]]

@@ -33,7 +33,7 @@ def sql_text(argument: str | None, file: Path | None) -> tuple[str, str | None] 
         return argument, None
     if file is not None and str(file) != "-":
         return _read(file), file.name
-    if argument is None and file is None and is_terminal(sys.stdin):
+    if argument is None and file is None and is_terminal(sys.stdin) and is_terminal(sys.stdout):
         return None
     standard_input: TextIO | None = sys.stdin
     if standard_input is None:
