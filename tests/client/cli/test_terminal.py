@@ -72,6 +72,17 @@ def test_progress_is_shown_and_removed(cli: Cli, gateway: Served) -> None:
     assert terminal.output.rpartition("running")[2].count("\r") >= 2
 
 
+def test_the_bytes_of_an_ingest_are_counted_while_they_are_sent(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / f"{'long' * 20}\x1b[2J.ndjson"
+    path.write_text('{"log_type": "http"}\n', "utf-8")
+    arguments = ["ingest", "lake.logs.events", str(path), "--write-schema", "log_type"]
+    with cli.terminal(*arguments, variables=PLAIN) as terminal:
+        assert terminal.wait() == 0
+    assert ": sending, 0 B of 21 B" in terminal.output
+    assert ": sent, waiting for its commit" in terminal.output
+    assert "\x1b" not in terminal.output
+
+
 def test_top_is_refreshed_in_place(cli: Cli, gateway: Served) -> None:
     gateway.queries.unfinished.add(ENDLESS)
     with cli.terminal("top", "--interval", "0.1") as terminal:

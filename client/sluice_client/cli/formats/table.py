@@ -105,7 +105,8 @@ def fitted(natural: Sequence[int], screen_width: int | None) -> _Layout:
     """
     if screen_width is None or _total(natural) <= screen_width:
         return _Layout(tuple(natural), has_cut_values=False)
-    count = len(natural)
+    # No column takes less than one place and a gap.
+    count = min(len(natural), screen_width // (_GAP + 1) + 1)
     while count > 1 and _smallest(natural[:count], has_more=count < len(natural)) > screen_width:
         count -= 1
     kept = list(natural[:count])
