@@ -96,7 +96,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             with_totals=lambda skipped: session.scan_reader.with_totals(frame, skipped),
             lineage=lambda: session.column_lineage.read(asked),
             applied=attempt.applied,
-            reads=lambda: session.reuse_facts.reads(asked),
+            reads=lambda: session.reuse_facts.reads(frame),
         )
 
 

@@ -25,22 +25,23 @@ ViewTexts = Mapping[Parts, ViewText | None]
 
 
 class ReuseFacts:
-    """Asks `ReuseFacts.java` and `ViewDefinitions.java` in the driver's JVM."""
+    """Asks `ReuseFacts.java` in the driver's JVM, and `definitions` about views."""
 
-    def __init__(self, gateway: JavaGateway) -> None:
+    """Asks `ReuseFacts.java` in the driver's JVM, and `definitions` about views."""
+
+    def __init__(self, gateway: JavaGateway, definitions: ViewDefinitions) -> None:
         self._java = java_instance(gateway, "sluice.reuse.ReuseFacts")
-        self._definitions = ViewDefinitions(gateway)
+        self._definitions = definitions
 
     def of(self, frame: DataFrame) -> tuple[Reusability, PlanReads]:
         """Returns whether the analyzed query gives the same result each time, and what it reads."""
-        found = json.loads(self._java.read(frame._jdf))
-        reads = tuple(map(_table_read, found["reads"]))
-        return reusability_of(found), PlanReads(reads, has_others=bool(found["others"]))
+        found = json.loads(self._java.analyzed(frame._jdf))
+        return reusability_of(found), _plan_reads(found)
 
     def reads(self, frame: DataFrame) -> PlanReads | None:
-        """Returns the tables as the analyzed query reads them; None if the engine no longer can tell."""
+        """Returns the tables as a query that has run read them; None if the engine no longer can tell."""
         try:
-            return self.of(frame)[1]
+            return _plan_reads(json.loads(self._java.planned(frame._jdf)))
         except (PySparkException, Py4JError, OSError, AssertionError, AttributeError):
             # The last two: another thread made PySpark forget the context in the meantime.
             return None
@@ -76,6 +77,10 @@ def facts_of(plan: ReadPlan, reusability: Reusability, reads: PlanReads, texts: 
         tuple(json.loads(text.text)[0] for text in known.values()),
         reads.tables,
     )
+
+
+def _plan_reads(found: Mapping[str, Any]) -> PlanReads:
+    return PlanReads(tuple(map(_table_read, found["reads"])), has_others=bool(found["others"]))
 
 
 def _table_read(found: Mapping[str, Any]) -> TableRead:

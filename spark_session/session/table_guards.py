@@ -52,7 +52,7 @@ class TableGuards:
     def __init__(self, gateway: JavaGateway) -> None:
         self._reader = java_instance(gateway, "sluice.policies.ReadTables")
         self._java = java_instance(gateway, "sluice.policies.TableGuards")
-        self._definitions = ViewDefinitions(gateway)
+        self.definitions = ViewDefinitions(gateway)
 
     def guarded(
         self,
@@ -124,11 +124,11 @@ class TableGuards:
             StatementNotAllowed: it reads something whose name is not known.
         """
         name = view.parts
-        if self._definitions.read(session, [name])[name] is None:
+        if self.definitions.read(session, [name])[name] is None:
             return None
         sql = f"SELECT * FROM {table_sql_name(view)}"
         plan = self._read(_Asked(session, sql, FULL_ACCESS), session.sql(sql))
-        texts = self._definitions.read(session, {name, *(below.parts for below in plan.views)})
+        texts = self.definitions.read(session, {name, *(below.parts for below in plan.views)})
         return definition_of(name, texts)
 
     def read(self, session: SparkSession, sql: str, frame: DataFrame) -> ReadPlan:
@@ -153,9 +153,9 @@ class TableGuards:
         session = asked.session
         _, seen = self._analyzed(asked, frame)
         names = {view.parts for view in seen.views if asked.has_definer(view)}
-        before = self._definitions.read(session, names)
+        before = self.definitions.read(session, names)
         again, plan = self._analyzed(asked, frame)
-        after = self._definitions.read(session, names)
+        after = self.definitions.read(session, names)
 
         def definition(view: ReadView) -> str | None:
             below = plan.below(view)

@@ -69,7 +69,7 @@ class WarmSession:
         self.planned_work = PlannedWorkReader(jvm.gateway)
         self.cpu_times = CpuTimeReader(jvm.gateway, context) if settings.counts_cpu else None
         self.table_guards = TableGuards(jvm.gateway)
-        self.reuse_facts = ReuseFacts(jvm.gateway)
+        self.reuse_facts = ReuseFacts(jvm.gateway, self.table_guards.definitions)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,

@@ -4,12 +4,27 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.Dataset;
 
 /** Lists what the result of an analyzed query depends on, besides the rows of Iceberg's tables. */
 public final class ReuseFacts {
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    /** Returns the JSON below of a query as it was analyzed. */
+    public String analyzed(Dataset<?> dataset) throws JsonProcessingException {
+        return read(dataset.queryExecution().analyzed());
+    }
+
+    /**
+     * Returns the same of a query as it is run. When Spark begins to plan a run, it loads each table again that has
+     * changed since the analysis. It does so once, and Iceberg keeps the snapshot with the plan: no later commit
+     * changes what is read.
+     */
+    public String planned(Dataset<?> dataset) throws JsonProcessingException {
+        return read(dataset.queryExecution().tableVersionsRefreshed());
+    }
 
     /**
      * Returns JSON: {"nodes": ["Project", …], "expressions": ["Alias", …], "nondeterministic": ["Rand", …], "others":
@@ -18,12 +33,11 @@ public final class ReuseFacts {
      *
      * <p>`reads` has an entry for each reference to a table, in the state in which it was loaded for this plan: {"name":
      * ["lake", "shop", "item"], "uuid": "…", "schemaId": 0, "location": of its metadata, "snapshotId": 7 or null,
-     * "isVersion": whether a version was asked for, "hasOptions": whether there are read options}. No later commit
-     * changes what the plan reads: Iceberg keeps the snapshot with the plan.
+     * "isVersion": whether a version was asked for, "hasOptions": whether there are read options}.
      */
-    public String read(Dataset<?> dataset) throws JsonProcessingException {
+    private static String read(LogicalPlan plan) throws JsonProcessingException {
         Dependencies found = new Dependencies();
-        found.addPlan(dataset.queryExecution().analyzed());
+        found.addPlan(plan);
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("nodes", found.nodes());
         shown.put("reads", found.reads());
