@@ -45,6 +45,7 @@ class FakeEngine:
         self.work = PlannedWork(0)
         self.works: dict[str, PlannedWork] = {}
         self.pools: list[str] = []
+        self.admissions_asked = 0
         self.runs: list[Statement] = []
         self.plans: list[Statement] = []
         self.cancels: list[UUID] = []
@@ -58,6 +59,7 @@ class FakeEngine:
     def run(self, statement: Statement) -> EngineResult:
         """Runs the statement if it is admitted, as one that reads `work`."""
         if statement.admit is not None:
+            self.admissions_asked += 1
             self.pools.append(statement.admit(self.works.get(statement.sql, self.work)))
         return self._outcome(statement, self.runs)
 

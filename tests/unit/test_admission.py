@@ -189,6 +189,23 @@ def test_a_query_that_is_planned_again_leaves_one_record(house: House) -> None:
     assert sorted(record.query_id for record in house.journal.records) == sorted(queries)
 
 
+def test_a_long_query_that_is_sent_again_is_planned_once_however_long_it_waits(house: House) -> None:
+    house.ended(house.submit("ann"))
+    with house.engine.paused():
+        queries = [house.submit("ann") for _ in range(6)]
+        house.engine.wait_for_runs(3)
+        place = house.until_planned(queries[-1]).queue
+        assert place is not None
+        assert place.position == 4
+        # Another one of the same caller is planned, and passes them.
+        short = house.submit("ann", "SELECT 1")
+        house.engine.wait_for_runs(4)
+        assert house.state(short) is QueryState.RUNNING
+    for query_id in (*queries, short):
+        assert house.ended(query_id) is QueryState.SUCCEEDED
+    assert house.engine.admissions_asked == 1 + 6 + 1
+
+
 def test_a_query_that_cannot_be_planned_fails_without_a_slot(house: House) -> None:
     with house.engine.paused():
         for caller in ("ann", "ann", "bob"):

@@ -116,6 +116,11 @@ class QueryRequest:
     """None: the operator's setting."""
     session: SessionUse | None = None
 
+    def text_fingerprint(self) -> str:
+        """Returns a text that is the same for two requests of one text with the same values."""
+        asked = (self.sql, self.catalog, self.schema, repr(self.parameters))
+        return hashlib.sha256(repr(asked).encode(errors="surrogatepass")).hexdigest()
+
     def fingerprint(self) -> str:
         """Returns a text that is the same for two requests exactly when they ask the same thing."""
         parameters = (

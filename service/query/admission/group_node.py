@@ -34,9 +34,11 @@ class Stage(Enum):
 
 @dataclass(slots=True, eq=False)
 class Ticket(Generic[K]):
-    """One query that is open. `is_parked`: it was planned and has to wait, and its worker leaves it now.
+    """One query that is open.
 
-    `number` counts up in the order in which queries came.
+    `is_parked`: it was planned and has to wait, and its worker leaves it now. `is_planned`: its class is
+    known from its own plan, not from that of an earlier query. `number` counts up in the order in which
+    queries came.
     """
 
     key: K
@@ -48,6 +50,7 @@ class Ticket(Generic[K]):
     selected_bytes: int = 0
     started_ms: int = 0
     is_parked: bool = False
+    is_planned: bool = False
     is_removed: bool = False
 
 
@@ -77,6 +80,7 @@ class GroupNode(Generic[K]):
         self.running = dict.fromkeys(QueryClass, 0)
         self.waiting = dict.fromkeys(QueryClass, 0)
         self.unplanned_count = 0
+        self.planned_ahead = 0
         self.lines: dict[QueryClass, dict[int, Ticket[K]]] = {of: {} for of in QueryClass}
         self.unplanned: dict[int, Ticket[K]] = {}
         self.shares = {of: FairShare(spec.scheduling_weight) for of in QueryClass}

@@ -28,6 +28,7 @@ def join_line(ticket: Ticket[K]) -> None:
     if not is_last:
         ticket.leaf.lines[of] = dict(sorted(line.items()))
     ticket.stage = Stage.WAITING
+    ticket.leaf.planned_ahead += ticket.is_planned
     for node in ticket.leaf.upward():
         node.waiting[of] += 1
         if node.parent is not None:
@@ -38,6 +39,7 @@ def leave_line(ticket: Ticket[K]) -> None:
     """Ends that wait."""
     of = ticket.query_class
     del ticket.leaf.lines[of][ticket.number]
+    ticket.leaf.planned_ahead -= ticket.is_planned
     for node in ticket.leaf.upward():
         node.waiting[of] -= 1
         if node.parent is not None and not node.waiting[of]:

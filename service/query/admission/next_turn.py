@@ -50,7 +50,7 @@ def note_turn(ticket: Ticket[K], running: Iterable[Ticket[K]], times: ServiceTim
 
 
 def _may_plan(leaf: GroupNode[K], planned_ahead: int, now_ms: int) -> bool:
-    has_enough = leaf.waiting[QueryClass.LONG] >= planned_ahead
+    has_enough = leaf.planned_ahead >= planned_ahead
     return not has_enough and not any(node.is_exhausted(now_ms) for node in leaf.upward())
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Generic
 
 from service.errors import TooManyQueries
@@ -27,18 +26,10 @@ from service.query.admission.room import check_room
 from service.query.admission.running import Running
 from service.query.admission.service_times import ServiceTimes
 from service.query.admission.slot_bounds import SlotBounds
+from service.query.admission.started import Started, started
 
 ENDED_KEPT = 10_000
 """CPU time is known a moment after a query's end: that many ended queries can still be charged."""
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A query that runs from now on. `group` is the path of its group's configuration."""
-
-    query_class: QueryClass
-    group: GroupPath
-    waited_ms: int
 
 
 class Scheduler(Generic[K]):
@@ -116,9 +107,17 @@ class Scheduler(Generic[K]):
         for node in leaf.upward():
             node.open += 1
 
-    def offer(self, key: K) -> None:
-        """Lets the query be planned."""
-        self._planning.join(self._tickets[key])
+    def offer(self, key: K, known: PlannedWork | None = None) -> None:
+        """Lets the query be planned; `known` is the work of an equal query, if there was one.
+
+        One that is known to be long need not be planned before its turn.
+        """
+        ticket = self._tickets[key]
+        if known is None or self._bounds.class_of(known) is QueryClass.SHORT:
+            self._planning.join(ticket)
+        else:
+            ticket.query_class, ticket.selected_bytes = QueryClass.LONG, known.selected_bytes
+            join_line(ticket)
 
     def next(self, now_ms: int) -> K | None:
         """Returns the query whose turn it is: to run if it was planned before, else to be planned.
@@ -150,8 +149,9 @@ class Scheduler(Generic[K]):
             return None
         if ticket.stage is Stage.RUNNING:
             self._running.correct_scan(ticket, work.selected_bytes, now_ms)
-            return _started(ticket)
+            return started(ticket)
         ticket.query_class, ticket.selected_bytes = self._bounds.class_of(work), work.selected_bytes
+        ticket.is_planned = True
         join_line(ticket)
         winner = self._running.next(now_ms)
         leave_line(ticket)
@@ -161,11 +161,11 @@ class Scheduler(Generic[K]):
             return None
         self._planning.stop(ticket)
         self._running.start(ticket, now_ms)
-        return _started(ticket)
+        return started(ticket)
 
-    def started(self, key: K) -> Started:
+    def how_started(self, key: K) -> Started:
         """Returns how a query that runs was started."""
-        return _started(self._tickets[key])
+        return started(self._tickets[key])
 
     def is_open(self, key: K) -> bool:
         """Whether the query waits, is being planned, or runs."""
@@ -244,8 +244,3 @@ class Scheduler(Generic[K]):
             self._ended[ticket.key] = ticket.leaf
             if len(self._ended) > ENDED_KEPT:
                 del self._ended[next(iter(self._ended))]
-
-
-def _started(ticket: Ticket[K]) -> Started:
-    waited_ms = ticket.started_ms - ticket.came_ms
-    return Started(ticket.query_class, ticket.leaf.configured, waited_ms)

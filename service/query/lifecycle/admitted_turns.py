@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
+from cachetools import LRUCache
+
 from service.errors import ShuttingDown, TooManyQueries
 from service.model.operations.resource_groups import (
     GroupPath,
@@ -20,10 +22,15 @@ from service.model.operations.resource_groups import (
 from service.model.operations.usage import PoolUse
 from service.model.query.planned_work import PlannedWork
 from service.ports import AdmissionMetrics, Clock
-from service.query.admission.scheduler import Scheduler, Started
+from service.query.admission.scheduler import Scheduler
 from service.query.admission.slot_bounds import SlotBounds
+from service.query.admission.started import Started
 from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.read_bytes import read_bytes
 from service.query.lifecycle.worker_pool import WorkerPool
+
+KNOWN_TEXTS = 1_000
+"""The newest texts whose work is known: an equal query that is long is not planned before its turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,7 @@ class AdmittedTurns:
         self._held: dict[UUID, _Held] = {}
         self._with_worker: set[UUID] = set()
         self._is_closed = False
+        self._known: LRUCache[str, PlannedWork] = LRUCache(KNOWN_TEXTS)
 
     @property
     def given_up(self) -> int:
@@ -112,12 +120,13 @@ class AdmittedTurns:
             if self._is_closed:
                 raise ShuttingDown
             self._held[query.query_id] = _Held(query, contextvars.copy_context())
-            self._scheduler.offer(query.query_id)
+            self._scheduler.offer(query.query_id, self._known.get(query.request.text_fingerprint()))
         self._look()
 
     def admit(self, query: QueryHandle, work: PlannedWork) -> Started | None:
         """Returns that the planned query runs now; None: it has to leave its worker, and waits."""
         with self._changed:
+            self._known[query.request.text_fingerprint()] = work
             was_running = self._scheduler.running_count
             started = self._scheduler.planned(query.query_id, work, self._clock.elapsed_ms())
             is_new = self._scheduler.running_count > was_running
@@ -196,7 +205,7 @@ class AdmittedTurns:
             others_wait = self._scheduler.waiting_count > 0
             started = None
             if self._scheduler.running_count > was_running:
-                started = self._scheduler.started(query_id)
+                started = self._scheduler.how_started(query_id)
         if started is not None:
             self._metrics.admitted(group_name(started.group), started.query_class, started.waited_ms)
         if others_wait:
@@ -205,12 +214,12 @@ class AdmittedTurns:
         return held
 
     def _release(self, query: QueryHandle) -> None:
-        read_bytes = _read_bytes(query)
+        selected_bytes = read_bytes(query.record)
         with self._changed:
             is_given_up = query.query_id not in self._with_worker
             if not is_given_up:
                 self._with_worker.remove(query.query_id)
-                self._scheduler.release(query.query_id, self._clock.elapsed_ms(), read_bytes)
+                self._scheduler.release(query.query_id, self._clock.elapsed_ms(), selected_bytes)
                 if not self._scheduler.is_open(query.query_id):
                     self._held.pop(query.query_id, None)
                 self._changed.notify_all()
@@ -238,11 +247,3 @@ class AdmittedTurns:
             with self._changed:
                 self._looks -= 1
             raise
-
-
-def _read_bytes(query: QueryHandle) -> int | None:
-    """Returns what the query's scans selected; None if it did not succeed, as they may not have run."""
-    record = query.record
-    if record.error is not None or not record.state.is_final:
-        return None
-    return sum(scan.metrics.bytes.selected for scan in record.scans)

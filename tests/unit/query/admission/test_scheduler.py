@@ -388,6 +388,21 @@ def test_only_a_few_long_queries_of_a_group_are_planned_while_others_run() -> No
     assert planned == 4
 
 
+def test_known_long_queries_do_not_keep_others_of_their_group_from_being_planned() -> None:
+    slots = SlotBounds(
+        long_slots=1, max_queued=MANY, planners=2, planned_ahead=1, short_slots=2, short_max_bytes=10
+    )
+    scheduler: Scheduler[int] = Scheduler(equal_callers(slots), slots)
+    for key in range(5):
+        scheduler.reserve(key, CALLERS, "a", 0)
+        scheduler.offer(key, LONG if key < 4 else None)
+    assert scheduler.next(0) == 0
+    assert scheduler.running_count == 1
+    assert scheduler.next(0) == 4
+    assert scheduler.planned(4, SHORT, 0) is not None
+    assert scheduler.next(0) is None
+
+
 def test_a_flood_of_a_thousand_ends_with_each_query_answered_or_refused() -> None:
     house = simulation(bounds(long_slots=5, short_slots=2, max_queued=300))
     for number in range(1000):
