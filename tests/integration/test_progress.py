@@ -26,11 +26,11 @@ MANY_TASKS = "SELECT max(pmod(hash(id), 2)) AS n FROM range(0, 1200000000, 1, 40
 def counted(lake: SqlCatalog, new_name: str) -> Iterator[Table]:
     lake.create_namespace_if_not_exists("shop")
     columns = pa.table({"n": pa.array(range(ROWS_PER_FILE), pa.int64())})
-    table = lake.create_table(f"shop.{new_name}", columns.schema)
+    table = lake.create_table(new_name, columns.schema)
     for _ in range(FILES):
         table.append(columns)
     yield table
-    lake.drop_table(f"shop.{new_name}")
+    lake.drop_table(new_name)
 
 
 def progress_of(client: httpx.Client, query_id: str) -> JsonObject | None:

@@ -83,10 +83,17 @@ final class SplitReader {
         int[] files = new int[splits.size()];
         for (int i = 0; i < bytes.length; i++) {
             FileScanTask split = splits.get(i);
-            bytes[i] = split.length();
+            bytes[i] = split.length() + bytesBefore(split);
             files[i] = numberOfFile.computeIfAbsent(split.file().location(), file -> numberOfFile.size());
         }
         return new ScanSplits.TaskSplits(bytes, files);
+    }
+
+    /** Returns the bytes before the first split of a file, which belong to it: those of Parquet begin at 4. */
+    private static long bytesBefore(FileScanTask split) {
+        List<Long> offsets = split.file().splitOffsets();
+        boolean isFirst = offsets != null && !offsets.isEmpty() && offsets.get(0) == split.start();
+        return isFirst ? split.start() : 0;
     }
 
     /** Returns the splits of one task; null if they are not splits of files. */
