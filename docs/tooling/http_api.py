@@ -15,6 +15,7 @@ from api.http.openapi import describe
 
 TITLES = {
     "query": "Queries",
+    "sessions": "Sessions",
     "explain": "Explanations",
     "ingest": "Ingest",
     "streams": "Streams",
