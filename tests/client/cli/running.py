@@ -25,6 +25,8 @@ from sluice_client.cli.command_line import app
 CLIENT = Path(sluice_client.__file__).parents[1]
 COMMAND = (sys.executable, "-m", "sluice_client")
 PATIENCE_S = 60
+_ON_TERMINAL = ("/bin/sh", "-c", 'terminal=$1; shift; exec "$@" <>"$terminal" >&0 2>&0', "sh")
+"""The first terminal that a new session opens is the one whose Ctrl-C it gets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +124,12 @@ class Terminal:
         controlling, controlled = pty.openpty()
         ioctl(controlled, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
         process = subprocess.Popen(
-            command,
+            [*_ON_TERMINAL, os.ttyname(controlled), *command],
             stdin=controlled,
             stdout=controlled,
             stderr=controlled,
             env={name: value for name, value in environment.items() if name not in ("COLUMNS", "LINES")},
             start_new_session=True,
-            preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),
-            close_fds=True,
         )
         os.close(controlled)
         return Terminal(process, controlling)

@@ -31,8 +31,10 @@ class TableFormat:
 
     def __init__(self, columns: Sequence[Column], style: Style, screen_width: int | None) -> None:
         self._columns = columns
-        self._names = [safe_text(column.name) for column in columns]
-        self._is_right = [is_number(column) for column in columns]
+        # No column takes less than one place and a gap: those after these are on no screen.
+        self._looked_at = columns if screen_width is None else columns[: screen_width // (_GAP + 1) + 1]
+        self._names = [safe_text(column.name) for column in self._looked_at]
+        self._is_right = [is_number(column) for column in self._looked_at]
         self._style = style
         self._screen_width = screen_width
         self._pages = 0
@@ -45,8 +47,9 @@ class TableFormat:
 
     def page(self, rows: Sequence[Row]) -> Iterator[str]:
         """Yields the header and the rows."""
-        cells = [[self._cell(value) for value in row] for row in rows]
-        layout = fitted(self._natural(cells), self._screen_width)
+        count = len(self._looked_at)
+        cells = [[self._cell(value) for value in row[:count]] for row in rows]
+        layout = fitted(self._natural(cells), self._screen_width, hidden=len(self._columns) - count)
         self._has_cut_values |= layout.has_cut_values
         self._fewest_columns = min(self._fewest_columns, len(layout.widths))
         if self._pages:
@@ -97,20 +100,21 @@ class TableFormat:
         return " │ ".join(parts).rstrip() + "\n"
 
 
-def fitted(natural: Sequence[int], screen_width: int | None) -> _Layout:
+def fitted(natural: Sequence[int], screen_width: int | None, *, hidden: int = 0) -> _Layout:
     """Returns the widths of the columns that fit. The widest are cut first, and the last left out.
+
+    There are `hidden` more columns after these, which do not fit.
 
     >>> fitted([4, 100], 40).widths, fitted([30] * 9, 40).widths
     ((4, 33), (10, 10, 10))
     """
-    if screen_width is None or _total(natural) <= screen_width:
+    if screen_width is None or (not hidden and _total(natural) <= screen_width):
         return _Layout(tuple(natural), has_cut_values=False)
-    # No column takes less than one place and a gap.
-    count = min(len(natural), screen_width // (_GAP + 1) + 1)
-    while count > 1 and _smallest(natural[:count], has_more=count < len(natural)) > screen_width:
+    total, count = len(natural) + hidden, len(natural)
+    while count > 1 and _smallest(natural[:count], has_more=count < total) > screen_width:
         count -= 1
     kept = list(natural[:count])
-    room = screen_width - (_GAP + 1 if count < len(natural) else 0)
+    room = screen_width - (_GAP + 1 if count < total else 0)
     widest = _widest_that_fits(kept, room)
     widths = tuple(min(columns, widest) for columns in kept)
     return _Layout(widths, has_cut_values=widths != tuple(kept))
