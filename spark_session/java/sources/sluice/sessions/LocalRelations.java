@@ -24,6 +24,7 @@ import org.apache.spark.sql.execution.command.CreateViewCommand;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CloseableIterator;
 import scala.Option;
+import scala.Tuple2;
 import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
 
@@ -42,7 +43,8 @@ public final class LocalRelations {
 
     /** Returns the rows of an Arrow stream as a relation; null if they take more than maxBytes, at rowBytes each. */
     public LocalRelation ofArrow(byte[] stream, long maxBytes, long rowBytes) throws Exception {
-        var read = ArrowConverters$.MODULE$.fromIPCStream(stream);
+        Tuple2<CloseableIterator<InternalRow>, StructType> read =
+            ArrowConverters$.MODULE$.fromIPCStream(stream);
         StructType rowType = read._2();
         Seq<Attribute> columns = columnsOf(rowType);
         // The contents of the stream's vectors are gone when they are closed.
