@@ -25,7 +25,7 @@ TOTALS_MAX_AGE_MS = 30_000
 
 
 class SessionTableReader:
-    """Asks `SessionTables.java`, which is not compiled if the operator has no such tables."""
+    """Asks `SessionTables.java`, which is not made if the operator has no such tables."""
 
     def __init__(self, gateway: JavaGateway, root: SparkSession, settings: SparkSettings) -> None:
         self._gateway = gateway

@@ -37,5 +37,5 @@ class RowDeltaWriter:
 
     @cached_property
     def _java(self) -> JavaObject:
-        # Not compiled unless a caller upserts.
+        # Not made unless a caller upserts.
         return java_instance(self._gateway, "sluice.tables.RowDeltas")
