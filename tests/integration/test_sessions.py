@@ -25,7 +25,7 @@ STAR = (
     "SELECT count(*) AS n FROM sales JOIN calendar ON sales.day_key = calendar.day_key"
     " WHERE calendar.month = 2"
 )
-ALWAYS = {"dynamicFiltering": {"minTableBytes": 0}}
+ALWAYS: dict[str, Any] = {"dynamicFiltering": {"minTableBytes": 0}}
 
 
 @dataclass(frozen=True)
