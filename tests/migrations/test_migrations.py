@@ -18,6 +18,7 @@ from service.adapters.policies.policy_tables import PolicyRow
 from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
 from service.adapters.postgres.query_records.replica_tables import ReplicaRow
 from service.adapters.postgres.streams.stream_tables import StreamRow
+from service.adapters.sessions.session_tables import SessionRow
 from service.errors import MetricsStoreDown
 
 
@@ -40,7 +41,7 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        tables = (IngestRow, ReplicaRow, ApiKeyRow, AuditRow, PolicyRow)
+        tables = (IngestRow, ReplicaRow, ApiKeyRow, AuditRow, PolicyRow, SessionRow)
         assert all(table.metadata is StreamRow.metadata for table in tables)
         return list(compare_metadata(context, StreamRow.metadata))
 
@@ -118,6 +119,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "audit_events",
         "policies",
         "policy_changes",
+        "sessions",
     }
 
 

@@ -1,7 +1,7 @@
 package sluice.progress;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static sluice.plans.Plans.json;
+import static sluice.fixtures.Plans.json;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -59,7 +59,7 @@ def filtering(**said: Any) -> dict[str, Any]:
         ({"sql": "select 1", "rowLimit": 0}, "/rowLimit", "Input should be greater than or equal to 1"),
         ({"sql": "select 1", "rowLimit": 1_000_001}, "/rowLimit", "1000000 rows at most"),
         ({"sql": "select 1", "row_limit": 5}, "/row_limit", "There is no field of this name"),
-        ({"sql": "select 1", "reuseResult": True}, "/reuseResult", "There is no field of this name"),
+        ({"sql": "select 1", "reuse": True}, "/reuse", "There is no field of this name"),
         ({"sql": "select 1", "waitTimeout": 10}, "/waitTimeout", "a duration is a string"),
         ({"sql": "select 1", "waitTimeout": "51s"}, "/waitTimeout", "50s at most"),
         ({"sql": "select 1", "timeout": "1h"}, "/timeout", "a duration is a string"),

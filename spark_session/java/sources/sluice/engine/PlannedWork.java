@@ -62,7 +62,7 @@ public final class PlannedWork {
             return scan.selectedPartitions().totalFileSize();
         }
         return node instanceof RangeExec range
-            ? ((Number) range.range().numElements()).doubleValue() * BYTES_OF_NUMBER
+            ? range.range().numElements().doubleValue() * BYTES_OF_NUMBER
             : 0;
     }
 

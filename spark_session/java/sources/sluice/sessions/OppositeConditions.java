@@ -30,14 +30,14 @@ public final class OppositeConditions extends Rule<LogicalPlan> {
     @Override
     public LogicalPlan apply(LogicalPlan plan) {
         LogicalPlan found = emptied(plan);
-        return found == plan ? plan : (LogicalPlan) PropagateEmptyRelation$.MODULE$.apply(found);
+        return found == plan ? plan : PropagateEmptyRelation$.MODULE$.apply(found);
     }
 
     private static LogicalPlan emptied(LogicalPlan plan) {
         if (plan instanceof Filter filter && isNeverTrue(filter.condition())) {
             return new LocalRelation(filter.output(), seq(List.of()), filter.isStreaming(), Option.empty());
         }
-        return (LogicalPlan) plan.mapChildren(new AbstractFunction1<LogicalPlan, LogicalPlan>() {
+        return plan.mapChildren(new AbstractFunction1<LogicalPlan, LogicalPlan>() {
             @Override
             public LogicalPlan apply(LogicalPlan child) {
                 return emptied(child);

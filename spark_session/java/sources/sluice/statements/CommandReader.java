@@ -36,7 +36,7 @@ public final class CommandReader {
      *
      * <p>Iceberg's parser would complete the names of views, so that one without a catalog looks like one with it.
      */
-    public String read(String sql) throws JsonProcessingException, ParseException {
+    public String read(String sql) throws JsonProcessingException {
         LogicalPlan plan = new SparkSqlParser().parsePlan(sql);
         Map<String, Object> found = new LinkedHashMap<>();
         found.put("kind", nameOf(plan));
