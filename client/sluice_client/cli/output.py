@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from sluice_client.cli.exits import WrongUsage
 from sluice_client.cli.terminal.safe_text import safe_lines
@@ -64,24 +64,27 @@ def output_to(path: Path | None) -> Iterator[Output]:
         finally:
             sys.stdout.flush()
         return
+    if path.exists() and not path.is_file():
+        # A pipe or a device cannot be replaced.
+        with _opened(path, "wb") as stream:
+            yield Output(stream, is_screen=False)
+        return
+    target = path.resolve()
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        if path.exists() and not path.is_file():
-            # A pipe or a device cannot be replaced.
-            with path.open("wb") as stream:
-                yield Output(stream, is_screen=False)
-            return
-        target = path.resolve()
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
-        stream = part.open("xb")
-    except OSError as error:
-        raise WrongUsage(f"{path}: {error.strerror}") from None
-    try:
-        with stream:
+        with _opened(part, "xb") as stream:
             yield Output(stream, is_screen=False)
         part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _opened(path: Path, mode: Literal["wb", "xb"]) -> BinaryIO:
+    try:
+        return path.open(mode)
+    except OSError as error:
+        raise WrongUsage(f"{path}: {error.strerror}") from None
 
 
 def _is_missing(stream: object) -> bool:

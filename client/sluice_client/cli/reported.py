@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TextIO
 
 import typer
 
@@ -18,7 +19,8 @@ def reported(*, is_json: bool) -> Iterator[None]:
     """
     try:
         yield
-        sys.stdout.flush()
+        if _has_output():
+            sys.stdout.flush()
     except typer.Exit:
         raise
     except BrokenPipeError:
@@ -34,15 +36,24 @@ def _ended(error: BaseException, is_json: bool) -> typer.Exit:
     from sluice_client.cli.error_text import show_error
     from sluice_client.cli.exits import exit_code
 
-    with suppress(OSError, ValueError):
+    try:
         sys.stdout.flush()
+    except (AttributeError, OSError, ValueError):
+        # A full disk, a reader that went away, or no stream at all.
+        _forget_output()
     show_error(error, is_json=is_json)
     return typer.Exit(exit_code(error).value)
 
 
 def _forget_output() -> None:
     """Lets Python flush standard output at its end without another error."""
-    with suppress(OSError, ValueError):
+    with suppress(AttributeError, OSError, ValueError):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, sys.stdout.fileno())
         os.close(nothing)
+
+
+def _has_output() -> bool:
+    # Python has None for a stream that was closed before its start.
+    stream: TextIO | None = sys.stdout
+    return stream is not None

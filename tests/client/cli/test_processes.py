@@ -6,10 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from tests.client.cli.running import CLIENT, Cli
+from tests.client.cli.running import CLIENT, COMMAND, Cli
 from tests.client.gateways import Served
 from tests.integration.running import until
 
@@ -69,6 +70,23 @@ def test_a_reader_that_goes_away_ends_it_quietly(gateway: Served, cli: Cli) -> N
         err = process.stderr.read()
         assert (process.wait(60), err) == (0, b"")
         process.stdout = None
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device here is always full")
+def test_a_full_disk_is_a_failure(cli: Cli) -> None:
+    ended = cli.process("query", "SELECT 1 AS n", "--output", "/dev/full")
+    assert (ended.code, "No space left" in ended.err) == (1, True)
+    script = ("/bin/sh", "-c", 'exec "$@" > /dev/full', "sh", *COMMAND)
+    ended = cli.process("query", "SELECT 1 AS n", "--quiet", command=script)
+    assert ended.code == 1
+    assert [line.split(":")[0] for line in ended.err.splitlines()] == ["sluice"]
+
+
+def test_streams_may_be_closed(cli: Cli) -> None:
+    for closed in (">&-", "<&-"):
+        script = ("/bin/sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND)
+        ended = cli.process("query", command=script, standard_input="SELECT 1")
+        assert (ended.code, "there is no standard" in ended.err) == (2, True)
 
 
 def test_it_runs_as_a_module(cli: Cli) -> None:
