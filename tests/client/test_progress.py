@@ -168,7 +168,7 @@ def status(**progress: object) -> QueryStatus:
     body = {
         "queryId": str(UUID(int=1)),
         "status": {"state": "RUNNING", "error": None, "queuedMs": 0, "elapsedMs": 3000} | progress,
-        "reused": False,
+        "sentBefore": False,
     }
     answer = Answer(200, {"content-type": "application/json"}, json.dumps(body).encode())
     return query_status(answer, "http://localhost", None)

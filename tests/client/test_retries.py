@@ -57,7 +57,7 @@ def test_a_query_whose_answer_is_lost_runs_once(gateway: Served) -> None:
     transport = LossyTransport(is_post)
     with connect(gateway.url, transport=transport, sleep=lambda _: None) as connection:
         result = connection.query("SELECT 1 AS n")
-        assert result.facts.is_reused
+        assert result.facts.was_sent_before
         assert result.rows() == [(1,)]
     assert len(gateway.queries.by_id) == 1
     first, second = (request for request in transport.requests if request.method == "POST")

@@ -65,8 +65,10 @@ class QueryStatus:
     """`QUEUED`, `RUNNING`, `SUCCEEDED`, `FAILED` or `CANCELED`."""
     queued_ms: int
     elapsed_ms: int
-    is_reused: bool
+    was_sent_before: bool
     """Whether this `requestId` was sent before, and the query did not run again."""
+    reused_from: UUID | None
+    """The earlier query whose result this is; None if this one ran itself."""
     manifest: Manifest | None
     pruning: Pruning | None
     error: GatewayError | None
@@ -87,7 +89,7 @@ def query_status(answer: Answer, base_url: str, request_id: UUID | None) -> Quer
     """
     fields = fields_of(answer)
     query_id, status = fields.uuid("queryId"), fields.object("status")
-    state = status.text("state")
+    state, reused = status.text("state"), fields.optional_object("reused")
     if state not in _OPEN | _FINAL:
         raise UnexpectedAnswer(
             f"the gateway reports the state {state[:40]!r}, which this client does not know"
@@ -97,7 +99,8 @@ def query_status(answer: Answer, base_url: str, request_id: UUID | None) -> Quer
         state=state,
         queued_ms=status.integer("queuedMs"),
         elapsed_ms=status.integer("elapsedMs"),
-        is_reused=fields.boolean("reused"),
+        was_sent_before=fields.boolean("sentBefore"),
+        reused_from=None if reused is None else reused.uuid("from"),
         manifest=_manifest(fields.optional_object("manifest")),
         pruning=_pruning(fields.optional_object("pruning")),
         error=_error(status.optional_object("error"), query_id, base_url, request_id),

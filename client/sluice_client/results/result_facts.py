@@ -23,7 +23,8 @@ class ResultFacts:
     pruning: Pruning | None
     queued_ms: int
     elapsed_ms: int
-    is_reused: bool
+    was_sent_before: bool
+    reused_from: UUID | None
     is_cut_by_surprise: bool
 
     @property
@@ -57,7 +58,8 @@ def result_facts(
         pruning=status.pruning,
         queued_ms=status.queued_ms,
         elapsed_ms=status.elapsed_ms,
-        is_reused=status.is_reused,
+        was_sent_before=status.was_sent_before,
+        reused_from=status.reused_from,
         is_cut_by_surprise=manifest.is_truncated
         and not allow_truncated
         and not _is_as_asked(manifest, asked),
