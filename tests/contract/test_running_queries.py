@@ -21,7 +21,7 @@ from tests.integration.running import ENDLESS, until
 
 
 class Harness(Protocol):
-    """An engine that runs queries until it ends them."""
+    """An engine that runs queries until they are ended."""
 
     @property
     def queries(self) -> RunningQueries: ...
