@@ -18,6 +18,7 @@ from service.query.lifecycle.same_rows import same_rows
 from service.query.reuse.known_texts import KnownTexts
 from service.query.reuse.result_key import TextKey
 from spark_session.engine.engine import SparkEngine
+from spark_session.vetting.functions import OFFERED, POLICY_SAFE
 from spark_session.vetting.reuse import FILLS_IN_THE_DATE, OF_CHANCE, OF_MOMENT_OR_CALLER
 from tests.fakes.clock import FakeClock
 from tests.integration.sql.spark_parts import SparkParts
@@ -51,11 +52,13 @@ def reusability(engine: SparkEngine, sql: str) -> Reusability | None:
 
 
 def examples(engine: SparkEngine) -> Iterator[tuple[str, str]]:
+    """Yields a text for each function that is offered."""
     for name, texts in SparkParts(engine).functions().items():
-        for text in texts or [f"SELECT {name}(id) FROM sales"]:
-            yield name, text.rstrip(" ;")
+        if name in OFFERED:
+            yield name, texts[0].rstrip(" ;") if texts else f"SELECT {name}(id) FROM sales"
 
 
+@pytest.mark.timeout(1800)
 def test_a_function_whose_values_differ_is_never_reused(engine: SparkEngine) -> None:
     found: Counter[Reusability] = Counter()
     reused: set[str] = set()
@@ -68,6 +71,9 @@ def test_a_function_whose_values_differ_is_never_reused(engine: SparkEngine) -> 
         if decided is not Reusability.REUSABLE:
             continue
         reused.add(name)
+        # A function that may stand in a policy depends on its arguments alone, but for those of `NEVER`.
+        if name in POLICY_SAFE:
+            continue
         try:
             first = engine.run(statement(sql, "ada")).rows
             time.sleep(LATER_S)
@@ -81,7 +87,7 @@ def test_a_function_whose_values_differ_is_never_reused(engine: SparkEngine) -> 
     # Most of Spark's functions calculate.
     assert found[Reusability.REUSABLE] > 300
     assert found[Reusability.NONDETERMINISTIC] >= 5
-    assert found[Reusability.TIME_DEPENDENT] >= 10
+    assert found[Reusability.TIME_DEPENDENT] >= 10, found
 
 
 def test_the_lists_name_expressions_of_spark(engine: SparkEngine) -> None:

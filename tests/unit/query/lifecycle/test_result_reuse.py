@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.errors import EngineLost, QueryFailed, QueryTimedOut
+from service.errors import EngineLost, QueryFailed, QueryTimedOut, ResultExpired
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access
 from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
@@ -32,6 +32,7 @@ from service.query.lifecycle.sweep import end_late_queries
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import engine_result
 from tests.fakes.query_records import scan
+from tests.fakes.result_store import FakeResultStore
 from tests.unit.query.reuse.rig import ITEM, SALES, SQL, Rig
 
 VIEW = TableName("lake", "shop", "v")
@@ -317,6 +318,32 @@ def test_a_result_that_is_gone_is_a_miss(rig: Rig) -> None:
     rig.bench.results.drop(first.query_id)
     assert not rig.is_reused()
     assert rig.is_reused()
+
+
+def test_a_result_expires_for_each_query_on_its_own(rig: Rig) -> None:
+    rig.bench.results = FakeResultStore(rig.bench.clock, timedelta(minutes=1))
+    rig.reuse = rig.new_reuse()
+    first = rig.ran()
+    rig.bench.clock.advance(timedelta(seconds=40))
+    again = rig.submit()
+    rig.bench.clock.advance(timedelta(seconds=40))
+    assert rig.bench.results.chunk(again.query_id, 0).num_rows == 3
+    with pytest.raises(ResultExpired):
+        rig.bench.results.chunk(first.query_id, 0)
+    # The time to live of what is kept is that of the query that ran.
+    assert not rig.is_reused()
+    rig.bench.clock.advance(timedelta(seconds=21))
+    with pytest.raises(ResultExpired):
+        rig.bench.results.chunk(again.query_id, 0)
+
+
+def test_a_full_disk_fails_runs_and_no_hit(rig: Rig) -> None:
+    rig.facts.put("SELECT 1")
+    rig.ran("SELECT 1")
+    rig.bench.results._total_bytes = 0
+    assert rig.ran().record.error is not None
+    assert rig.is_reused("SELECT 1")
+    assert not rig.is_reused()
 
 
 def test_what_the_engine_cannot_analyze_runs_and_fails_as_usual(rig: Rig) -> None:

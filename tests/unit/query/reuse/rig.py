@@ -43,8 +43,12 @@ class Rig:
             self.bench.catalogs.append(name, 10)
         self.facts = FakeFactReader(self.views)
         self.facts.put(SQL, SALES)
+        self.reuse = self.new_reuse()
+
+    def new_reuse(self) -> ResultReuse:
+        """Builds the reuse of results over the parts as they are now."""
         bench = self.bench
-        self.reuse = ResultReuse(
+        return ResultReuse(
             ReusePorts(
                 facts=self.facts,
                 views=self.views,
