@@ -66,16 +66,14 @@ class SessionService:
             raise SessionNotFound
         return found
 
-    def put_view(self, session_id: UUID, caller: str, name: str, sql: str) -> Session:
-        """Adds a temporary view, or replaces the one of its name. Its names are those of the session now.
+    def put_view(self, session_id: UUID, caller: str, view: SessionView) -> Session:
+        """Adds a temporary view, or replaces the one of its name.
 
         Raises:
             SessionNotFound: this caller has no such session.
             SessionTooLarge: the session would have too many views or bytes.
             SqlInvalid: the name is not one.
         """
-        values = self.use(session_id, caller).values
-        view = SessionView(name, sql, values.catalog, values.schema)
         return self.change(session_id, caller, PutView(view))
 
     def drop_view(self, session_id: UUID, caller: str, name: str) -> Session:

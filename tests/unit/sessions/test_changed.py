@@ -132,7 +132,7 @@ def test_others_do_not_find_a_session() -> None:
         lambda caller, of: sessions.use(of, caller),
         lambda caller, of: sessions.values(of, caller),
         lambda caller, of: sessions.change(of, caller, ResetSetting()),
-        lambda caller, of: sessions.put_view(of, caller, "v", "SELECT 1"),
+        lambda caller, of: sessions.put_view(of, caller, A),
         lambda caller, of: sessions.drop_view(of, caller, "v"),
         lambda caller, of: sessions.end(of, caller),
     )
@@ -143,12 +143,13 @@ def test_others_do_not_find_a_session() -> None:
     assert sessions.use(session_id, "ada").values == SessionValues("lake", "shop")
 
 
-def test_a_view_has_the_catalog_and_schema_of_its_session_at_that_time() -> None:
+def test_a_view_keeps_the_catalog_and_schema_of_its_names() -> None:
     sessions = fake_sessions()
     session_id = sessions.create("ada", "lake", "shop", {}).session_id
-    sessions.put_view(session_id, "ada", "v", "SELECT * FROM orders")
+    view = SessionView("v", "SELECT * FROM orders", "lake", "shop")
+    sessions.put_view(session_id, "ada", view)
     found = sessions.change(session_id, "ada", UseSchema("rest", "hr"))
-    assert found.values.views == (SessionView("v", "SELECT * FROM orders", "lake", "shop"),)
+    assert found.values.views == (view,)
     assert sessions.drop_view(session_id, "ada", "V").values.views == ()
     sessions.end(session_id, "ada")
     with pytest.raises(GatewayError):

@@ -26,6 +26,7 @@ from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import MaintenanceOperation, MaintenanceRequest
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest
+from service.model.sessions.sessions import SessionView
 from service.model.tables.contents import SchemaEntry
 from service.model.tables.tables import TableName
 from service.policies.live_policies import LivePolicies
@@ -309,7 +310,7 @@ def of_session(method: str, path: str) -> Ask:
     async def ask(world: World, principal: str, table: str) -> str:  # noqa: ARG001
         sessions = world.gateway.sessions
         session_id = sessions.create(OWNER, None, None, {}).session_id
-        sessions.put_view(session_id, OWNER, "v", "SELECT 1")
+        sessions.put_view(session_id, OWNER, SessionView("v", "SELECT 1"))
         return outcome(await world.send(method, path.format(id=session_id), principal))
 
     return ask
