@@ -50,7 +50,8 @@ def test_a_mix_of_queries_at_once_gives_each_its_own(gateway: httpx.Client) -> N
 
     def one(schema: tuple[str, Any]) -> tuple[str, Any]:
         if random.random() < 0.3:
-            assert post(gateway, random.choice(disturbing)).status_code == 403
+            refused = post(gateway, random.choice(disturbing)).json()["code"]
+            assert refused in ("SESSION_REQUIRED", "STATEMENT_NOT_ALLOWED")
         body = {"catalog": "lake", "schema": schema[0]}
         where = rows(gateway, WHERE, **body)
         assert where == [["lake", schema[0], "UTC"]]
