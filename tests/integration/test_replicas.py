@@ -330,7 +330,8 @@ def test_two_gateways_ingest_into_one_table_and_every_record_is_there_once(both:
 def test_one_that_is_killed_while_it_collects_holds_up_the_other_for_its_lease_only(both: Replicas) -> None:
     with both.collecting(both.here, slow(3)):
         waiting = start(both.there.client, slow(3), **ALWAYS)
-        until(lambda: status(both.there.client, waiting)["status"]["state"] == "RUNNING")
+        # A query is QUEUED while it is planned.
+        until(lambda: status(both.there.client, waiting)["status"]["progress"] is not None)
         killed(both.here)
     assert answer(both.there, waiting)["result"]["rows"] == [[sales_in(3)]]
     assert filter_of(both.there, waiting)["source"] == "COLLECTED"
