@@ -176,7 +176,7 @@ def test_a_group_that_has_used_up_its_cpu_time_is_refused_with_the_time_to_come_
 
     refusal = _found(refused)
     assert "global.etl" in problem(refusal, 429, "QUOTA_EXHAUSTED")["detail"]
-    # Of the CPU time that it took, 200 ms come back in an hour.
+    # 200 ms of the CPU time that it took come back in an hour.
     assert int(refusal.headers["Retry-After"]) > 60
     ask(etl, "SELECT 1")
 

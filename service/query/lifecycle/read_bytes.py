@@ -1,4 +1,4 @@
-"""What a query has read in the end."""
+"""The bytes that a query has read at its end."""
 
 from __future__ import annotations
 
