@@ -47,6 +47,7 @@ from service.errors import (
     TooManyFailures,
     TooManyIngests,
     TooManyQueries,
+    TooManySessions,
 )
 from service.faults import Fault
 from service.model.ingest.ingest import IngestRecord
@@ -133,7 +134,7 @@ def _evolutions(made: Sequence[TableEvolution]) -> dict[str, object]:
 def headers_of(error: GatewayError) -> dict[str, str]:
     """The headers that an error asks for."""
     match error:
-        case TooManyQueries() | TooManyIngests() | TooManyFailures() | QueryQuarantined():
+        case TooManyQueries() | TooManyIngests() | TooManyFailures() | TooManySessions() | QueryQuarantined():
             return {"Retry-After": str(error.retry_after_s)}
         case TooManyBodies() | TooManyRequests() | TooManyEventStreams():
             return {"Retry-After": "1"}

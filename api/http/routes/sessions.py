@@ -14,7 +14,7 @@ from api.http.routes.documented import Responses, problems
 from api.http.routes.planned import planned
 from api.http.schemas.query_request import QueryBody
 from api.http.schemas.sessions import SessionAnswer, SessionBody, ViewBody, session_answer
-from service.errors import StatementNotAllowed
+from service.errors import ParameterMissing, StatementNotAllowed
 from service.model.query.statement_text import query_text
 from service.model.sessions.sessions import SessionUse, SessionView
 
@@ -81,7 +81,9 @@ async def put_view(
     if query_text(body.sql).explain is not None:
         raise StatementNotAllowed("A temporary view is a query: leave EXPLAIN out.")
     planning = gateway.queries.describe(asked, caller, access)
-    await planned(app_context, planning, asked.timeout_ms, request)
+    described = await planned(app_context, planning, asked.timeout_ms, request)
+    if described.parameters:
+        raise ParameterMissing("A temporary view has no parameters: write their values into its text.")
     # Later, the session may have another schema; the names in the text keep this one.
     view = SessionView(name, body.sql, asked.catalog, asked.schema)
     changed = await app_context.access.call(gateway.sessions.put_view, session_id, caller, view)

@@ -128,13 +128,13 @@ class QueryRequest:
             if isinstance(self.parameters, Mapping)
             else [[parameter.value, parameter.type_name] for parameter in self.parameters]
         )
-        asked = [self.sql, parameters, self.catalog, self.schema, self.timeout_ms]
+        # The values of the session may have changed since the same request was sent before.
+        place = [str(self.session.session_id)] if self.session else [self.catalog, self.schema]
+        asked = [self.sql, parameters, *place, self.timeout_ms]
         bounds = [self.row_limit, self.byte_limit, dict(self.tags), asdict(self.pruning)]
         if self.reuse is not None:
             bounds.append(self.reuse.value)
-        # The values of the session may have changed since the same request was sent before.
-        session = [] if self.session is None else [str(self.session.session_id)]
-        text = json.dumps(asked + bounds + session, sort_keys=True, default=sorted)
+        text = json.dumps(asked + bounds, sort_keys=True, default=sorted)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
