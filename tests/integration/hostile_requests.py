@@ -91,7 +91,7 @@ def _unknown_functions() -> Iterator[HostileRequest]:
 
 def _statements() -> Iterator[HostileRequest]:
     """Each statement that is refused: alone, behind a comment, behind a query, and as a part of one."""
-    codes = (NOT_ALLOWED, "SQL_SYNTAX", "SQL_MANY_STATEMENTS")
+    codes = (NOT_ALLOWED, "SESSION_REQUIRED", "SQL_SYNTAX", "SQL_MANY_STATEMENTS")
     for name in sorted(names_with(STATEMENTS, Ruling.REFUSED)):
         text = TEXTS[name].replace("lake.shop.sales", "shop.sales")
         yield _query(text, *codes)
