@@ -44,7 +44,7 @@ from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import applied, refused
 
 ROWS = pa.table({"d_moy": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, 'b,"c"']})
-DESCRIPTION = Description((Column("d_moy", "INT", is_nullable=True),), (ParameterType("year", "INT"),))
+COLUMNS_DESCRIBED = (Column("d_moy", "INT", is_nullable=True),)
 SCAN = ScanRecord(
     "lake.tpcds.store_returns",
     7,
@@ -212,14 +212,16 @@ class FakeQueries(QueryService):
         return planning
 
     def describe(self, request: QueryRequest, caller: str, access: Access) -> Planning[Description]:
-        """Returns a description that is there, unless the SQL is in `unfinished`."""
+        """Returns a description that is there, unless the SQL is in `unfinished`; `:year` is a parameter."""
         if self.refusal is not None:
             raise self.refusal
         self.described.append(request)
         handle = QueryHandle(uuid4(), request, caller, access, NOON, 0)
-        planning = Planning(handle, lambda _query, _ports: DESCRIPTION)
+        parameters = (ParameterType("year", "INT"),) if ":year" in request.sql else ()
+        described = Description(COLUMNS_DESCRIBED, parameters)
+        planning = Planning(handle, lambda _query, _ports: described)
         if request.sql not in self.unfinished:
-            planning.end(self.failures.get(request.sql) or DESCRIPTION)
+            planning.end(self.failures.get(request.sql) or described)
         return planning
 
     def stop_planning(self, planning: Planning[Any]) -> None:
