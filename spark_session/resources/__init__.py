@@ -1,4 +1,4 @@
-"""Files that the JVM reads: logging, scheduling, and our Java classes."""
+"""Files that the JVM reads: logging and scheduling."""
 
 from pathlib import Path
 

@@ -15,7 +15,7 @@ PRESERVE_FILTERS: Mapping[str, str] = {
     EXCLUDED_RULES: "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
 }
 # A filtered scan may be smaller than a dimension. If it is broadcast instead of the dimension, the dimension
-# no longer prunes it. `spark_session/resources/BroadcastSides.java` knows the property.
+# no longer prunes it. `spark_session/java/sources/sluice/sessions/BroadcastSides.java` knows the property.
 PRESERVE_PRUNED_SIDES: Mapping[str, str] = {"spark.sluice.keepsPrunedSides": "true"}
 
 
