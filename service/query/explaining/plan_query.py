@@ -15,9 +15,9 @@ from service.query.explaining.explain import explain
 from service.query.filtering.unfiltered_scans import unfiltered_scans
 from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.recorded import MAX_PLAN_CHARACTERS
 from service.query.lifecycle.run_pruned import run_pruned
 from service.query.lifecycle.run_query import (
-    MAX_PLAN_CHARACTERS,
     QueryPorts,
     as_seen,
     plan_text_of,

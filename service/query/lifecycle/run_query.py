@@ -47,8 +47,7 @@ from service.query.filtering.pruned_query import PrunedQuery
 from service.query.lifecycle.admitting_engine import Admit, AdmittingEngine, admit_at_once
 from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle, engine_run
-from service.query.lifecycle.recorded import MAX_PLAN_CHARACTERS as MAX_PLAN_CHARACTERS
-from service.query.lifecycle.recorded import record as record
+from service.query.lifecycle.recorded import record
 from service.query.lifecycle.reuse_steps import NoReuse, Reuse, Ticket
 from service.query.lifecycle.run_pruned import run_pruned
 from service.query.lifecycle.unpruned_in_session import unpruned_in_session

@@ -7,7 +7,8 @@ import structlog
 from service.errors import QueryTimedOut
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
-from service.query.lifecycle.run_query import QueryPorts, record
+from service.query.lifecycle.recorded import record
+from service.query.lifecycle.run_query import QueryPorts
 
 log = structlog.get_logger(__name__)
 

@@ -21,7 +21,8 @@ from service.query.lifecycle.admission_rules import AdmissionRules
 from service.query.lifecycle.admitted_turns import AdmittedTurns
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
-from service.query.lifecycle.run_query import QueryPorts, record, run_query
+from service.query.lifecycle.recorded import record
+from service.query.lifecycle.run_query import QueryPorts, run_query
 from service.query.lifecycle.sweep import end_late_queries, forget_old_queries
 from service.query.lifecycle.traced_query import reported, waited
 from service.tracing import step

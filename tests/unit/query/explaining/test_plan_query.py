@@ -10,7 +10,7 @@ from service.model.query.query import PruningRequest, QueryRequest
 from service.model.tables.tables import TableName
 from service.query.explaining.plan_query import PlansOnly, only_planned, plan_query
 from service.query.filtering.pruned_query import PrunedQuery
-from service.query.lifecycle.run_query import MAX_PLAN_CHARACTERS
+from service.query.lifecycle.recorded import MAX_PLAN_CHARACTERS
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.query_records import applied, scan

@@ -13,7 +13,8 @@ from service.model.query.query import QueryState
 from service.model.query.replicas import Replica
 from service.query.lifecycle.presence import LONG_MS, REST_MS, Presence, PresenceBounds
 from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run_query import record, run_query
+from service.query.lifecycle.recorded import record
+from service.query.lifecycle.run_query import run_query
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import FakeJournal
 from tests.fakes.metrics_store import FakeMetricsStore

@@ -26,7 +26,8 @@ from service.model.query.query import EngineRun, Parameter, QueryRequest, QueryS
 from service.model.tables.tables import TableName
 from service.ports import EngineResult, Statement
 from service.query.explaining.explain import explain
-from service.query.lifecycle.run_query import MAX_PLAN_CHARACTERS, run_query
+from service.query.lifecycle.recorded import MAX_PLAN_CHARACTERS
+from service.query.lifecycle.run_query import run_query
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.query_records import full_record, scan

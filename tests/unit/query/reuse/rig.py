@@ -13,9 +13,10 @@ from service.model.query.query import QueryRecord, QueryRequest
 from service.model.query.reuse import ReuseChoice
 from service.model.tables.tables import TableName
 from service.query.lifecycle.query_handle import QueryHandle
+from service.query.lifecycle.recorded import record
 from service.query.lifecycle.result_reuse import ResultReuse
 from service.query.lifecycle.reuse_lookup import ReuseBounds, ReusePorts
-from service.query.lifecycle.run_query import QueryPorts, record, run_query
+from service.query.lifecycle.run_query import QueryPorts, run_query
 from service.reuse_ports import ResultIndex
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.lineage import FakeLineage
