@@ -151,7 +151,7 @@ class SparkEngine:
         with (
             self._session_for(statement) as session,
             step("sluice.engine.fetch"),
-            self._called(session, statement),
+            self._called(session, statement, is_background=True),
             session.jobs.of(str(statement.query_id)),
         ):
             late = threading.Timer(within_s, self.cancel, [statement.query_id])
@@ -170,7 +170,10 @@ class SparkEngine:
             GatewayError: there is no engine within that time, it failed, or was lost.
         """
         statement = _reading(query, (), bounds, FULL_ACCESS, within_s)
-        with self._session_for(statement) as session, self._called(session, statement):
+        with (
+            self._session_for(statement) as session,
+            self._called(session, statement, is_background=True),
+        ):
             return session.relations.put(query, rows, bounds)
 
     def taken(self) -> Mapping[UUID, int]:
@@ -246,11 +249,13 @@ class SparkEngine:
             yield self._warm(statement)
 
     @contextmanager
-    def _called(self, session: WarmSession, statement: Statement) -> Iterator[None]:
+    def _called(
+        self, session: WarmSession, statement: Statement, is_background: bool = False
+    ) -> Iterator[None]:
         """Runs the block as a call for the statement's caller, with failures in the engine's terms."""
         text, is_canceled = statement.text_fingerprint(), statement.is_canceled
         with (
-            session.calls.under_way(text, is_canceled, str(statement.query_id)),
+            session.calls.under_way(text, is_canceled, str(statement.query_id), is_background),
             self._counted(statement.query_id),
         ):
             try:

@@ -17,10 +17,14 @@ _TAG = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 @dataclass(eq=False, slots=True)
 class Call:
-    """One call for a caller. `text` identifies what it runs; times are seconds of the monotonic clock."""
+    """One call. `text` identifies what it runs; times are seconds of the monotonic clock.
+
+    `is_background`: the gateway makes it for later queries, and no caller waits for it.
+    """
 
     text: str
     is_canceled: Callable[[], bool]
+    is_background: bool = False
     canceled_s: float | None = None
 
 
@@ -35,9 +39,11 @@ class Calls:
         self._texts: LRUCache[str, str] = LRUCache(TAGS_KNOWN)
 
     @contextmanager
-    def under_way(self, text: str, is_canceled: Callable[[], bool], tag: str = "") -> Iterator[None]:
+    def under_way(
+        self, text: str, is_canceled: Callable[[], bool], tag: str = "", is_background: bool = False
+    ) -> Iterator[None]:
         """Counts the call for as long as the block runs; its jobs carry the tag."""
-        call = Call(text, is_canceled)
+        call = Call(text, is_canceled, is_background)
         with self._lock:
             self._open.append(call)
             self._texts[tag] = text

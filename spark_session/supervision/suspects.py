@@ -87,16 +87,25 @@ class Suspects:
         with self._noting:
             lost = calls.lose()
             if lost is not None:
-                self.note_loss([call.text for call in lost], culprits)
+                queries = [call.text for call in lost if not call.is_background]
+                self.note_loss(queries, culprits, [call.text for call in lost if call.is_background])
 
-    def note_loss(self, running: Collection[str], culprits: Collection[str] | None = None) -> None:
-        """Notes that an engine was lost while these texts ran; only `culprits` are to blame, if given."""
+    def note_loss(
+        self,
+        queries: Collection[str],
+        culprits: Collection[str] | None = None,
+        background: Collection[str] = (),
+    ) -> None:
+        """Notes that an engine was lost while these texts ran; only `culprits` are to blame, if given.
+
+        Reads in the background are bounded, so a query beside which nothing else runs is alone.
+        """
         with self._changed:
             for text in culprits or ():
                 self._quarantine(text)
-            for text in set(running) if culprits is None else ():
+            for text in {*queries, *background} if culprits is None else ():
                 self._losses[text] = losses = self._losses.get(text, 0) + 1
-                if len(set(running)) == 1:
+                if {text} == set(queries):
                     self._alone[text] = True
                 if losses >= DEATHS_TO_QUARANTINE:
                     self._quarantine(text)

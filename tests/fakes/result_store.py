@@ -1,7 +1,8 @@
-"""In-memory results, which expire by the clock."""
+"""In-memory results, which expire by the clock. For several threads, as the real store."""
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from uuid import UUID
 
@@ -25,6 +26,7 @@ class FakeResultStore:
         self._time_to_live_ms = time_to_live // timedelta(milliseconds=1)
         self._chunk_rows = chunk_rows
         self._total_bytes = total_bytes
+        self._lock = threading.RLock()
         self._results: dict[UUID, tuple[int, pa.Table]] = {}
 
     def put(
@@ -32,10 +34,11 @@ class FakeResultStore:
     ) -> Manifest:
         if rows.nbytes > self._total_bytes:
             raise ResultTooLarge()
-        self.sweep()
-        self._results[query_id] = (self._clock.elapsed_ms() + self._time_to_live_ms, rows)
-        while self._taken_bytes() > self._total_bytes:
-            del self._results[next(iter(self._results))]
+        with self._lock:
+            self.sweep()
+            self._results[query_id] = (self._clock.elapsed_ms() + self._time_to_live_ms, rows)
+            while self._taken_bytes() > self._total_bytes:
+                del self._results[next(iter(self._results))]
         offsets = range(0, max(rows.num_rows, 1), self._chunk_rows)
         chunks = [
             Chunk(index, offset, min(self._chunk_rows, rows.num_rows - offset))
@@ -44,28 +47,32 @@ class FakeResultStore:
         return Manifest(columns, rows.num_rows, rows.nbytes, tuple(chunks), is_truncated)
 
     def chunk(self, query_id: UUID, index: int) -> pa.Table:
-        self.sweep()
-        if query_id not in self._results:
-            raise ResultExpired()
-        rows = self._results[query_id][1]
+        with self._lock:
+            self.sweep()
+            if query_id not in self._results:
+                raise ResultExpired()
+            rows = self._results[query_id][1]
         offset = index * self._chunk_rows
         if index < 0 or offset >= max(rows.num_rows, 1):
             raise ChunkNotFound()
         return rows.slice(offset, self._chunk_rows)
 
     def share(self, query_id: UUID, other: UUID) -> bool:
-        self.sweep()
-        if query_id in self._results:
-            rows = self._results[query_id][1]
-            self._results[other] = (self._clock.elapsed_ms() + self._time_to_live_ms, rows)
-        return query_id in self._results
+        with self._lock:
+            self.sweep()
+            if query_id in self._results:
+                rows = self._results[query_id][1]
+                self._results[other] = (self._clock.elapsed_ms() + self._time_to_live_ms, rows)
+            return query_id in self._results
 
     def drop(self, query_id: UUID) -> None:
-        self._results.pop(query_id, None)
+        with self._lock:
+            self._results.pop(query_id, None)
 
     def sweep(self) -> None:
         now = self._clock.elapsed_ms()
-        self._results = {key: stored for key, stored in self._results.items() if now < stored[0]}
+        with self._lock:
+            self._results = {key: stored for key, stored in self._results.items() if now < stored[0]}
 
     def _taken_bytes(self) -> int:
         return sum({id(table): table.nbytes for _, table in self._results.values()}.values())

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from tests.integration.replicas import replicas
+from tests.integration.running import until
 
 pytestmark = pytest.mark.integration
 
@@ -172,6 +173,9 @@ def test_a_request_id_is_the_same_query_whatever_became_of_the_session(both: Bot
     request_id = str(uuid4())
     first = sent(both.here, "SELECT current_schema()", session_id, requestId=request_id)
     rows(both.here, "USE lake.shop_archive", session_id)
+    # The other gateway knows a query once it is recorded, which happens just after its answer.
+    recorded = f"/explain/{first.json()['queryId']}"
+    until(lambda: both.there.get(recorded).status_code == 200)
     again = sent(both.there, "SELECT current_schema()", session_id, requestId=request_id)
     assert again.json()["queryId"] == first.json()["queryId"]
     assert code(sent(both.there, "SELECT current_schema()", requestId=request_id)) == "REQUEST_ID_REUSED"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 
 import pytest
 
@@ -85,6 +86,25 @@ def test_each_thread_that_notices_a_loss_knows_who_ran_alone(suspects: Suspects)
         seen.append(suspects.of_loss("a"))
         other.join()
     assert [lost.may_run_again for lost in seen] == [False, False]
+
+
+@pytest.mark.parametrize("queries", [["a"], ["a", "a"], ["a", "b"], []])
+@pytest.mark.parametrize("reads", [[], ["r"], ["r", "s"], ["a"]])
+def test_a_read_in_the_background_is_no_company(
+    suspects: Suspects, queries: list[str], reads: list[str]
+) -> None:
+    calls = Calls()
+    with ExitStack() as stack:
+        for text in queries:
+            stack.enter_context(calls.under_way(text, never))
+        for text in reads:
+            stack.enter_context(calls.under_way(text, never, is_background=True))
+        suspects.note_loss_of(calls)
+    for text in {*queries, *reads}:
+        is_alone = {text} == set(queries)
+        assert suspects.of_loss(text).may_run_again is not is_alone
+        suspects.note_loss([], background=[text])
+        assert is_quarantined(suspects, text), "it ran at two losses"
 
 
 def test_texts_that_ran_beside_each_other_are_run_again(suspects: Suspects) -> None:
