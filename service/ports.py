@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from uuid import UUID
 
 from service.model.filters.column_values import ColumnValues, NotKnown
-from service.model.filters.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, ObtainedKeys
+from service.model.filters.filtering import (
+    CachedFilter,
+    DynamicFilter,
+    DynamicFilteringData,
+    EarlierKeys,
+    ObtainedKeys,
+)
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.operations.health import PartHealth, Vitals
@@ -338,6 +344,25 @@ class KeyCollector(Protocol):
         """
 
 
+class KeyCarrier(Protocol):
+    """Keeps keys over commits to their build tables."""
+
+    def carry(
+        self,
+        wanted: DynamicFilter,
+        earlier: EarlierKeys,
+        parameters: Parameters,
+        is_canceled: Callable[[], bool],
+    ) -> DynamicFilteringData | None:
+        """Returns the keys of `wanted`, made from earlier keys of its series; None if that is not certain.
+
+        They are the same keys that a collection would find. At most the files that were added since are read.
+
+        Raises:
+            QueryCanceled: the query was canceled while this ran.
+        """
+
+
 class QueryStore(Protocol):
     """Keeps the records of queries."""
 
@@ -552,6 +577,15 @@ class FilterCache(Protocol):
 
         It does not wait for a running collection.
         """
+
+    def earlier(self, wanted: DynamicFilter) -> EarlierKeys | None:
+        """Returns the keys of `wanted.series` that were stored last, if they are still cached.
+
+        None also if the cache fails.
+        """
+
+    def supersede(self, fingerprint: str) -> None:
+        """Lets the keys expire in minutes: later ones of their series are stored. Never raises."""
 
     def forget(self, fingerprint: str | None) -> int:
         """Deletes one entry, or all, and returns how many there were. Other replicas follow within seconds.

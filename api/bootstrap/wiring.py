@@ -38,6 +38,7 @@ from service.adapters.demo_data.tpcds.loader import load_tpcds
 from service.adapters.demo_data.tpcds.tpcds_schemas import STAR_TABLES as STAR_TABLES
 from service.adapters.demo_data.tpcds.tpcds_schemas import table_schemas
 from service.adapters.disk.result_store import LocalResultStore
+from service.adapters.keys.key_carrier import ArrowKeyCarrier, CarryBounds
 from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.adapters.lineage.lineage_journal import LineageJournal
 from service.adapters.processes.bounded_processes import BoundedProcesses
@@ -366,6 +367,14 @@ def _pruner(settings: Settings, components: Components, clock: Clock, calls: Bou
         CollectBounds(
             wait_s=settings.dynamic_filtering_collect_timeout_s,
             collect_s=settings.dynamic_filtering_max_collection_s,
+        ),
+        ArrowKeyCarrier(
+            components.catalogs.opened,
+            CarryBounds(
+                max_snapshots=settings.dynamic_filtering_max_carried_commits,
+                max_files=settings.dynamic_filtering_max_collected_files,
+                max_filter_bytes=max_filter_bytes,
+            ),
         ),
     )
     # Separate from the collectors' threads: queries wait for keys, but not for these.

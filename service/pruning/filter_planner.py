@@ -11,7 +11,7 @@ from service.model.filters.filtering import DynamicFilter, KeyDependency, KeySpa
 from service.model.filters.joins import Candidate, JoinGraph
 from service.model.tables.tables import TableFacts
 from service.pruning.build_side.affordable_build import affordable_build
-from service.pruning.build_side.build_query import BuildQuery, build_query, fingerprint
+from service.pruning.build_side.build_query import BuildQuery, build_query, fingerprint, series_of
 from service.pruning.build_side.build_sides import BuildSide, BuildSides
 from service.pruning.build_side.composite_keys import FoundKey, composite_keys
 from service.pruning.build_side.converted_query import converted_query
@@ -253,7 +253,8 @@ class FilterPlanner:
         key_dependencies: tuple[KeyDependency, ...] = (),
         is_whole: bool = False,
     ) -> None:
-        key = fingerprint(query, ", ".join(types), self._context.parameters, self._context.session)
+        context, key_types = self._context, ", ".join(types)
+        key = fingerprint(query, key_types, context.parameters, context.session)
         self._fingerprints.add(key)
         place = (end, probe.columns, key)
         if place in self._assignments:
@@ -274,6 +275,7 @@ class FilterPlanner:
             is_converted=is_converted,
             key_dependencies=key_dependencies,
             is_null_safe=candidate.is_null_safe,
+            series=series_of(query, key_types, context.parameters, context.session),
         )
         self._assignments[place] = FilterAssignment(
             found, end + 1, end in self._shared_ends, is_whole, self._graphs.is_read_in_a_union(end)

@@ -10,13 +10,17 @@ from datetime import timedelta
 from threading import Event
 
 import pytest
+import redis
 
 from service.adapters.embedded.embedded_valkey import EmbeddedValkey
+from service.adapters.filters.cache_server import VALUES
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryFailed
 from service.model.filters.filtering import (
+    Build,
     DynamicFilter,
     DynamicFilteringData,
+    EarlierKeys,
     FilterForm,
     FilterSource,
     ObtainedKeys,
@@ -290,6 +294,58 @@ def test_all_entries_are_forgotten(cache: FilterCache) -> None:
     assert {cache.obtain(dynamic_filter, Collecting(), 1).source for dynamic_filter in wanted} == {
         FilterSource.COLLECTED
     }
+
+
+# ---- series ------------------------------------------------------------------------------------
+
+
+def at_snapshot(*snapshot_ids: int | None, series: str = "s") -> DynamicFilter:
+    build = Build((DATES,) * len(snapshot_ids), ("d_date_sk",), "", snapshot_ids)
+    return replace(date_filter(f"{series}-{snapshot_ids}"), build=build, series=series)
+
+
+def test_the_latest_keys_of_a_series_are_found_at_another_snapshot(cache: FilterCache) -> None:
+    assert cache.earlier(at_snapshot(1)) is None
+    for at in (1, 2):
+        cache.obtain(at_snapshot(at), Collecting(), 1)
+        assert cache.earlier(at_snapshot(3)) == EarlierKeys(f"s-({at},)", DAYS, {DATES: at})
+        assert cache.earlier(at_snapshot(at)) is None
+    assert cache.earlier(at_snapshot(3, series="other")) is None
+    assert cache.earlier(at_snapshot(3, series="")) is None
+
+
+def test_another_process_finds_them_too(valkey: EmbeddedValkey, clock: FakeClock) -> None:
+    caches = [RedisFilterCache(valkey.url, clock, BOUNDS) for _ in range(2)]
+    caches[0].obtain(at_snapshot(1), Collecting(), 1)
+    assert caches[1].earlier(at_snapshot(2)) == EarlierKeys("s-(1,)", DAYS, {DATES: 1})
+    caches[0].supersede("s-(1,)")
+    assert caches[1].earlier(at_snapshot(2)) is not None, "queries from before the commit still use them"
+    with redis.Redis.from_url(valkey.url) as client:
+        assert 0 < client.pttl(f"{VALUES}s-(1,)") <= 600_000
+    for each in caches:
+        each.close()
+
+
+def test_keys_of_two_snapshots_of_a_table_are_no_earlier_ones(cache: FilterCache) -> None:
+    cache.obtain(at_snapshot(1, 2), Collecting(), 1)
+    assert cache.earlier(at_snapshot(3, 3)) is None
+
+
+def test_forgotten_keys_are_no_earlier_ones(cache: FilterCache) -> None:
+    cache.obtain(at_snapshot(1), Collecting(), 1)
+    cache.forget("s-(1,)")
+    assert cache.earlier(at_snapshot(2)) is None
+
+
+def test_expired_keys_are_no_earlier_ones(cache: FilterCache, clock: FakeClock) -> None:
+    cache.obtain(at_snapshot(1), Collecting(), 1)
+    clock.advance(BOUNDS.time_to_live)
+    assert cache.earlier(at_snapshot(2)) is None
+
+
+def test_without_the_server_there_are_no_earlier_keys(cache_that_is_down: FilterCache) -> None:
+    assert cache_that_is_down.earlier(at_snapshot(2)) is None
+    cache_that_is_down.supersede("s-(1,)")
 
 
 # ---- without a server --------------------------------------------------------------------------

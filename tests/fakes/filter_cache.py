@@ -8,9 +8,11 @@ from datetime import timedelta
 from service.adapters.filters.sampled_keys import sampled_keys, stored_form
 from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
 from service.model.filters.filtering import (
+    Build,
     CachedFilter,
     DynamicFilter,
     DynamicFilteringData,
+    EarlierKeys,
     FilterSource,
     ObtainedKeys,
 )
@@ -28,6 +30,8 @@ class FakeFilterCache:
     def __init__(self, clock: Clock | None = None, time_to_live: timedelta = timedelta(hours=24)) -> None:
         self.is_down = False
         self.stored: dict[str, tuple[CachedFilter, DynamicFilteringData]] = {}
+        self._latest: dict[str, str] = {}
+        self.superseded: list[str] = []
         self._clock: Clock = clock or FakeClock()
         self._time_to_live = time_to_live
         self._calls: SingleFlight[str, ObtainedKeys] = SingleFlight(
@@ -51,6 +55,18 @@ class FakeFilterCache:
 
     def cached(self, wanted: DynamicFilter) -> ObtainedKeys:
         return self.in_memory(wanted.fingerprint) or ObtainedKeys.none(self._note)
+
+    def earlier(self, wanted: DynamicFilter) -> EarlierKeys | None:
+        latest = self._latest.get(wanted.series) if wanted.series and not self.is_down else None
+        found = None if latest in (None, wanted.fingerprint) else self.in_memory(str(latest))
+        if latest is None or found is None:
+            return None
+        shown = self.stored[latest][0]
+        snapshots = Build(shown.tables, (), "", shown.snapshot_ids).snapshots
+        return None if snapshots is None else EarlierKeys(latest, found.data, snapshots)
+
+    def supersede(self, fingerprint: str) -> None:
+        self.superseded.append(fingerprint)
 
     def forget(self, fingerprint: str | None) -> int:
         self._check()
@@ -87,6 +103,7 @@ class FakeFilterCache:
         data = collect(self._note)
         byte_count = KEY_BYTES * len(data.values) * len(wanted.probe.columns)
         self.stored[wanted.fingerprint] = (self._shown(wanted, data, byte_count), data)
+        self._latest[wanted.series] = wanted.fingerprint
         return ObtainedKeys(data, FilterSource.COLLECTED, byte_count, self._note)
 
     def _shown(self, wanted: DynamicFilter, data: DynamicFilteringData, byte_count: int) -> CachedFilter:

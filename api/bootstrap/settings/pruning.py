@@ -72,6 +72,13 @@ class PruningSettings(BaseModel):
         description="maximum number of files of a table whose keys the gateway reads itself; beyond it, Spark"
         " does",
     )
+    dynamic_filtering_max_carried_commits: int = Field(
+        100,
+        ge=0,
+        le=10_000,
+        description="maximum number of commits over which cached keys are carried over; 0: every commit has"
+        " keys collected anew",
+    )
     dynamic_filtering_max_listed_files: int = Field(
         20_000,
         ge=0,

@@ -35,6 +35,8 @@ from service.model.query.results import Manifest, ResultFormat
 from service.query.lifecycle.query_status import QueryStatus
 from service.query.query_service import ResultChunk
 
+_FROM_CACHE = (FilterSource.CACHED, FilterSource.CARRIED_OVER)
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -190,7 +192,7 @@ def _pruning(record: QueryRecord) -> PruningAnswer:
     return PruningAnswer(
         filters=sum(filter_record.is_candidate for filter_record in record.filters),
         applied=len(applied),
-        cached=sum(filter_record.source is FilterSource.CACHED for filter_record in applied),
+        cached=sum(filter_record.source in _FROM_CACHE for filter_record in applied),
         data_files=selection_answer(_sum(metric.data_files for metric in metrics)),
         bytes=selection_answer(_sum(metric.bytes for metric in metrics)),
     )

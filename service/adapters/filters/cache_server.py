@@ -22,6 +22,7 @@ from service.ports import Clock
 
 # The number is the version of the values: replicas of two versions do not share them.
 VALUES = "sluice:filter:1:"
+SERIES = "sluice:filter-series:1:"
 LEASES = "sluice:filter-lease:1:"
 GENERATION = "sluice:filter-generation:1"
 
@@ -89,23 +90,49 @@ class FilterServer:
 
     def read(self, fingerprint: str) -> bytes | None:
         """Returns the value; empty if a key of another type has the name."""
+        return self._read(VALUES + fingerprint)
+
+    def latest(self, series: str) -> bytes | None:
+        """Returns the note on the value of the series that was stored last."""
+        return self._read(SERIES + series)
+
+    def supersede(self, fingerprint: str, within: timedelta) -> None:
+        """Lets the value expire within that time."""
+        with self.asking():
+            self._client.pexpire(VALUES + fingerprint, within, lt=True)
+
+    def _read(self, key: str) -> bytes | None:
         with self.asking():
             try:
-                value = self._client.get(VALUES + fingerprint)
+                value = self._client.get(key)
             except redis.ResponseError as refusal:
                 if not is_of_another_type(refusal):
                     raise
                 return b""
         return _raw(value)
 
-    def write(self, fingerprint: str, value: bytes, at: datetime, time_to_live: timedelta) -> None:
-        """Stores the value, and replaces whatever is there."""
+    def write(
+        self,
+        fingerprint: str,
+        value: bytes,
+        at: datetime,
+        time_to_live: timedelta,
+        latest_of: tuple[str, bytes] | None = None,
+    ) -> None:
+        """Stores the value, and replaces whatever is there.
+
+        `latest_of` is the series that it is the latest value of, and the note on it.
+        """
         with self.asking(), self._client.pipeline(transaction=False) as pipeline:
             pipeline.set(VALUES + fingerprint, value, px=time_to_live)
+            if latest_of is not None:
+                pipeline.set(SERIES + latest_of[0], latest_of[1], px=time_to_live)
             self._newest.add(pipeline, fingerprint, at, time_to_live)
             stored, *indexed = pipeline.execute(raise_on_error=False)
             if isinstance(stored, redis.RedisError):
                 raise stored
+            if latest_of is not None:
+                indexed = indexed[1:]
             self._newest.mend(indexed)
 
     def claim(self, fingerprint: str) -> Lease | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import islice
 
@@ -18,6 +18,7 @@ from service.model.filters.filtering import (
     CachedFilter,
     DynamicFilter,
     DynamicFilteringData,
+    EarlierKeys,
     FilterSource,
     ObtainedKeys,
 )
@@ -27,6 +28,8 @@ from service.ports import Clock
 from service.single_flight import SingleFlight
 
 NAME = "filterCache"
+# Queries that began before a commit still use the keys from before it.
+SUPERSEDED_FOR = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +91,21 @@ class RedisFilterCache:
                 return ObtainedKeys.none(note)
             shelf.put(wanted.fingerprint, stored)
         return _obtained(stored, FilterSource.CACHED)
+
+    def earlier(self, wanted: DynamicFilter) -> EarlierKeys | None:
+        """See the port."""
+        latest = self._shared.latest(wanted)
+        if latest is None or latest.fingerprint == wanted.fingerprint:
+            return None
+        found = self.cached(replace(wanted, fingerprint=latest.fingerprint))
+        if found.source is FilterSource.NONE:
+            return None
+        return EarlierKeys(latest.fingerprint, found.data, latest.snapshots)
+
+    def supersede(self, fingerprint: str) -> None:
+        """See the port."""
+        with suppress(FilterCacheDown):
+            self._server.supersede(fingerprint, SUPERSEDED_FOR)
 
     def forget(self, fingerprint: str | None) -> int:
         """See the port."""

@@ -21,6 +21,7 @@ from service.adapters.filters.codec import StoredKeys, decode, encode
 from service.adapters.filters.entry_head import Rubbish
 from service.adapters.filters.key_types import Uncacheable
 from service.adapters.filters.lease import Lease
+from service.adapters.filters.series_note import SeriesNote, note_on, read_note
 from service.errors import FilterCacheDown, FilterCollectionTimedOut
 from service.model.filters.filtering import DynamicFilter, DynamicFilteringData
 from service.ports import Clock
@@ -65,6 +66,13 @@ class SharedKeys:
             return self._read(wanted)
         except FilterCacheDown as down:
             return None, down.detail
+
+    def latest(self, wanted: DynamicFilter) -> SeriesNote | None:
+        """Returns the note on the latest stored keys of the series; None also if the server fails."""
+        try:
+            return read_note(self._server.latest(wanted.series)) if wanted.series else None
+        except FilterCacheDown:
+            return None
 
     def find_or_collect(
         self, wanted: DynamicFilter, collect: Callable[[str], DynamicFilteringData], within_s: float
@@ -131,15 +139,16 @@ class SharedKeys:
         except Uncacheable as reason:
             unstored = StoredKeys(data, 0, now + self._time_to_live)
             return FoundKeys(unstored, is_collected=True, note=str(reason))
-        note = turn.note if turn.lease is None else self._write(wanted.fingerprint, value, now) or turn.note
+        note = turn.note if turn.lease is None else self._write(wanted, value, now) or turn.note
         return FoundKeys(keys, is_collected=True, note=note)
 
-    def _write(self, fingerprint: str, value: bytes, at: datetime) -> str:
+    def _write(self, wanted: DynamicFilter, value: bytes, at: datetime) -> str:
         """Returns why it was not stored; an empty string if it was."""
         if len(value) > self._value_bytes:
             return "The keys are larger than the filter cache takes."
         try:
-            self._server.write(fingerprint, value, at, self._time_to_live)
+            latest_of = (wanted.series, note_on(wanted)) if wanted.series else None
+            self._server.write(wanted.fingerprint, value, at, self._time_to_live, latest_of)
         except FilterCacheDown as down:
             return down.detail
         return ""

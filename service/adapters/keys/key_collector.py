@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 R = TypeVar("R")
 
 # Errors on metadata or files that PyIceberg does not expect, besides its own errors.
-_NOT_READABLE = (CatalogDown, TableAmbiguous, TableNotFound, LookupError, TypeError, ArithmeticError)
+NOT_READABLE = (CatalogDown, TableAmbiguous, TableNotFound, LookupError, TypeError, ArithmeticError)
 # Later versions have defaults for missing columns and other delete files.
 _FORMAT_VERSION_AT_MOST = 2
 
@@ -48,7 +48,7 @@ class ArrowKeyCollector:
         self._open_table = open_table
         self._max_filter_bytes = max_filter_bytes
         self._max_files = max_files
-        self._errors: tuple[type[Exception], ...] = (*catalog_errors(), *_NOT_READABLE)
+        self._errors: tuple[type[Exception], ...] = (*catalog_errors(), *NOT_READABLE)
 
     def collect(
         self, wanted: DynamicFilter, parameters: Parameters, is_canceled: Callable[[], bool]
@@ -107,7 +107,7 @@ class ArrowKeyCollector:
             return None
         try:
             table = self._open_table(wanted.build.tables[0]).table
-            return read(table) if _is_readable(table, query.snapshot_id, self._max_files) else None
+            return read(table) if is_readable(table, query.snapshot_id, self._max_files) else None
         except NotTranslatable:
             return None
         except self._errors as error:
@@ -130,8 +130,8 @@ class ArrowKeyCollector:
         return DynamicFilteringData(keys, is_filtering=True, has_null=is_null_safe and distinct.has_null)
 
 
-def _is_readable(table: Table, snapshot_id: int, max_files: int) -> bool:
-    """Whether PyIceberg reads this snapshot as the engine does, and fast enough.
+def is_readable(table: Table, snapshot_id: int, max_files: int) -> bool:
+    """Returns whether PyIceberg reads this snapshot as the engine does, and fast enough.
 
     PyIceberg binds filters to the table's schema, the engine to the snapshot's, and PyIceberg does not
     support equality deletes. In an imported file PyIceberg reads the file's column, but the engine takes the

@@ -8,8 +8,9 @@ from functools import reduce
 import pyarrow as pa
 from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression
 from pyiceberg.io.pyarrow import ArrowScan, schema_to_pyarrow
+from pyiceberg.manifest import DataFile
 from pyiceberg.schema import Schema
-from pyiceberg.table import Table
+from pyiceberg.table import FileScanTask, Table
 from pyiceberg.types import (
     BinaryType,
     BooleanType,
@@ -37,17 +38,23 @@ _ROW_TYPES = (*_KEY_TYPES, BinaryType, DoubleType, FloatType, TimestampType, Tim
 
 
 def key_pieces(
-    table: Table, query: KeyQuery, parameters: Parameters, is_null_safe: bool
+    table: Table,
+    query: KeyQuery,
+    parameters: Parameters,
+    is_null_safe: bool,
+    files: Sequence[DataFile] | None = None,
 ) -> Iterator[pa.Table]:
     """Yields the rows of a query for keys; rows without a key only if NULL is a key.
+
+    With `files`, only these are read, and no delete file.
 
     Raises:
         NotTranslatable: only the engine can interpret the query.
     """
-    filters = RowFilters(query.table_alias, _fields(table), parameters)
+    filters = RowFilters(query.table_alias, usable_fields(table), parameters)
     keys = _keys(query, filters)
     have_keys = AlwaysTrue() if is_null_safe else reduce(And, map(has_value, keys))
-    return _scanned(table, query, filters, keys, have_keys)
+    return _scanned(table, query, filters, keys, have_keys, files)
 
 
 def row_pieces(
@@ -58,7 +65,7 @@ def row_pieces(
     Raises:
         NotTranslatable: only the engine can interpret the query, or it would read the rows differently.
     """
-    filters = RowFilters(query.table_alias, _fields(table), parameters)
+    filters = RowFilters(query.table_alias, usable_fields(table), parameters)
     keys, fields = _keys(query, filters), [filters.field(column) for column in rows_query.columns]
     if not all(isinstance(field.field_type, _ROW_TYPES) for field in fields):
         raise NotTranslatable
@@ -83,6 +90,7 @@ def _scanned(
     filters: RowFilters,
     fields: Sequence[NestedField],
     row_filter: BooleanExpression,
+    files: Sequence[DataFile] | None = None,
 ) -> Iterator[pa.Table]:
     """Yields the fields of the rows that meet both the query's condition and the row filter."""
     compared: list[NestedField] = []
@@ -90,7 +98,11 @@ def _scanned(
         row_filter = And(row_filter, filters.row_filter(query.condition))
         compared = [filters.field(column) for column in query.condition.find_all(exp.Column)]
     # All files are read: PyIceberg 0.12 cannot plan a comparison if a partition value is NULL.
-    tasks = table.scan(snapshot_id=query.snapshot_id).plan_files()
+    tasks = (
+        table.scan(snapshot_id=query.snapshot_id).plan_files()
+        if files is None
+        else [FileScanTask(file) for file in files]
+    )
     # A column may exist only as a partition value. PyIceberg 0.12 finds the value only if the column is read,
     # and otherwise takes it as NULL.
     read = Schema(*{field.field_id: field for field in (*fields, *compared)}.values())
@@ -102,8 +114,8 @@ def _scanned(
     )
 
 
-def _fields(table: Table) -> dict[str, NestedField]:
-    """The top-level fields that a query may use, by their names in lower case."""
+def usable_fields(table: Table) -> dict[str, NestedField]:
+    """Returns the top-level fields that a query may use, by their names in lower case."""
     fields = table.schema().fields
     names = [field.name.lower() for field in fields]
     return {

@@ -5,6 +5,7 @@ Source: FLIP-248 (`DynamicFilteringData`), Trino's dynamic filter descriptors.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -64,10 +65,14 @@ class Reason(StrEnum):
 
 
 class FilterSource(StrEnum):
-    """The source of a filter's keys."""
+    """The source of a filter's keys.
+
+    CARRIED_OVER: keys of an earlier snapshot that were cached, with those of the files added since.
+    """
 
     CACHED = "CACHED"
     COLLECTED = "COLLECTED"
+    CARRIED_OVER = "CARRIED_OVER"
     NONE = "NONE"
 
 
@@ -134,6 +139,14 @@ class Build:
     is_union: bool = False
     is_restricted: bool = False
 
+    @property
+    def snapshots(self) -> Mapping[TableName, int] | None:
+        """The snapshot of each table; None if a table has none, or is read at several."""
+        found = dict(zip(self.tables, self.snapshot_ids, strict=True))
+        of_all = {table: at for table, at in found.items() if at is not None}
+        are_clear = len(set(zip(self.tables, self.snapshot_ids, strict=True))) == len(of_all)
+        return of_all if are_clear else None
+
 
 @dataclass(frozen=True, slots=True)
 class KeyDependency:
@@ -160,7 +173,8 @@ class DynamicFilter:
     `fingerprint` is the same for two filters exactly when their keys are: it is the address of the keys in
     the filter cache. `is_converted`: the keys are not the build column's own values, but converted ones; for
     example, a key is the day of a moment, not a moment of that day. `is_null_safe`: NULL equals NULL (`<=>`),
-    so the query yields a NULL like any other key.
+    so the query yields a NULL like any other key. `series` is the fingerprint without the snapshots: filters
+    of one series ask for the same keys at different times. Empty: the filter is of none.
 
     Source: Trino's `DynamicFilterService.Descriptor`, Spark's `filteringPlan`.
     """
@@ -177,6 +191,7 @@ class DynamicFilter:
     is_converted: bool = False
     key_dependencies: tuple[KeyDependency, ...] = ()
     is_null_safe: bool = False
+    series: str = ""
 
     @property
     def is_cacheable(self) -> bool:
@@ -216,6 +231,15 @@ class DynamicFilteringData:
     def not_filtering(cls, exceeds_threshold: bool = False) -> DynamicFilteringData:
         """Returns the value that filters nothing."""
         return cls((), is_filtering=False, exceeds_threshold=exceeds_threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierKeys:
+    """The keys of an earlier filter of a series, and the snapshots that its build tables were read at."""
+
+    fingerprint: str
+    data: DynamicFilteringData
+    snapshots: Mapping[TableName, int]
 
 
 @dataclass(frozen=True, slots=True)

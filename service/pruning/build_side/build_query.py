@@ -30,13 +30,15 @@ FactsOf = Callable[[exp.Table], TableFacts | None]
 class BuildQuery:
     """The query for keys as text, what it reads, and the `identity` that queries with the same keys share.
 
-    `aliases` are the names that its relations have in it.
+    `series` is the identity without the snapshots: queries share it that differ only in these. `aliases` are
+    the names that its relations have in it.
     """
 
     sql: str
     build: Build
     parameter_names: frozenset[str]
     identity: str
+    series: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -74,11 +76,22 @@ def fingerprint(
     query: BuildQuery, probe_type: str, parameters: Parameters, session: Mapping[str, str]
 ) -> str:
     """Returns the address of the keys in the cache: a hash of everything that they are computed from."""
+    return _hashed(query.identity, query, probe_type, parameters, session)
+
+
+def series_of(query: BuildQuery, probe_type: str, parameters: Parameters, session: Mapping[str, str]) -> str:
+    """Returns the same hash without the snapshots of the tables; empty if the query is of no series."""
+    return query.series and _hashed(query.series, query, probe_type, parameters, session)
+
+
+def _hashed(
+    identity: str, query: BuildQuery, probe_type: str, parameters: Parameters, session: Mapping[str, str]
+) -> str:
     values = parameters if isinstance(parameters, Mapping) else {}
     used = {
         name: [values[name].value, values[name].type_name] for name in query.parameter_names if name in values
     }
-    parts = [FINGERPRINT_VERSION, query.identity, probe_type, used, dict(session)]
+    parts = [FINGERPRINT_VERSION, identity, probe_type, used, dict(session)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -139,6 +152,10 @@ def _rendered(
     facts = [fact for name in order for fact in sources[name].facts]
     facts += [facts for text in sorted(named) for facts in named[text]]
     identity = json.dumps([read, sorted(named), are_keys, [fact.identity for fact in facts]])
+    at_any = [_conjunct(_at_any_snapshot(condition)) for condition, _ in found]
+    read_at_any = spelled(_at_any_snapshot(select), identify=True)
+    named_identities = sorted(f"{fact.name} {fact.identity}" for fact in facts)
+    series = json.dumps([read_at_any, sorted(at_any), are_keys, named_identities])
     queries = [source.rows.query for source in sources.values() if source.rows is not None]
     return BuildQuery(
         sql=sql,
@@ -155,6 +172,7 @@ def _rendered(
             for placeholder in said.find_all(exp.Placeholder)
         ),
         identity=identity,
+        series=series,
         aliases=alias,
     )
 
@@ -162,6 +180,14 @@ def _rendered(
 def _conjunct(condition: exp.Expr) -> str:
     text = spelled(condition, identify=True)
     return f"({text})" if isinstance(condition, exp.Connector) else text
+
+
+def _at_any_snapshot(expression: E) -> E:
+    """Returns a copy that names no snapshot."""
+    copied = expression.copy()
+    for table in copied.find_all(exp.Table):
+        table.set("version", None)
+    return copied
 
 
 def _all_pinned(expression: E, facts_of: FactsOf) -> tuple[E, tuple[TableFacts, ...]]:

@@ -27,7 +27,8 @@ def converted_query(
     text = key.sql("spark")
     is_key = "" if is_null_safe else f" WHERE NOT {exp.paren(key).sql('spark')} IS NULL"
     sql = f"SELECT DISTINCT {text} AS `k0` FROM ({query.sql}) AS `keys`{is_key}"
-    return replace(query, sql=sql, identity=json.dumps([text, is_null_safe, query.identity]))
+    identity, series = (json.dumps([text, is_null_safe, of]) for of in (query.identity, query.series))
+    return replace(query, sql=sql, identity=identity, series=series if query.series else "")
 
 
 def _of_k0(expression: exp.Expr) -> exp.Expr:

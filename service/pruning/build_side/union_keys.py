@@ -36,4 +36,5 @@ def union_keys(queries: Sequence[BuildQuery]) -> BuildQuery:
         ),
         parameter_names=frozenset().union(*(build_query.parameter_names for build_query in found)),
         identity=json.dumps(["any of", *(build_query.identity for build_query in found)]),
+        series=json.dumps(["any of", *sorted(build_query.series for build_query in found)]),
     )

@@ -18,7 +18,7 @@ from service.model.filters.filtering import (
     ObtainedKeys,
     Reason,
 )
-from service.ports import Clock, FilterCache, KeyCollector
+from service.ports import Clock, FilterCache, KeyCarrier, KeyCollector
 from service.query.filtering.engine_keys import Collecting, EngineKeys, used_parameters
 from service.tracing import Span, carried, step
 
@@ -36,12 +36,14 @@ class CollectBounds:
 class _Notes:
     """Notes on the cache from before keys are collected: all that is known of a collection that is late.
 
-    Also maps filters' fingerprints to the relations that were cached together with their keys.
+    Also maps filters' fingerprints to the relations that were cached together with their keys, and has those
+    whose keys were carried over.
     """
 
     def __init__(self) -> None:
         self._heard: dict[str, str] = {}
         self.rows_read: dict[str, str] = {}
+        self.carried_over: set[str] = set()
 
     def hear(self, wanted: DynamicFilter, note: str) -> None:
         self._heard[wanted.fingerprint] = note
@@ -61,9 +63,11 @@ class Collector:
         executor: Executor,
         clock: Clock,
         bounds: CollectBounds,
+        carrier: KeyCarrier | None = None,
     ) -> None:
         self._reader = reader
         self._engine_keys = engine_keys
+        self._carrier = carrier
         self._cache = cache
         self._executor = executor
         self._clock = clock
@@ -176,7 +180,9 @@ class Collector:
         def collected(note: str = "") -> DynamicFilteringData:
             notes.hear(wanted, note)
             with step("sluice.filter.collect"):
-                return self._collected(wanted, bounded, leaves, notes)
+                return self._carried(wanted, bounded, notes) or self._collected(
+                    wanted, bounded, leaves, notes
+                )
 
         try:
             if wanted.is_cacheable:
@@ -190,6 +196,8 @@ class Collector:
             is_late = isinstance(failure, QueryCanceled) and not asked.is_canceled()
             reason = Reason.COLLECT_TIMED_OUT if is_late else Reason.COLLECT_FAILED
             return FilterOutcome.none(reason, notes.of(wanted.fingerprint))
+        if found.source is FilterSource.COLLECTED and wanted.fingerprint in notes.carried_over:
+            found = replace(found, source=FilterSource.CARRIED_OVER)
         outcome = _applied(found, self._clock.elapsed_ms() - began_ms)
         return replace(outcome, rows_read=notes.rows_read.get(wanted.fingerprint, ""))
 
@@ -216,6 +224,20 @@ class Collector:
             )
             return self._engine_keys.collect(self._engine_keys.chained(wanted, obtained), asked)
         return self._engine_keys.ranges(wanted, asked) if keys.exceeds_threshold else keys
+
+    def _carried(
+        self, wanted: DynamicFilter, asked: Collecting, notes: _Notes
+    ) -> DynamicFilteringData | None:
+        """Returns the keys as an earlier snapshot had them, if what was committed since is known."""
+        is_asked = self._carrier is not None and wanted.is_cacheable
+        earlier = self._cache.earlier(wanted) if is_asked else None
+        if self._carrier is None or earlier is None or earlier.fingerprint in self._disabled:
+            return None
+        found = self._carrier.carry(wanted, earlier, used_parameters(asked, wanted), asked.is_canceled)
+        if found is not None:
+            notes.carried_over.add(wanted.fingerprint)
+            self._cache.supersede(earlier.fingerprint)
+        return found
 
     def _from_rows(
         self, wanted: DynamicFilter, asked: Collecting, notes: _Notes

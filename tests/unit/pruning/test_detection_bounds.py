@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
-from service.model.filters.filtering import Reason
+from service.model.filters.filtering import DynamicFilter, Reason
 from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.pruning.conditions.implied_conjuncts import MAX_BRANCHES
 from service.pruning.detect import detect
@@ -109,6 +110,39 @@ def test_conditions_in_another_order_choose_the_same_keys() -> None:
     filters = [detection.assignments[0].filter for detection in found if detection is not None]
     assert len({filter_.filtering_query for filter_ in filters}) == 2
     assert len({filter_.fingerprint for filter_ in filters}) == 1
+
+
+def _only_filter(sql: str, **changes: object) -> DynamicFilter:
+    calendar = TableName("lake", "shop", "calendar")
+    tables = {at: replace(facts, **changes) if at.name == calendar else facts for at, facts in TABLES.items()}
+    found = detection(sql, tables)
+    assert found is not None
+    [assignment] = found.assignments
+    return assignment.filter
+
+
+SERIES = [
+    "SELECT f.note FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE d.year = 2000",
+    "SELECT f.note FROM sales f JOIN calendar d ON f.day_key = d.day_key WHERE d.year = 2001",
+    "SELECT f.note FROM sales f JOIN calendar d ON f.day_key <=> d.day_key WHERE d.year = 2000",
+    "SELECT s.note FROM sales s JOIN calendar c ON s.day_key = TRY_CAST(c.name AS INT) WHERE c.year = 2000",
+    "SELECT f.note FROM sales f JOIN calendar d ON f.day_key = d.day_key"
+    " WHERE d.year = (SELECT max(year) FROM calendar)",
+]
+
+
+@pytest.mark.parametrize("sql", SERIES, ids=range(len(SERIES)))
+def test_filters_that_differ_only_in_snapshots_are_of_one_series(sql: str) -> None:
+    first, second = _only_filter(sql, snapshot_id=77), _only_filter(sql, snapshot_id=78)
+    assert first.fingerprint != second.fingerprint
+    assert first.series == second.series != ""
+    # A table of the same name that was made anew has other rows.
+    other = _only_filter(sql, snapshot_id=78, table_uuid=UUID(int=99))
+    assert other.series != first.series
+
+
+def test_filters_of_other_keys_are_of_other_series() -> None:
+    assert len({_only_filter(sql).series for sql in SERIES}) == len(SERIES)
 
 
 @pytest.mark.parametrize(("table", "other"), [("sales", "calendar"), ("calendar", "sales")])

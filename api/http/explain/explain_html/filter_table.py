@@ -47,7 +47,8 @@ def _build(build: Build) -> str:
 def _keys(record: FilterRecord) -> str:
     if record.source is FilterSource.NONE:
         return "–"
-    how = f"{record.source.value.lower()} in {record.collection_ms} ms, {size(record.byte_count)}"
+    source = record.source.value.lower().replace("_", " ")
+    how = f"{source} in {record.collection_ms} ms, {size(record.byte_count)}"
     form = "" if record.form is FilterForm.NONE else f" as {record.form.value}"
     return f"{count(record.value_count)}{form}<small>{how}</small>{_ranges(record)}"
 

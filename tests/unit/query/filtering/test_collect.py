@@ -13,6 +13,7 @@ from service.errors import FilterCollectionTimedOut, QueryFailed
 from service.model.filters.filtering import (
     DynamicFilter,
     DynamicFilteringData,
+    EarlierKeys,
     FilterOutcome,
     FilterSource,
     KeyDependency,
@@ -391,3 +392,67 @@ def test_keys_that_are_late_say_why_they_could_not_be_found() -> None:
             found, _ = collector.collect([date_filter()], [], Collecting((), lambda: False, FULL_ACCESS))
     [late] = found.values()
     assert (late.reason, late.note) == (Reason.COLLECT_TIMED_OUT, "The filter cache does not answer.")
+
+
+class Carrier:
+    """Carries over what a test gave it, and notes who asked."""
+
+    def __init__(self, data: DynamicFilteringData | None) -> None:
+        self.data = data
+        self.asked: list[str] = []
+
+    def carry(
+        self,
+        wanted: DynamicFilter,  # noqa: ARG002
+        earlier: EarlierKeys,
+        parameters: Parameters,  # noqa: ARG002
+        is_canceled: Callable[[], bool],  # noqa: ARG002
+    ) -> DynamicFilteringData | None:
+        self.asked.append(earlier.fingerprint)
+        return self.data
+
+
+@pytest.mark.parametrize("carried", [keys_of((1,)), None])
+def test_keys_of_an_earlier_snapshot_are_carried_over_or_collected(
+    carried: DynamicFilteringData | None,
+) -> None:
+    engine, cache, carrier = FakeEngine(answer((7,)), answer((8,))), FakeFilterCache(), Carrier(carried)
+    before, after = (
+        replace(date_filter(fingerprint), series="s", build=replace(date_filter().build, snapshot_ids=(at,)))
+        for fingerprint, at in (("before", 1), ("after", 2))
+    )
+    with ThreadPoolExecutor(1) as executor:
+        keys = EngineKeys(engine, max_filter_bytes=100 * KEY_BYTES, max_ranges=3)
+        collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), BOUNDS, carrier)
+        asked = Collecting((), lambda: False, FULL_ACCESS)
+        found = [
+            collector.collect([wanted], [], asked)[0][wanted.filter_id] for wanted in (before, after, after)
+        ]
+        collector.disable(frozenset({"after"}))
+    sources = [each.source for each in found]
+    if carried is None:
+        assert sources == [FilterSource.COLLECTED, FilterSource.COLLECTED, FilterSource.CACHED]
+        assert found[1].data == keys_of((8,))
+        assert cache.superseded == []
+    else:
+        assert sources == [FilterSource.COLLECTED, FilterSource.CARRIED_OVER, FilterSource.CACHED]
+        assert [each.data for each in found[1:]] == [carried, carried]
+        assert cache.superseded == ["before"]
+        assert len(engine.runs) == 1
+    assert carrier.asked == ["before"]
+
+
+def test_disabled_keys_are_not_carried_over() -> None:
+    engine, cache, carrier = FakeEngine(answer((7,)), answer((8,))), FakeFilterCache(), Carrier(keys_of((1,)))
+    before, after = (
+        replace(date_filter(fingerprint), series="s", build=replace(date_filter().build, snapshot_ids=(at,)))
+        for fingerprint, at in (("before", 1), ("after", 2))
+    )
+    with ThreadPoolExecutor(1) as executor:
+        keys = EngineKeys(engine, max_filter_bytes=100 * KEY_BYTES, max_ranges=3)
+        collector = Collector(FakeKeyCollector(), keys, cache, executor, FakeClock(), BOUNDS, carrier)
+        asked = Collecting((), lambda: False, FULL_ACCESS)
+        collector.collect([before], [], asked)
+        collector.disable(frozenset({"before"}))
+        found = collector.collect([after], [], asked)[0][after.filter_id]
+    assert (found.source, found.data, carrier.asked) == (FilterSource.COLLECTED, keys_of((8,)), [])
