@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.expressions import EqualTo
 from pyiceberg.table import Table
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, StringType
@@ -47,7 +46,7 @@ def dimension(lake: SqlCatalog, data_dir: Path) -> Iterator[Table]:
         yield catalog.load_table(f"{SCHEMA}.carried_dim")
 
 
-def _row(key: int | None, year: int, name: str) -> Mapping[str, Any]:
+def _row(key: int | None, year: int, name: str) -> dict[str, Any]:
     return {"k": key, "year": year, "name": name}
 
 
@@ -69,9 +68,9 @@ def _commit(dimension: Table, chosen: random.Random) -> None:
     key, year = chosen.choice((None, *range(KEYS))), chosen.randint(1998, 2002)
     match chosen.randint(0, 7):
         case 0:
-            dimension.delete(EqualTo("year", year))
+            dimension.delete(f"year = {year}")
         case 1:
-            rows = dimension.scan(row_filter=EqualTo("year", year)).to_arrow()
-            dimension.overwrite(rows, EqualTo("year", year))
+            rows = dimension.scan(row_filter=f"year = {year}").to_arrow()
+            dimension.overwrite(rows, f"year = {year}")
         case _:
             append(dimension, [_row(key, year, chosen.choice(("a", "ab", "b", "c")))])

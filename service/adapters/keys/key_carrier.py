@@ -33,7 +33,7 @@ from service.model.tables.tables import TableName
 log = structlog.get_logger(__name__)
 
 # Errors on files that are gone or damaged, besides those of the collector.
-_ERRORS = (*catalog_errors(), *NOT_READABLE, OSError, ValueError)
+_ERRORS: tuple[type[Exception], ...] = (*catalog_errors(), *NOT_READABLE, OSError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +186,8 @@ class _MayMatter:
 
 
 def _required(filters: RowFilters, conditions: Sequence[exp.Expr]) -> BooleanExpression:
-    return reduce(And, _translated(filters, conditions), AlwaysTrue())
+    every: BooleanExpression = AlwaysTrue()
+    return reduce(And, _translated(filters, conditions), every)
 
 
 def _translated(filters: RowFilters, conditions: Sequence[exp.Expr]) -> Iterator[BooleanExpression]:

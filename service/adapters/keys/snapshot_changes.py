@@ -38,8 +38,8 @@ def changes_between(
     A commit of the operation `replace` has the same rows as the one before it, as the format has it.
 
     Raises:
-        NotComparable: the earlier snapshot is no ancestor, a commit changed delete files, its manifests do
-            not say what its summary says, or there are more commits or files.
+        NotComparable: the earlier snapshot is not an ancestor, a commit changed delete files, its manifests
+            do not say what its summary says, or there are more commits or files.
     """
     added: list[DataFile] = []
     removed: list[DataFile] = []

@@ -112,9 +112,14 @@ def test_conditions_in_another_order_choose_the_same_keys() -> None:
     assert len({filter_.fingerprint for filter_ in filters}) == 1
 
 
-def _only_filter(sql: str, **changes: object) -> DynamicFilter:
+def _only_filter(sql: str, snapshot_id: int = 77, table_uuid: int = 1) -> DynamicFilter:
     calendar = TableName("lake", "shop", "calendar")
-    tables = {at: replace(facts, **changes) if at.name == calendar else facts for at, facts in TABLES.items()}
+    tables = {
+        at: replace(facts, snapshot_id=snapshot_id, table_uuid=UUID(int=table_uuid))
+        if at.name == calendar
+        else facts
+        for at, facts in TABLES.items()
+    }
     found = detection(sql, tables)
     assert found is not None
     [assignment] = found.assignments
@@ -136,8 +141,8 @@ def test_filters_that_differ_only_in_snapshots_are_of_one_series(sql: str) -> No
     first, second = _only_filter(sql, snapshot_id=77), _only_filter(sql, snapshot_id=78)
     assert first.fingerprint != second.fingerprint
     assert first.series == second.series != ""
-    # A table of the same name that was made anew has other rows.
-    other = _only_filter(sql, snapshot_id=78, table_uuid=UUID(int=99))
+    # A table of the same name that was created again has other rows.
+    other = _only_filter(sql, snapshot_id=78, table_uuid=99)
     assert other.series != first.series
 
 
