@@ -316,6 +316,7 @@ def test_the_latest_keys_of_a_series_are_found_at_another_snapshot(cache: Filter
 
 def test_another_process_finds_them_too(valkey: EmbeddedValkey, clock: FakeClock) -> None:
     caches = [RedisFilterCache(valkey.url, clock, BOUNDS) for _ in range(2)]
+    caches[0].forget(None)
     caches[0].obtain(at_snapshot(1), Collecting(), 1)
     assert caches[1].earlier(at_snapshot(2)) == EarlierKeys("s-(1,)", DAYS, {DATES: 1})
     caches[0].supersede("s-(1,)")
