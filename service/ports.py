@@ -450,6 +450,21 @@ class Replicas(Protocol):
         """
 
 
+class OpenRequests(Protocol):
+    """Finds open queries by the id that their caller gave the request."""
+
+    def find_request(self, caller: str, request_id: UUID) -> OpenQuery | None:
+        """Returns such a query, if it is written down and open, at any replica.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+
+
+class SharedQueries(Replicas, OpenRequests, Protocol):
+    """The open queries of all replicas."""
+
+
 class QueryHistory(Protocol):
     """Looks back on recorded queries."""
 

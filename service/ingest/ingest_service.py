@@ -114,6 +114,13 @@ class IngestService:
             raise IngestNotFound
         return found
 
+    def settling(self, ingest_id: UUID) -> Future[None] | None:
+        """Returns what resolves when nothing of the ingest waits; None: only the log can say it.
+
+        All callers share it: never cancel it.
+        """
+        return self._committer.following(ingest_id)
+
     def sent_before(self, request_id: UUID, caller: str) -> IngestRecord | None:
         """Returns the ingest of this caller's with this id; None also where the log has forgotten it.
 

@@ -34,7 +34,7 @@ from service.model.query.history import PruningSummary, QueryListing, QuerySumma
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Chunk, Manifest, ResultFormat
 from service.model.tables.tables import TableName
-from service.ports import QueryHistory, QueryStore, Replicas
+from service.ports import QueryHistory, QueryStore, SharedQueries
 from service.query.explaining.describe_query import describe_query
 from service.query.explaining.explain import explain
 from service.query.explaining.plan_query import only_planned, plan_query
@@ -101,7 +101,7 @@ class QueryService:
         store: QueryStore,
         history: QueryHistory,
         bounds: QueryBounds,
-        replicas: Replicas | None = None,
+        replicas: SharedQueries | None = None,
         on_lost: Callable[[Collection[UUID]], None] = lambda _: None,
     ) -> None:
         """`on_lost` gets the queries of a lost replica that this one has closed."""
@@ -225,6 +225,23 @@ class QueryService:
                 self._presence.ask_to_cancel(query_id)
             return
         self._workers.cancel(query, QueryCanceled())
+
+    def sent_as(self, request_id: UUID, caller: str) -> UUID:
+        """Returns the id of the query that this caller sent under a requestId, at whichever replica.
+
+        Raises:
+            QueryNotFound: this caller has sent no query under this id, or it has not arrived yet.
+            MetricsStoreDown: this replica does not hold it, and the others' queries cannot be read now.
+        """
+        held = self.registry.find_request(caller, request_id)
+        if held is not None:
+            return held.query_id
+        # In this order: a query is open at its replica until the store has its record.
+        opened = None if self._presence is None else self._presence.find_request(caller, request_id)
+        record = self._known_requests.find(caller, request_id) if opened is None else opened.record
+        if record is None:
+            raise QueryNotFound("No query of yours was sent under this requestId, or it has not arrived yet.")
+        return record.query_id
 
     def cancel_any(self, query_id: UUID) -> None:
         """Asks the query to end, whose ever it is, as `cancel` does. For operators.
@@ -397,7 +414,7 @@ class QueryService:
         return None if found is None else QueryStatus(found.record, found.elapsed_ms)
 
     def _present(
-        self, replicas: Replicas, bounds: PresenceBounds, on_lost: Callable[[Collection[UUID]], None]
+        self, replicas: SharedQueries, bounds: PresenceBounds, on_lost: Callable[[Collection[UUID]], None]
     ) -> Presence:
         presence = Presence(
             replicas,

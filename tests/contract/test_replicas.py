@@ -16,7 +16,7 @@ from service.adapters.postgres.query_records.replicas import PostgresReplicas
 from service.errors import MetricsStoreDown
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.replicas import OpenQuery, Replica
-from service.ports import QueryStore, Replicas
+from service.ports import QueryStore, Replicas, SharedQueries
 from tests.contract.test_metrics_store import NOBODY_THERE
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_records import SUBMITTED_AT, full_record
@@ -30,7 +30,7 @@ class Meeting:
     """A store, a factory of replicas that share it, and a way to let time pass for it."""
 
     store: QueryStore
-    replica: Callable[[], Replicas]
+    replica: Callable[[], SharedQueries]
     pass_time: Callable[[float], None]
 
 
@@ -61,7 +61,7 @@ def meeting(request: pytest.FixtureRequest) -> Iterator[Meeting]:
         store = PostgresQueryStore(url)
         stack.callback(store.close)
 
-        def replica() -> Replicas:
+        def replica() -> SharedQueries:
             made = PostgresReplicas(url, named())
             stack.callback(made.close)
             return made
@@ -112,6 +112,21 @@ def test_what_is_open_at_one_is_known_to_the_other(meeting: Meeting) -> None:
     seen = found(there, query)
     assert seen is not None
     assert 11_500 <= seen.elapsed_ms < 30_000
+
+
+def test_an_open_query_is_found_by_the_id_that_its_caller_gave_it(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    query, other = running(), running()
+    request_id = query.record.request_id
+    assert request_id is not None
+    here.beat([query, other], (), ())
+    seen = there.find_request("ann", request_id)
+    assert seen is not None
+    assert id_of(seen) == id_of(query)
+    assert there.find_request("bob", request_id) is None
+    assert there.find_request("ann", uuid4()) is None
+    meeting.store.record([replace(query.record, state=QueryState.SUCCEEDED)])
+    assert there.find_request("ann", request_id) is None
 
 
 def test_a_state_that_changed_is_reported_again(meeting: Meeting) -> None:

@@ -42,6 +42,8 @@ class FakeIngestGateway(IngestService):
         self.refusal: Exception | None = None
         self.delays_commits = False
         self.is_down = False
+        self.is_elsewhere = False
+        """Whether another replica commits what is delayed."""
         self.commit_error: tuple[str, str] | None = None
         self.refusing_table: TableName | None = None
         self.records: dict[UUID, IngestRecord] = {}
@@ -114,6 +116,9 @@ class FakeIngestGateway(IngestService):
         if found is None or found.caller != caller:
             raise IngestNotFound
         return found
+
+    def settling(self, ingest_id: UUID) -> Future[None] | None:
+        return None if self.is_elsewhere else self.delayed.get(ingest_id)
 
     def list(self, listing: IngestListing) -> Sequence[IngestRecord]:
         own = [record for record in self.records.values() if record.caller == listing.caller]

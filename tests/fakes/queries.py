@@ -186,6 +186,12 @@ class FakeQueries(QueryService):
         rows = self.rows_of(query.request).slice(chunk.row_offset, chunk.row_count)
         return ResultChunk(manifest, chunk, rows, query.request.format)
 
+    def sent_as(self, request_id: UUID, caller: str) -> UUID:
+        for query_id, query in self.by_id.items():
+            if (query.record.caller, query.request.request_id) == (caller, request_id):
+                return query_id
+        raise QueryNotFound(f"There is no query {request_id}.")
+
     def cancel(self, query_id: UUID, caller: str) -> None:
         query = self._query(query_id, caller)
         if not query.record.state.is_final:

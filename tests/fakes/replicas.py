@@ -110,6 +110,16 @@ class FakeReplicas:
                 if query_id in query_ids
             }
 
+    def find_request(self, caller: str, request_id: UUID) -> OpenQuery | None:
+        with self.place.lock:
+            queries = [row.query for row in self.place.open_rows().values()]
+        same = [
+            query
+            for query in queries
+            if (query.record.caller, query.record.request_id) == (caller, request_id)
+        ]
+        return max(same, key=lambda query: query.record.submitted_at, default=None)
+
     def ask_to_cancel(self, query_id: UUID) -> None:
         with self.place.lock:
             row = self.place.open_rows().get(query_id)

@@ -85,6 +85,23 @@ def test_any_replica_cancels(both: tuple[House, House]) -> None:
     there.gateway.queries.cancel(query_id, "ann")
 
 
+def test_any_replica_finds_a_query_by_the_id_that_its_caller_gave_it(both: tuple[House, House]) -> None:
+    here, there = both
+    request_id = uuid4()
+    with here.engine.paused():
+        query_id = here.submit(request_id=request_id)
+        here.engine.wait_for_runs(1)
+        assert here.gateway.queries.sent_as(request_id, "ann") == query_id
+        # Others learn of it once its caller may know its id.
+        here.status(query_id)
+        assert there.gateway.queries.sent_as(request_id, "ann") == query_id
+        for caller, unknown in (("bob", request_id), ("ann", uuid4())):
+            with pytest.raises(QueryNotFound):
+                there.gateway.queries.sent_as(unknown, caller)
+    here.ended(query_id)
+    assert there.gateway.queries.sent_as(request_id, "ann") == query_id
+
+
 def test_a_drain_takes_no_queries_and_ends_when_results_had_time_to_be_read(
     both: tuple[House, House],
 ) -> None:

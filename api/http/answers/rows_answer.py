@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from api.http.answers.negotiation import choose
 from api.http.answers.query_answer import Answered, answer, next_chunk_link
+from api.http.answers.rows_headers import rows_headers
 from api.http.rendering.formats import MEDIA_TYPES, render
 from service.errors import ResultExpired
 from service.gateway import Gateway
@@ -59,4 +60,5 @@ def _rows(
     found = gateway.queries.chunk(query_id, 0, caller)
     link = next_chunk_link(query_id, found, accepted)
     more = {} if link is None else {"Link": f'<{link}>; rel="next"'}
-    return Response(render(found.rows, accepted), 200, headers | more, MEDIA_TYPES[accepted])
+    headers = headers | rows_headers(found.manifest) | more
+    return Response(render(found.rows, accepted), 200, headers, MEDIA_TYPES[accepted])

@@ -11,7 +11,7 @@ _ACTIONS = tuple(
     for method, path, action in (
         ("POST", r"/query", Action.QUERY),
         ("POST", r"/ingest", Action.INGEST),
-        ("DELETE", r"/query/[^/]+", Action.QUERY_CANCELED),
+        ("DELETE", r"/query(?:/[^/]+)?", Action.QUERY_CANCELED),
         ("POST", r"/explain", Action.EXPLAIN),
         ("POST", r"/describe", Action.EXPLAIN),
         ("POST", r"/sessions", Action.SESSION_CREATED),

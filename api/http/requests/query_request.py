@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from api.bootstrap.settings import Settings
 from api.http.problems.http_errors import InvalidRequest
@@ -31,14 +32,20 @@ def query_request(body: QueryBody, settings: Settings, session: SessionUse | Non
         schema=schema,
         session=session,
         timeout_ms=body.timeout or settings.query_timeout_s * 1000,
-        row_limit=body.row_limit or settings.row_limit,
-        byte_limit=body.byte_limit or settings.byte_limit,
+        row_limit=_limit(body.row_limit, settings.row_limit, settings.max_row_limit),
+        byte_limit=_limit(body.byte_limit, settings.byte_limit, settings.max_byte_limit),
         request_id=body.request_id,
         tags=body.tags,
         pruning=_pruning(body.dynamic_filtering),
         format=body.format,
         reuse=_reuse(body.reuse_result),
     )
+
+
+def _limit(asked: int | Literal["MAX"] | None, default: int, maximum: int) -> int:
+    if asked is None:
+        return default
+    return maximum if asked == "MAX" else asked
 
 
 def _reuse(asked: bool | str | None) -> ReuseChoice | None:
@@ -78,7 +85,7 @@ def _faults(body: QueryBody, settings: Settings) -> Iterator[Fault]:
     filtering = body.dynamic_filtering
     timeout_ms = settings.dynamic_filtering_collect_timeout_s * 1000
     max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
-    bounds = [
+    bounds: list[tuple[str, int | str | None, int, str]] = [
         ("timeout", body.timeout, settings.max_query_timeout_s * 1000, "ms"),
         ("rowLimit", body.row_limit, settings.max_row_limit, " rows"),
         ("byteLimit", body.byte_limit, settings.max_byte_limit, " bytes"),
@@ -99,7 +106,7 @@ def _faults(body: QueryBody, settings: Settings) -> Iterator[Fault]:
         ),
     ]
     for name, value, maximum, unit in bounds:
-        if value is not None and value > maximum:
+        if isinstance(value, int) and value > maximum:
             yield Fault(f"this gateway allows {maximum}{unit} at most", f"/{name}")
 
 

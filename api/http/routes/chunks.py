@@ -11,6 +11,7 @@ from fastapi import APIRouter, Header, Path, Query, Response
 
 from api.http.answers.negotiation import choose
 from api.http.answers.query_answer import chunk_wire, next_chunk_link
+from api.http.answers.rows_headers import rows_headers
 from api.http.app_context import Caller, CurrentAppContext
 from api.http.rendering.formats import MEDIA_TYPES, render
 from api.http.routes.documented import Responses, problems, success
@@ -26,7 +27,8 @@ _TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
 _ROWS: dict[str, Any] = {
     "model": ChunkAnswer,
     "description": "JSON: one chunk. CSV: its rows, the header in chunk 0 alone, null as an empty field. "
-    'Arrow: a complete IPC stream. The header Link has `rel="next"` until the last chunk.',
+    'Arrow: a complete IPC stream. The header Link has `rel="next"` until the last chunk. X-Row-Count has the'
+    " number of rows of the whole result, and X-Truncated says whether a limit cut it.",
     "content": {
         MEDIA_TYPES[ResultFormat.CSV]: {"schema": _TEXT},
         MEDIA_TYPES[ResultFormat.ARROW_STREAM]: {"schema": _BINARY},
@@ -67,7 +69,7 @@ def _respond(
     found = gateway.queries.chunk(query_id, index, caller)
     # A chunk never changes, so its name is enough.
     tag = f'"{query_id}-{index}-{chosen.value}"'
-    headers = {"ETag": tag, "Vary": "Accept", "Cache-Control": "private"}
+    headers = {"ETag": tag, "Vary": "Accept", "Cache-Control": "private"} | rows_headers(found.manifest)
     link = next_chunk_link(query_id, found, chosen)
     if link is not None:
         headers["Link"] = f'<{link}>; rel="next"'

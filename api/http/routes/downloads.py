@@ -13,6 +13,7 @@ from fastapi.responses import StreamingResponse
 
 from api.http.answers.cut_off import cut_off_at_failure
 from api.http.answers.negotiation import choose, choose_coding
+from api.http.answers.rows_headers import rows_headers
 from api.http.app_context import AppContext, Caller, CurrentAppContext
 from api.http.problems.http_errors import NotAcceptable
 from api.http.rendering.content_codings import Coder, ContentCoding, coder_of
@@ -104,9 +105,7 @@ def _headers(
         "Cache-Control": "private",
         "Content-Disposition": f'attachment; filename="{query_id}.{EXTENSIONS[download_format]}"',
         "X-Query-Id": str(query_id),
-        "X-Row-Count": str(first.manifest.row_count),
-        "X-Truncated": "true" if first.manifest.is_truncated else "false",
-    }
+    } | rows_headers(first.manifest)
     return headers if coding is ContentCoding.IDENTITY else headers | {"Content-Encoding": coding}
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import structlog
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
@@ -35,8 +35,10 @@ from api.http.requests.ingest_query import ingest_query
 from api.http.requests.ingest_request import ingest_request, parameters, streamed_records, streamed_request
 from api.http.routes.documented import Responses, problems
 from api.http.routes.ingest_openapi import BODIES
+from api.http.routes.ingest_wait import settled_within
 from api.http.schemas.ingest_answer import IngestAnswer, ingest_answer
 from api.http.schemas.ingest_request import IngestBody, IngestWait
+from api.http.schemas.ingest_status import IngestStatusQuery
 from service.errors import GatewayError
 from service.ingest.ingest_service import Accepted, IngestService
 from service.model.ingest.ingest import IngestRecord, IngestState
@@ -166,10 +168,19 @@ async def _quickly(request: Request) -> Response | None:
 
 
 @router.get("/ingest/{ingest_id}", responses=_FOUND | problems(404, 422, 503), response_model=IngestAnswer)
-async def get_ingest(ingest_id: UUID, app_context: CurrentAppContext, caller: Caller) -> Response:
-    """The ingest, as it is now. A failed ingest is a 200, too."""
+async def get_ingest(
+    ingest_id: UUID,
+    query: Annotated[IngestStatusQuery, Query()],
+    app_context: CurrentAppContext,
+    caller: Caller,
+    request: Request,
+) -> Response:
+    """The ingest, as it is now; with `waitTimeout`, once nothing of it waits. A failed one is a 200, too."""
     structlog.contextvars.bind_contextvars(ingest_id=str(ingest_id))
     record = await app_context.access.call(app_context.access.gateway.ingests.find, ingest_id, caller)
+    record = await settled_within(
+        app_context, record, caller, query.wait_timeout / 1000, lambda: gone(request)
+    )
     note_ingest(record)
     return _response(record)
 

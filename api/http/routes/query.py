@@ -26,7 +26,7 @@ from api.http.requests.query_request import query_request
 from api.http.routes.documented import Responses, problems
 from api.http.routes.query_session import session_of
 from api.http.schemas.query_answer import QueryAnswer
-from api.http.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery
+from api.http.schemas.query_request import OnWaitTimeout, QueryBody, QueryQuery, RequestQuery
 from service.errors import QueryNotFound, ResultExpired
 from service.gateway import Gateway
 from service.model.policies.decisions import Access
@@ -157,6 +157,39 @@ async def cancel_query(
             raise
         await app_context.access.call(gateway.queries.cancel_any, query_id)
         return Response(status_code=204)
+    return await _canceled(app_context, query_id, query, caller, request, accept)
+
+
+@router.delete("/query", responses=_ANSWERS | problems(404, 406, 422, 503), response_model=QueryAnswer)
+async def cancel_request(
+    query: Annotated[RequestQuery, Query()],
+    app_context: CurrentAppContext,
+    caller: Caller,
+    request: Request,
+    accept: Accept = None,
+) -> Response:
+    """Cancels the caller's query that was sent under a `requestId`, if it is not final yet.
+
+    For a client that got no answer, and so does not know the query's id. A 404 may also mean that the query
+    has not arrived yet: ask again.
+    """
+    queries = app_context.access.gateway.queries
+    query_id = await app_context.access.call(queries.sent_as, query.request_id, caller)
+    structlog.contextvars.bind_contextvars(query_id=str(query_id))
+    note_query_id(query_id)
+    await app_context.access.call(queries.cancel, query_id, caller)
+    return await _canceled(app_context, query_id, query, caller, request, accept)
+
+
+async def _canceled(
+    app_context: AppContext,
+    query_id: UUID,
+    query: QueryQuery,
+    caller: str,
+    request: Request,
+    accept: str | None,
+) -> Response:
+    gateway = app_context.access.gateway
     if query.wait_timeout:
         await _wait(app_context, gateway, query_id, caller, query.wait_timeout, request)
     _, response = await app_context.access.call(

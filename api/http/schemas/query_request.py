@@ -58,6 +58,7 @@ ParameterName = Annotated[
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=255), NO_NUL]
 TagName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 TagValue = Annotated[str, StringConstraints(max_length=256)]
+Limit = Annotated[int, Field(ge=1, le=2**53)]
 Format = Annotated[ResultFormat, Field(strict=False)]
 Rewrite = Annotated[RewriteKind, Field(strict=False)]
 
@@ -139,9 +140,13 @@ class QueryBody(StrictModel):
         OnWaitTimeout, Field(strict=False, description="what happens to the query when the wait ends")
     ] = OnWaitTimeout.CONTINUE
     timeout: Annotated[DurationMs | None, Field(description="ends the query itself")] = None
-    row_limit: Annotated[int | None, Field(ge=1, le=2**53, description="rows of the result at most")] = None
+    row_limit: Annotated[
+        Limit | Literal["MAX"] | None,
+        Field(description="rows of the result at most; MAX: as many as the operator allows"),
+    ] = None
     byte_limit: Annotated[
-        int | None, Field(ge=1, le=2**53, description="bytes of the result in Arrow at most")
+        Limit | Literal["MAX"] | None,
+        Field(description="bytes of the result in Arrow at most; MAX: as many as the operator allows"),
     ] = None
     format: Annotated[Format, Field(description=_FORMAT)] = ResultFormat.JSON
     request_id: Annotated[UUID | None, Field(strict=False, description=_REQUEST_ID)] = None
@@ -165,6 +170,14 @@ class QueryQuery(StrictModel):
         Field(default="0s", validate_default=True, description="how long this answer may take: 0s to 50s"),
     ]
     format: Annotated[Format | None, Field(description=_FORMAT + "; the query's own unless given")] = None
+
+
+class RequestQuery(QueryQuery):
+    """The query string of DELETE /query."""
+
+    request_id: Annotated[
+        UUID, Field(strict=False, description="the `requestId` that the query was sent with")
+    ]
 
 
 class DownloadQuery(StrictModel):

@@ -94,6 +94,10 @@ class Committer:
             self._waiters.release()
         return settled
 
+    def following(self, ingest_id: UUID) -> Future[None] | None:
+        """Returns the future of an ingest that `follow` follows; None: settled, or another replica's."""
+        return self._waiters.future_of(ingest_id)
+
     def settled(self, ingest_id: UUID) -> IngestRecord | None:
         """Returns one of the ingests that were settled here last; None: ask the log."""
         return self._waiters.settled(ingest_id)

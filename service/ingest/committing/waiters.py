@@ -89,6 +89,12 @@ class Waiters:
             known = (waiter.record for waiter in self._waiters.values() if waiter.record is not None)
             return next((record.accepted_at for record in known), None)
 
+    def future_of(self, ingest_id: UUID) -> Future[None] | None:
+        """Returns the future of an ingest that is waited for here."""
+        with self._lock:
+            waiter = self._waiters.get(ingest_id)
+            return None if waiter is None else waiter.settled
+
     def settled(self, ingest_id: UUID) -> IngestRecord | None:
         """Returns one of the ingests that were settled last, as the log has it; None: ask the log."""
         with self._lock:

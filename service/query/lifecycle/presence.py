@@ -15,7 +15,7 @@ from service.errors import MetricsStoreDown, QueryCanceled, QueryEnded, ReplicaL
 from service.model.query.query import QueryState
 from service.model.query.replicas import OpenQuery
 from service.periodic_worker import PeriodicWorker
-from service.ports import Clock, Journal, Replicas
+from service.ports import Clock, Journal, SharedQueries
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry
 
@@ -57,7 +57,7 @@ class Presence:
 
     def __init__(
         self,
-        replicas: Replicas,
+        replicas: SharedQueries,
         book: QueryRegistry,
         journal: Journal,
         clock: Clock,
@@ -109,6 +109,14 @@ class Presence:
             MetricsStoreDown: the store does not answer.
         """
         return self._replicas.find((query_id,)).get(query_id)
+
+    def find_request(self, caller: str, request_id: UUID) -> OpenQuery | None:
+        """Returns the query that this caller sent under this id, if it is open at any replica.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        return self._replicas.find_request(caller, request_id)
 
     def ask_to_cancel(self, query_id: UUID) -> None:
         """Asks the replica that runs the query to cancel it, within that replica's `interval_s`.

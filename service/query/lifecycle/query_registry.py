@@ -62,6 +62,11 @@ class QueryRegistry:
         """Returns the query with this id, while it is held."""
         return self._queries.get(query_id)
 
+    def find_request(self, caller: str, request_id: UUID) -> QueryHandle | None:
+        """Returns the query that the caller sent under this id, while it is held."""
+        with self._lock:
+            return self._by_request.get((caller, request_id))
+
     def sent_before(self, query: QueryHandle) -> QueryHandle | None:
         """Returns the query that the caller sent under the same requestId, while it is held.
 

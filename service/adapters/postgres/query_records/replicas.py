@@ -86,6 +86,14 @@ class PostgresReplicas:
         with self._transaction() as connection:
             return {row.query_id: _open_query(row) for row in connection.execute(statement)}
 
+    def find_request(self, caller: str, request_id: UUID) -> OpenQuery | None:
+        """Implements `OpenRequests`. Of several queries, the newest counts."""
+        row = OPEN_QUERIES.c
+        asked = select(row.query_id).where(row.caller == storable(caller), row.request_id == request_id)
+        with self._transaction() as connection:
+            found = connection.scalar(asked.order_by(row.submitted_at.desc()).limit(1))
+        return None if found is None else self.find((found,)).get(found)
+
     def ask_to_cancel(self, query_id: UUID) -> None:
         """Implements the port's `ask_to_cancel`."""
         asked = OPEN_QUERIES.c.query_id == query_id

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import count
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -369,6 +369,15 @@ async def rows_of(world: World, principal: str, table: str) -> str:
     return ", ".join(kinds) or "allowed"
 
 
+async def canceled_by_request(world: World, principal: str, table: str) -> str:
+    request_id = UUID(int=0)
+    if table != MISSING:
+        request_id = uuid4()
+        asked = QueryRequest(f"{SELECT_FROM}{table}", request_id=request_id)
+        world.gateway.queries.submit(asked, OWNER, FULL_ACCESS)
+    return outcome(await world.send("DELETE", f"/query?requestId={request_id}", principal))
+
+
 async def facts_of(world: World, principal: str, table: str) -> str:
     answer = await world.send("GET", f"/tables/{table}", principal)
     found = outcome(answer)
@@ -439,6 +448,7 @@ CASES = (
     Case("GET /query", seen_in("/query?principal=*", "query"), of_administrators(OMITTED), "of all"),
     Case("GET /query/{query_id}", of("query", "GET", "/query/{id}"), own(UNKNOWN)),
     Case("DELETE /query/{query_id}", of("query", "DELETE", "/query/{id}"), of_administrators(UNKNOWN)),
+    Case("DELETE /query", canceled_by_request, own(UNKNOWN)),
     Case("GET /query/{query_id}/events", of("query", "GET", "/query/{id}/events"), own(UNKNOWN)),
     Case("GET /query/{query_id}/result", of("query", "GET", "/query/{id}/result"), own(UNKNOWN)),
     Case("GET /query/{query_id}/chunks/{index}", of("query", "GET", "/query/{id}/chunks/0"), own(UNKNOWN)),
