@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ResultExpired,
         ResultTruncated,
         SchemaInvalid,
+        SessionExpired,
         SluiceError,
         SqlInvalid,
         TimedOut,
@@ -42,16 +43,24 @@ if TYPE_CHECKING:
     )
     from sluice_client.explaining.explanation import Explanation
     from sluice_client.ingest.ingest_answer import IngestResult
+    from sluice_client.listing.catalogs import SchemaList
+    from sluice_client.listing.description import QueryDescription
+    from sluice_client.listing.tables import TableDescription, TableList
     from sluice_client.query.query_answer import QueryStatus
+    from sluice_client.query.queue_place import QueuePlace, Reused
     from sluice_client.reported_problem import Fault
     from sluice_client.results.async_result import AsyncResult
     from sluice_client.results.result import Result
+    from sluice_client.sessions.async_session import AsyncSession
+    from sluice_client.sessions.session import Session
+    from sluice_client.sessions.session_calls import SessionState
     from sluice_client.settings import Bounds, RetryPolicy, Timeouts
 
 __all__ = [
     "AnswerTooLarge",
     "AsyncConnection",
     "AsyncResult",
+    "AsyncSession",
     "Bounds",
     "Connection",
     "ConnectionClosed",
@@ -67,9 +76,11 @@ __all__ = [
     "NotAuthenticated",
     "NotFound",
     "QueryCanceled",
+    "QueryDescription",
     "QueryFailed",
     "QueryStatus",
     "QueryTimedOut",
+    "QueuePlace",
     "RecordsInvalid",
     "RequestIdReused",
     "RequestInvalid",
@@ -77,9 +88,16 @@ __all__ = [
     "ResultExpired",
     "ResultTruncated",
     "RetryPolicy",
+    "Reused",
     "SchemaInvalid",
+    "SchemaList",
+    "Session",
+    "SessionExpired",
+    "SessionState",
     "SluiceError",
     "SqlInvalid",
+    "TableDescription",
+    "TableList",
     "TimedOut",
     "Timeouts",
     "TooBusy",
@@ -93,14 +111,23 @@ __all__ = [
 _ELSEWHERE = {
     "AsyncConnection": "async_connection",
     "AsyncResult": "results.async_result",
+    "AsyncSession": "sessions.async_session",
     "Bounds": "settings",
     "Connection": "connection",
     "Explanation": "explaining.explanation",
     "Fault": "reported_problem",
     "IngestResult": "ingest.ingest_answer",
+    "QueryDescription": "listing.description",
     "QueryStatus": "query.query_answer",
+    "QueuePlace": "query.queue_place",
     "Result": "results.result",
     "RetryPolicy": "settings",
+    "Reused": "query.queue_place",
+    "SchemaList": "listing.catalogs",
+    "Session": "sessions.session",
+    "SessionState": "sessions.session_calls",
+    "TableDescription": "listing.tables",
+    "TableList": "listing.tables",
     "Timeouts": "settings",
     "connect": "connection",
     "connect_async": "async_connection",

@@ -6,33 +6,28 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import Self, Unpack
 from uuid import UUID
 
 import httpx
 
-from sluice_client.calls import Flow
+from sluice_client.async_browsing import AsyncBrowsing
+from sluice_client.async_querying import AsyncQuerying
 from sluice_client.connecting import ConnectOptions, connected
 from sluice_client.drivers.async_driver import AsyncDriver
 from sluice_client.errors import ConnectionClosed
-from sluice_client.explaining.explanation import Explanation
-from sluice_client.explaining.run_explain import explain_query, explain_text
 from sluice_client.ingest.choose_body import IngestData, choose_body
 from sluice_client.ingest.file_types import Compression, FileFormat
 from sluice_client.ingest.ingest_answer import IngestResult
 from sluice_client.ingest.ingest_request import IngestRequest
 from sluice_client.ingest.run_ingest import await_commit, get_ingest, run_ingest
-from sluice_client.options import IngestOptions, QueryOptions
+from sluice_client.options import IngestOptions
 from sluice_client.progress.choose import choose_progress
-from sluice_client.progress.steps import Silent, waiting
-from sluice_client.query.parameters import Parameters
 from sluice_client.query.query_answer import QueryStatus
-from sluice_client.query.query_request import QueryRequest
-from sluice_client.query.run_query import await_query, cancel_query, get_query, run_query, submit_query
+from sluice_client.query.run_query import await_query, cancel_query, cancel_request, get_query
 from sluice_client.results.async_result import AsyncResult
-from sluice_client.results.result_facts import result_facts
-
-T = TypeVar("T")
+from sluice_client.sessions.async_session import AsyncSession
+from sluice_client.sessions.session_calls import SessionOptions
 
 
 def connect_async(
@@ -52,7 +47,7 @@ def connect_async(
     return AsyncConnection(url, transport=transport, now=now, sleep=sleep, **options)
 
 
-class AsyncConnection:
+class AsyncConnection(AsyncQuerying, AsyncBrowsing):
     """Queries, ingests and explanations of one gateway: see `Connection`.
 
     A canceled task cancels its query.
@@ -68,40 +63,14 @@ class AsyncConnection:
         **options: Unpack[ConnectOptions],
     ) -> None:
         checked = connected(url, options, now)
-        self._context = checked.context
-        self._defaults = checked.defaults
-        self._progress = choose_progress(options.get("progress"))
-        self._driver = AsyncDriver(checked.http, transport=transport, now=now, sleep=sleep)
+        driver = AsyncDriver(checked.http, transport=transport, now=now, sleep=sleep)
+        super().__init__(driver, checked.context, checked.defaults, choose_progress(options.get("progress")))
         self._is_closed = False
 
     @property
     def url(self) -> str:
         """The gateway's address."""
         return self._context.base_url
-
-    async def query(
-        self,
-        sql: str,
-        parameters: Parameters | None = None,
-        *,
-        allow_truncated: bool = False,
-        **options: Unpack[QueryOptions],
-    ) -> AsyncResult:
-        """Runs a query, and returns when it has succeeded: see `Connection.query`."""
-        asked = self._defaults.request(sql, parameters, options)
-        progress = self._progress()
-        watch = None if isinstance(progress, Silent) else lambda status: progress.show(waiting(status))
-        try:
-            status = await self._run(run_query(asked, self._context, watch))
-        finally:
-            progress.close()
-        return self._result(status, asked, allow_truncated)
-
-    async def submit(
-        self, sql: str, parameters: Parameters | None = None, **options: Unpack[QueryOptions]
-    ) -> QueryStatus:
-        """Sends a query, and returns at once: see `Connection.submit`."""
-        return await self._run(submit_query(self._defaults.request(sql, parameters, options), self._context))
 
     async def result(self, query_id: UUID, *, allow_truncated: bool = False) -> AsyncResult:
         """Returns the result of a query that was sent before, when it has succeeded."""
@@ -116,14 +85,31 @@ class AsyncConnection:
         """Cancels a query. Canceling it twice is fine."""
         await self._run(cancel_query(query_id, self._context))
 
-    async def explain(
-        self, query: str | UUID, parameters: Parameters | None = None, **options: Unpack[QueryOptions]
-    ) -> Explanation:
-        """Explains a query that was sent, or a SQL text without running it: see `Connection.explain`."""
-        if isinstance(query, UUID):
-            return await self._run(explain_query(query, self._context))
-        asked = self._defaults.request(query, parameters, options)
-        return await self._run(explain_text(asked, self._context))
+    async def cancel_request(self, request_id: UUID) -> None:
+        """Cancels the query that was sent with this `request_id`, by whoever does not know its `query_id`.
+
+        Raises:
+            NotFound: no such query has arrived.
+        """
+        await self._run(cancel_request(request_id, self._context))
+
+    def session(self, **options: Unpack[SessionOptions]) -> AsyncSession:
+        """Returns a session, which `async with` creates and ends.
+
+        Its queries share a catalog, a schema, settings and temporary views, which statements such as `USE`
+        and `SET` change. What is left out is the connection's own.
+
+        Args:
+            options: see `SessionOptions`.
+        """
+        return AsyncSession(
+            self._driver,
+            self._context,
+            self._defaults.in_session(),
+            self._progress,
+            self._defaults.session(options),
+            lambda: self._is_closed,
+        )
 
     async def ingest(
         self,
@@ -169,12 +155,6 @@ class AsyncConnection:
     def __repr__(self) -> str:
         return f"<AsyncConnection to {self.url}{', closed' if self._is_closed else ''}>"
 
-    async def _run(self, flow: Flow[T]) -> T:
+    def _check_open(self) -> None:
         if self._is_closed:
-            flow.close()
             raise ConnectionClosed("the connection is closed")
-        return await self._driver.run(flow)
-
-    def _result(self, status: QueryStatus, asked: QueryRequest | None, allow_truncated: bool) -> AsyncResult:
-        facts = result_facts(status, asked, allow_truncated=allow_truncated)
-        return AsyncResult(facts, self._driver, self._context, self._progress)

@@ -5,33 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import Self, Unpack
 from uuid import UUID
 
 import httpx
 
-from sluice_client.calls import Flow
+from sluice_client.browsing import Browsing
 from sluice_client.connecting import ConnectOptions, connected
 from sluice_client.drivers.sync_driver import SyncDriver
 from sluice_client.errors import ConnectionClosed
-from sluice_client.explaining.explanation import Explanation
-from sluice_client.explaining.run_explain import explain_query, explain_text
 from sluice_client.ingest.choose_body import IngestData, choose_body
 from sluice_client.ingest.file_types import Compression, FileFormat
 from sluice_client.ingest.ingest_answer import IngestResult
 from sluice_client.ingest.ingest_request import IngestRequest
 from sluice_client.ingest.run_ingest import await_commit, get_ingest, run_ingest
-from sluice_client.options import IngestOptions, QueryOptions
+from sluice_client.options import IngestOptions
 from sluice_client.progress.choose import choose_progress
-from sluice_client.progress.steps import Silent, waiting
-from sluice_client.query.parameters import Parameters
 from sluice_client.query.query_answer import QueryStatus
-from sluice_client.query.query_request import QueryRequest
-from sluice_client.query.run_query import await_query, cancel_query, get_query, run_query, submit_query
+from sluice_client.query.run_query import await_query, cancel_query, cancel_request, get_query
+from sluice_client.querying import Querying
 from sluice_client.results.result import Result
-from sluice_client.results.result_facts import result_facts
-
-T = TypeVar("T")
+from sluice_client.sessions.session import Session
+from sluice_client.sessions.session_calls import SessionOptions
 
 
 def connect(
@@ -58,7 +53,7 @@ def connect(
     return Connection(url, transport=transport, now=now, sleep=sleep, **options)
 
 
-class Connection:
+class Connection(Querying, Browsing):
     """Queries, ingests and explanations of one gateway: see `connect`."""
 
     def __init__(
@@ -71,58 +66,14 @@ class Connection:
         **options: Unpack[ConnectOptions],
     ) -> None:
         checked = connected(url, options, now)
-        self._context = checked.context
-        self._defaults = checked.defaults
-        self._progress = choose_progress(options.get("progress"))
-        self._driver = SyncDriver(checked.http, transport=transport, now=now, sleep=sleep)
+        driver = SyncDriver(checked.http, transport=transport, now=now, sleep=sleep)
+        super().__init__(driver, checked.context, checked.defaults, choose_progress(options.get("progress")))
         self._is_closed = False
 
     @property
     def url(self) -> str:
         """The gateway's address."""
         return self._context.base_url
-
-    def query(
-        self,
-        sql: str,
-        parameters: Parameters | None = None,
-        *,
-        allow_truncated: bool = False,
-        **options: Unpack[QueryOptions],
-    ) -> Result:
-        """Runs a query, and returns when it has succeeded. Its rows are read from the result, when asked for.
-
-        Ctrl-C cancels the query.
-
-        Args:
-            sql: one SELECT, with `:name` or `?` for parameters.
-            parameters: a mapping for `:name`, a list or tuple for `?`.
-            allow_truncated: whether rows may be read that the gateway cut at a bound of its own.
-            options: see `QueryOptions`.
-
-        Raises:
-            SqlInvalid: the text or its parameters cannot be run.
-            QueryFailed: it failed while it ran.
-            SluiceError: anything else, by its class.
-        """
-        asked = self._defaults.request(sql, parameters, options)
-        progress = self._progress()
-        watch = None if isinstance(progress, Silent) else lambda status: progress.show(waiting(status))
-        try:
-            status = self._run(run_query(asked, self._context, watch))
-        finally:
-            progress.close()
-        return self._result(status, asked, allow_truncated)
-
-    def submit(
-        self, sql: str, parameters: Parameters | None = None, **options: Unpack[QueryOptions]
-    ) -> QueryStatus:
-        """Sends a query, and returns at once. `result` waits for its end.
-
-        Raises:
-            SluiceError: it could not be sent, or failed at once.
-        """
-        return self._run(submit_query(self._defaults.request(sql, parameters, options), self._context))
 
     def result(self, query_id: UUID, *, allow_truncated: bool = False) -> Result:
         """Returns the result of a query that was sent before, when it has succeeded.
@@ -150,18 +101,31 @@ class Connection:
         """
         self._run(cancel_query(query_id, self._context))
 
-    def explain(
-        self, query: str | UUID, parameters: Parameters | None = None, **options: Unpack[QueryOptions]
-    ) -> Explanation:
-        """Explains a query that was sent, by its id, or what a SQL text would do now, without running it.
+    def cancel_request(self, request_id: UUID) -> None:
+        """Cancels the query that was sent with this `request_id`, by whoever does not know its `query_id`.
 
         Raises:
-            NotFound: there is no such query.
-            SqlInvalid: the text cannot be run.
+            NotFound: no such query has arrived.
         """
-        if isinstance(query, UUID):
-            return self._run(explain_query(query, self._context))
-        return self._run(explain_text(self._defaults.request(query, parameters, options), self._context))
+        self._run(cancel_request(request_id, self._context))
+
+    def session(self, **options: Unpack[SessionOptions]) -> Session:
+        """Returns a session, which `with` creates and ends.
+
+        Its queries share a catalog, a schema, settings and temporary views, which statements such as `USE`
+        and `SET` change. What is left out is the connection's own.
+
+        Args:
+            options: see `SessionOptions`.
+        """
+        return Session(
+            self._driver,
+            self._context,
+            self._defaults.in_session(),
+            self._progress,
+            self._defaults.session(options),
+            lambda: self._is_closed,
+        )
 
     def ingest(
         self,
@@ -218,12 +182,6 @@ class Connection:
     def __repr__(self) -> str:
         return f"<Connection to {self.url}{', closed' if self._is_closed else ''}>"
 
-    def _run(self, flow: Flow[T]) -> T:
+    def _check_open(self) -> None:
         if self._is_closed:
-            flow.close()
             raise ConnectionClosed("the connection is closed")
-        return self._driver.run(flow)
-
-    def _result(self, status: QueryStatus, asked: QueryRequest | None, allow_truncated: bool) -> Result:
-        facts = result_facts(status, asked, allow_truncated=allow_truncated)
-        return Result(facts, self._driver, self._context, self._progress)

@@ -135,6 +135,13 @@ class NotFound(GatewayError):
     """There is no such table, query or ingest, or it is another caller's."""
 
 
+class SessionExpired(NotFound):
+    """The session is not there any more: it was not used for a while, it was ended, or it is another's.
+
+    Its values are gone. Open another session.
+    """
+
+
 class SqlInvalid(GatewayError):
     """The SQL text, or its parameters, cannot be run. `faults` has lines, columns and nearest names."""
 

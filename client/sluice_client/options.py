@@ -10,6 +10,7 @@ from uuid import UUID
 from sluice_client.ingest.ingest_request import OnError, Wait, WriteSchema
 from sluice_client.query.parameters import Parameters
 from sluice_client.query.query_request import QueryRequest
+from sluice_client.sessions.session_calls import SessionOptions
 
 
 class QueryOptions(TypedDict, total=False):
@@ -21,10 +22,10 @@ class QueryOptions(TypedDict, total=False):
     """For names without a schema."""
     timeout_s: float
     """Ends the query itself."""
-    row_limit: int
-    """Rows of the result at most."""
-    byte_limit: int
-    """Bytes of the result in Arrow at most."""
+    row_limit: int | Literal["MAX"]
+    """Rows of the result at most; `MAX`: as many as the gateway's operator allows."""
+    byte_limit: int | Literal["MAX"]
+    """Bytes of the result in Arrow at most; `MAX` as above."""
     tags: Mapping[str, str]
     """Kept with the query's record."""
     dynamic_filtering: Mapping[str, Any]
@@ -66,6 +67,21 @@ class QueryDefaults:
     catalog: str | None = None
     schema: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
+    session_id: UUID | None = None
+    """The session that the queries are sent in."""
+
+    def in_session(self) -> QueryDefaults:
+        """Returns those of queries in a session, which has a catalog and a schema of its own."""
+        return QueryDefaults(tags=self.tags)
+
+    def session(self, options: SessionOptions) -> SessionOptions:
+        """Returns the values of a new session. A catalog of its own does not go with the default schema."""
+        mine: SessionOptions = {}
+        if self.catalog is not None:
+            mine["catalog"] = self.catalog
+        if self.schema is not None and "catalog" not in options:
+            mine["schema"] = self.schema
+        return {**mine, **options}
 
     def request(self, sql: str, parameters: Parameters | None, options: QueryOptions) -> QueryRequest:
         """Returns a query with these defaults. A catalog of its own does not go with the default schema."""
@@ -76,4 +92,4 @@ class QueryDefaults:
             mine["schema"] = self.schema
         tags = {**self.tags, **options.get("tags", {})}
         chosen: QueryOptions = {**mine, **options, "tags": tags}
-        return QueryRequest(sql=sql, parameters=parameters, **chosen)
+        return QueryRequest(sql=sql, parameters=parameters, session_id=self.session_id, **chosen)

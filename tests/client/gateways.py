@@ -28,6 +28,7 @@ from service.query.query_service import Submission
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.queries import FakeQueries
+from tests.fakes.sessions import fake_sessions
 from tests.integration.running import until
 from tests.unit.ingest.wide_table import with_columns
 
@@ -145,6 +146,7 @@ def furnished(url: str, gateway: FakeGateway, *tables: WritableTable) -> Iterato
     ingests = FakeIngests(*(tables or (EVENTS,)))
     queries = DuckQueries()
     gateway.queries = queries
+    gateway.use_sessions(fake_sessions())
     gateway.ingests = ingests  # type: ignore[assignment]  # the service itself, over fakes
     try:
         yield Served(url, queries, ingests, gateway)

@@ -24,6 +24,7 @@ from service.model.tables.tables import (
     TableName,
 )
 from service.policy_ports import NoPolicies, Policies
+from service.sessions.session_service import SessionService
 from tests.fakes.api_keys import fake_api_keys
 from tests.fakes.audit import FakeAuditLog, FakeTrail
 from tests.fakes.catalogs import FakeCatalogs
@@ -81,6 +82,10 @@ class FakeGateway(Gateway):
         self.contents = FakeContents()
         self._policies: Policies = NoPolicies()
         self._policy_service = fake_policies(lambda: self.tables())
+
+    def use_sessions(self, sessions: SessionService) -> None:
+        """Has these sessions from now on."""
+        self._sessions = sessions
 
     @property
     def streams(self) -> FakeStreams:

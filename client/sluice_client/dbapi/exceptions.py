@@ -58,6 +58,7 @@ _CLASSES: tuple[tuple[type[builtins.Exception], type[Error]], ...] = (
     (errors.GatewayFault, InternalError),
     (errors.SqlInvalid, ProgrammingError),
     (errors.NotAllowed, ProgrammingError),
+    (errors.SessionExpired, OperationalError),
     (errors.NotFound, ProgrammingError),
     (errors.RequestInvalid, ProgrammingError),
     (errors.RequestIdReused, ProgrammingError),

@@ -9,6 +9,7 @@ from uuid import UUID
 from sluice_client.calls import Flow, Request
 from sluice_client.json_fields import Fields, fields_of
 from sluice_client.query.live import Live, live_of
+from sluice_client.query.queue_place import QueuePlace, queue_place_of
 from sluice_client.retries import Context, retried
 
 
@@ -24,6 +25,7 @@ class ListedQuery:
     queued_ms: int
     elapsed_ms: int
     live: Live
+    queue: QueuePlace | None
     raw: dict[str, Any]
 
 
@@ -52,5 +54,6 @@ def _query(fields: Fields) -> ListedQuery:
         queued_ms=fields.integer("queuedMs"),
         elapsed_ms=fields.integer("elapsedMs"),
         live=live_of(fields.raw()),
+        queue=queue_place_of(fields.raw()),
         raw=dict(fields.raw()),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -12,33 +13,45 @@ from sluice_client.retries import Context, retried
 
 
 @dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column of a table; `type` is Iceberg's spelling, or SQL for a view."""
+
+    name: str
+    type: str
+    is_required: bool
+    doc: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableEntry:
-    """A table's name."""
+    """One table or view of a list."""
 
     name: str
     """All of it, as queries take it."""
     catalog: str
     schema: str
     table: str
+    kind: str = "TABLE"
+    """`TABLE` or `VIEW`."""
+    comment: str | None = None
+    """None if it has none, or was not asked for."""
+    columns: tuple[TableColumn, ...] | None = None
+    """None if they were not asked for, or are not known now."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableList:
-    """Tables in the order of their names."""
+    """Tables and views in the order of their names."""
 
     tables: tuple[TableEntry, ...]
     missing_catalogs: tuple[str, ...]
     """Catalogs that do not answer now; their tables are missing."""
 
+    def __iter__(self) -> Iterator[TableEntry]:
+        return iter(self.tables)
 
-@dataclass(frozen=True, slots=True)
-class TableColumn:
-    """A column of a table; `type` is Iceberg's spelling."""
-
-    name: str
-    type: str
-    is_required: bool
-    doc: str | None
+    def __len__(self) -> int:
+        return len(self.tables)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,23 +73,39 @@ def list_tables(
     catalog: str | None = None,
     schema: str | None = None,
     *,
+    has_columns: bool = False,
     answer_s: float | None = None,
 ) -> Flow[TableList]:
-    """Returns every table that the caller may know of. `answer_s`: the longest wait for bytes."""
-    asked = {"catalog": catalog, "schema": schema}
-    request = Request(
-        method="GET",
-        path="/tables",
-        parameters={name: value for name, value in asked.items() if value is not None},
-        max_bytes=context.bounds.max_answer_bytes,
-        answer_s=answer_s,
-    )
-    fields = fields_of((yield from retried(request, context)))
-    entries = (
-        TableEntry(entry.text("name"), entry.text("catalog"), entry.text("schema"), entry.text("table"))
-        for entry in fields.objects("tables")
-    )
-    return TableList(tuple(entries), fields.texts("missingCatalogs"))
+    """Returns every table and view that the caller may know of, page by page.
+
+    Args:
+        context: the connection's settings.
+        catalog: only its tables.
+        schema: only its tables.
+        has_columns: whether columns and comments are asked for.
+        answer_s: the longest wait for bytes.
+    """
+    entries: list[TableEntry] = []
+    missing: dict[str, None] = {}
+    token: str | None = None
+    while True:
+        asked = {"catalog": catalog, "schema": schema, "pageToken": token}
+        asked["columns"] = "true" if has_columns else None
+        request = Request(
+            method="GET",
+            path="/tables",
+            parameters={name: value for name, value in asked.items() if value is not None},
+            max_bytes=context.bounds.max_answer_bytes,
+            answer_s=answer_s,
+        )
+        fields = fields_of((yield from retried(request, context)))
+        page = tuple(map(_entry, fields.objects("tables")))
+        entries += page
+        missing |= dict.fromkeys(fields.texts("missingCatalogs"))
+        token = fields.optional_text("nextPageToken")
+        # A page without tables cannot lead further.
+        if token is None or not page:
+            return TableList(tuple(entries), tuple(missing))
 
 
 def describe_table(name: str, context: Context, *, answer_s: float | None = None) -> Flow[TableDescription]:
@@ -101,6 +130,19 @@ def describe_table(name: str, context: Context, *, answer_s: float | None = None
         data_file_count=fields.optional_integer("dataFileCount"),
         total_bytes=fields.optional_integer("totalBytes"),
         raw=dict(fields.raw()),
+    )
+
+
+def _entry(fields: Fields) -> TableEntry:
+    has_columns = isinstance(fields.raw().get("columns"), list)
+    return TableEntry(
+        name=fields.text("name"),
+        catalog=fields.text("catalog"),
+        schema=fields.text("schema"),
+        table=fields.text("table"),
+        kind=fields.optional_text("kind") or "TABLE",
+        comment=fields.optional_text("comment"),
+        columns=tuple(map(_column, fields.objects("columns"))) if has_columns else None,
     )
 
 

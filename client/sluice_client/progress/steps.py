@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sluice_client.query.query_answer import Manifest, QueryStatus
+from sluice_client.query.queue_place import QueuePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,19 @@ def waiting(status: QueryStatus) -> Step:
     """Returns the step of a query that has not ended."""
     text = f"{status.state.lower()} for {status.elapsed_ms / 1000:.0f} s"
     live = status.live
-    if live.queue_position is not None:
-        text += f", place {live.queue_position} in the queue"
+    if status.queue is not None:
+        text += _place(status.queue)
     if live.percent is None:
         return Step(text)
     return Step(f"{text}, {live.percent:.0f} %", round(live.percent), 100)
+
+
+def _place(queue: QueuePlace) -> str:
+    if queue.position == 0:
+        return ", being planned"
+    wait_ms = queue.estimated_wait_ms
+    wait = "" if wait_ms is None else f", about {wait_ms / 1000:,.0f} s to wait"
+    return f", place {queue.position} in the queue{wait}"
 
 
 def reading(chunks_read: int, manifest: Manifest) -> Step:

@@ -14,27 +14,19 @@ class Live:
 
     percent: float | None = None
     """The part of the query's work that is done, from 0 to 100."""
-    queue_position: int | None = None
-    """The number of queries that begin before this one, and this one."""
 
 
 NOTHING_LIVE = Live()
 
 
 def live_of(answer: Mapping[str, Any]) -> Live:
-    """Reads `progress.percent` and `queue.position`, of the answer or of its `status`.
+    """Reads `progress.percent`, of the answer or of its `status`.
 
-    >>> live_of({"status": {"progress": {"percent": 40}, "queue": {"position": 2}}})
-    Live(percent=40.0, queue_position=2)
-    >>> live_of({"progress": None, "queue": "?"})
-    Live(percent=None, queue_position=None)
+    >>> live_of({"status": {"progress": {"percent": 40}}}), live_of({"progress": None})
+    (Live(percent=40.0), Live(percent=None))
     """
     percent = _number(answer, "progress", "percent")
-    position = _number(answer, "queue", "position")
-    return Live(
-        percent=percent if percent is not None and 0 <= percent <= 100 else None,
-        queue_position=None if position is None or position < 0 else int(position),
-    )
+    return Live(percent if percent is not None and 0 <= percent <= 100 else None)
 
 
 def _number(answer: Mapping[str, Any], group: str, name: str) -> float | None:

@@ -11,6 +11,7 @@ from sluice_client.errors import GatewayError, UnexpectedAnswer
 from sluice_client.json_fields import Fields, fields_of
 from sluice_client.problems import explain_url, faults_of
 from sluice_client.query.live import NOTHING_LIVE, Live, live_of
+from sluice_client.query.queue_place import QueuePlace, Reused, queue_place_of
 from sluice_client.reported_problem import Problem
 
 _OPEN = frozenset({"QUEUED", "RUNNING"})
@@ -67,13 +68,15 @@ class QueryStatus:
     elapsed_ms: int
     was_sent_before: bool
     """Whether this `requestId` was sent before, and the query did not run again."""
-    reused_from: UUID | None
-    """The earlier query whose result this is; None if this one ran itself."""
+    reused: Reused | None
+    """The earlier query whose result this is; None if this one ran itself, or has not ended."""
     manifest: Manifest | None
     pruning: Pruning | None
     error: GatewayError | None
     live: Live = NOTHING_LIVE
     """How far a query is that has not ended, if the gateway says so."""
+    queue: QueuePlace | None = None
+    """Where it waits; None unless it is `QUEUED` at the replica that answered."""
 
     @property
     def is_final(self) -> bool:
@@ -100,11 +103,12 @@ def query_status(answer: Answer, base_url: str, request_id: UUID | None) -> Quer
         queued_ms=status.integer("queuedMs"),
         elapsed_ms=status.integer("elapsedMs"),
         was_sent_before=fields.boolean("sentBefore"),
-        reused_from=None if reused is None else reused.uuid("from"),
+        reused=None if reused is None else Reused(reused.uuid("from"), reused.integer("ageMs")),
         manifest=_manifest(fields.optional_object("manifest")),
         pruning=_pruning(fields.optional_object("pruning")),
         error=_error(status.optional_object("error"), query_id, base_url, request_id),
         live=live_of(fields.raw()),
+        queue=queue_place_of(status.raw()),
     )
 
 

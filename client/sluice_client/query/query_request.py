@@ -24,8 +24,9 @@ class QueryRequest:
     catalog: str | None = None
     schema: str | None = None
     timeout_s: float | None = None
-    row_limit: int | None = None
-    byte_limit: int | None = None
+    session_id: UUID | None = None
+    row_limit: int | Literal["MAX"] | None = None
+    byte_limit: int | Literal["MAX"] | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     dynamic_filtering: Mapping[str, Any] = field(default_factory=dict)
     reuse_result: bool | Literal["REFRESH"] | None = None
@@ -58,6 +59,7 @@ class QueryRequest:
             "parameters": json_parameters(self.parameters),
             "catalog": self.catalog,
             "schema": self.schema,
+            "sessionId": None if self.session_id is None else str(self.session_id),
             "timeout": timeout,
             "rowLimit": self.row_limit,
             "byteLimit": self.byte_limit,

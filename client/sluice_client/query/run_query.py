@@ -22,6 +22,7 @@ _WATCHED_WAIT_S = 1.0
 _SHORTEST_LOOK_S = 0.1
 _MAX_WAIT_S = 50.0
 """No gateway takes a longer wait."""
+_UNKNOWN_THERE = frozenset({404, 405})
 
 
 def run_query(asked: QueryRequest, context: Context, watch: Watch | None = None) -> Flow[QueryStatus]:
@@ -82,6 +83,11 @@ def get_query(
 def cancel_query(query_id: UUID, context: Context) -> Flow[None]:
     """Cancels a query if it has not ended."""
     yield from retried(_cancellation(query_id, context), context)
+
+
+def cancel_request(request_id: UUID, context: Context) -> Flow[None]:
+    """Cancels the query that was sent under this id, if it has not ended."""
+    yield from retried(_request_cancellation(request_id, context), context)
 
 
 def succeeded(status: QueryStatus, context: Context, request_id: UUID | None) -> QueryStatus:
@@ -163,8 +169,12 @@ def _cancel_quietly(asked: QueryRequest, query_id: UUID | None, context: Context
     try:
         if query_id is not None:
             yield from send(_cancellation(query_id, context))
-        else:
-            # The answer with the id did not come. The same requestId leads to the same query.
+            return
+        # The answer with the id did not come.
+        answer = yield from send(_request_cancellation(asked.request_id, context))
+        if answer.status in _UNKNOWN_THERE:
+            # The query has not arrived, or the gateway is of an earlier version. The same requestId is the
+            # same query, which begins and is canceled, so the first request finds it canceled.
             yield from send(
                 Request(
                     method="POST",
@@ -177,6 +187,16 @@ def _cancel_quietly(asked: QueryRequest, query_id: UUID | None, context: Context
     except SluiceError:
         # The gateway ends the query at its own timeout.
         return
+
+
+def _request_cancellation(request_id: UUID, context: Context) -> Request:
+    return Request(
+        method="DELETE",
+        path="/query",
+        parameters={"requestId": str(request_id)},
+        max_bytes=context.bounds.max_answer_bytes,
+        answer_s=context.timeouts.cancel_s,
+    )
 
 
 def _cancellation(query_id: UUID, context: Context) -> Request:

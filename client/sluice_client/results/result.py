@@ -13,6 +13,7 @@ from sluice_client.explaining.explanation import Explanation
 from sluice_client.explaining.run_explain import explain_query
 from sluice_client.progress.steps import Progress, reading
 from sluice_client.query.query_answer import Column, Pruning
+from sluice_client.query.queue_place import Reused
 from sluice_client.results.chunks import get_chunk
 from sluice_client.results.frames import PandasTypes, to_pandas, to_polars
 from sluice_client.results.python_values import rows_of
@@ -64,6 +65,11 @@ class Result:
     def is_truncated(self) -> bool:
         """Whether rows were left out."""
         return self._facts.manifest.is_truncated
+
+    @property
+    def reused(self) -> Reused | None:
+        """The earlier query whose result this is; None if this one ran itself."""
+        return self._facts.reused
 
     @property
     def pruning(self) -> Pruning | None:

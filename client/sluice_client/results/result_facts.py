@@ -11,6 +11,7 @@ import pyarrow as pa
 from sluice_client.errors import ResultTruncated, UnexpectedAnswer
 from sluice_client.query.query_answer import Column, Manifest, Pruning, QueryStatus
 from sluice_client.query.query_request import QueryRequest
+from sluice_client.query.queue_place import Reused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +25,7 @@ class ResultFacts:
     queued_ms: int
     elapsed_ms: int
     was_sent_before: bool
-    reused_from: UUID | None
+    reused: Reused | None
     is_cut_by_surprise: bool
 
     @property
@@ -59,7 +60,7 @@ def result_facts(
         queued_ms=status.queued_ms,
         elapsed_ms=status.elapsed_ms,
         was_sent_before=status.was_sent_before,
-        reused_from=status.reused_from,
+        reused=status.reused,
         is_cut_by_surprise=manifest.is_truncated
         and not allow_truncated
         and not _is_as_asked(manifest, asked),
@@ -69,7 +70,7 @@ def result_facts(
 def _is_as_asked(manifest: Manifest, asked: QueryRequest | None) -> bool:
     if asked is None:
         return False
-    return asked.byte_limit is not None or manifest.row_count == asked.row_limit
+    return isinstance(asked.byte_limit, int) or manifest.row_count == asked.row_limit
 
 
 class WholeRows:

@@ -77,7 +77,7 @@ def _check_whole(manifest: Manifest, manner: Manner, *, is_cut: bool) -> None:
 
 
 def _is_as_asked(manifest: Manifest, asked: QueryRequest) -> bool:
-    return asked.byte_limit is not None or manifest.row_count == asked.row_limit
+    return isinstance(asked.byte_limit, int) or manifest.row_count == asked.row_limit
 
 
 def _summary(status: QueryStatus, manifest: Manifest, *, is_cut: bool) -> Iterator[str]:

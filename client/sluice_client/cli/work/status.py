@@ -136,8 +136,10 @@ def _query_document(status: QueryStatus) -> dict[str, Any]:
     }
     if status.live.percent is not None:
         document["percent"] = status.live.percent
-    if status.live.queue_position is not None:
-        document["queuePosition"] = status.live.queue_position
+    if status.queue is not None:
+        document["queuePosition"] = status.queue.position
+        document["estimatedWaitMs"] = status.queue.estimated_wait_ms
+        document["resourceGroup"] = status.queue.group
     if status.manifest is not None:
         document["rowCount"] = status.manifest.row_count
         document["truncated"] = status.manifest.is_truncated

@@ -87,8 +87,8 @@ def _lines(queries: list[ListedQuery], output: Output) -> Iterator[str]:
 
 
 def _state(query: ListedQuery) -> str:
-    place = query.live.queue_position
-    return query.state.lower() if place is None else f"{query.state.lower()} ({place})"
+    state, queue = query.state.lower(), query.queue
+    return state if queue is None else f"{state} ({queue.position})"
 
 
 @contextmanager

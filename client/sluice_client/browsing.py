@@ -1,0 +1,39 @@
+"""What can be queried: catalogs, schemas, tables and views."""
+
+from __future__ import annotations
+
+from sluice_client.calling import Calling
+from sluice_client.listing.catalogs import SchemaList, list_catalogs, list_schemas
+from sluice_client.listing.tables import TableDescription, TableList, describe_table, list_tables
+
+
+class Browsing(Calling):
+    """Lists what the caller may know of."""
+
+    def catalogs(self) -> tuple[str, ...]:
+        """Returns the names of all catalogs."""
+        return self._run(list_catalogs(self._context))
+
+    def schemas(self, catalog: str | None = None) -> SchemaList:
+        """Returns all schemas, or those of one catalog, also those without tables."""
+        return self._run(list_schemas(self._context, catalog))
+
+    def tables(
+        self, catalog: str | None = None, schema: str | None = None, *, columns: bool = False
+    ) -> TableList:
+        """Returns all tables and views, or those of one catalog or schema, page by page.
+
+        Args:
+            catalog: only its tables.
+            schema: only its tables.
+            columns: whether each entry has its columns and its comment.
+        """
+        return self._run(list_tables(self._context, catalog, schema, has_columns=columns))
+
+    def table(self, name: str) -> TableDescription:
+        """Returns one table, by its full name: catalog.schema.table.
+
+        Raises:
+            NotFound: there is no such table.
+        """
+        return self._run(describe_table(name, self._context))
