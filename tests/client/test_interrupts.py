@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from uuid import uuid4
 
 import httpx
 import pytest
 
-from sluice_client import IngestFailed, TimedOut, Timeouts, connect
+from sluice_client import IngestFailed, NotFound, TimedOut, Timeouts, connect
 from tests.client.gateways import Served
 from tests.client.hostile_server import answer, hostile, ingest_answer, succeeded
 from tests.client.test_retries import FakeTime
@@ -40,6 +41,62 @@ def test_ctrl_c_cancels_the_query(gateway: Served, method: str) -> None:
     ):
         connection.query("SELECT 1")
     assert [query.record.state for query in gateway.queries.by_id.values()] == ["CANCELED"]
+
+
+def cancellations(transport: LossyTransport) -> list[tuple[str, str]]:
+    return [(request.method, request.url.path) for request in transport.requests[1:]]
+
+
+def test_ctrl_c_before_the_id_is_known_cancels_by_the_request_id(gateway: Served) -> None:
+    gateway.queries.unfinished.add("SELECT 1")
+    transport = LossyTransport(interrupted_first)
+    with connect(gateway.url, transport=transport) as connection, pytest.raises(KeyboardInterrupt):
+        connection.query("SELECT 1")
+    [query] = gateway.queries.by_id.values()
+    assert query.record.state == "CANCELED"
+    assert cancellations(transport) == [("DELETE", "/query")]
+    assert transport.requests[1].url.params["requestId"] == str(query.request.request_id)
+
+
+def interrupted_first(request: httpx.Request, number: int) -> bool:  # noqa: ARG001
+    if number == 0:
+        raise KeyboardInterrupt
+    return False
+
+
+class NeverSent(LossyTransport):
+    """Ctrl-C comes before the first request is on its way; that request arrives late."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if self.requests:
+            return super().handle_request(request)
+        request.read()
+        self.requests.append(request)
+        raise KeyboardInterrupt
+
+
+def test_a_query_that_has_not_arrived_when_it_is_canceled_never_runs(gateway: Served) -> None:
+    gateway.queries.unfinished.add("SELECT 1")
+    transport = NeverSent(lambda _request, _number: False)
+    with connect(gateway.url, transport=transport) as connection, pytest.raises(KeyboardInterrupt):
+        connection.query("SELECT 1")
+    assert cancellations(transport) == [("DELETE", "/query"), ("POST", "/query")]
+    late = transport.requests[0]
+    again = httpx.post(late.url, content=late.content, headers={"Content-Type": "application/json"})
+    assert again.json()["status"]["state"] == "CANCELED"
+    assert [query.record.state for query in gateway.queries.by_id.values()] == ["CANCELED"]
+
+
+def test_a_query_can_be_canceled_by_its_request_id(gateway: Served) -> None:
+    gateway.queries.unfinished.add("SELECT 1")
+    request_id = uuid4()
+    with connect(gateway.url) as connection:
+        with pytest.raises(NotFound):
+            connection.cancel_request(request_id)
+        status = connection.submit("SELECT 1", request_id=request_id)
+        connection.cancel_request(request_id)
+        connection.cancel_request(request_id)
+        assert connection.status(status.query_id).state == "CANCELED"
 
 
 def test_a_query_that_takes_longer_than_the_client_waits_is_canceled(gateway: Served) -> None:

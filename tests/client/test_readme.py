@@ -22,7 +22,7 @@ SCRIPTS = [step for step in page("client/README.md").steps if isinstance(step, s
 
 
 def test_there_are_examples_of_everything() -> None:
-    assert len(SCRIPTS) == 6
+    assert len(SCRIPTS) == 8
 
 
 @pytest.mark.parametrize("number", range(len(SCRIPTS)))

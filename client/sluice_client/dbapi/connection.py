@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import NoReturn, Self, Unpack
 
@@ -13,13 +14,18 @@ from sluice_client import connection as client_connection
 from sluice_client.connecting import ConnectOptions
 from sluice_client.dbapi import exceptions
 from sluice_client.dbapi.cursor import Cursor
+from sluice_client.errors import SluiceError
 from sluice_client.options import QueryOptions
+from sluice_client.querying import Querying
+from sluice_client.sessions.session import Session
+from sluice_client.sessions.session_calls import SessionOptions
 
 
 def connect(
     url: str,
     *,
     query_options: QueryOptions | None = None,
+    session: bool | SessionOptions = False,
     transport: httpx.BaseTransport | None = None,
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
@@ -30,6 +36,8 @@ def connect(
     Args:
         url: the gateway's address.
         query_options: for each query, such as `{"row_limit": 1_000_000, "timeout_s": 60}`.
+        session: whether all statements share a session, so that `USE` and `SET` change those that follow; or
+            the values that it begins with. The first statement creates it, and `close` ends it.
         transport: how HTTP is spoken, instead of over a network.
         now: seconds, monotonic.
         sleep: waits for seconds.
@@ -43,11 +51,15 @@ def connect(
         client = client_connection.connect(url, transport=transport, now=now, sleep=sleep, **chosen)
     except (ValueError, OSError) as error:
         raise exceptions.InterfaceError(str(error)) from error
-    return Connection(client, query_options or {})
+    shared = None if session is False else client.session(**({} if session is True else session))
+    return Connection(client, query_options or {}, shared)
 
 
 class Connection:
-    """Makes cursors. Threads may share it. There are no transactions: each query is on its own."""
+    """Makes cursors. Threads may share it. There are no transactions: each query is on its own.
+
+    With a session, send its statements one after the other.
+    """
 
     Warning = exceptions.Warning
     Error = exceptions.Error
@@ -60,8 +72,14 @@ class Connection:
     ProgrammingError = exceptions.ProgrammingError
     NotSupportedError = exceptions.NotSupportedError
 
-    def __init__(self, client: client_connection.Connection, query_options: QueryOptions) -> None:
+    def __init__(
+        self,
+        client: client_connection.Connection,
+        query_options: QueryOptions,
+        session: Session | None = None,
+    ) -> None:
         self._client = client
+        self._session = session
         self._query_options = query_options
         self._is_closed = False
 
@@ -69,6 +87,19 @@ class Connection:
     def client(self) -> client_connection.Connection:
         """The client's own connection, for what PEP 249 does not have."""
         return self._client
+
+    @property
+    def session(self) -> Session | None:
+        """The session that all statements share, if there is one."""
+        return self._session
+
+    def queries(self) -> Querying:
+        """Returns what statements are sent with; the first call creates the session.
+
+        Raises:
+            SluiceError: it cannot be created.
+        """
+        return self._client if self._session is None else self._session.open()
 
     @property
     def query_options(self) -> QueryOptions:
@@ -90,14 +121,20 @@ class Connection:
         raise exceptions.NotSupportedError("a gateway has no transactions")
 
     def close(self) -> None:
-        """Closes the connection and its cursors.
+        """Closes the connection and its cursors, and ends its session.
 
         Raises:
             InterfaceError: it is closed already.
         """
         self.check_open()
         self._is_closed = True
-        self.client.close()
+        try:
+            if self._session is not None:
+                # The gateway ends a session that is not used.
+                with suppress(SluiceError):
+                    self._session.close()
+        finally:
+            self.client.close()
 
     def check_open(self) -> None:
         """Checks that the connection can be used.

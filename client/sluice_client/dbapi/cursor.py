@@ -7,12 +7,12 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, NoReturn, Protocol, Self, TypeAlias
 
-from sluice_client.connection import Connection as Client
 from sluice_client.dbapi.exceptions import InterfaceError, NotSupportedError, ProgrammingError, as_dbapi
 from sluice_client.dbapi.type_objects import decimal_shape
 from sluice_client.options import QueryOptions
 from sluice_client.query.parameters import Parameters
 from sluice_client.query.query_answer import Column
+from sluice_client.querying import Querying
 from sluice_client.results.result import Result
 
 Row: TypeAlias = tuple[Any, ...]
@@ -22,9 +22,8 @@ ColumnDescription: TypeAlias = tuple[str, str, None, None, int | None, int | Non
 class Owner(Protocol):
     """The part of a connection that its cursors need."""
 
-    @property
-    def client(self) -> Client:
-        """The client's own connection."""
+    def queries(self) -> Querying:
+        """Returns what statements are sent with."""
 
     @property
     def query_options(self) -> QueryOptions:
@@ -94,9 +93,8 @@ class Cursor:
         self._check_open()
         self._forget()
         with as_dbapi():
-            self._result = self._connection.client.query(
-                operation, parameters, **self._connection.query_options
-            )
+            queries = self._connection.queries()
+            self._result = queries.query(operation, parameters, **self._connection.query_options)
         self._rows = iter(self._result) if self._result.columns else None
         return self
 

@@ -11,6 +11,7 @@ import httpx
 from sluice_client.calls import Answer, Body, Command, Flow, JsonBody, Pause, Request
 from sluice_client.drivers.collected_answer import CollectedAnswer, headers_of, translated_errors
 from sluice_client.drivers.http_settings import HttpSettings
+from sluice_client.errors import ConnectionClosed
 
 T = TypeVar("T")
 
@@ -35,8 +36,12 @@ class SyncDriver:
         """Returns the flow's result.
 
         Raises:
+            ConnectionClosed: the connection was closed before.
             SluiceError: that of the flow.
         """
+        if self._client.is_closed:
+            flow.close()
+            raise ConnectionClosed("the connection is closed")
         try:
             command = next(flow)
             while True:

@@ -16,6 +16,7 @@ from sluice_client.query.query_answer import Column, Pruning
 from sluice_client.query.queue_place import Reused
 from sluice_client.results.chunks import get_chunk
 from sluice_client.results.frames import PandasTypes, to_pandas, to_polars
+from sluice_client.results.html_table import html_table
 from sluice_client.results.python_values import rows_of
 from sluice_client.results.result_facts import ResultFacts, WholeRows, joined
 from sluice_client.retries import Context
@@ -78,7 +79,11 @@ class AsyncResult:
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.columns[:8])
-        return f"<AsyncResult {self.query_id}: {self.row_count} rows of {names}>"
+        cut = ", cut at a limit" if self.is_truncated else ""
+        return f"<AsyncResult {self.query_id}: {self.row_count} rows of {names}{cut}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._facts, (), "Rows are read with await, such as await result.polars()")
 
     async def batches(self) -> AsyncIterator[pa.RecordBatch]:
         """Yields the rows in Arrow, one chunk in memory at a time.

@@ -9,6 +9,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from sluice_client.drivers.sync_driver import SyncDriver
+from sluice_client.errors import SluiceError
 from sluice_client.explaining.explanation import Explanation
 from sluice_client.explaining.run_explain import explain_query
 from sluice_client.progress.steps import Progress, reading
@@ -16,6 +17,7 @@ from sluice_client.query.query_answer import Column, Pruning
 from sluice_client.query.queue_place import Reused
 from sluice_client.results.chunks import get_chunk
 from sluice_client.results.frames import PandasTypes, to_pandas, to_polars
+from sluice_client.results.html_table import MAX_ROWS, html_table
 from sluice_client.results.python_values import rows_of
 from sluice_client.results.result_facts import ResultFacts, WholeRows, joined
 from sluice_client.retries import Context
@@ -85,7 +87,15 @@ class Result:
 
     def __repr__(self) -> str:
         names = ", ".join(column.name for column in self.columns[:8])
-        return f"<Result {self.query_id}: {self.row_count} rows of {names}>"
+        cut = ", cut at a limit" if self.is_truncated else ""
+        return f"<Result {self.query_id}: {self.row_count} rows of {names}{cut}>"
+
+    def _repr_html_(self) -> str:
+        # A notebook shows the text of an error, and no table, if this raises one.
+        try:
+            return html_table(self._facts, self._first_rows())
+        except SluiceError as error:
+            return html_table(self._facts, (), f"The rows cannot be shown: {error}")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Lets other libraries read the rows: `polars.from_arrow(result)`, `duckdb.from_arrow(result)`."""
@@ -140,6 +150,12 @@ class Result:
     def explain(self) -> Explanation:
         """Returns what the query did, and why. In a notebook, it is a picture."""
         return self._driver.run(explain_query(self.query_id, self._context))
+
+    def _first_rows(self) -> list[tuple[Any, ...]]:
+        if not self._facts.manifest.chunk_count:
+            return []
+        first = self._driver.run(get_chunk(self.query_id, 0, self._context))
+        return [row for batch in first.slice(0, MAX_ROWS).to_batches() for row in rows_of(batch)]
 
     def _chunks(self) -> Iterator[pa.Table]:
         self._facts.check_whole()
