@@ -95,7 +95,9 @@ def test_a_network_that_loses_everything_ends_in_an_error_and_the_query_is_cance
         connection.query("SELECT 1")
     # The fourth request has the same requestId, and cancels what the first began.
     assert len(transport.requests) == 4
-    assert json.loads(transport.requests[3].read())["onWaitTimeout"] == "CANCEL"
+    sent, canceled = json.loads(transport.requests[0].content), transport.requests[3]
+    assert (canceled.method, canceled.url.path) == ("DELETE", "/query")
+    assert canceled.url.params["requestId"] == sent["requestId"]
     assert [query.record.state for query in gateway.queries.by_id.values()] == ["CANCELED"]
 
 

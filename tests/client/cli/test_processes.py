@@ -1,53 +1,17 @@
-"""Tests signals, pipes and imports, with the command as a process of its own."""
+"""Tests signals and pipes, with the command as a process of its own."""
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.client.cli.running import CLIENT, COMMAND, Cli
+from tests.client.cli.running import COMMAND, Cli
 from tests.client.gateways import Served
 from tests.integration.running import until
 
 ENDLESS = "SELECT 'endless'"
-HEAVY = ("pyarrow", "pandas", "numpy", "httpx", "prompt_toolkit", "rich.table", "rich.console")
-
-
-def imported(*arguments: str, url: str) -> set[str]:
-    """Returns those of `HEAVY` that a command imports."""
-    program = (
-        f"import sys, atexit; sys.argv = {['sluice-client', *arguments]!r}\n"
-        f"atexit.register(lambda: print([name for name in {HEAVY!r} if name in sys.modules]))\n"
-        "from sluice_client.cli.command_line import main\nmain()"
-    )
-    environment = os.environ | {"PYTHONPATH": str(CLIENT), "SLUICE_URL": url}
-    ended = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=environment,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return set(eval(ended.stdout.splitlines()[-1]))
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["query", "--help"], ["completion", "bash"]])
-def test_help_imports_nothing_that_is_slow(arguments: list[str]) -> None:
-    assert imported(*arguments, url="") == set()
-
-
-@pytest.mark.parametrize("asked", ["table", "csv", "json"])
-def test_a_query_whose_output_is_text_imports_no_arrow(gateway: Served, asked: str) -> None:
-    found = imported("query", "SELECT 1 AS n", "--format", asked, url=gateway.url)
-    # httpx imports rich for a command of its own.
-    assert not found & {"pyarrow", "pandas", "numpy", "prompt_toolkit"}
 
 
 def test_ctrl_c_cancels_the_query_and_ends_with_130(gateway: Served, cli: Cli) -> None:
