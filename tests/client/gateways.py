@@ -19,7 +19,7 @@ import pyarrow as pa
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from api.http.server import bind, server_of, tls_context, url_of
-from service.errors import SqlInvalid, TableNotFound
+from service.errors import SessionRequired, SqlInvalid, TableNotFound
 from service.model.ingest.writing import WritableTable
 from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest
@@ -64,6 +64,12 @@ class DuckQueries(FakeQueries):
         self, request: QueryRequest, caller: str, access: Access, roles: Collection[str] = ()
     ) -> Submission:
         with self._lock:
+            if _changes_session(request.sql):
+                # Whether it has an effect is tested on a real engine.
+                self.answers[request.sql] = pa.table({})
+                self.failures.pop(request.sql, None)
+                if request.session is None:
+                    self.failures[request.sql] = SessionRequired()
             try:
                 self._rows_by_request[request.fingerprint()] = self._run(request)
             except duckdb.CatalogException as error:
@@ -101,6 +107,10 @@ class DuckQueries(FakeQueries):
     def close(self) -> None:
         super().close()
         self.database.close()
+
+
+def _changes_session(sql: str) -> bool:
+    return sql.lower().startswith(("use ", "set "))
 
 
 def _is_command(sql: str) -> bool:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pytest
 from pyiceberg.table import Table
 
-from sluice_client import Connection, NotFound, QueryTimedOut, Result, SqlInvalid, connect, dbapi
+from sluice_client import (
+    Connection,
+    NotFound,
+    QueryCanceled,
+    QueryTimedOut,
+    Result,
+    SqlInvalid,
+    connect,
+    dbapi,
+)
 from tests.integration.log_tables import ids, named
 from tests.integration.running import ENDLESS, RunningGateway
 from tests.integration.test_result_types import SHAPES, columns_of
@@ -129,6 +140,49 @@ def test_an_explanation_has_the_scans(connection: Connection, log_table: Table) 
     assert "1 of 1 files" in str(explained)
     assert "<svg" in explained._repr_html_()
     assert connection.explain(f"SELECT * FROM {named(log_table)}").state == "PLANNED"
+
+
+def test_statements_of_a_session_change_the_queries_after_them(connection: Connection) -> None:
+    moment = "SELECT CAST(TIMESTAMP '2026-07-01 12:00:00+00:00' AS STRING)"
+    with connection.session(time_zone="Europe/Berlin") as session:
+        assert session.query(moment).rows() == [("2026-07-01 14:00:00",)]
+        session.query("SET TIME ZONE 'America/New_York'")
+        assert session.query(moment).rows() == [("2026-07-01 08:00:00",)]
+        session.query("CREATE TEMPORARY VIEW seven AS SELECT 7 AS n")
+        assert session.query("SELECT n FROM seven").rows() == [(7,)]
+        assert session.describe("SELECT n FROM seven").columns[0].type == "INT"
+        state = session.state()
+        assert (state.time_zone, [view.name for view in state.views]) == ("America/New_York", ["seven"])
+    with pytest.raises(NotFound):
+        connection.query("SELECT n FROM seven")
+
+
+def test_a_cursor_with_a_session_takes_use_and_set(running: RunningGateway) -> None:
+    with dbapi.connect(running.url, session=True) as connection, connection.cursor() as cursor:
+        cursor.execute("USE lake.shop")
+        assert cursor.description is None
+        assert cursor.execute("SELECT current_schema()").fetchall() == [("shop",)]
+        cursor.execute("SET spark.sql.shuffle.partitions = 7")
+        assert cursor.execute("SET spark.sql.shuffle.partitions").fetchone() == (
+            "spark.sql.shuffle.partitions",
+            "7",
+        )
+    with dbapi.connect(running.url) as connection, pytest.raises(dbapi.Error, match="SESSION_REQUIRED"):
+        connection.cursor().execute("USE lake.shop")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf], ids=str)
+def test_a_double_that_is_no_number_is_a_float(connection: Connection, value: float) -> None:
+    [row] = connection.query(f"SELECT double('{value}'), float('{value}'), array(double('{value}'))").rows()
+    assert list(map(repr, row)) == list(map(repr, (value, value, [value])))
+
+
+def test_a_query_whose_answer_did_not_come_is_canceled_by_its_request_id(connection: Connection) -> None:
+    request_id = uuid4()
+    sent = connection.submit(ENDLESS, request_id=request_id)
+    connection.cancel_request(request_id)
+    with pytest.raises(QueryCanceled):
+        connection.result(sent.query_id)
 
 
 def test_a_cursor_describes_and_fetches(running: RunningGateway) -> None:

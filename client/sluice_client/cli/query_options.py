@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,7 +21,14 @@ Parameters = Annotated[
 ]
 Catalog = Annotated[str | None, typer.Option("--catalog", help="for names without a catalog")]
 Schema = Annotated[str | None, typer.Option("--schema", help="for names without a schema")]
-RowLimit = Annotated[int | None, typer.Option("--row-limit", min=0, help="rows of the result at most")]
+RowLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--row-limit",
+        metavar="ROWS",
+        help="rows of the result at most; max: as many as the gateway's operator allows",
+    ),
+]
 TimeoutOption = Annotated[
     str | None, typer.Option("--timeout", metavar="DURATION", help="ends the query: 30, 30s, 500ms, 5m")
 ]
@@ -31,6 +38,22 @@ Tags = Annotated[
 ]
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def row_limit_of(text: str) -> int | Literal["MAX"]:
+    """Returns a number of rows, or the word for the operator's bound.
+
+    >>> row_limit_of("10"), row_limit_of("max")
+    (10, 'MAX')
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if text.strip().upper() == "MAX":
+        return "MAX"
+    if not (text.strip().isascii() and text.strip().isdecimal()):
+        raise ValueError(f"--row-limit is a number of rows, or max, not {text!r}")
+    return int(text)
 
 
 def seconds_of(text: str) -> float:

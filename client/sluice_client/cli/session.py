@@ -12,6 +12,7 @@ from sluice_client.calls import Flow
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.exits import WrongUsage
 from sluice_client.cli.profiles import DEFAULT_URL, Profile, config_file, read_profile, read_token
+from sluice_client.cli.shared_session import SharedSession
 from sluice_client.connecting import Connected, ConnectOptions, connected
 from sluice_client.drivers.http_settings import checked_url
 from sluice_client.drivers.sync_driver import SyncDriver
@@ -27,12 +28,13 @@ _TIMEOUTS = Timeouts(query_s=7 * 24 * 3600.0)
 
 
 class Session:
-    """Runs the flows of the client. `with` closes its connections."""
+    """Runs the flows of the client. `with` closes its connections, and ends the session of its statements."""
 
     def __init__(self, chosen: Connected) -> None:
         self._driver = SyncDriver(chosen.http)
         self.context: Context = chosen.context
         self.defaults: QueryDefaults = chosen.defaults
+        self.shared = SharedSession(chosen.context, chosen.defaults)
 
     def run(self, flow: Flow[T]) -> T:
         """Returns the flow's result.
@@ -48,7 +50,10 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._driver.close()
+        try:
+            self._driver.run(self.shared.end())
+        finally:
+            self._driver.close()
 
 
 def open_session(options: ConnectionOptions, environment: Mapping[str, str] = os.environ) -> Session:

@@ -14,12 +14,15 @@ from tests.client.gateways import Served
 HEAVY_AT_START = (
     *("pyarrow", "numpy", "pandas", "polars", "duckdb"),
     *("httpx", "httpcore", "h11", "ssl", "asyncio", "anyio"),
-    *("pydantic", "pydantic_settings", "fastapi", "starlette", "uvicorn", "structlog", "orjson"),
+    *("pydantic_settings", "fastapi", "starlette", "uvicorn", "structlog", "orjson"),
     *("pyspark", "py4j", "pyiceberg", "sqlalchemy", "psycopg", "redis", "sqlglot", "opentelemetry"),
     *("rich.console", "rich.table", "prompt_toolkit", "IPython", "cryptography"),
     *("service", "spark_session", "migrations", "api.bootstrap", "api.http"),
 )
-"""What a command imports when it runs, if it needs it, and never before."""
+"""What a command imports when it runs, if it needs it, and never before.
+
+Typer itself imports pydantic for the arguments of a command.
+"""
 HEAVY_AT_WORK = ("pyarrow", "numpy", "pandas", "polars", "prompt_toolkit", "IPython", "service", "api")
 """What no command of the client needs that prints text."""
 PROGRAMS = {"sluice": "api.cli", "sluice-client": "sluice_client.cli.command_line"}

@@ -67,8 +67,7 @@ def _format(text: str) -> Format:
 def _describe(name: str, session: Session, manner: Manner, output: Output) -> None:
     """Describes the table of this name, in the schema of the statements if it has no other."""
     name = name.replace("`", "")
-    catalog = manner.options.get("catalog", session.defaults.catalog)
-    schema = manner.options.get("schema", session.defaults.schema)
+    catalog, schema = session.run(session.shared.place(manner.options)) if name else (None, None)
     parts = name.split(".") if name else []
     context = [part for part in (catalog, schema) if part]
     has_full_name = (

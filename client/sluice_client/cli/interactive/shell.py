@@ -73,6 +73,5 @@ def run_text(text: str, session: Session, manner: Manner, output: Output) -> Man
 
 def _run(statement: Statement, session: Session, manner: Manner, output: Output) -> None:
     # A person sees the rows that there are.
-    run_statement(
-        session, Source(statement.sql, statement.first_line), replace(manner, is_cut_allowed=True), output
-    )
+    chosen = replace(manner, is_cut_allowed=True, has_others=True)
+    run_statement(session, Source(statement.sql, statement.first_line), chosen, output)

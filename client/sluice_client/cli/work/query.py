@@ -9,7 +9,7 @@ from pathlib import Path
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.exits import WrongUsage
 from sluice_client.cli.formats.row_format import Format
-from sluice_client.cli.query_options import seconds_of, tags_of
+from sluice_client.cli.query_options import row_limit_of, seconds_of, tags_of
 from sluice_client.cli.query_parameters import query_parameters
 from sluice_client.cli.session import Session, open_session
 from sluice_client.cli.work.run_sql import run_sql, sql_text
@@ -26,7 +26,7 @@ class QueryArguments:
     parameters: Sequence[str] = ()
     catalog: str | None = None
     schema: str | None = None
-    row_limit: int | None = None
+    row_limit: str | None = None
     timeout: str | None = None
     tags: Sequence[str] = ()
     format: str | None = None
@@ -91,9 +91,9 @@ def query_options(arguments: QueryArguments) -> QueryOptions:
         found["catalog"] = arguments.catalog
     if arguments.schema is not None:
         found["schema"] = arguments.schema
-    if arguments.row_limit is not None:
-        found["row_limit"] = arguments.row_limit
     try:
+        if arguments.row_limit is not None:
+            found["row_limit"] = row_limit_of(arguments.row_limit)
         if arguments.timeout is not None:
             found["timeout_s"] = seconds_of(arguments.timeout)
         if arguments.tags:

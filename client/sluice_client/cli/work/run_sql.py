@@ -57,6 +57,7 @@ def run_sql(
         chosen = replace(manner, format=chosen_format(asked, path, is_screen=output.is_screen))
         if len(found) > 1:
             _check_several(len(found), chosen)
+        chosen = replace(chosen, has_others=len(found) > 1)
         for number, statement in enumerate(found):
             if number:
                 _separate(chosen.format, output)

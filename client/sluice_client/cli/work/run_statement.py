@@ -15,15 +15,16 @@ from sluice_client.cli.source import InSource, Source
 from sluice_client.cli.terminal.safe_text import counted
 from sluice_client.cli.terminal.screen import is_terminal, note, style_of
 from sluice_client.cli.work.write_result import write_result
-from sluice_client.errors import SluiceError
+from sluice_client.errors import GatewayError, SessionExpired, SluiceError
 from sluice_client.options import QueryOptions
 from sluice_client.progress.steps import Progress, Silent, waiting
 from sluice_client.progress.terminal import TerminalLine
 from sluice_client.query.query_answer import Manifest, QueryStatus
 from sluice_client.query.query_request import QueryRequest
-from sluice_client.query.run_query import run_query
+from sluice_client.query.run_query import Watch, run_query
 
 DEFAULT_MAX_ROWS = 1000
+_NEEDS_SESSION = "SESSION_REQUIRED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,8 @@ class Manner:
     max_rows: int = DEFAULT_MAX_ROWS
     is_quiet: bool = False
     """Without progress and summary."""
+    has_others: bool = False
+    """Whether other statements follow, so that a change of a session means something to them."""
     is_cut_allowed: bool = False
     """Whether a program may get rows that the gateway cut at a bound of its own."""
 
@@ -50,9 +53,8 @@ def run_statement(session: Session, source: Source, manner: Manner, output: Outp
     is_shown = is_terminal(sys.stderr) and not manner.is_quiet
     progress: Progress = TerminalLine(sys.stderr) if is_shown else Silent()
     try:
-        asked = session.defaults.request(source.sql, manner.parameters or None, manner.options)
         watch = (lambda status: progress.show(waiting(status))) if is_shown else None
-        status = session.run(run_query(asked, session.context, watch))
+        asked, status = _run(session, source.sql, manner, watch)
         progress.close()
         manifest = status.manifest
         assert manifest is not None, "it has succeeded"
@@ -66,6 +68,22 @@ def run_statement(session: Session, source: Source, manner: Manner, output: Outp
     output.stream.flush()
     if not manner.is_quiet:
         note(style_of(sys.stderr).dim(", ".join(_summary(status, manifest, is_cut=is_cut))))
+
+
+def _run(session: Session, sql: str, manner: Manner, watch: Watch | None) -> tuple[QueryRequest, QueryStatus]:
+    """Runs a statement. If it needs a session that others may share, it is begun, and it runs in it."""
+    asked = session.shared.request(sql, manner.parameters or None, manner.options)
+    try:
+        return asked, session.run(run_query(asked, session.context, watch))
+    except SessionExpired:
+        session.shared.forget()
+        raise
+    except GatewayError as error:
+        if error.code != _NEEDS_SESSION or not manner.has_others or session.shared.has_begun:
+            raise
+    session.run(session.shared.begin(manner.options))
+    asked = session.shared.request(sql, manner.parameters or None, manner.options)
+    return asked, session.run(run_query(asked, session.context, watch))
 
 
 def _check_whole(manifest: Manifest, manner: Manner, *, is_cut: bool) -> None:
