@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from sluice_client.reported_problem import Fault
     from sluice_client.results.async_result import AsyncResult
     from sluice_client.results.result import Result
+    from sluice_client.session_calls import SessionState
     from sluice_client.sessions.async_session import AsyncSession
     from sluice_client.sessions.session import Session
-    from sluice_client.sessions.session_calls import SessionState
     from sluice_client.settings import Bounds, RetryPolicy, Timeouts
 
 __all__ = [
@@ -125,7 +125,7 @@ _ELSEWHERE = {
     "Reused": "query.queue_place",
     "SchemaList": "listing.catalogs",
     "Session": "sessions.session",
-    "SessionState": "sessions.session_calls",
+    "SessionState": "session_calls",
     "TableDescription": "listing.tables",
     "TableList": "listing.tables",
     "Timeouts": "settings",

@@ -26,8 +26,8 @@ from sluice_client.progress.choose import choose_progress
 from sluice_client.query.query_answer import QueryStatus
 from sluice_client.query.run_query import await_query, cancel_query, cancel_request, get_query
 from sluice_client.results.async_result import AsyncResult
+from sluice_client.session_calls import SessionOptions
 from sluice_client.sessions.async_session import AsyncSession
-from sluice_client.sessions.session_calls import SessionOptions
 
 
 def connect_async(

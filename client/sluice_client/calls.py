@@ -108,6 +108,15 @@ Command: TypeAlias = Request | Pause
 Flow: TypeAlias = Generator[Command, Answer | None, T]
 
 
+def milliseconds(seconds: float) -> str:
+    """Returns a duration as the gateway reads it.
+
+    >>> milliseconds(2.5)
+    '2500ms'
+    """
+    return f"{round(seconds * 1000)}ms"
+
+
 def send(request: Request) -> Flow[Answer]:
     """Sends a request once.
 

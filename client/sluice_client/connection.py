@@ -25,8 +25,8 @@ from sluice_client.query.query_answer import QueryStatus
 from sluice_client.query.run_query import await_query, cancel_query, cancel_request, get_query
 from sluice_client.querying import Querying
 from sluice_client.results.result import Result
+from sluice_client.session_calls import SessionOptions
 from sluice_client.sessions.session import Session
-from sluice_client.sessions.session_calls import SessionOptions
 
 
 def connect(

@@ -10,7 +10,7 @@ from uuid import UUID
 from sluice_client.ingest.ingest_request import OnError, Wait, WriteSchema
 from sluice_client.query.parameters import Parameters
 from sluice_client.query.query_request import QueryRequest
-from sluice_client.sessions.session_calls import SessionOptions
+from sluice_client.session_calls import SessionOptions
 
 
 class QueryOptions(TypedDict, total=False):

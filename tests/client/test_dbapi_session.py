@@ -8,7 +8,7 @@ import pytest
 
 from service.errors import SessionNotFound
 from sluice_client import dbapi
-from sluice_client.sessions.session_calls import SessionOptions
+from sluice_client.session_calls import SessionOptions
 from tests.client.gateways import Served
 
 

@@ -12,7 +12,7 @@ from sluice_client.errors import SluiceError
 from sluice_client.options import QueryDefaults, QueryOptions
 from sluice_client.query.query_request import QueryRequest
 from sluice_client.retries import Context
-from sluice_client.sessions.session_calls import SessionOptions, create_session, end_session, get_session
+from sluice_client.session_calls import SessionOptions, create_session, end_session, get_session
 
 _PLACE = ("catalog", "schema")
 

@@ -17,8 +17,8 @@ from sluice_client.dbapi.cursor import Cursor
 from sluice_client.errors import SluiceError
 from sluice_client.options import QueryOptions
 from sluice_client.querying import Querying
+from sluice_client.session_calls import SessionOptions
 from sluice_client.sessions.session import Session
-from sluice_client.sessions.session_calls import SessionOptions
 
 
 def connect(

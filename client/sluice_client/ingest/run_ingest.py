@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from sluice_client.calls import Body, Flow, Request, pause
+from sluice_client.calls import Body, Flow, Request, milliseconds, pause
 from sluice_client.errors import TimedOut
 from sluice_client.ingest.ingest_answer import IngestResult, ingest_failure, ingest_result
 from sluice_client.ingest.ingest_request import IngestRequest
-from sluice_client.query.query_request import milliseconds
 from sluice_client.retries import Context, retried
 
 _FIRST_LOOK_S, _LAST_LOOK_S = 0.2, 5.0

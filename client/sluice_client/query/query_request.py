@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
-from sluice_client.calls import JsonBody
+from sluice_client.calls import JsonBody, milliseconds
 from sluice_client.errors import DataNotSupported
 from sluice_client.query.parameters import Parameters, json_parameters
 
@@ -67,15 +67,6 @@ class QueryRequest:
             "dynamicFiltering": dict(self.dynamic_filtering),
         }
         return {name: value for name, value in asked.items() if value not in (None, {}, [])}
-
-
-def milliseconds(seconds: float) -> str:
-    """Returns a duration as the gateway reads it.
-
-    >>> milliseconds(2.5)
-    '2500ms'
-    """
-    return f"{round(seconds * 1000)}ms"
 
 
 def _body(values: Mapping[str, Any]) -> JsonBody:

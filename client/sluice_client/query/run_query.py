@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
-from sluice_client.calls import Flow, Request, pause, send
+from sluice_client.calls import Flow, Request, milliseconds, pause, send
 from sluice_client.error_classes import error_of
 from sluice_client.errors import GatewayError, QueryFailed, SluiceError, TimedOut
 from sluice_client.problems import explain_url
 from sluice_client.query.query_answer import QueryStatus, query_status
-from sluice_client.query.query_request import QueryRequest, milliseconds
+from sluice_client.query.query_request import QueryRequest
 from sluice_client.reported_problem import Problem
 from sluice_client.retries import Context, is_transient, retried
 

@@ -15,7 +15,7 @@ from sluice_client.options import QueryDefaults
 from sluice_client.progress.steps import Progress
 from sluice_client.querying import Querying
 from sluice_client.retries import Context
-from sluice_client.sessions.session_calls import (
+from sluice_client.session_calls import (
     SessionOptions,
     SessionState,
     create_session,

@@ -98,12 +98,17 @@ def test_a_query_has_a_state(cli: Cli, gateway: Served) -> None:
 
 def test_progress_and_place_are_shown_if_the_gateway_says_them() -> None:
     running = {"state": "RUNNING", "error": None, "queuedMs": 0, "elapsedMs": 9000}
-    more = {"progress": {"percent": 41.7}, "queue": {"position": 3}}
-    with hostile(answer(json.dumps(query_answer(status=running, manifest=None) | more).encode())) as server:
+    running |= {
+        "progress": {"percent": 41.7},
+        "queue": {"position": 3, "estimatedWaitMs": 1800, "group": "global"},
+    }
+    with hostile(answer(json.dumps(query_answer(status=running, manifest=None)).encode())) as server:
         ended = Cli(server.url).run("status", NOBODY)
         found = json.loads(Cli(server.url).run("status", NOBODY, "--json").out)
-    assert ended.out == f"query {query_answer()['queryId']}: running for 9 s, place 3 in the queue, 42 %\n"
-    assert (found["percent"], found["queuePosition"]) == (41.7, 3)
+    place = "place 3 in the queue, about 2 s to wait"
+    assert ended.out == f"query {query_answer()['queryId']}: running for 9 s, {place}, 42 %\n"
+    assert found["percent"] == 41.7
+    assert (found["queuePosition"], found["estimatedWaitMs"], found["resourceGroup"]) == (3, 1800, "global")
 
 
 @pytest.mark.parametrize(("state", "code"), [("COMMITTED", 0), ("ACCEPTED", 0), ("FAILED", 1)])
