@@ -97,7 +97,7 @@ class AsyncConnection(AsyncQuerying, AsyncBrowsing):
         """Returns a session, which `async with` creates and ends.
 
         Its queries share a catalog, a schema, settings and temporary views, which statements such as `USE`
-        and `SET` change. What is left out is the connection's own.
+        and `SET` change. The connection's own values count for those that are left out.
 
         Args:
             options: see `SessionOptions`.

@@ -113,7 +113,7 @@ class Connection(Querying, Browsing):
         """Returns a session, which `with` creates and ends.
 
         Its queries share a catalog, a schema, settings and temporary views, which statements such as `USE`
-        and `SET` change. What is left out is the connection's own.
+        and `SET` change. The connection's own values count for those that are left out.
 
         Args:
             options: see `SessionOptions`.

@@ -17,7 +17,7 @@ from sluice_client.retries import Context, retried
 
 
 class SessionOptions(TypedDict, total=False):
-    """The values that a session begins with. What is left out is the connection's, or the gateway's."""
+    """The values that a session begins with. Others are the connection's, or the gateway's."""
 
     catalog: str
     """For names without a catalog."""

@@ -1,4 +1,4 @@
-"""Tests what is said of a query that waits, and of one whose result is an earlier one's."""
+"""Tests the place of a query that waits, and the earlier query whose result another one has."""
 
 from __future__ import annotations
 

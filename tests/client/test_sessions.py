@@ -80,7 +80,7 @@ def test_a_session_that_the_gateway_ended_is_an_error_of_its_own(
             with pytest.raises(SessionExpired) as raised:
                 call()
             assert (raised.value.code, raised.value.status) == ("SESSION_NOT_FOUND", 404)
-    # Its end is no error: it is not there, as it should be.
+    # Its end raises nothing, since the gateway has ended it.
     assert len(gateway.queries.by_id) == 1
 
 

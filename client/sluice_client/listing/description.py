@@ -23,7 +23,7 @@ class ParameterType:
 
 @dataclass(frozen=True, slots=True)
 class QueryDescription:
-    """What a query would return, and what it takes."""
+    """The columns of a query's result, and its parameters."""
 
     columns: tuple[Column, ...]
     parameters: tuple[ParameterType, ...]

@@ -19,12 +19,12 @@ HEAVY_AT_START = (
     *("rich.console", "rich.table", "prompt_toolkit", "IPython", "cryptography"),
     *("service", "spark_session", "migrations", "api.bootstrap", "api.http"),
 )
-"""What a command imports when it runs, if it needs it, and never before.
+"""Modules that a command imports when it runs, if it needs them, and never before.
 
 Typer itself imports pydantic for the arguments of a command.
 """
 HEAVY_AT_WORK = ("pyarrow", "numpy", "pandas", "polars", "prompt_toolkit", "IPython", "service", "api")
-"""What no command of the client needs that prints text."""
+"""Modules that no command of the client needs to print text."""
 PROGRAMS = {"sluice": "api.cli", "sluice-client": "sluice_client.cli.command_line"}
 
 

@@ -87,7 +87,7 @@ class PostgresReplicas:
             return {row.query_id: _open_query(row) for row in connection.execute(statement)}
 
     def find_request(self, caller: str, request_id: UUID) -> OpenQuery | None:
-        """Implements `OpenRequests`. Of several queries, the newest counts."""
+        """Implements `OpenRequests`. The newest of several queries counts."""
         row = OPEN_QUERIES.c
         asked = select(row.query_id).where(row.caller == storable(caller), row.request_id == request_id)
         with self._transaction() as connection:
