@@ -141,6 +141,33 @@ def test_an_ingest_whose_commit_takes_too_long_goes_on() -> None:
     assert 5 < sum(time.pauses) <= 10
 
 
+def test_a_commit_is_awaited_in_one_request_if_the_gateway_waits() -> None:
+    time = FakeTime()
+    accepted, committed = (json.dumps(ingest_answer(state)).encode() for state in ("ACCEPTED", "COMMITTED"))
+    with (
+        hostile(answer(accepted, 202), answer(committed)) as server,
+        connect(server.url, now=time.now, sleep=time.sleep, timeouts=Timeouts(commit_s=7)) as connection,
+    ):
+        assert connection.ingest("lake.logs.events", [{"user_id": 1}]).state == "COMMITTED"
+    assert time.pauses == []
+    assert len(server.requests) == 2
+    # No longer than the caller waits, and than one request may take.
+    assert b"waitTimeout=7000ms" in server.requests[1]
+
+
+def test_a_gateway_that_does_not_wait_for_a_commit_is_not_asked_all_the_time() -> None:
+    time = FakeTime()
+    accepted, committed = (json.dumps(ingest_answer(state)).encode() for state in ("ACCEPTED", "COMMITTED"))
+    answers = [answer(accepted, 202)] * 4
+    with (
+        hostile(*answers, answer(committed)) as server,
+        connect(server.url, now=time.now, sleep=time.sleep) as connection,
+    ):
+        assert connection.ingest("lake.logs.events", [{"user_id": 1}]).state == "COMMITTED"
+    assert time.pauses == [0.2, 0.4, 0.8]
+    assert b"waitTimeout=20000ms" in server.requests[1]
+
+
 def test_an_ingest_that_fails_after_its_acceptance_is_an_error() -> None:
     accepted, failed = (json.dumps(ingest_answer(state)).encode() for state in ("ACCEPTED", "FAILED"))
     with (

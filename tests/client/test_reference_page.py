@@ -14,6 +14,7 @@ from sluice_client.connecting import ConnectOptions
 from sluice_client.ingest.choose_body import choose_body
 from sluice_client.ingest.file_types import CONTENT_TYPES
 from sluice_client.options import IngestOptions, QueryOptions
+from sluice_client.session_calls import SessionOptions
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "python-client.md").read_text("utf-8")
 EXPORTED = [getattr(sluice_client, name) for name in sluice_client.__all__]
@@ -29,7 +30,7 @@ def test_every_error_is_named(name: str) -> None:
     assert f"`{name}`" in PAGE
 
 
-@pytest.mark.parametrize("options", [ConnectOptions, QueryOptions, IngestOptions])
+@pytest.mark.parametrize("options", [ConnectOptions, QueryOptions, IngestOptions, SessionOptions])
 def test_every_option_is_named(options: type) -> None:
     assert [name for name in options.__annotations__ if f"`{name}`" not in PAGE] == []
 
