@@ -97,8 +97,11 @@ def test_a_query_has_a_state(cli: Cli, gateway: Served) -> None:
 
 
 def test_progress_and_place_are_shown_if_the_gateway_says_them() -> None:
-    running = {"state": "RUNNING", "error": None, "queuedMs": 0, "elapsedMs": 9000}
-    running |= {
+    running = {
+        "state": "RUNNING",
+        "error": None,
+        "queuedMs": 0,
+        "elapsedMs": 9000,
         "progress": {"percent": 41.7},
         "queue": {"position": 3, "estimatedWaitMs": 1800, "group": "global"},
     }

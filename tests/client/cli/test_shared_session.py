@@ -16,9 +16,7 @@ from tests.client.gateways import Served
 def sent(gateway: Served) -> list[tuple[str, UUID | None, str | None]]:
     """Returns the text of each statement, its session and its catalog."""
     requests = [query.request for query in gateway.queries.by_id.values()]
-    return [
-        (request.sql, request.session and request.session.session_id, request.catalog) for request in requests
-    ]
+    return [(each.sql, each.session.session_id if each.session else None, each.catalog) for each in requests]
 
 
 def check_ended(gateway: Served, session_id: UUID | None) -> None:
