@@ -48,6 +48,24 @@ BY_CODE: Mapping[str, type[GatewayError]] = {
     **dict.fromkeys(("WRITE_SCHEMA_INVALID", "SCHEMA_MISMATCH", "CREATION_INVALID"), SchemaInvalid),
     **dict.fromkeys(("TABLE_CHANGED", "UPSERT_NOT_POSSIBLE", "COMMITTABLE_UNREADABLE"), IngestFailed),
 }
+IN_STATE: Mapping[str, type[GatewayError]] = {
+    "TABLE_NOT_FOUND": NotFound,
+    "SESSION_VIEW_NOT_FOUND": NotFound,
+    **dict.fromkeys(("STATEMENT_NOT_ALLOWED", "TABLE_ACCESS_DENIED", "VIEW_CHANGED"), NotAllowed),
+    **dict.fromkeys(
+        ("SESSION_REQUIRED", "SESSION_SETTING_REFUSED", "SESSION_TOO_LARGE", "TABLE_UNREADABLE"),
+        RequestInvalid,
+    ),
+    **dict.fromkeys(("QUOTA_EXHAUSTED", "TOO_MANY_QUERIES"), TooBusy),
+    **dict.fromkeys(
+        (
+            *("CATALOG_DOWN", "ENGINE_NOT_READY", "FILTER_CACHE_DOWN", "GATEWAY_BUSY", "METRICS_STORE_DOWN"),
+            *("PART_DOWN", "POLICIES_DOWN", "QUERY_QUARANTINED", "SHUTTING_DOWN", "STORAGE_DOWN"),
+        ),
+        Unavailable,
+    ),
+}
+"""Codes of queries that were accepted: their errors are found in a state, which has no HTTP status."""
 BY_STATUS: Mapping[int, type[GatewayError]] = {
     401: NotAuthenticated,
     403: NotAllowed,
@@ -64,11 +82,15 @@ def class_of(problem: Problem) -> type[GatewayError]:
     'SqlInvalid'
     >>> class_of(Problem(code="A_NEW_ONE", detail="", status=503)).__name__
     'Unavailable'
+    >>> class_of(Problem(code="TABLE_NOT_FOUND", detail="")).__name__
+    'NotFound'
     """
     if problem.code in BY_CODE:
         return BY_CODE[problem.code]
     if problem.ingest_id is not None:
         return IngestFailed
+    if problem.status is None and problem.code in IN_STATE:
+        return IN_STATE[problem.code]
     status = problem.status or 500
     by_class = RequestInvalid if 400 <= status < 500 else GatewayFault
     return BY_STATUS.get(status, by_class)

@@ -14,7 +14,7 @@ import sluice_client
 from api.http.problems import http_errors
 from service import errors as gateway
 from service.errors import GatewayError
-from sluice_client.error_classes import BY_CODE, BY_STATUS, class_of, error_of
+from sluice_client.error_classes import BY_CODE, BY_STATUS, IN_STATE, class_of, error_of
 from sluice_client.reported_problem import Problem
 
 CLIENT = Path(sluice_client.__file__).parents[1]
@@ -66,6 +66,13 @@ def test_every_error_of_the_gateway_has_a_class_that_says_what_to_do(code: str, 
     assert issubclass(kind, sluice_client.GatewayError)
     is_known = code in BY_CODE or status in BY_STATUS
     assert (kind is sluice_client.GatewayFault) == (status >= 500 and not is_known)
+
+
+@pytest.mark.parametrize("code", sorted(IN_STATE))
+def test_an_error_has_one_class_whether_an_answer_or_a_state_reports_it(code: str) -> None:
+    [status] = {status for known, status in _codes() if known == code}
+    in_answer, in_state = (class_of(Problem(code=code, detail="", status=each)) for each in (status, None))
+    assert in_state is in_answer
 
 
 def test_every_code_that_has_a_class_is_one_of_the_gateways() -> None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from service.errors import EngineLost, QueryFailed, ReplicaLost
+from service.errors import EngineLost, QueryFailed, ReplicaLost, TableNotFound
 from sluice_client import (
     Connection,
     ConnectionClosed,
@@ -117,6 +117,17 @@ def test_a_failure_that_is_found_later_is_the_same_error(gateway: Served, connec
         connection.result(sent.query_id)
     assert raised.value.query_id == sent.query_id
     assert isinstance(connection.status(sent.query_id).error, errors.QueryFailed)
+
+
+def test_a_missing_table_that_is_found_later_is_the_same_error(
+    gateway: Served, connection: Connection
+) -> None:
+    gateway.queries.failures["SELECT 1"] = TableNotFound("lake.shop.nope")
+    gateway.queries.unfinished.add("SELECT 1")
+    sent = connection.submit("SELECT 1")
+    gateway.queries.finish(sent.query_id)
+    with pytest.raises(NotFound, match="TABLE_NOT_FOUND"):
+        connection.result(sent.query_id)
 
 
 def test_a_query_can_be_sent_awaited_and_canceled(gateway: Served, connection: Connection) -> None:
