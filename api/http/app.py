@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import structlog
@@ -17,7 +17,8 @@ from api.http.app_context import AppContext
 from api.http.auditing.middleware import Auditing
 from api.http.authentication.authenticator import Sent
 from api.http.authentication.building import authenticator_of
-from api.http.authentication.middleware import Authentication, NoteFailure
+from api.http.authentication.logins import Logins, NoteFailure
+from api.http.authentication.middleware import Authentication
 from api.http.authentication.process_clock import ProcessClock
 from api.http.bodies.body_limit import BodyLimit
 from api.http.bodies.body_pace import BodyPace
@@ -33,6 +34,7 @@ from api.http.middleware.request_metrics import RequestMetrics
 from api.http.middleware.security_headers import SecurityHeaders
 from api.http.openapi import describe
 from api.http.problems.problems import install_problems
+from api.http.protocol_servers import ProtocolEdge, ProtocolFactory, ProtocolServer
 from api.http.routes import (
     api_keys,
     audit,
@@ -70,6 +72,7 @@ def create_app(
     on_failed_start: OnFailedStart | None = None,
     verifier: TokenVerifier | None = None,
     clock: Clock | None = None,
+    protocols: Sequence[ProtocolFactory] = (),
 ) -> FastAPI:
     """Creates the app over the gateway that the factory builds.
 
@@ -81,13 +84,17 @@ def create_app(
             process.
         verifier: verifies the access tokens of `oidc_issuers`. Without it, all of them are refused.
         clock: the time by which credentials expire. Without it, the machine's clock counts.
+        protocols: make the servers of other protocols, which start and stop with the app.
     """
     access = GatewayAccess(gateway_factory, on_failed_start or _log_failed_start, _access_bounds(settings))
+    servers: list[ProtocolServer] = []
     app = FastAPI(
         title="Sluice",
         version=version_of(),
         description="SQL over HTTP for lakehouses, and an explanation of what every scan read.",
-        lifespan=functools.partial(_life, access=access, is_awaited=settings.listen_when_ready),
+        lifespan=functools.partial(
+            _life, access=access, servers=servers, is_awaited=settings.listen_when_ready
+        ),
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
@@ -100,10 +107,16 @@ def create_app(
     clock = clock or ProcessClock()
     authenticator = authenticator_of(settings, access, clock, verifier)
     failed_logins = FailedLogins(clock)
+    logins = Logins(
+        authenticator,
+        metrics_of_process.authentication,
+        _noting_failures(access, failed_logins) if settings.audit else None,
+    )
+    waiting = Waiting()
     app.state.app_context = AppContext(
         settings=settings,
         access=access,
-        waiting=Waiting(),
+        waiting=waiting,
         process_metrics=metrics_of_process,
         event_streams=event_streams,
         forget_key=authenticator.forget_key,
@@ -125,6 +138,16 @@ def create_app(
     if settings.has_authentication:
         # Otherwise nobody is an administrator.
         app.include_router(policies.router)
+    edge = ProtocolEdge(
+        settings=settings,
+        access=access,
+        logins=logins,
+        waiting=waiting,
+        clock=clock,
+        shown_statement=shown_statement(settings),
+        registry=metrics_of_process.registry,
+    )
+    _add_protocols(app, [factory(edge) for factory in protocols], servers, access)
     # The package has its own copy of Swagger UI: FastAPI's page loads it from a CDN, which many users cannot
     # reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)
@@ -146,12 +169,7 @@ def create_app(
         app.add_middleware(FairShares, shares=shares)
     if settings.audit:
         app.add_middleware(Auditing, access=access, clock=clock, failed_logins=failed_logins)
-    app.add_middleware(
-        Authentication,
-        authenticator=authenticator,
-        metrics=metrics_of_process.authentication,
-        note_failure=_noting_failures(access, failed_logins) if settings.audit else None,
-    )
+    app.add_middleware(Authentication, logins=logins)
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)
     app.add_middleware(SecurityHeaders, has_tls=settings.has_tls)
@@ -182,12 +200,31 @@ def _noting_failures(access: GatewayAccess, failed_logins: FailedLogins) -> Note
     return note
 
 
+def _add_protocols(
+    app: FastAPI, made: Sequence[ProtocolServer], servers: list[ProtocolServer], access: GatewayAccess
+) -> None:
+    for server in made:
+        servers.append(server)
+        access.watch(server.health)
+        if server.router is not None:
+            app.include_router(server.router)
+
+
 @asynccontextmanager
-async def _life(_app: FastAPI, access: GatewayAccess, *, is_awaited: bool) -> AsyncIterator[None]:
+async def _life(
+    _app: FastAPI, access: GatewayAccess, servers: Sequence[ProtocolServer], *, is_awaited: bool
+) -> AsyncIterator[None]:
     access.open()
     if is_awaited:
         await access.opened()
+    try:
+        for server in servers:
+            await server.start()
+    except CannotStart as error:
+        access.fail(error)
     yield
+    for server in servers:
+        await server.stop()
     await access.close()
 
 

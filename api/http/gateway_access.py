@@ -68,6 +68,7 @@ class GatewayAccess:
         # In threads of their own, so that they are answered while every other thread waits for a catalog.
         self._probes: SingleFlight[str, Readiness] = SingleFlight()
         self._builders = CapacityLimiter(1)
+        self._listeners: list[Callable[[], PartHealth | None]] = []
 
     @property
     def gateway(self) -> Gateway:
@@ -139,7 +140,17 @@ class GatewayAccess:
             return _engine_is(PartState.STARTING, "The engine is starting.")
         # Requests that come during a probe share its answer: a part that hangs does not build a queue.
         probe = self._probes.start("readiness", self._gateway.readiness)
-        return await asyncio.shield(asyncio.wrap_future(probe))
+        found = await asyncio.shield(asyncio.wrap_future(probe))
+        listeners = (health() for health in self._listeners)
+        return Readiness((*found.parts, *(part for part in listeners if part is not None)))
+
+    def watch(self, health: Callable[[], PartHealth | None]) -> None:
+        """Adds a listener of another protocol to the parts that `readiness` reports."""
+        self._listeners.append(health)
+
+    def fail(self, error: CannotStart) -> None:
+        """Ends the process, because another part of its start has failed."""
+        self._on_failed_start(error)
 
     def open(self) -> None:
         """Begins to build the gateway in a thread."""

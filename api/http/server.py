@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import cast
@@ -28,6 +28,7 @@ from api.http.connections.handshakes import TlsServer
 from api.http.connections.protocol import BoundedProtocol
 from api.http.connections.unread_answers import UnreadAnswers
 from api.http.gateway_access import GatewayFactory
+from api.http.protocol_servers import ProtocolFactory
 from api.http.stopping_server import ANSWERING_S, Server
 from api.http.tls.certificate_files import CertificateFiles
 from api.http.tls.reloading_context import ReloadingContext
@@ -50,6 +51,7 @@ def serve(
     on_listening: Callable[[str], None] = lambda _: None,
     on_stopping: Callable[[], None] = lambda: None,
     verifier: TokenVerifier | None = None,
+    protocols: Sequence[ProtocolFactory] = (),
 ) -> None:
     """Serves until SIGINT or SIGTERM, then waits for queries in progress, within the operator's bound.
 
@@ -62,6 +64,7 @@ def serve(
         on_listening: called with the server's URL as soon as it accepts connections.
         on_stopping: called as soon as the server begins to stop.
         verifier: of the access tokens of `oidc_issuers`.
+        protocols: make the servers of other protocols.
 
     Raises:
         CannotStart: the address cannot be bound, the files for TLS cannot be used, or the factory raised this
@@ -78,7 +81,7 @@ def serve(
         server.should_exit = True
 
     context = tls_context(settings)
-    app = create_app(settings, gateway_factory, on_failed_start=stop, verifier=verifier)
+    app = create_app(settings, gateway_factory, on_failed_start=stop, verifier=verifier, protocols=protocols)
     server = server_of(settings, app, on_stopping, context)
     with listening, signals_stop(server):
         if settings.listen_when_ready:

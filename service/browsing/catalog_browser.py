@@ -93,8 +93,15 @@ class CatalogBrowser:
         page = names[: query.limit]
         entries = [RelationEntry(name, kinds[name]) for name in page]
         if query.has_columns:
-            entries = self._with_columns(entries)
+            entries = self.with_columns(entries)
         return RelationPage(tuple(entries), len(names) > query.limit, missing)
+
+    def with_columns(self, entries: Sequence[RelationEntry]) -> list[RelationEntry]:
+        """Adds comments and columns to entries that were listed, as far as they are known now."""
+        tables = [TableAt(entry.name) for entry in entries if entry.kind is RelationKind.TABLE]
+        facts = self._catalogs.facts_of(tables) if tables else {}
+        until_ms = self._clock.elapsed_ms() + _VIEW_COLUMNS_WITHIN_MS
+        return [self._described(entry, facts, until_ms) for entry in entries]
 
     def accepted(self, facts: TableFacts, access: Access) -> Sequence[AcceptedColumn]:
         """Returns the columns of a table that filters are accepted on.
@@ -140,12 +147,6 @@ class CatalogBrowser:
         tables = self._catalogs.tables(entry.catalog, entry.schema).tables
         names = (*tables, *self._contents.views(entry.catalog, entry.schema))
         return any(may(access, Action.DESCRIBE, name) for name in names)
-
-    def _with_columns(self, entries: Sequence[RelationEntry]) -> list[RelationEntry]:
-        tables = [TableAt(entry.name) for entry in entries if entry.kind is RelationKind.TABLE]
-        facts = self._catalogs.facts_of(tables) if tables else {}
-        until_ms = self._clock.elapsed_ms() + _VIEW_COLUMNS_WITHIN_MS
-        return [self._described(entry, facts, until_ms) for entry in entries]
 
     def _described(
         self, entry: RelationEntry, facts: Mapping[TableAt, TableFacts], until_ms: int

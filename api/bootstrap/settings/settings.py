@@ -31,6 +31,7 @@ from api.bootstrap.settings.reuse import ReuseSettings
 from api.bootstrap.settings.sessions import SessionSettings
 from api.bootstrap.settings.sources import SourceSettings
 from api.bootstrap.settings.spark import EngineSettings
+from api.bootstrap.settings.sql_protocols import SqlProtocolSettings
 from api.bootstrap.settings.streams import StreamSettings
 from api.bootstrap.settings.supervision import SupervisionSettings
 from api.bootstrap.settings.tracing import TraceSettings
@@ -50,6 +51,7 @@ class Settings(
     QueryBoundSettings,
     QueryEventSettings,
     ReuseSettings,
+    SqlProtocolSettings,
     SessionSettings,
     QuerySettings,
     SupervisionSettings,

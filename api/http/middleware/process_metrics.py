@@ -46,6 +46,11 @@ class ProcessMetrics:
         )
         versions.labels(version_of(), version_of("pyspark"), platform.python_version()).set(1)
 
+    @property
+    def registry(self) -> CollectorRegistry:
+        """Where servers of other protocols register their metrics."""
+        return self._registry
+
     def exposition(self, is_ready: bool) -> bytes:
         """Returns all metrics in Prometheus' text format 0.0.4, without waiting for any part."""
         self._is_ready.set(is_ready)

@@ -24,7 +24,7 @@ def query_request(body: QueryBody, settings: Settings, session: SessionUse | Non
     faults = list(_faults(body, settings))
     if faults:
         raise InvalidRequest(faults)
-    catalog, schema = _place(body, settings, session)
+    catalog, schema = place_of(body.catalog, body.schema_, settings, session)
     return QueryRequest(
         sql=body.sql,
         parameters=_parameters(body),
@@ -56,14 +56,16 @@ def _reuse(asked: bool | str | None) -> ReuseChoice | None:
     return ReuseChoice.USE if asked else ReuseChoice.NEVER
 
 
-def _place(body: QueryBody, settings: Settings, session: SessionUse | None) -> tuple[str, str | None]:
+def place_of(
+    catalog: str | None, schema: str | None, settings: Settings, session: SessionUse | None
+) -> tuple[str, str | None]:
     """Returns the catalog and schema of names without one. A catalog comes with a schema of its own."""
-    if body.catalog is not None:
-        return body.catalog, body.schema_
+    if catalog is not None:
+        return catalog, schema
     if session is not None and session.values.catalog is not None:
-        return session.values.catalog, body.schema_ or session.values.schema
+        return session.values.catalog, schema or session.values.schema
     of_session = None if session is None else session.values.schema
-    return settings.default_catalog, body.schema_ or of_session or settings.default_schema
+    return settings.default_catalog, schema or of_session or settings.default_schema
 
 
 def _pruning(asked: DynamicFiltering) -> PruningRequest:

@@ -1,0 +1,6 @@
+"""What servers of SQL protocols share: login, sessions, statements and listings.
+
+A server gets credentials, texts and names from its clients, and brings back columns of Arrow, or failures of
+one code, one SQLSTATE and one sentence. The modules here ask the gateway in this process. They may import the
+HTTP edge, but no server of a protocol.
+"""
