@@ -182,8 +182,8 @@ def signals_stop(server: uvicorn.Server) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def bind(host: str, port: int, *, is_listening: bool = True) -> socket.socket:
-    """Returns a bound socket. Until it listens, connections are refused.
+def bind(host: str, port: int, *, is_listening: bool = True, setting: str = "SLUICE_PORT") -> socket.socket:
+    """Returns a bound socket. Until it listens, connections are refused. `setting` is that of the port.
 
     Raises:
         CannotStart: the port is taken, or the address is not one of this machine.
@@ -200,16 +200,16 @@ def bind(host: str, port: int, *, is_listening: bool = True) -> socket.socket:
     except OSError as error:
         if listening is not None:
             listening.close()
-        raise CannotStart(_cure(error, host, port)) from None
+        raise CannotStart(_cure(error, host, port, setting)) from None
     return listening
 
 
-def _cure(error: OSError, host: str, port: int) -> str:
+def _cure(error: OSError, host: str, port: int, setting: str) -> str:
     match error.errno:
         case errno.EADDRINUSE:
-            return f"Port {port} on {host} is taken: stop what listens there, or set SLUICE_PORT to another."
+            return f"Port {port} on {host} is taken: stop what listens there, or set {setting} to another."
         case errno.EACCES:
-            return f"Port {port} needs more rights than this process has: set SLUICE_PORT above 1023."
+            return f"Port {port} needs more rights than this process has: set {setting} above 1023."
         case _:
             return f"The gateway cannot listen on {host} ({error.strerror}): set SLUICE_HOST."
 

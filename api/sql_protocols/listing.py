@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -33,11 +33,15 @@ class NamePatterns:
 
 @dataclass(frozen=True, slots=True)
 class ListedColumn:
-    """A column of a table or view; the first has position 1."""
+    """A column of a table or view; the first has position 1.
+
+    `is_iceberg`: the name of its type is Iceberg's, as tables have it; that of a view is the engine's.
+    """
 
     relation: TableName
     position: int
     column: TableColumn
+    is_iceberg: bool = True
 
 
 class Listing:
@@ -89,7 +93,15 @@ class Listing:
             and table.fullmatch(entry.name.table)
         ]
         found = self._bounded(found)
-        return list(self._described(found)) if has_columns else found
+        return self.described(found) if has_columns else found
+
+    def described(self, entries: Sequence[RelationEntry]) -> Sequence[RelationEntry]:
+        """Adds comments and columns to entries, as far as they are known now."""
+        browser = self._gateway().browser
+        found: list[RelationEntry] = []
+        for start in range(0, len(entries), _COLUMNS_AT_ONCE):
+            found += browser.with_columns(entries[start : start + _COLUMNS_AT_ONCE])
+        return found
 
     def columns(self, caller: ProtocolCaller, asked: NamePatterns) -> Sequence[ListedColumn]:
         """Returns the columns of tables and views, in order of name and position."""
@@ -98,7 +110,8 @@ class Listing:
         for entry in self.relations(caller, asked, has_columns=True):
             for position, column in enumerate(entry.columns or (), start=1):
                 if pattern.fullmatch(column.name):
-                    listed.append(ListedColumn(entry.name, position, column))
+                    is_table = entry.kind is RelationKind.TABLE
+                    listed.append(ListedColumn(entry.name, position, column, is_table))
             self._bounded(listed)
         return listed
 
@@ -107,11 +120,6 @@ class Listing:
         # A page would list all of them as well, and cut the rest off.
         query = RelationQuery(asked.catalog or None, plain_name(asked.schema), _EVERY_ONE)
         return gateway.browser.relations(query, gateway.access_of(caller.principal)).entries
-
-    def _described(self, entries: Sequence[RelationEntry]) -> Iterator[RelationEntry]:
-        browser = self._gateway().browser
-        for start in range(0, len(entries), _COLUMNS_AT_ONCE):
-            yield from browser.with_columns(entries[start : start + _COLUMNS_AT_ONCE])
 
     def _bounded(self, found: list[_Entry]) -> list[_Entry]:
         if len(found) > self._max_entries:

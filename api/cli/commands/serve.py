@@ -8,11 +8,13 @@ import threading
 import typer
 
 from api.bootstrap.logs import configure_logging
+from api.bootstrap.settings import Settings
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.tracing import traced
 from api.bootstrap.wiring import build_gateway
 from api.bootstrap.wiring_authentication import build_verifier
 from api.cli.stop_deadline import STOPPED_WITHIN_S, StopDeadline
+from api.http.protocol_servers import ProtocolFactory
 from api.http.requests.stream_request import stream_definition
 from api.http.server import serve as serve_until_stopped
 
@@ -39,7 +41,18 @@ def serve() -> None:
             _say_listening,
             begin_stop,
             build_verifier(settings),
+            _protocols(settings),
         )
+
+
+def _protocols(settings: Settings) -> list[ProtocolFactory]:
+    found: list[ProtocolFactory] = []
+    if settings.speaks_hive:
+        # Most gateways do not use it, and importing it takes a moment.
+        from api.hive_server.server import HiveServer
+
+        found.append(HiveServer)
+    return found
 
 
 def _say_listening(url: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.http.authentication.authenticator import Sent
+from api.http.authentication.basic import bearer_for, note_named, takes_password
 from api.http.authentication.logins import Logins
 from api.http.connections.client_certificate import EXTENSION
 from api.http.connections.peers import peer_of
@@ -35,9 +38,13 @@ class Authentication:
         await self._app(scope, receive, send)
 
     async def _found(self, scope: Scope) -> Principal | GatewayError:
+        authorization: Sequence[str] = Headers(scope=scope).getlist("Authorization")
+        if takes_password(scope["path"]):
+            authorization, name = bearer_for(authorization)
+            note_named(scope, name)
         sent = Sent(
             peer=peer_of(scope.get("client")),
-            authorization=Headers(scope=scope).getlist("Authorization"),
+            authorization=authorization,
             certificate=(scope.get("extensions") or {}).get(EXTENSION),
         )
         try:

@@ -1,0 +1,55 @@
+"""Answers messages: finds the method, reads its request, and writes its answer or its failure."""
+
+from __future__ import annotations
+
+import structlog
+
+from api.hive_server.calls.client import Client
+from api.hive_server.calls.context import CallContext
+from api.hive_server.calls.methods import METHODS
+from api.hive_server.calls.statuses import failed
+from api.hive_server.wire.faults import MessageFault
+from api.hive_server.wire.kinds import Field, Struct
+from api.hive_server.wire.reading import MessageType, Reader
+from api.hive_server.wire.writing import INTERNAL_ERROR, UNKNOWN_METHOD, exception, reply
+from api.sql_protocols.failures import failure_of
+
+_WITHOUT_STATUS = frozenset({"GetQueryId"})
+_log = structlog.stdlib.get_logger("api.hive_server")
+
+
+async def answer(context: CallContext, client: Client, message: bytes) -> bytes:
+    """Returns the message that answers one which was checked. A failure is an answer, and never a traceback.
+
+    Raises:
+        MessageFault: the message cannot be read.
+    """
+    reader = Reader(message)
+    head = reader.head()
+    method = METHODS.get(head.name)
+    if method is None or head.type != MessageType.CALL:
+        return exception(head, UNKNOWN_METHOD, f"This server has no method {head.name[:100]}.")
+    arguments = reader.struct(Struct({1: Field("request", method.request)}))
+    try:
+        answered = await method.call(context, client, arguments.get("request", {}))
+    except MessageFault:
+        raise
+    except Exception as error:  # noqa: BLE001
+        # The outermost edge of a call: whatever went wrong, the client gets a status and nothing else.
+        failure = failure_of(error)
+        _log.info("hive_call_failed", method=head.name, code=failure.code)
+        if head.name in _WITHOUT_STATUS:
+            return exception(head, INTERNAL_ERROR, failure.text)
+        return reply(head, method.answer, {"status": failed(failure)} | _required(head.name))
+    return reply(head, method.answer, answered)
+
+
+def _required(method: str) -> dict[str, object]:
+    """Returns the fields that clients want also in an answer that has failed."""
+    match method:
+        case "OpenSession":
+            return {"serverProtocolVersion": 0}
+        case "GetInfo":
+            return {"infoValue": {"stringValue": ""}}
+        case _:
+            return {}

@@ -1,0 +1,49 @@
+"""What every call works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+from api.bootstrap.settings import Settings
+from api.hive_server.calls.operations import Operations
+from api.hive_server.metrics import HiveMetrics
+from api.http.gateway_access import GatewayAccess
+from api.http.protocol_servers import ProtocolEdge
+from api.http.waiting import Waiting
+from api.sql_protocols.shared_parts import SharedParts
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """The shared parts, the open operations, and the way to the gateway's threads."""
+
+    settings: Settings
+    access: GatewayAccess
+    waiting: Waiting
+    parts: SharedParts
+    operations: Operations
+    metrics: HiveMetrics
+
+    async def in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a call that may block, in turns by caller.
+
+        Raises:
+            GatewayBusy: no thread was free in time.
+        """
+        return await self.access.call(partial(function, *args, **kwargs))
+
+
+def call_context(edge: ProtocolEdge, parts: SharedParts, metrics: HiveMetrics) -> CallContext:
+    """Returns the context of all calls of one server."""
+    settings = edge.settings
+    operations = Operations(
+        edge.clock, settings.hive_max_operations_per_session, settings.hive_max_operations
+    )
+    metrics.watch_operations(operations.__len__)
+    return CallContext(settings, edge.access, edge.waiting, parts, operations, metrics)

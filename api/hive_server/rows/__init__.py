@@ -1,0 +1,1 @@
+"""Results as the protocol has them: Arrow's columns come in, types and written columns go out."""
