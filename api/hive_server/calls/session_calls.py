@@ -82,7 +82,7 @@ async def end_all(context: CallContext, client: Client) -> None:
 async def get_info(_: CallContext, client: Client, request: Mapping[str, Any]) -> dict[str, Any]:
     """Tells one fact about the server. Clients choose their dialect by the name of the database."""
     read_handle(request, client.caller.name)
-    asked = request.get("infoType")
+    asked = request.get("infoType", 0)
     texts = {
         InfoType.SERVER_NAME: _SERVER,
         InfoType.DBMS_NAME: _DBMS,

@@ -37,8 +37,8 @@ class ResultRows:
 
         `max_bytes` counts them in Arrow.
         """
-        offset, parts, left_bytes = self._offset, [], max_bytes
-        left_rows = max_rows
+        parts: list[pa.Table] = []
+        offset, left_rows, left_bytes = self._offset, max_rows, max_bytes
         while left_rows > 0 and self._offset < (self._ends[-1] if self._ends else 0):
             index = bisect_right(self._ends, self._offset)
             begin = self._ends[index - 1] if index else 0
@@ -63,6 +63,5 @@ def rows_of_table(table: pa.Table) -> ResultRows:
 
 def _fitting(rows: pa.Table, max_bytes: int) -> int:
     """Returns how many of the first rows have about this many bytes."""
-    if rows.nbytes <= max_bytes:
-        return rows.num_rows
-    return max(0, rows.num_rows * max_bytes // max(rows.nbytes, 1))
+    row_count, byte_count = int(rows.num_rows), int(rows.nbytes)
+    return row_count if byte_count <= max_bytes else max(0, row_count * max_bytes // byte_count)

@@ -67,7 +67,8 @@ def _written_numbers(array: pa.Array, dtype: str) -> bytes:
         array = array.cast(pa.string()).cast(pa.float64())
     if array.null_count:
         array = pc.fill_null(array, pa.scalar(0).cast(array.type))
-    return array.to_numpy(zero_copy_only=False).astype(dtype, copy=False).tobytes()
+    values: npt.NDArray[np.generic] = array.to_numpy(zero_copy_only=False)
+    return values.astype(dtype, copy=False).tobytes()
 
 
 def _written_texts(array: pa.Array) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 from api.http.connections.unread_answers import UnreadAnswers, reset
 
@@ -25,7 +26,7 @@ class Answers:
             ConnectionError: the client is gone, or reads too slowly. Then its connection is reset.
         """
         writer.write(data)
-        transport = writer.transport
+        transport = transport_of(writer)
         self._unread.add(transport)
         try:
             while not await self._is_drained(writer):
@@ -40,7 +41,12 @@ class Answers:
                 await writer.drain()
         except TimeoutError:
             if before - writer.transport.get_write_buffer_size() < self._least_bytes:
-                reset(writer.transport)
+                reset(transport_of(writer))
                 raise ConnectionResetError("the client reads too slowly") from None
             return False
         return True
+
+
+def transport_of(writer: asyncio.StreamWriter) -> asyncio.Transport:
+    """Returns the transport of a connection, which can be read and written."""
+    return cast("asyncio.Transport", writer.transport)

@@ -11,7 +11,7 @@ import structlog
 
 from api.hive_server.calls.context import CallContext
 from api.hive_server.calls.session_calls import end_all
-from api.hive_server.transport.answers import Answers
+from api.hive_server.transport.answers import Answers, transport_of
 from api.hive_server.transport.connection import Connection, Refused
 from api.hive_server.wire.faults import MessageFault
 from api.http.connections.census import Admission, Census
@@ -37,7 +37,7 @@ class _Open:
 
     def drop(self) -> None:
         """Ends the connection to make room for another one."""
-        reset(self.writer.transport)
+        reset(transport_of(self.writer))
 
 
 class Listener:
@@ -108,7 +108,7 @@ class Listener:
         if self._census.enter(opened) is not Admission.WHOLLY:
             self._census.leave(opened)
             self._refused(opened.peer, "too_many")
-            reset(writer.transport)
+            reset(transport_of(writer))
             return
         # Until it has authenticated, it may be ended to make room for another one.
         self._census.waits(opened)
