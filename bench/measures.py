@@ -14,6 +14,7 @@ from bench import (
     clients,
     compacted_logs,
     demo_query,
+    hive_columns,
     large_ingest,
     literal_predicate,
     long_poll,
@@ -80,6 +81,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "policy-decisions": Measure(
             policy_decisions.__doc__ or "", policy_decisions.measure, policy_decisions.draw
         ),
+        "hive-columns": Measure(hive_columns.__doc__ or "", hive_columns.measure, hive_columns.draw),
         "clients": Measure(clients.__doc__ or "", clients.measure, clients.draw),
         "long-poll": Measure(long_poll.__doc__ or "", long_poll.measure, long_poll.draw),
         "cancel": Measure(cancel.__doc__ or "", cancel.measure, cancel.draw),

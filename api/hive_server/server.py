@@ -56,7 +56,7 @@ class HiveServer:
             self._sweeping.cancel()
         if self.listener is not None:
             await self.listener.stop()
-        # What clients over HTTP left: the gateway ends it together with all other queries.
+        # The gateway ends the statements of clients over HTTP together with all other queries.
         self._context.operations.take_all()
 
     def health(self) -> PartHealth | None:

@@ -20,7 +20,7 @@ from service.ports import Clock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolEdge:
-    """What the app shares with a server of another protocol."""
+    """The parts of the app that a server of another protocol shares."""
 
     settings: Settings
     access: GatewayAccess

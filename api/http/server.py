@@ -61,10 +61,10 @@ def serve(
     Args:
         settings: those of this process.
         gateway_factory: called once the address is bound, in a thread.
-        on_listening: called with the server's URL as soon as it accepts connections.
-        on_stopping: called as soon as the server begins to stop.
+        on_listening: called with the server's URL once it accepts connections.
+        on_stopping: called once the stop begins.
         verifier: of the access tokens of `oidc_issuers`.
-        protocols: make the servers of other protocols.
+        protocols: servers of other protocols.
 
     Raises:
         CannotStart: the address cannot be bound, the files for TLS cannot be used, or the factory raised this

@@ -60,7 +60,7 @@ class Failure:
 
     @property
     def text(self) -> str:
-        """What a client shows."""
+        """The text that a client shows."""
         return f"{self.code}: {self.detail}"
 
 

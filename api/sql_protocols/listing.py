@@ -23,7 +23,7 @@ _Entry = TypeVar("_Entry")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamePatterns:
-    """What a driver asks for. `catalog` is a name, the others are patterns; None matches all."""
+    """The request of a driver. `catalog` is a name, the others are patterns; None matches all."""
 
     catalog: str | None = None
     schema: str | None = None

@@ -11,7 +11,7 @@ ANY = "%"
 def like(pattern: str | None) -> re.Pattern[str]:
     r"""Returns the expression that matches whole names, in any case. None and an empty pattern match all.
 
-    Some clients write `*` for any text.
+    Some clients write `*` or `.*` for any text.
 
     >>> [bool(like(pattern).fullmatch("store_sales")) for pattern in ("store%", "STORE\\_SALES", "s_s", None)]
     [True, True, False, True]
@@ -19,8 +19,8 @@ def like(pattern: str | None) -> re.Pattern[str]:
     (False, False)
     """
     segments: list[list[str]] = [[]]
-    for part in re.findall(r"\\.|.", (pattern or ANY)[:MAX_PATTERN], re.DOTALL):
-        if part in ("%", "*"):
+    for part in re.findall(r"\\.|\.\*|.", (pattern or ANY)[:MAX_PATTERN], re.DOTALL):
+        if part in ("%", "*", ".*"):
             segments.append([])
         else:
             segments[-1].append(_part(part))

@@ -1,4 +1,4 @@
-"""What every call works with."""
+"""The parts that every call works with."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class OperationState(IntEnum):
 
 
 class OperationType(IntEnum):
-    """What an operation does."""
+    """The kinds of operations."""
 
     EXECUTE_STATEMENT = 0
     GET_TYPE_INFO = 1
@@ -58,7 +58,7 @@ class FetchType(IntEnum):
 
 
 class InfoType(IntEnum):
-    """What `GetInfo` tells; all else is an empty text."""
+    """The facts that `GetInfo` answers; any other is an empty text."""
 
     SERVER_NAME = 13
     SEARCH_PATTERN_ESCAPE = 14

@@ -19,7 +19,7 @@ from api.hive_server.calls.statuses import OK
 from service.errors import CredentialFault, CredentialRefused, GatewayError, StatementNotAllowed
 
 FETCH_ROWS = 10_000
-"""The rows of a fetch that drivers are told: those of a chunk."""
+"""The number of rows that drivers fetch at once: those of a chunk."""
 _SERVER, _DBMS = "Sluice", "Spark SQL"
 _NAME_LENGTH = 255
 

@@ -54,7 +54,7 @@ _TESTS: tuple[tuple[Callable[[pa.DataType], bool], TypeId], ...] = (
 
 
 def type_id(kind: pa.DataType) -> TypeId:
-    """Returns the type of a column. What the protocol has no type for is sent as text: times and intervals.
+    """Returns the type of a column. Times and intervals, which the protocol does not have, are texts.
 
     >>> type_id(pa.decimal128(7, 2)).name, type_id(pa.duration("us")).name
     ('DECIMAL', 'STRING')

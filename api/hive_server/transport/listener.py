@@ -50,7 +50,7 @@ class Listener:
         self._context = context
         self._listening = listening
         self._tls = tls
-        # None are spare: probes come by HTTP.
+        # No connection is for probes: these come by HTTP.
         self._census = Census(settings.hive_max_connections, settings.hive_max_connections_per_peer, 1)
         self._answers = Answers(
             UnreadAnswers(settings.hive_max_unread_bytes),

@@ -15,7 +15,7 @@ HEAD = struct.Struct(">bi")
 
 
 class SaslStatus(IntEnum):
-    """What a message of the negotiation is."""
+    """The kinds of messages of the negotiation."""
 
     START = 1
     OK = 2

@@ -52,7 +52,7 @@ class Head:
 class Reader:
     """Reads one message, from its head on. Fields that a shape does not know are left out.
 
-    Raises MessageFault for what is not as the shape says.
+    Raises MessageFault for a value that differs from its shape.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -69,7 +69,7 @@ class Reader:
         found: dict[str, Any] = {}
         while (kind := self._take(1)[0]) != Kind.STOP:
             field = shape.fields.get(int.from_bytes(self._take(2), "big", signed=True))
-            # A field of another type is not the one that is meant.
+            # A field of another type is another field.
             if field is None or kind_of(field.shape) != kind:
                 self._skip(kind)
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -134,7 +135,7 @@ async def test_a_running_statement_is_waited_for_a_second_at_most() -> None:
 async def test_metadata_calls_are_operations_with_rows() -> None:
     async with running() as server:
         client = await server.client()
-        asked = {
+        asked: dict[str, tuple[dict[str, Any], int, list[bytes]]] = {
             "GetCatalogs": ({}, 0, [b"lake"]),
             "GetSchemas": ({"schemaName": "t%"}, 0, [b"tpcds"]),
             "GetTables": ({"tableName": "%", "tableTypes": ["TABLE"]}, 2, [b"store_returns"]),

@@ -19,7 +19,7 @@ from api.hive_server.rows.written_column import written_column
 from tests.unit.api.hive_server.thrift_values import read_struct
 
 _MOMENTS = st.datetimes(dt.datetime(1, 1, 3), dt.datetime(9999, 12, 30))
-_NUMBERS = [
+_NUMBERS: list[tuple[pa.DataType, int, st.SearchStrategy[Any]]] = [
     (pa.bool_(), 1, st.booleans()),
     (pa.int8(), 2, st.integers(-(2**7), 2**7 - 1)),
     (pa.int16(), 3, st.integers(-(2**15), 2**15 - 1)),
@@ -27,7 +27,7 @@ _NUMBERS = [
     (pa.int64(), 5, st.integers(-(2**63), 2**63 - 1)),
     (pa.float64(), 6, st.floats(allow_nan=False)),
 ]
-_TEXTS = [
+_TEXTS: list[tuple[pa.DataType, int, st.SearchStrategy[Any]]] = [
     (pa.string(), 7, st.text(st.characters(exclude_categories=["Cs"]), max_size=5)),
     (pa.large_string(), 7, st.text(st.characters(exclude_categories=["Cs"]), max_size=5)),
     (pa.binary(), 8, st.binary(max_size=5)),

@@ -43,7 +43,7 @@ def read_value(protocol: TBinaryProtocol, kind: int) -> Any:
     """Reads any value; texts are bytes."""
     match kind:
         case TType.STRUCT:
-            found = {}
+            found: dict[int, Any] = {}
             while True:
                 _, inner, number = protocol.readFieldBegin()
                 if inner == TType.STOP:

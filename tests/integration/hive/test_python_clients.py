@@ -1,0 +1,140 @@
+"""Tests that PyHive, impyla and SQLAlchemy's dialect for Hive connect as they are."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from impala.dbapi import connect as impala_connect
+from pyhive import hive as pyhive
+from pyhive.exc import OperationalError
+from sqlalchemy import MetaData, Table, create_engine, inspect, text
+from thrift.transport.THttpClient import THttpClient
+from thrift.transport.TTransport import TTransportException
+
+from tests.integration.hive.conftest import NAME, PASSWORD, HiveGateway
+from tests.integration.running import ENDLESS
+
+pytestmark = pytest.mark.integration
+SALES = 1180
+
+
+def by_password(hive: HiveGateway, **more: Any) -> Any:
+    return pyhive.connect(
+        host="127.0.0.1", port=hive.port, auth="LDAP", username=NAME, password=PASSWORD, **more
+    )
+
+
+def by_http(hive: HiveGateway) -> Any:
+    transport = THttpClient(f"http://127.0.0.1:{hive.http_port}/cliservice/")
+    credentials = base64.b64encode(f"{NAME}:{PASSWORD}".encode()).decode()
+    transport.setCustomHeaders({"Authorization": f"Basic {credentials}"})
+    return pyhive.connect(thrift_transport=transport)
+
+
+def by_impala(hive: HiveGateway) -> Any:
+    return impala_connect(
+        host="127.0.0.1", port=hive.port, auth_mechanism="PLAIN", user=NAME, password=PASSWORD
+    )
+
+
+def by_impala_http(hive: HiveGateway) -> Any:
+    return impala_connect(
+        host="127.0.0.1",
+        port=hive.http_port,
+        auth_mechanism="PLAIN",
+        user=NAME,
+        password=PASSWORD,
+        use_http_transport=True,
+        http_path="cliservice",
+    )
+
+
+def rows(connection: Any, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    cursor = connection.cursor()
+    cursor.execute(sql, *parameters)
+    found: list[tuple[Any, ...]] = cursor.fetchall()
+    cursor.close()
+    return found
+
+
+@pytest.mark.parametrize("connect", [by_password, by_http, by_impala, by_impala_http])
+def test_each_transport_answers_queries(hive: HiveGateway, connect: Callable[[HiveGateway], Any]) -> None:
+    connection = connect(hive)
+    assert rows(connection, "SELECT count(*) FROM sales") == [(SALES,)]
+    connection.close()
+
+
+def test_pyhive_reads_every_type(hive: HiveGateway) -> None:
+    (row,) = rows(
+        by_password(hive),
+        "SELECT true, 1Y, 2S, 3, 4L, 1.5F, 2.5D, 1.10BD, 'a', X'00FF', DATE'2026-01-02',"
+        " TIMESTAMP'2026-01-02 03:04:05.5', array(1, 2), CAST(NULL AS INT)",
+    )
+    assert row == (
+        *(True, 1, 2, 3, 4, 1.5, 2.5, Decimal("1.10"), "a", b"\x00\xff", "2026-01-02"),
+        *(dt.datetime(2026, 1, 2, 3, 4, 5, 500_000), "[1,2]", None),
+    )
+
+
+def test_a_wrong_password_is_refused(hive: HiveGateway) -> None:
+    with pytest.raises(TTransportException, match="UNAUTHENTICATED"):
+        pyhive.connect(host="127.0.0.1", port=hive.port, auth="LDAP", username=NAME, password="no")
+
+
+def test_an_error_has_its_code_and_what_to_do(hive: HiveGateway) -> None:
+    with pytest.raises(OperationalError, match=r"COLUMN_NOT_FOUND: There is no column amonut\. Did you mean"):
+        rows(by_password(hive), "SELECT amonut FROM sales")
+
+
+def test_a_session_takes_the_settings_of_dbt(hive: HiveGateway) -> None:
+    connection = by_password(hive, configuration={"spark.sql.ansi.enabled": "false"})
+    assert rows(connection, '/* {"app": "dbt"} */ SELECT CAST(\'x\' AS INT)') == [(None,)]
+
+
+def test_a_statement_is_canceled(hive: HiveGateway) -> None:
+    cursor = by_password(hive).cursor()
+    cursor.execute(ENDLESS, async_=True)
+    cursor.cancel()
+    states = {0, 1, 7}
+    until_s = time.monotonic() + 60
+    while (state := cursor.poll().operationState) in states and time.monotonic() < until_s:
+        time.sleep(0.1)
+    assert state == 3
+
+
+def test_results_of_several_chunks_come_whole(hive: HiveGateway) -> None:
+    cursor = by_impala(hive).cursor()
+    cursor.arraysize = 25_000
+    cursor.execute("SELECT id, CAST(id AS STRING) FROM range(60000) ORDER BY id")
+    found = cursor.fetchall()
+    assert (len(found), found[-1]) == (60_000, (59_999, "59999"))
+
+
+def test_impyla_binds_parameters_and_lists_what_there_is(hive: HiveGateway) -> None:
+    connection = by_impala(hive)
+    assert rows(connection, "SELECT count(*) FROM sales WHERE sale_id < ?", [0]) == [(0,)]
+    cursor = connection.cursor()
+    cursor.get_tables(database_name="shop")
+    assert {row[2] for row in cursor.fetchall()} >= {"sales", "calendar"}
+    cursor.get_table_schema("sales", "shop")
+
+
+def test_sqlalchemy_inspects_and_reflects(hive: HiveGateway) -> None:
+    password = PASSWORD.replace(" ", "%20").replace("'", "%27")
+    engine = create_engine(
+        f"hive://{NAME}:{password}@127.0.0.1:{hive.port}/shop", connect_args={"auth": "LDAP"}
+    )
+    found = inspect(engine)
+    assert found.get_schema_names() == ["shop", "shop_archive"]
+    assert found.get_table_names(schema="shop_archive") == ["sales_2019"]
+    sales = Table("sales", MetaData(schema="shop"), autoload_with=engine)
+    assert list(sales.columns.keys()) == ["sale_id", "day_key", "amount"]
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM sales")).scalar() == SALES
+    engine.dispose()
