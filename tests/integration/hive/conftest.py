@@ -51,7 +51,7 @@ def hive() -> Iterator[HiveGateway]:
         "SLUICE_API_TOKENS": f'{{"{NAME}": "{hashlib.sha256(PASSWORD.encode()).hexdigest()}"}}',
     }
     with long_lived_jvms():
-        gateway = RunningGateway.start(folder / "gateway", settings)
+        gateway = RunningGateway.start(folder / "gateway", settings, within_s=400)
     try:
         with closing(embedded_catalog(gateway.data_dir)) as lake:
             make_star(lake)

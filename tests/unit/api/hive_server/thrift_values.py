@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,7 @@ def read_value(protocol: TBinaryProtocol, kind: int) -> Any:
         case TType.STRING:
             return protocol.readBinary()
         case _:
-            reads = {
+            reads: dict[int, Callable[[], Any]] = {
                 TType.BOOL: protocol.readBool,
                 TType.BYTE: protocol.readByte,
                 TType.I16: protocol.readI16,
@@ -111,7 +111,7 @@ def _write_scalar(protocol: TBinaryProtocol, shape: Scalar, value: Any) -> None:
     if shape.kind is Kind.STRING:
         protocol.writeBinary(value if shape.is_binary else value.encode())
         return
-    writes = {
+    writes: dict[Kind, Callable[[Any], None]] = {
         Kind.BOOL: protocol.writeBool,
         Kind.BYTE: protocol.writeByte,
         Kind.I16: protocol.writeI16,
