@@ -88,8 +88,9 @@ def _matches(pattern: str, name: str) -> bool:
     """The definition, by recursion."""
     if not pattern:
         return not name
-    if pattern[0] in "%*":
-        return _matches(pattern[1:], name) or (bool(name) and _matches(pattern, name[1:]))
+    if pattern[0] in "%*" or pattern.startswith(".*"):
+        rest = pattern[2 if pattern[0] == "." else 1 :]
+        return _matches(rest, name) or (bool(name) and _matches(pattern, name[1:]))
     if pattern[0] == "_":
         return bool(name) and _matches(pattern[1:], name[1:])
     wanted, rest = (
