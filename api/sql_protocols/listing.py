@@ -53,7 +53,7 @@ class Listing:
 
     def __init__(self, gateway: Callable[[], Gateway], settings: Settings) -> None:
         self._gateway = gateway
-        self._max_entries = settings.sql_protocol_max_listed
+        self._max_entries = settings.max_listed_entries
 
     def catalogs(self, caller: ProtocolCaller, name: str | None = None) -> Sequence[str]:
         """Returns names of catalogs. An empty name counts as none. Asks no catalog."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 class SqlProtocolSettings(BaseModel):
     """Bounds of what drivers ask for beside queries."""
 
-    sql_protocol_max_listed: int = Field(
+    max_listed_entries: int = Field(
         100_000,
         ge=100,
         le=10_000_000,

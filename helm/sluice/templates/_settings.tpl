@@ -124,7 +124,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "session_ttl_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_session_views" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_session_bytes" "kind" "integer") }}
-{{- include "sluice.setting" (dict "root" . "name" "sql_protocol_max_listed" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_listed_entries" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_max_connections" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_max_connections_per_peer" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_handshake_timeout_s" "kind" "integer") }}

@@ -22,7 +22,7 @@ VIEW = TableName("lake", "tpcds", "returns_by_year")
 
 @pytest.fixture
 def parts() -> Parts:
-    made = parts_of(Settings(default_schema="tpcds", sql_protocol_max_listed=100))
+    made = parts_of(Settings(default_schema="tpcds", max_listed_entries=100))
     made.gateway.contents = FakeContents(
         [SchemaEntry("lake", "tpcds", "demo"), SchemaEntry("lake", "empty")], [VIEW]
     )
