@@ -13,6 +13,7 @@ _EXPLAIN = re.compile(
 _COMMAND = re.compile(
     rf"{_TRIVIA}(?:SHOW|DESCRIBE|DESC|USE|SET|RESET|CREATE|DROP)\b", re.IGNORECASE | re.DOTALL
 )
+_WORD = re.compile(rf"{_TRIVIA}(?P<word>[A-Za-z]+)\b", re.DOTALL)
 SIMPLE = "SIMPLE"
 
 
@@ -45,3 +46,13 @@ def is_command(sql: str) -> bool:
     [True, True, False, False]
     """
     return _COMMAND.match(sql) is not None
+
+
+def first_word(sql: str) -> str:
+    r"""Returns the first word of a statement in capitals; empty: it begins with something else.
+
+    >>> [first_word(sql) for sql in ("/* all */ desc t", "(SELECT 1)", "-- x\nuse shop")]
+    ['DESC', '', 'USE']
+    """
+    found = _WORD.match(sql)
+    return "" if found is None else found["word"].upper()

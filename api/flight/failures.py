@@ -1,0 +1,98 @@
+"""Errors as Flight's clients get them. No exception of Python leaves the server, and no traceback.
+
+pyarrow sends the traceback of every exception that is not one of Flight's own, with paths of files. So each
+method that it calls is wrapped, and so are the streams that methods return.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from types import MappingProxyType
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+
+import pyarrow.flight as flight
+import structlog
+
+from api.flight.flight_errors import FlightNotSupported, TooManyPreparedStatements
+from api.sql_protocols.failures import failure_of
+from service import errors as gateway
+from service.errors import GatewayError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+S = TypeVar("S")
+_log = structlog.stdlib.get_logger("api.flight")
+
+_KINDS = MappingProxyType(
+    {
+        gateway.CredentialRefused: flight.FlightUnauthenticatedError,
+        gateway.TooManyFailures: flight.FlightUnauthenticatedError,
+        gateway.TableAccessDenied: flight.FlightUnauthorizedError,
+        gateway.StatementNotAllowed: flight.FlightUnauthorizedError,
+        gateway.WriteNotAllowed: flight.FlightUnauthorizedError,
+        gateway.AdminRequired: flight.FlightUnauthorizedError,
+        gateway.QueryTimedOut: flight.FlightTimedOutError,
+        gateway.QueryCanceled: flight.FlightCancelledError,
+        gateway.TooManyQueries: flight.FlightUnavailableError,
+        gateway.TooManySessions: flight.FlightUnavailableError,
+        TooManyPreparedStatements: flight.FlightUnavailableError,
+        gateway.TableUnreadable: flight.FlightServerError,
+        gateway.PartDown: flight.FlightUnavailableError,
+        gateway.CallerError: flight.FlightServerError,
+        gateway.QueryEnded: flight.FlightServerError,
+        GatewayError: flight.FlightInternalError,
+    }
+)
+"""The kind of Flight's errors for each class of ours; others have that of the nearest class above."""
+
+
+def flight_error(error: BaseException) -> Exception:
+    """Returns Flight's error for one of ours. Of any other, only that it happened.
+
+    >>> flight_error(gateway.TableNotFound("lake.a.b"))
+    FlightServerError('TABLE_NOT_FOUND: There is no table lake.a.b.')
+    """
+    if isinstance(error, flight.FlightError):
+        known: Exception = error
+        return known
+    if isinstance(error, NotImplementedError):
+        error = FlightNotSupported()
+    failure = failure_of(error)
+    kinds = type(error).__mro__ if isinstance(error, GatewayError) else (GatewayError,)
+    kind = next(_KINDS[known] for known in kinds if known in _KINDS)
+    made: Exception = kind(failure.text)
+    return made
+
+
+def fail(error: BaseException) -> NoReturn:
+    """Raises Flight's error for an error."""
+    raise flight_error(error) from None
+
+
+def shielded(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Wraps a method that pyarrow calls: whatever it raises becomes one of Flight's errors."""
+
+    @functools.wraps(method)
+    def call(self: S, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException as error:  # noqa: BLE001 - the outermost edge: pyarrow would send the traceback
+            fail(error)
+
+    return call
+
+
+def shielded_stream(items: Iterator[Any], at_end: Callable[[], None] = lambda: None) -> Iterator[Any]:
+    """Yields the items. Whatever the iterator raises becomes one of Flight's errors.
+
+    `at_end` is called when the stream ends, or is given up.
+    """
+    try:
+        yield from items
+    except GeneratorExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the outermost edge: pyarrow would send the traceback
+        fail(error)
+    finally:
+        at_end()

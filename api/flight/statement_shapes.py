@@ -1,0 +1,113 @@
+"""What a statement returns: its columns and parameters in Arrow, before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pyarrow as pa
+
+from api.flight.arrow_types import TypeNotRead, arrow_schema, arrow_type
+from api.sql_protocols.login import ProtocolCaller
+from api.sql_protocols.running_statement import RunningStatement
+from api.sql_protocols.statements import StatementRequest, Statements
+from service.model.query.description import Description, ParameterType
+from service.model.query.statement_text import first_word
+
+NO_COLUMNS = pa.schema([])
+SETTINGS = pa.schema(
+    [pa.field("key", pa.string(), nullable=False), pa.field("value", pa.string(), nullable=False)]
+)
+"""What SET returns, with a value and without."""
+_SHOWING = frozenset({"SHOW", "DESCRIBE", "DESC"})
+_CHANGING = frozenset({"USE", "RESET", "CREATE", "DROP"})
+
+
+class StatementKind(StrEnum):
+    """How the columns of a statement are found."""
+
+    QUERY = "QUERY"
+    SHOWING = "SHOWING"
+    SETTING = "SETTING"
+    CHANGING = "CHANGING"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The columns of the rows, and those of the values that are bound.
+
+    `columns` is None if they are known only with the rows: a name in a type cannot be told from the type.
+    """
+
+    columns: pa.Schema | None
+    parameters: pa.Schema = NO_COLUMNS
+
+
+def kind_of(sql: str) -> StatementKind:
+    """Returns how the columns of a statement are found. The engine alone decides what may run.
+
+    >>> [kind_of(sql).value for sql in ("SELECT 1", "show tables", "SET a=b", "USE shop")]
+    ['QUERY', 'SHOWING', 'SETTING', 'CHANGING']
+    """
+    word = first_word(sql)
+    if word in _SHOWING:
+        return StatementKind.SHOWING
+    if word == "SET":
+        return StatementKind.SETTING
+    return StatementKind.CHANGING if word in _CHANGING else StatementKind.QUERY
+
+
+def needs_session(sql: str) -> bool:
+    """Whether the statement changes the session that it is sent in."""
+    return kind_of(sql) in (StatementKind.SETTING, StatementKind.CHANGING)
+
+
+class Shapes:
+    """Finds what statements return. Any thread may call any method.
+
+    Args:
+        statements: describes queries.
+        ended: waits for a statement's end, and raises what it failed with.
+    """
+
+    def __init__(
+        self, statements: Statements, ended: Callable[[RunningStatement, Callable[[], bool]], None]
+    ) -> None:
+        self._statements = statements
+        self._ended = ended
+
+    def of(self, caller: ProtocolCaller, request: StatementRequest, is_gone: Callable[[], bool]) -> Shape:
+        """Returns the shape of a statement. A query is not run; a SHOW is, because it cannot be described.
+
+        Raises:
+            GatewayError: the statement could not be run.
+        """
+        match kind_of(request.sql):
+            case StatementKind.SETTING:
+                return Shape(SETTINGS)
+            case StatementKind.CHANGING:
+                return Shape(NO_COLUMNS)
+            case StatementKind.SHOWING:
+                running = self._statements.start(caller, request)
+                self._ended(running, is_gone)
+                return Shape(running.schema())
+            case StatementKind.QUERY:
+                return _described(self._statements.describe(caller, request, is_gone))
+
+
+def _described(description: Description) -> Shape:
+    parameters = pa.schema([_parameter(kind) for kind in description.parameters])
+    try:
+        return Shape(arrow_schema(description.columns), parameters)
+    except TypeNotRead:
+        return Shape(None, parameters)
+
+
+def _parameter(kind: ParameterType) -> pa.Field:
+    # A driver that is told nothing of a type binds texts alone.
+    try:
+        found = pa.string() if kind.type_name is None else arrow_type(kind.type_name)
+    except TypeNotRead:
+        found = pa.string()
+    return pa.field(kind.name, found)
