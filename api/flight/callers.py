@@ -51,6 +51,8 @@ class KnownCall:
     caller: ProtocolCaller
     head: Head
     secret: str = field(repr=False, default="")
+    name: str | None = None
+    """The name that came with a password."""
     connected: Connected | None = None
     token_id: str | None = None
     """Where `connected` is kept."""
@@ -123,10 +125,11 @@ class Callers:
         address = address_of(peer)
         basic = _password(head)
         if basic is not None:
-            return KnownCall(self._ask(self._login.by_password(*basic, address)), head, basic[1])
+            caller = self._ask(self._login.by_password(*basic, address))
+            return KnownCall(caller, head, secret=basic[1], name=basic[0])
         token = _bearer(head)
         if not token.startswith(_PREFIX):
-            return KnownCall(self._ask(self._login.by_bearer(token, address)), head, token)
+            return KnownCall(self._ask(self._login.by_bearer(token, address)), head, secret=token)
         token_id = _digest(token)
         connected = self._connected.find(token_id)
         if connected is None:
@@ -136,7 +139,8 @@ class Callers:
                 "This connection is no longer known, because it was not used. Connect again.",
                 CredentialFault.EXPIRED,
             )
-        return KnownCall(self._again(connected, address), head, connected.secret, connected, token_id)
+        caller = self._again(connected, address)
+        return KnownCall(caller, head, connected=connected, token_id=token_id)
 
     def _again(self, connected: Connected, address: str) -> ProtocolCaller:
         """Checks the credential of a connection again: it may have been revoked."""

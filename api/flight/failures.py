@@ -12,17 +12,15 @@ from types import MappingProxyType
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 import pyarrow.flight as flight
-import structlog
 
 from api.flight.flight_errors import FlightNotSupported, TooManyPreparedStatements
-from api.sql_protocols.failures import failure_of
+from api.sql_protocols.failures import Failure, failure_of
 from service import errors as gateway
 from service.errors import GatewayError
 
 P = ParamSpec("P")
 T = TypeVar("T")
 S = TypeVar("S")
-_log = structlog.stdlib.get_logger("api.flight")
 
 _KINDS = MappingProxyType(
     {
@@ -47,6 +45,14 @@ _KINDS = MappingProxyType(
 """The kind of Flight's errors for each class of ours; others have that of the nearest class above."""
 
 
+class StatementFailed(Exception):
+    """A statement ended without a result."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.text)
+        self.failure = failure
+
+
 def flight_error(error: BaseException) -> Exception:
     """Returns Flight's error for one of ours. Of any other, only that it happened.
 
@@ -56,13 +62,32 @@ def flight_error(error: BaseException) -> Exception:
     if isinstance(error, flight.FlightError):
         known: Exception = error
         return known
+    if isinstance(error, StatementFailed):
+        kind = _BY_CODE.get(error.failure.code, flight.FlightServerError)
+        return _made(kind, error.failure)
     if isinstance(error, NotImplementedError):
         error = FlightNotSupported()
-    failure = failure_of(error)
-    kinds = type(error).__mro__ if isinstance(error, GatewayError) else (GatewayError,)
-    kind = next(_KINDS[known] for known in kinds if known in _KINDS)
-    made: Exception = kind(failure.text)
-    return made
+    return _made(_kind(type(error)), failure_of(error))
+
+
+def _made(kind: Callable[[str], Exception], failure: Failure) -> Exception:
+    return kind(failure.text)
+
+
+def _kind(error_type: type[BaseException]) -> Callable[[str], Exception]:
+    kinds = error_type.__mro__ if issubclass(error_type, GatewayError) else (GatewayError,)
+    kind: Callable[[str], Exception] = next(_KINDS[known] for known in kinds if known in _KINDS)
+    return kind
+
+
+def _kinds_by_code(error_type: type[GatewayError]) -> dict[str, Callable[[str], Exception]]:
+    found: dict[str, Callable[[str], Exception]] = {}
+    for subclass in error_type.__subclasses__():
+        found |= _kinds_by_code(subclass)
+    return found | {error_type.code: _kind(error_type)}
+
+
+_BY_CODE = _kinds_by_code(GatewayError)
 
 
 def fail(error: BaseException) -> NoReturn:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from api.flight.expiring import Expiring, ExpiryBounds
 from api.flight.flight_errors import FlightHandleUnknown, TooManyPreparedStatements
@@ -17,11 +16,11 @@ _HANDLE_BYTES = 18
 
 @dataclass(slots=True)
 class Prepared:
-    """A text, what it returns, and the rows of values that were bound last."""
+    """A text, what it returns, and the values that were bound last."""
 
     sql: str
     shape: Shape
-    rows: Sequence[tuple[Parameter, ...]] = field(default=((),))
+    values: tuple[Parameter, ...] = ()
 
 
 class PreparedStatements:

@@ -37,11 +37,13 @@ class StatementKind(StrEnum):
 class Shape:
     """The columns of the rows, and those of the values that are bound.
 
-    `columns` is None if they are known only with the rows: a name in a type cannot be told from the type.
+    Columns are not `exact` if a name in a type cannot be told from the type. They are texts then, and what
+    they are is known with the rows.
     """
 
-    columns: pa.Schema | None
+    columns: pa.Schema
     parameters: pa.Schema = NO_COLUMNS
+    is_exact: bool = True
 
 
 def kind_of(sql: str) -> StatementKind:
@@ -101,13 +103,20 @@ def _described(description: Description) -> Shape:
     try:
         return Shape(arrow_schema(description.columns), parameters)
     except TypeNotRead:
-        return Shape(None, parameters)
+        columns = [
+            pa.field(column.name, _type(column.type_name), column.is_nullable)
+            for column in description.columns
+        ]
+        return Shape(pa.schema(columns), parameters, is_exact=False)
 
 
 def _parameter(kind: ParameterType) -> pa.Field:
     # A driver that is told nothing of a type binds texts alone.
+    return pa.field(kind.name, _type(kind.type_name or "STRING"))
+
+
+def _type(spelled: str) -> pa.DataType:
     try:
-        found = pa.string() if kind.type_name is None else arrow_type(kind.type_name)
+        return arrow_type(spelled)
     except TypeNotRead:
-        found = pa.string()
-    return pa.field(kind.name, found)
+        return pa.string()

@@ -32,7 +32,7 @@ class StatementRequest:
     """A statement of a session. `timeout_s` of 0 is the operator's; one above the maximum counts as it.
 
     `operation_id` is that of the protocol's operation. The query has it as its requestId: sent twice, it runs
-    once.
+    once. Without one, the query has no requestId, and no store is asked for it.
     """
 
     sql: str
@@ -74,7 +74,7 @@ class Statements:
             note(statement_details(request.sql, self._shown))
             gateway = self._gateway()
             access = gateway.access_of(caller.principal)
-            asked = self._query_request(caller, request, operation_id)
+            asked = self._query_request(caller, request, request.operation_id)
             submission = gateway.queries.submit(asked, caller.name, access, caller.principal.roles)
         return RunningStatement(self._gateway, caller.name, operation_id, submission.query_id)
 

@@ -18,6 +18,7 @@ from api.bootstrap.settings.audit import AuditSettings
 from api.bootstrap.settings.authorization import AuthorizationSettings
 from api.bootstrap.settings.catalogs import CatalogSettings
 from api.bootstrap.settings.filter_cache import FilterCacheSettings
+from api.bootstrap.settings.flight import FlightSettings
 from api.bootstrap.settings.hive_server import HiveServerSettings
 from api.bootstrap.settings.ingest import IngestSettings
 from api.bootstrap.settings.ingest_room import IngestRoomSettings
@@ -53,6 +54,7 @@ class Settings(
     QueryEventSettings,
     ReuseSettings,
     HiveServerSettings,
+    FlightSettings,
     SqlProtocolSettings,
     SessionSettings,
     QuerySettings,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Sequence
 
 import typer
 
@@ -41,17 +42,22 @@ def serve() -> None:
             _say_listening,
             begin_stop,
             build_verifier(settings),
-            _protocols(settings),
+            protocols(settings),
         )
 
 
-def _protocols(settings: Settings) -> list[ProtocolFactory]:
+def protocols(settings: Settings) -> Sequence[ProtocolFactory]:
+    """Returns what makes the servers of the protocols that the operator has enabled."""
     found: list[ProtocolFactory] = []
+    # Most gateways use neither, and importing them takes a moment.
     if settings.speaks_hive:
-        # Most gateways do not use it, and importing it takes a moment.
         from api.hive_server.server import HiveServer
 
         found.append(HiveServer)
+    if settings.flight_port is not None:
+        from api.flight.listener import FlightListener
+
+        found.append(FlightListener)
     return found
 
 

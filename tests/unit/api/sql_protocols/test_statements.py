@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 
 from api.bootstrap.settings import Settings
@@ -14,13 +16,16 @@ from tests.unit.api.sql_protocols.conftest import KIM, LOU, Parts, parts_of
 
 
 def test_a_statement_asks_for_the_operators_maximum(parts: Parts) -> None:
-    running = parts.statements.start(KIM, StatementRequest(sql="SELECT 1", timeout_s=7))
+    operation_id = uuid4()
+    request = StatementRequest(sql="SELECT 1", timeout_s=7, operation_id=operation_id)
+    running = parts.statements.start(KIM, request)
     asked = parts.gateway.queries.by_id[running.query_id].request
     assert (asked.row_limit, asked.byte_limit) == (
         parts.settings.max_row_limit,
         parts.settings.max_byte_limit,
     )
-    assert (asked.timeout_ms, asked.request_id) == (7_000, running.operation_id)
+    assert (asked.timeout_ms, asked.request_id) == (7_000, operation_id)
+    assert running.operation_id == operation_id
     assert (asked.catalog, asked.schema) == ("lake", "tpcds")
 
 

@@ -1,0 +1,87 @@
+"""What clients put: values for prepared statements, and statements that return no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow.flight as flight
+
+from api.flight.flight_errors import FlightMessageInvalid, FlightNotSupported
+from api.flight.messages import name_of, new
+from api.flight.parameters import parameters_of
+from api.flight.prepared import Prepared, PreparedStatements
+from api.flight.queries import Queries, Values
+from api.flight.served import Served
+from service.model.query.query import Parameter
+
+_UNKNOWN_COUNT = -1
+COMMANDS = (
+    "CommandPreparedStatementQuery",
+    "CommandPreparedStatementUpdate",
+    "CommandStatementUpdate",
+)
+
+
+class Puts:
+    """Answers what is put. Any thread may call any method."""
+
+    def __init__(self, queries: Queries, prepared: PreparedStatements, max_bytes: int) -> None:
+        self._queries = queries
+        self._prepared = prepared
+        self._max_bytes = max_bytes
+        self._answers: Mapping[str, Callable[[Served, Any, flight.MetadataRecordBatchReader], Any]] = {
+            "CommandPreparedStatementQuery": self._bind,
+            "CommandPreparedStatementUpdate": self._update_prepared,
+            "CommandStatementUpdate": self._update,
+        }
+
+    def answer(self, served: Served, command: Any, reader: flight.MetadataRecordBatchReader) -> bytes:
+        """Returns the bytes of the answer.
+
+        Raises:
+            FlightNotSupported: nothing of this kind can be put.
+            GatewayError, StatementFailed: it could not be done.
+        """
+        answer = self._answers.get(name_of(command))
+        if answer is None:
+            raise FlightNotSupported
+        return bytes(answer(served, command, reader).SerializeToString())
+
+    def _bind(self, served: Served, command: Any, reader: flight.MetadataRecordBatchReader) -> Any:
+        handle = command.prepared_statement_handle
+        prepared = self._prepared.find(served.caller.name, handle)
+        prepared.values = self._values(reader)
+        return new("DoPutPreparedStatementResult", prepared_statement_handle=handle)
+
+    def _update_prepared(self, served: Served, command: Any, reader: flight.MetadataRecordBatchReader) -> Any:
+        prepared = self._prepared.find(served.caller.name, command.prepared_statement_handle)
+        sent = self._values(reader)
+        if sent:
+            prepared.values = sent
+        self._queries.update(served, prepared.sql, prepared.shape, values_of(prepared))
+        return new("DoPutUpdateResult", record_count=_UNKNOWN_COUNT)
+
+    def _update(self, served: Served, command: Any, _: flight.MetadataRecordBatchReader) -> Any:
+        self._queries.update(served, command.query, None)
+        return new("DoPutUpdateResult", record_count=_UNKNOWN_COUNT)
+
+    def _values(self, reader: flight.MetadataRecordBatchReader) -> tuple[Parameter, ...]:
+        """Returns the values that a client sends; none if it sends no rows."""
+        found: tuple[Parameter, ...] = ()
+        size = rows = 0
+        for chunk in reader:
+            if chunk.data is None or chunk.data.num_rows == 0:
+                continue
+            size, rows = size + chunk.data.nbytes, rows + chunk.data.num_rows
+            if size > self._max_bytes:
+                raise FlightMessageInvalid(f"The values have more than {self._max_bytes} bytes.")
+            if rows > 1:
+                raise FlightNotSupported("A statement takes one row of values. Send the others one by one.")
+            found = parameters_of(chunk.data)
+        return found
+
+
+def values_of(prepared: Prepared) -> Values:
+    """Returns the values that were bound last."""
+    return Values(prepared.shape.parameters.names, prepared.values)
