@@ -142,6 +142,9 @@ def _nested(kind: str, inner: str, levels: int) -> pa.DataType:
             return pa.struct([_field(part, levels - 1) for part in parts])
         case "MAP" if len(parts) == 2:
             key, value = (_read(part.strip(), levels - 2) for part in parts)
+            if pa.types.is_null(key):
+                # Spark has such a type, and pyarrow cannot name it.
+                raise TypeNotRead(inner[:200])
             return pa.map_(key, value)
         case "ARRAY" | "LIST" if len(parts) == 1:
             return pa.list_(pa.field("element", _read(parts[0], levels - 1)))

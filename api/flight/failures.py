@@ -31,7 +31,6 @@ _KINDS = MappingProxyType(
         gateway.WriteNotAllowed: flight.FlightUnauthorizedError,
         gateway.AdminRequired: flight.FlightUnauthorizedError,
         gateway.QueryTimedOut: flight.FlightTimedOutError,
-        gateway.QueryCanceled: flight.FlightCancelledError,
         gateway.TooManyQueries: flight.FlightUnavailableError,
         gateway.TooManySessions: flight.FlightUnavailableError,
         TooManyPreparedStatements: flight.FlightUnavailableError,
@@ -42,7 +41,10 @@ _KINDS = MappingProxyType(
         GatewayError: flight.FlightInternalError,
     }
 )
-"""The kind of Flight's errors for each class of ours; others have that of the nearest class above."""
+"""The kind of Flight's errors for each class of ours; others have that of the nearest class above.
+
+None is a FlightCancelledError: pyarrow's clients would take it for Ctrl-C in their own program.
+"""
 
 
 class StatementFailed(Exception):

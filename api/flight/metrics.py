@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pyarrow.flight as flight
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from service.errors import QueryCanceled
 
 BOUNDS_S = (0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0)
 OK, CANCELED, FAILED, REFUSED = "ok", "canceled", "failed", "refused"
@@ -54,7 +55,7 @@ class FlightMetrics:
     def ended(self, method: str, exception: BaseException | None, seconds: float) -> str:
         """Counts a call's end, and returns how it ended."""
         outcome = OK if exception is None else FAILED
-        if isinstance(exception, flight.FlightCancelledError):
+        if QueryCanceled.code in str(exception):
             outcome = CANCELED
         self._calls.labels(method, outcome).inc()
         self._durations.labels(method).observe(seconds)

@@ -16,11 +16,20 @@ _HANDLE_BYTES = 18
 
 @dataclass(slots=True)
 class Prepared:
-    """A text, what it returns, and the values that were bound last."""
+    """A text, what it returns, and the values that were bound last.
+
+    `bound` is what it returns with values of the types that were bound last.
+    """
 
     sql: str
     shape: Shape
     values: tuple[Parameter, ...] = ()
+    bound: tuple[tuple[str | None, ...], Shape] | None = None
+
+    @property
+    def bound_shape(self) -> Shape:
+        """What it returns when it is run now."""
+        return self.shape if self.bound is None else self.bound[1]
 
 
 class PreparedStatements:

@@ -51,20 +51,30 @@ class Puts:
     def _bind(self, served: Served, command: Any, reader: flight.MetadataRecordBatchReader) -> Any:
         handle = command.prepared_statement_handle
         prepared = self._prepared.find(served.caller.name, handle)
-        prepared.values = self._values(reader)
+        self._keep(served, prepared, self._values(reader))
         return new("DoPutPreparedStatementResult", prepared_statement_handle=handle)
 
     def _update_prepared(self, served: Served, command: Any, reader: flight.MetadataRecordBatchReader) -> Any:
         prepared = self._prepared.find(served.caller.name, command.prepared_statement_handle)
         sent = self._values(reader)
         if sent:
-            prepared.values = sent
-        self._queries.update(served, prepared.sql, prepared.shape, values_of(prepared))
+            self._keep(served, prepared, sent)
+        self._queries.update(served, prepared.sql, prepared.bound_shape, values_of(prepared))
         return new("DoPutUpdateResult", record_count=_UNKNOWN_COUNT)
 
     def _update(self, served: Served, command: Any, _: flight.MetadataRecordBatchReader) -> Any:
         self._queries.update(served, command.query, None)
         return new("DoPutUpdateResult", record_count=_UNKNOWN_COUNT)
+
+    def _keep(self, served: Served, prepared: Prepared, values: tuple[Parameter, ...]) -> None:
+        """Binds the values. Those of other types than the text's own may change what it returns."""
+        types = tuple(parameter.type_name for parameter in values)
+        if None not in types and types == prepared.shape.types:
+            prepared.bound = None
+        elif prepared.bound is None or prepared.bound[0] != types:
+            sent = Values(prepared.shape.parameters.names, values)
+            prepared.bound = types, self._queries.shape(served, prepared.sql, sent)
+        prepared.values = values
 
     def _values(self, reader: flight.MetadataRecordBatchReader) -> tuple[Parameter, ...]:
         """Returns the values that a client sends; none if it sends no rows."""

@@ -86,13 +86,13 @@ class Queries:
         self._metrics = metrics
         self._shapes = Shapes(statements, ended)
 
-    def shape(self, served: Served, sql: str) -> Shape:
+    def shape(self, served: Served, sql: str, values: Values = NO_VALUES) -> Shape:
         """Returns what a statement returns.
 
         Raises:
             GatewayError: the statement could not be run.
         """
-        return self._shapes.of(served.caller, self._request(served, sql, NO_VALUES), served.is_gone)
+        return self._shapes.of(served.caller, self._request(served, sql, values), served.is_gone)
 
     def told(self, served: Served, columns: pa.Schema) -> pa.Schema:
         """Returns the columns as this client is told them."""

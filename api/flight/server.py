@@ -81,7 +81,7 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
             if name_of(command) == _PREPARED:
                 known = self._handlers.prepared.find(served.caller.name, command.prepared_statement_handle)
                 return self._handlers.queries.start(
-                    served, descriptor, known.sql, known.shape, values_of(known)
+                    served, descriptor, known.sql, known.bound_shape, values_of(known)
                 )
             endpoint = flight.FlightEndpoint(descriptor.command, [])
             return flight.FlightInfo(
@@ -99,7 +99,7 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
                 return flight.SchemaResult(queries.told(served, columns))
             if name_of(command) == _PREPARED:
                 known = self._handlers.prepared.find(served.caller.name, command.prepared_statement_handle)
-                return flight.SchemaResult(queries.told(served, known.shape.columns))
+                return flight.SchemaResult(queries.told(served, known.bound_shape.columns))
             return flight.SchemaResult(self._handlers.metadata.schema(command))
 
     @shielded

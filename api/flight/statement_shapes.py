@@ -44,6 +44,8 @@ class Shape:
     columns: pa.Schema
     parameters: pa.Schema = NO_COLUMNS
     is_exact: bool = True
+    types: tuple[str | None, ...] = ()
+    """The types of the parameters in SQL. None: the text leaves it open, and it may change the columns."""
 
 
 def kind_of(sql: str) -> StatementKind:
@@ -100,14 +102,15 @@ class Shapes:
 
 def _described(description: Description) -> Shape:
     parameters = pa.schema([_parameter(kind) for kind in description.parameters])
+    types = tuple(kind.type_name for kind in description.parameters)
     try:
-        return Shape(arrow_schema(description.columns), parameters)
+        return Shape(arrow_schema(description.columns), parameters, types=types)
     except TypeNotRead:
         columns = [
             pa.field(column.name, _type(column.type_name), column.is_nullable)
             for column in description.columns
         ]
-        return Shape(pa.schema(columns), parameters, is_exact=False)
+        return Shape(pa.schema(columns), parameters, is_exact=False, types=types)
 
 
 def _parameter(kind: ParameterType) -> pa.Field:

@@ -17,7 +17,7 @@ def is_jdbc(user_agent: str) -> bool:
     >>> is_jdbc("grpc-java-netty/1.71.0"), is_jdbc("grpc-go/1.79.1")
     (True, False)
     """
-    return user_agent.lower().startswith(_JDBC_AGENT)
+    return _JDBC_AGENT in user_agent.lower()
 
 
 def type_without_zone(kind: pa.DataType) -> pa.DataType:
@@ -26,15 +26,15 @@ def type_without_zone(kind: pa.DataType) -> pa.DataType:
     >>> str(type_without_zone(pa.list_(pa.timestamp("us", "UTC"))))
     'list<item: timestamp[us]>'
     """
+    if not _has_zone(kind):
+        return kind
     if pa.types.is_timestamp(kind):
         return pa.timestamp(kind.unit)
     if pa.types.is_map(kind):
         return pa.map_(_field(kind.key_field), _field(kind.item_field))
     if pa.types.is_list(kind):
         return pa.list_(_field(kind.value_field))
-    if pa.types.is_struct(kind):
-        return pa.struct([_field(kind.field(index)) for index in range(kind.num_fields)])
-    return kind
+    return pa.struct([_field(kind.field(index)) for index in range(kind.num_fields)])
 
 
 def schema_without_zones(schema: pa.Schema) -> pa.Schema:
@@ -86,6 +86,12 @@ def _offsets(offsets: pa.Array, mask: pa.Array | None) -> pa.Array:
 
 def _mask(column: pa.Array) -> pa.Array | None:
     return column.is_null() if column.null_count else None
+
+
+def _has_zone(kind: pa.DataType) -> bool:
+    if pa.types.is_timestamp(kind):
+        return kind.tz is not None
+    return any(_has_zone(kind.field(index).type) for index in range(kind.num_fields))
 
 
 def _field(field: pa.Field) -> pa.Field:
