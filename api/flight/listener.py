@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from contextlib import suppress
 
 import pyarrow as pa
 import structlog
@@ -116,7 +117,9 @@ class FlightListener:
 
         def shut_down() -> None:
             server.shutdown()
-            loop.call_soon_threadsafe(stopped.set)
+            # Nobody waits any more if the loop has ended.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(stopped.set)
 
         # A daemon: it waits for clients, for as long as they like.
         threading.Thread(target=shut_down, name="flight-stop", daemon=True).start()

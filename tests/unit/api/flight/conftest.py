@@ -20,6 +20,7 @@ from api.flight.messages import new, packed, unpacked
 from api.flight.table_columns import sql_name
 from api.http.app import create_app
 from api.http.protocol_servers import ProtocolEdge
+from service.errors import CannotStart
 from service.model.policies.decisions import Access
 from service.model.query.description import Description
 from service.model.query.query import QueryRequest
@@ -96,10 +97,10 @@ class RunningFlight:
 
 
 @contextmanager
-def flight_of(settings: Settings, queries: ShapedQueries | None = None) -> Iterator[RunningFlight]:
-    """Runs the app with its Flight server in a thread of its own."""
+def flight_of(settings: Settings, failures: list[CannotStart] | None = None) -> Iterator[RunningFlight]:
+    """Runs the app with its Flight server in a thread of its own. Failures of its start go to the list."""
     gateway = FakeGateway()
-    known = queries or ShapedQueries()
+    known = ShapedQueries()
     gateway.queries = known
     made: list[FlightListener] = []
     started, ended = threading.Event(), asyncio.Event()
@@ -110,7 +111,12 @@ def flight_of(settings: Settings, queries: ShapedQueries | None = None) -> Itera
         return made[0]
 
     async def live() -> None:
-        app = create_app(settings, lambda: gateway, protocols=[factory])
+        app = create_app(
+            settings,
+            lambda: gateway,
+            on_failed_start=None if failures is None else failures.append,
+            protocols=[factory],
+        )
         async with app.router.lifespan_context(app):
             await app.state.app_context.access.opened()
             started.set()
