@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from typing import cast
@@ -17,6 +17,7 @@ from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring import build_gateway
 from api.http.app import create_app
+from api.http.protocol_servers import ProtocolFactory
 from api.http.requests.stream_request import stream_definition
 from api.http.server import bind, url_of
 from api.http.stopping_server import Server
@@ -56,10 +57,15 @@ class HostedGateway:
 
 
 @contextmanager
-def hosted_gateway(lake: Lake) -> Iterator[HostedGateway]:
+def hosted_gateway(
+    lake: Lake, protocols: Sequence[ProtocolFactory] = (), flight_port: int | None = None
+) -> Iterator[HostedGateway]:
     """Serves with the default settings from a thread, and stops at the end."""
     settings = Settings(
-        data_dir=lake.data_dir, port=0, catalogs={k: dict(v) for k, v in lake.catalogs.items()}
+        data_dir=lake.data_dir,
+        port=0,
+        catalogs={k: dict(v) for k, v in lake.catalogs.items()},
+        flight_port=flight_port,
     )
     (lake.data_dir / "logs").mkdir(parents=True, exist_ok=True)
     with (lake.data_dir / "logs" / "bench.log").open("w") as lines:
@@ -69,13 +75,13 @@ def hosted_gateway(lake: Lake) -> Iterator[HostedGateway]:
         engine = cast(SparkEngine, gateway.queries.ports.engine)
         assert engine._session is not None
         spark = SparkSession(engine._session.context)
-        with _served(settings, gateway) as url:
+        with _served(settings, gateway, protocols) as url:
             yield HostedGateway(url, gateway, spark)
 
 
 @contextmanager
-def _served(settings: Settings, gateway: Gateway) -> Iterator[str]:
-    app = create_app(settings, lambda: gateway)
+def _served(settings: Settings, gateway: Gateway, protocols: Sequence[ProtocolFactory]) -> Iterator[str]:
+    app = create_app(settings, lambda: gateway, protocols=protocols)
     config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="on")
     server = Server(config, app.state.app_context.access, 0, settings.shutdown_timeout_s)
     with bind(settings.host, settings.port) as listening:

@@ -14,6 +14,7 @@ from bench import (
     clients,
     compacted_logs,
     demo_query,
+    flight_read,
     hive_columns,
     large_ingest,
     literal_predicate,
@@ -77,6 +78,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "select-1": Measure(select_one.__doc__ or "", select_one.measure, select_one.draw),
         "beside-heavy": Measure(beside_heavy.__doc__ or "", beside_heavy.measure, beside_heavy.draw),
         "reused-result": Measure(reused_result.__doc__ or "", reused_result.measure, reused_result.draw),
+        "flight-read": Measure(flight_read.__doc__ or "", flight_read.measure, flight_read.draw),
         "tracing": Measure(tracing_cost.__doc__ or "", tracing_cost.measure, tracing_cost.draw),
         "policy-decisions": Measure(
             policy_decisions.__doc__ or "", policy_decisions.measure, policy_decisions.draw

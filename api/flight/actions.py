@@ -63,7 +63,7 @@ class Actions:
         sql = str(unpacked(body, ["ActionCreatePreparedStatementRequest"]).query)
         shape = self._queries.shape(served, sql)
         handle = self._prepared.add(served.caller.name, Prepared(sql, shape))
-        columns = self._queries.told(served, shape.columns)
+        columns = self._queries.shown(served, shape.columns)
         result = new(
             "ActionCreatePreparedStatementResult",
             prepared_statement_handle=handle,
@@ -110,7 +110,7 @@ def tickets_of(info: bytes) -> list[bytes]:
     """Returns the tickets in the bytes of a `FlightInfo`.
 
     Raises:
-        FlightMessageInvalid: they are no such bytes.
+        FlightMessageInvalid: they are not such bytes.
     """
     try:
         read = flight.FlightInfo.deserialize(info)
@@ -129,5 +129,5 @@ def _text(value: Any) -> str | None:
 
 
 def _serialized(schema: pa.Schema) -> bytes:
-    """Returns the bytes of a schema. Of no columns, none: drivers take the statement for an update then."""
+    """Returns the bytes of a schema; none without columns: drivers take the statement for an update then."""
     return bytes(schema.serialize().to_pybytes()) if len(schema) else b""

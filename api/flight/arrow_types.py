@@ -16,7 +16,7 @@ MAX_LEVELS = 60
 
 
 class TypeNotRead(ValueError):
-    """The spelling has names that cannot be told from the rest of it, or it is no known type."""
+    """The spelling has names that could be parts of the type, or the type is not known."""
 
 
 class _Text(Exception):

@@ -9,7 +9,7 @@ from api.flight.flight_errors import FlightBusy
 
 
 class CallPlaces:
-    """Places for calls, of which each caller may have a part. Any thread may call any method."""
+    """Places for calls. Each caller may have a part of them. Any thread may call any method."""
 
     def __init__(self, size: int, size_per_caller: int) -> None:
         self.size = size

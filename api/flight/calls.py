@@ -24,7 +24,7 @@ _log = structlog.stdlib.get_logger("api.flight")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a call's headers say."""
+    """The headers of a call, as far as they are read."""
 
     authorization: tuple[str, ...] = ()
     user_agent: str = ""

@@ -91,7 +91,7 @@ class ClientSessions:
         return self._sessions.values(served.caller, session_id).values
 
     def _opened(self, served: Served) -> UUID:
-        """Returns the client's session, or a new one that the client is told of."""
+        """Returns the client's session, or a new one, which the answer names."""
         connected = served.known.connected
         if connected is not None:
             with connected.lock:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
-from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import pyarrow.flight as flight
 
@@ -18,9 +18,7 @@ from api.sql_protocols.failures import Failure, failure_of
 from service import errors as gateway
 from service.errors import GatewayError
 
-P = ParamSpec("P")
 T = TypeVar("T")
-S = TypeVar("S")
 
 _KINDS = MappingProxyType(
     {
@@ -56,7 +54,7 @@ class StatementFailed(Exception):
 
 
 def flight_error(error: BaseException) -> Exception:
-    """Returns Flight's error for one of ours. Of any other, only that it happened.
+    """Returns Flight's error for one of ours. For any other, it says only that there was one.
 
     >>> flight_error(gateway.TableNotFound("lake.a.b"))
     FlightServerError('TABLE_NOT_FOUND: There is no table lake.a.b.')
@@ -97,13 +95,13 @@ def fail(error: BaseException) -> NoReturn:
     raise flight_error(error) from None
 
 
-def shielded(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+def shielded(method: Callable[..., T]) -> Callable[..., T]:
     """Wraps a method that pyarrow calls: whatever it raises becomes one of Flight's errors."""
 
     @functools.wraps(method)
-    def call(self: S, *args: P.args, **kwargs: P.kwargs) -> T:
+    def call(*args: Any, **kwargs: Any) -> T:
         try:
-            return method(self, *args, **kwargs)
+            return method(*args, **kwargs)
         except BaseException as error:  # noqa: BLE001 - the outermost edge: pyarrow would send the traceback
             fail(error)
 

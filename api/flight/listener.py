@@ -179,10 +179,10 @@ def _certificates(settings: Settings) -> tuple[tuple[bytes, bytes], ...]:
 
 
 def _check_free(host: str, port: int) -> None:
-    """Checks that nobody listens there: gRPC would share the port with another process.
+    """Checks that no other process listens there: gRPC would share the port with it.
 
     Raises:
-        CannotStart: somebody does.
+        CannotStart: another process does.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(

@@ -170,14 +170,14 @@ def packed(message: Message) -> bytes:
     """
     wrapped = any_pb2.Any()
     wrapped.Pack(message)
-    return wrapped.SerializeToString()
+    return bytes(wrapped.SerializeToString())
 
 
 def unpacked(data: bytes, expected: Iterable[str] = COMMANDS) -> Any:
     """Returns the message of an `Any`, which is one of those expected.
 
     Raises:
-        FlightMessageInvalid: the bytes are no such message.
+        FlightMessageInvalid: the bytes are not such a message.
     """
     wrapped = any_pb2.Any()
     try:
@@ -186,7 +186,9 @@ def unpacked(data: bytes, expected: Iterable[str] = COMMANDS) -> Any:
         raise FlightMessageInvalid("The bytes are not a google.protobuf.Any.") from None
     package, _, name = wrapped.type_url.rpartition("/")[2].rpartition(".")
     if package != SQL_PACKAGE or name not in expected:
-        raise FlightMessageInvalid(f"This call takes no message of the type {wrapped.type_url[:200]!r}.")
+        raise FlightMessageInvalid(
+            f"This call does not take a message of the type {wrapped.type_url[:200]!r}."
+        )
     return parsed(name, wrapped.value)
 
 

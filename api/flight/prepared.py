@@ -28,7 +28,7 @@ class Prepared:
 
     @property
     def bound_shape(self) -> Shape:
-        """What it returns when it is run now."""
+        """The columns that it returns if it is run now."""
         return self.shape if self.bound is None else self.bound[1]
 
 

@@ -1,4 +1,4 @@
-"""What clients put: values for prepared statements, and statements that return no rows."""
+"""Answers DoPut: values for prepared statements, and statements that return no rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMMANDS = (
 
 
 class Puts:
-    """Answers what is put. Any thread may call any method."""
+    """Answers calls that put something. Any thread may call any method."""
 
     def __init__(self, queries: Queries, prepared: PreparedStatements, max_bytes: int) -> None:
         self._queries = queries

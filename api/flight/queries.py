@@ -32,7 +32,7 @@ POLL_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A statement that runs or has run, in the schema that its client was told."""
+    """A statement that runs or has run, in the schema that its client knows."""
 
     running: RunningStatement
     schema: pa.Schema
@@ -94,8 +94,8 @@ class Queries:
         """
         return self._shapes.of(served.caller, self._request(served, sql, values), served.is_gone)
 
-    def told(self, served: Served, columns: pa.Schema) -> pa.Schema:
-        """Returns the columns as this client is told them."""
+    def shown(self, served: Served, columns: pa.Schema) -> pa.Schema:
+        """Returns the columns as this client gets them."""
         return told_schema(columns, self._zone(served))
 
     def start(
@@ -132,7 +132,7 @@ class Queries:
         """Returns the rows of a statement as they lie, which may still run.
 
         Raises:
-            FlightHandleUnknown: it is no handle.
+            FlightHandleUnknown: it is not a handle.
         """
         query_id = query_id_of(handle)
         served.call.query_id = str(query_id)
@@ -211,7 +211,7 @@ def query_id_of(handle: bytes) -> UUID:
     """Returns the query of a ticket.
 
     Raises:
-        FlightHandleUnknown: it is no handle.
+        FlightHandleUnknown: it is not a handle.
     """
     try:
         return UUID(handle.decode())

@@ -1,4 +1,4 @@
-"""Rows of a result as a stream of Arrow, in exactly the schema that was told before."""
+"""Rows of a result as a stream of Arrow, in exactly the schema that the client knows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def arrow_zone(name: str) -> str:
 
 
 def told_schema(schema: pa.Schema, zone: str | None) -> pa.Schema:
-    """Returns the schema as the client is told it: with a zone, timestamps lose theirs."""
+    """Returns the schema as the client gets it: with a zone, timestamps lose theirs."""
     return schema if zone is None else schema_without_zones(schema)
 
 

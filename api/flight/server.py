@@ -96,10 +96,10 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
             queries = self._handlers.queries
             if name_of(command) == _QUERY:
                 columns = queries.shape(served, command.query).columns
-                return flight.SchemaResult(queries.told(served, columns))
+                return flight.SchemaResult(queries.shown(served, columns))
             if name_of(command) == _PREPARED:
                 known = self._handlers.prepared.find(served.caller.name, command.prepared_statement_handle)
-                return flight.SchemaResult(queries.told(served, known.bound_shape.columns))
+                return flight.SchemaResult(queries.shown(served, known.bound_shape.columns))
             return flight.SchemaResult(self._handlers.metadata.schema(command))
 
     @shielded

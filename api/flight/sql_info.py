@@ -1,4 +1,4 @@
-"""What drivers ask of the server's abilities: the answer to CommandGetSqlInfo, for every known id.
+"""The server's abilities: the answer to CommandGetSqlInfo, for every known id.
 
 Source: the enumeration SqlInfo of https://arrow.apache.org/docs/format/FlightSql.html
 """
@@ -45,11 +45,11 @@ class InfoBounds:
 
 
 def infos(bounds: InfoBounds) -> Mapping[int, Info]:
-    """Returns what is told for each id."""
+    """Returns the value of each id."""
     no_limits = {number: Long(NO_LIMIT) for number in (*range(541, 556), *range(557, 562))}
-    told = _SERVER | {100: bounds.prepared_statement_ttl_ms, 101: NO_LIMIT} | _SYNTAX | no_limits
-    told |= {557: Long(bounds.max_sql_bytes), 558: Long(bounds.max_prepared_statements)}
-    return MappingProxyType(dict(sorted(told.items())))
+    values_by_id = _SERVER | {100: bounds.prepared_statement_ttl_ms, 101: NO_LIMIT} | _SYNTAX | no_limits
+    values_by_id |= {557: Long(bounds.max_sql_bytes), 558: Long(bounds.max_prepared_statements)}
+    return MappingProxyType(dict(sorted(values_by_id.items())))
 
 
 def sql_info(known: Mapping[int, Info], asked: Iterable[int] = ()) -> pa.Table:

@@ -1,4 +1,4 @@
-"""What a statement returns: its columns and parameters in Arrow, before it runs."""
+"""The columns and parameters of a statement in Arrow, before it runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_COLUMNS = pa.schema([])
 SETTINGS = pa.schema(
     [pa.field("key", pa.string(), nullable=False), pa.field("value", pa.string(), nullable=False)]
 )
-"""What SET returns, with a value and without."""
+"""The columns of SET, with a value and without."""
 _SHOWING = frozenset({"SHOW", "DESCRIBE", "DESC"})
 _CHANGING = frozenset({"USE", "RESET", "CREATE", "DROP"})
 
@@ -37,8 +37,8 @@ class StatementKind(StrEnum):
 class Shape:
     """The columns of the rows, and those of the values that are bound.
 
-    Columns are not `exact` if a name in a type cannot be told from the type. They are texts then, and what
-    they are is known with the rows.
+    Columns are not `exact` if a name could be a part of its type. They are texts then, and their types are
+    known with the rows.
     """
 
     columns: pa.Schema
@@ -114,7 +114,7 @@ def _described(description: Description) -> Shape:
 
 
 def _parameter(kind: ParameterType) -> pa.Field:
-    # A driver that is told nothing of a type binds texts alone.
+    # A driver that does not know a type binds texts alone.
     return pa.field(kind.name, _type(kind.type_name or "STRING"))
 
 

@@ -1,4 +1,4 @@
-"""Timestamps as the JDBC driver can read them: without a zone, told in the zone of the session.
+"""Timestamps as the JDBC driver can read them: without a zone, in local time of the session.
 
 The driver's `getObject` does not read timestamps that have a zone, and many tools call nothing else.
 """

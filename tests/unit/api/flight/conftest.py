@@ -135,7 +135,8 @@ def flight_of(settings: Settings, failures: list[CannotStart] | None = None) -> 
 
 
 def open_settings(**given: Any) -> Settings:
-    return Settings(**({"flight_port": 0, "default_schema": "tpcds"} | given))
+    whole: dict[str, Any] = {"flight_port": 0, "default_schema": "tpcds"} | given
+    return Settings(**whole)
 
 
 @pytest.fixture
@@ -169,7 +170,7 @@ def rows_of(client: flight.FlightClient, info: flight.FlightInfo, options: Any =
 
 
 def answer(client: flight.FlightClient, name: str, options: Any = None, **values: Any) -> pa.Table:
-    """Returns what a command answers, in the schema that was told before."""
+    """Returns what a command answers, in the schema that it announced."""
     info = info_of(client, name, options, **values)
     found = rows_of(client, info, options)
     assert found.schema.equals(info.schema, check_metadata=True)

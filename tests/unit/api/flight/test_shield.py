@@ -100,7 +100,7 @@ def test_nothing_of_an_exception_leaves(
     def fail(*_: Any) -> Any:
         raise kind(SECRET) if kind is not GatewayError else GatewayError()
 
-    running.listener._handlers.callers.find = fail  # type: ignore[method-assign]
+    running.listener._handlers.callers.find = fail  # type: ignore[method-assign,assignment]
     with running.client() as client, pytest.raises((flight.FlightError, pa.ArrowException)) as raised:
         calls(client)[method]()
     assert is_clean(raised.value)
@@ -119,12 +119,13 @@ def test_nothing_leaves_from_deeper_down(
         raise kind(SECRET) if kind is not GatewayError else GatewayError()
 
     queries = running.queries
-    queries.submit = queries.chunk = queries.describe = fail  # type: ignore[method-assign,assignment]
-    for call in (
+    queries.submit = queries.chunk = queries.describe = fail  # type: ignore[method-assign]
+    broken: list[Callable[[], object]] = [
         lambda: info_of(client, "CommandPreparedStatementQuery", prepared_statement_handle=handle),
         lambda: prepared(client, "SELECT 1"),
         lambda: client.do_get(info.endpoints[0].ticket).read_all(),
-    ):
+    ]
+    for call in broken:
         with pytest.raises((flight.FlightError, pa.ArrowException)) as raised:
             call()
         assert is_clean(raised.value)
@@ -170,7 +171,8 @@ def error_of(call: Callable[[], object]) -> BaseException | None:
     try:
         call()
     except (flight.FlightError, pa.ArrowException) as error:
-        return error
+        found: BaseException = error
+        return found
     return None
 
 
