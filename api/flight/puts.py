@@ -15,7 +15,8 @@ from api.flight.queries import Queries, Values
 from api.flight.served import Served
 from service.model.query.query import Parameter
 
-_UNKNOWN_COUNT = -1
+_NO_RECORDS = 0
+"""Never -1, which means unknown: the JDBC driver would take it for rows, and run the text twice."""
 COMMANDS = (
     "CommandPreparedStatementQuery",
     "CommandPreparedStatementUpdate",
@@ -60,11 +61,11 @@ class Puts:
         if sent:
             self._keep(served, prepared, sent)
         self._queries.update(served, prepared.sql, prepared.bound_shape, values_of(prepared))
-        return new("DoPutUpdateResult", record_count=_UNKNOWN_COUNT)
+        return new("DoPutUpdateResult", record_count=_NO_RECORDS)
 
     def _update(self, served: Served, command: Any, _: flight.MetadataRecordBatchReader) -> Any:
         self._queries.update(served, command.query, None)
-        return new("DoPutUpdateResult", record_count=_UNKNOWN_COUNT)
+        return new("DoPutUpdateResult", record_count=_NO_RECORDS)
 
     def _keep(self, served: Served, prepared: Prepared, values: tuple[Parameter, ...]) -> None:
         """Binds the values. Those of other types than the text's own may change what it returns."""

@@ -279,7 +279,7 @@ def test_a_statement_without_columns_is_an_update(
     made = prepared(client, "USE shop")
     assert made.dataset_schema == b""
     result = put(client, "CommandStatementUpdate", nothing, query="USE shop")
-    assert parsed("DoPutUpdateResult", result).record_count == -1
+    assert parsed("DoPutUpdateResult", result).record_count == 0
     handle = made.prepared_statement_handle
     put(client, "CommandPreparedStatementUpdate", nothing, prepared_statement_handle=handle)
     assert [asked.sql for asked in running.asked()] == ["USE shop", "USE shop"]

@@ -62,10 +62,8 @@ def calls(client: flight.FlightClient) -> dict[str, Callable[[], object]]:
             return reader.read()
 
     def exchange() -> object:
-        writer, reader = client.do_exchange(asked)
-        with writer:
-            writer.done_writing()
-            return reader.read_all()
+        _, reader = client.do_exchange(asked)
+        return reader.read_all()
 
     return {
         "get_flight_info": lambda: client.get_flight_info(asked),
