@@ -108,6 +108,33 @@ def shielded(method: Callable[..., T]) -> Callable[..., T]:
     return call
 
 
+class SchemaFailed(ValueError):
+    """The failure of a call for a schema.
+
+    pyarrow does not know Flight's own errors there, and formats every exception with its traceback. It sends
+    the name of the class alone if that fails, as it does for this one.
+    """
+
+    @property
+    def __cause__(self) -> BaseException | None:  # type: ignore[override]
+        """Makes the formatting fail."""
+        raise RuntimeError
+
+
+def shielded_schema(method: Callable[..., T]) -> Callable[..., T]:
+    """Does as `shielded` for the one method whose exceptions are always formatted."""
+
+    @functools.wraps(method)
+    def call(*args: Any, **kwargs: Any) -> T:
+        try:
+            return method(*args, **kwargs)
+        except BaseException as error:  # noqa: BLE001 - the outermost edge: pyarrow would send the traceback
+            failed = SchemaFailed(str(flight_error(error)))
+        raise failed
+
+    return call
+
+
 def shielded_stream(items: Iterator[Any], at_end: Callable[[], None] = lambda: None) -> Iterator[Any]:
     """Yields the items. Whatever the iterator raises becomes one of Flight's errors.
 

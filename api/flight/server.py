@@ -14,7 +14,7 @@ import structlog
 from api.flight.actions import DESCRIPTIONS, Actions
 from api.flight.callers import Callers
 from api.flight.calls import MIDDLEWARE, CallFactory, FlightCall, NoHandshake
-from api.flight.failures import shielded
+from api.flight.failures import shielded, shielded_schema
 from api.flight.flight_errors import FlightMessageInvalid, FlightNotSupported
 from api.flight.messages import name_of, unpacked
 from api.flight.metadata import Metadata
@@ -88,7 +88,7 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
                 self._handlers.metadata.schema(command), descriptor, [endpoint], -1, -1, ordered=True
             )
 
-    @shielded
+    @shielded_schema
     def get_schema(self, context: Any, descriptor: Any) -> flight.SchemaResult:
         """Returns the columns of a command's rows. Runs no query."""
         with self._served(context) as served:
