@@ -125,6 +125,17 @@
 {{- include "sluice.setting" (dict "root" . "name" "max_session_views" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_session_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_listed_entries" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_max_calls" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_max_calls_per_caller" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_max_logins" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_max_logins_per_caller" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_max_prepared_statements" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_max_prepared_statements_per_caller" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_idle_timeout_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_max_message_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_port" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_host" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "flight_allow_plaintext" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_max_connections" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_max_connections_per_peer" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "hive_handshake_timeout_s" "kind" "integer") }}
