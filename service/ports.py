@@ -34,7 +34,7 @@ from service.model.query.pruning import ScanRecord
 from service.model.query.query import Parameters, QueryRecord, QueryState
 from service.model.query.replicas import Decided, OpenQuery
 from service.model.query.results import Column, Manifest
-from service.model.query.reuse import PlanReads
+from service.model.query.reuse import PlanReads, Reused
 from service.model.sessions.changes import SessionChange
 from service.model.sessions.sessions import SessionValues
 from service.model.tables.contents import SchemaEntry
@@ -93,7 +93,8 @@ class EngineResult:
     only the engine knows all of them. `lineage` names the source columns of each result column, None when it
     is unknown. `applied` are the names of the policies that it applied; None when it is unknown. `reads` are
     the tables as its plan read them, None when it is unknown. `change` is what the statement changes in its
-    caller's session; only the session's store makes it so.
+    caller's session; only the session's store makes it so. `reused` is the earlier query whose state it was
+    made from.
     """
 
     rows: pa.Table
@@ -109,6 +110,7 @@ class EngineResult:
     applied: tuple[str, ...] | None = None
     reads: Callable[[], PlanReads | None] = lambda: None
     change: SessionChange | None = None
+    reused: Reused | None = None
 
 
 class Engine(Protocol):

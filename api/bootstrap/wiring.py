@@ -24,6 +24,7 @@ from api.bootstrap.wiring_ingests import build_ingests
 from api.bootstrap.wiring_jars import demo_jars, fetched_jars
 from api.bootstrap.wiring_maintenance import build_maintenances
 from api.bootstrap.wiring_metrics import watch_gateway
+from api.bootstrap.wiring_refresh import build_refresh
 from api.bootstrap.wiring_reuse import build_reuse
 from api.bootstrap.wiring_sessions import build_sessions, own_settings
 from api.bootstrap.wiring_stores import await_given_stores, await_metrics_store
@@ -332,6 +333,7 @@ def _query_ports(
     audited = AuditedJournal(
         LineageJournal(MeteredJournal(journal, metrics), lineage), audit.trail, shown_statement(settings)
     )
+    pruner = _pruner(settings, components, clock, calls)
     return QueryPorts(
         engine=components.engine,
         describer=components.engine,
@@ -339,7 +341,7 @@ def _query_ports(
         results=results,
         journal=audited,
         clock=clock,
-        pruner=_pruner(settings, components, clock, calls),
+        pruner=pruner,
         max_sql_bytes=settings.max_sql_bytes,
         max_sql_nesting=settings.max_sql_nesting,
         engine_retries=settings.engine_retries,
@@ -349,6 +351,7 @@ def _query_ports(
         admission_metrics=metrics.admission,
         cpu_times=components.engine if components.spark_settings.counts_cpu else None,
         reuse=build_reuse(settings, components, results, audited, clock, lineage, metrics),
+        refresh=build_refresh(settings, components, pruner, calls, clock, lineage, metrics),
     )
 
 

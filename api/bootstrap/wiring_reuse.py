@@ -52,7 +52,7 @@ def build_reuse(
         default=ReuseChoice.USE if is_always else ReuseChoice.NEVER,
         max_age_ms=settings.reuse_max_age_s * 1000,
         max_result_bytes=settings.reuse_max_result_bytes,
-        settings=_fingerprint(components.spark_settings),
+        settings=engine_fingerprint(components.spark_settings),
     )
     reuse = ResultReuse(ports, bounds)
     metrics.caches.add("reusable_results", lambda: reuse.use)
@@ -60,7 +60,7 @@ def build_reuse(
     return reuse
 
 
-def _fingerprint(settings: SparkSettings) -> str:
+def engine_fingerprint(settings: SparkSettings) -> str:
     """Returns a text that is the same for engines that read a text alike."""
     properties = spark_properties(settings)
     read = {name: value for name, value in properties.items() if name.startswith("spark.sql.")}

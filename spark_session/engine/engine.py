@@ -176,6 +176,19 @@ class SparkEngine:
         ):
             return session.relations.put(query, rows, bounds)
 
+    def hold(self, fingerprint: str, rows: pa.Table, max_bytes: int) -> bool:
+        """See `service.refresh_ports.HeldRows`."""
+        bounds = RelationBounds(max_rows=max(rows.num_rows, 1), max_bytes=max_bytes)
+        statement = _held(fingerprint)
+        with self._session_for(statement) as session, self._called(session, statement):
+            return session.relations.hold(fingerprint, rows, bounds) is not None
+
+    def let_go(self, fingerprint: str) -> None:
+        """See `service.refresh_ports.HeldRows`."""
+        session = self._session
+        if session is not None:
+            session.relations.let_go(fingerprint)
+
     def taken(self) -> Mapping[UUID, int]:
         """See `service.ports.CpuTimes`."""
         session = self.session
@@ -363,6 +376,21 @@ class SparkEngine:
         session.children.close()
         session.catalogs.close()
         session.jvm.kill()
+
+
+def _held(fingerprint: str) -> Statement:
+    """Returns the statement that stands for taking rows into memory; nothing of it is run."""
+    return Statement(
+        query_id=uuid4(),
+        sql=fingerprint,
+        parameters=(),
+        catalog=None,
+        schema=None,
+        row_limit=1,
+        byte_limit=1,
+        is_canceled=lambda: False,
+        access=FULL_ACCESS,
+    )
 
 
 def _reading(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -33,12 +34,14 @@ def reuse_facts(session: WarmSession, statement: Statement) -> QueryFacts:
     ) as child:
         plan, frame = _planned(session, child, statement)
         if not plan.views:
-            return facts_of(plan, *session.reuse_facts.of(frame), {})
+            return facts_of(plan, session.reuse_facts.of(frame), {})
         before = session.reuse_facts.view_texts(child, plan)
         plan, frame = _planned(session, child, statement)
         after = session.reuse_facts.view_texts(child, plan)
-        reusability, reads = session.reuse_facts.of(frame)
-        return facts_of(plan, reusability if before == after else Reusability.NOT_UNDERSTOOD, reads, after)
+        analyzed_facts = session.reuse_facts.of(frame)
+        if before != after:
+            analyzed_facts = replace(analyzed_facts, reusability=Reusability.NOT_UNDERSTOOD)
+        return facts_of(plan, analyzed_facts, after)
 
 
 def _planned(session: WarmSession, child: SparkSession, statement: Statement) -> tuple[ReadPlan, DataFrame]:

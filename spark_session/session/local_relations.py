@@ -107,6 +107,14 @@ class LocalRelationStore:
         Raises:
             Py4JJavaError: the engine has no such type, or no memory for them.
         """
+        return self.hold(query.fingerprint, rows, bounds)
+
+    def hold(self, fingerprint: str, rows: pa.Table, bounds: RelationBounds) -> CachedRelation | None:
+        """Caches rows under any fingerprint; None if they are too many or too large. Runs no job.
+
+        Raises:
+            Py4JJavaError: the engine has no such type, or no memory for them.
+        """
         max_bytes = min(bounds.max_bytes, self._cached.maxsize)
         if rows.num_rows > bounds.max_rows or rows.nbytes > max_bytes:
             return None
@@ -114,7 +122,12 @@ class LocalRelationStore:
         if plan is None:
             return None
         byte_count = self._java.sizeOfRelation(plan) + ROW_BYTES * rows.num_rows
-        return self._cache(CachedRelation(query.fingerprint, rows.num_rows, byte_count), plan)
+        return self._cache(CachedRelation(fingerprint, rows.num_rows, byte_count), plan)
+
+    def let_go(self, fingerprint: str) -> None:
+        """Forgets a relation; the JVM frees it when no query reads it any more."""
+        with self._lock:
+            self._cached.pop(fingerprint, None)
 
     def _cache(self, cached_relation: CachedRelation, plan: JavaObject) -> CachedRelation:
         with self._lock:

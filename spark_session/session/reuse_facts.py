@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from service.model.policies.read_plan import Parts, ReadPlan, lower, name_of
-from service.model.query.reuse import PlanReads, QueryFacts, Reusability, TableRead
+from service.model.query.reuse import PlanReads, PlanShape, QueryFacts, Reusability, TableRead
 from service.model.tables.tables import TableName
 from spark_session.java.own_classes import java_instance
 from spark_session.session.view_definitions import ViewDefinitions, ViewText, definition_of
@@ -24,19 +25,27 @@ if TYPE_CHECKING:
 ViewTexts = Mapping[Parts, ViewText | None]
 
 
-class ReuseFacts:
-    """Asks `ReuseFacts.java` in the driver's JVM, and `definitions` about views."""
+@dataclass(frozen=True, slots=True)
+class AnalyzedFacts:
+    """What the analyzed plan of a query says of its result."""
 
+    reusability: Reusability
+    reads: PlanReads
+    shape: PlanShape
+
+
+class ReuseFacts:
     """Asks `ReuseFacts.java` in the driver's JVM, and `definitions` about views."""
 
     def __init__(self, gateway: JavaGateway, definitions: ViewDefinitions) -> None:
         self._java = java_instance(gateway, "sluice.reuse.ReuseFacts")
         self._definitions = definitions
 
-    def of(self, frame: DataFrame) -> tuple[Reusability, PlanReads]:
+    def of(self, frame: DataFrame) -> AnalyzedFacts:
         """Returns whether the analyzed query gives the same result each time, and what it reads."""
         found = json.loads(self._java.analyzed(frame._jdf))
-        return reusability_of(found), _plan_reads(found)
+        shape = PlanShape(frozenset(found["nodes"]), frozenset(found["aggregates"]))
+        return AnalyzedFacts(reusability_of(found), _plan_reads(found), shape)
 
     def reads(self, frame: DataFrame) -> PlanReads | None:
         """Returns the tables as a query that has run read them; None if the engine no longer can tell."""
@@ -64,8 +73,9 @@ class ReuseFacts:
         return {name_of(parts): text.state for parts, text in found.items() if text is not None}
 
 
-def facts_of(plan: ReadPlan, reusability: Reusability, reads: PlanReads, texts: ViewTexts) -> QueryFacts:
+def facts_of(plan: ReadPlan, analyzed: AnalyzedFacts, texts: ViewTexts) -> QueryFacts:
     """Returns the facts of a query with this plan, whose views are known."""
+    reusability = analyzed.reusability
     known = {parts: text for parts, text in texts.items() if text is not None}
     if len(known) < len(texts) or _has_selector(plan):
         reusability = Reusability.OTHER_SOURCE
@@ -75,7 +85,8 @@ def facts_of(plan: ReadPlan, reusability: Reusability, reads: PlanReads, texts: 
         {name_of(parts): text.state for parts, text in known.items()},
         dict(_definitions_of(plan, texts)),
         tuple(json.loads(text.text)[0] for text in known.values()),
-        reads.tables,
+        analyzed.reads.tables,
+        analyzed.shape,
     )
 
 

@@ -36,3 +36,25 @@ class ReuseSettings(BaseModel):
     reuse_max_result_bytes: int = Field(
         64 * MIB, ge=KIB, le=64 * GIB, description="the largest result that is kept for reuse, in Arrow"
     )
+    refresh_results: bool = Field(
+        False, description="whether aggregations that reuse results are brought up to date from added files"
+    )
+    refresh_min_table_bytes: int = Field(
+        64 * MIB, ge=0, le=1024 * GIB, description="a smaller growing table is read in full"
+    )
+    refresh_max_state_rows: int = Field(
+        100_000, ge=1, le=10_000_000, description="the groups of one aggregation that are kept"
+    )
+    refresh_max_state_bytes: int = Field(16 * MIB, ge=KIB, le=GIB, description="the same in bytes of Arrow")
+    refresh_max_states: int = Field(
+        1_000, ge=1, le=100_000, description="aggregations whose groups are kept; the least used make room"
+    )
+    refresh_max_bytes: int = Field(
+        256 * MIB, ge=KIB, le=64 * GIB, description="the same in bytes of Arrow, in the gateway's memory"
+    )
+    refresh_max_age_s: int = Field(
+        86_400,
+        ge=1,
+        le=2_592_000,
+        description="groups that were not brought up to date for so long are dropped",
+    )

@@ -10,6 +10,7 @@ from api.http.rendering.reasons import VERIFICATIONS
 from service.model.filters.filtering import FilterRecord
 from service.model.query.explanation import Explanation
 from service.model.query.pruning import ScanRecord
+from service.model.query.reuse import Reused, ReuseKind
 
 
 def explain_text(explanation: Explanation) -> str:
@@ -41,7 +42,8 @@ def _lines(explanation: Explanation) -> Iterator[str]:
         yield f"{explanation.state}: {explanation.error.code}: {explanation.error.detail}"
     if explanation.reused is not None:
         yield ""
-        yield f"reused: the result of query {explanation.reused.query_id}, {explanation.reused.age_ms} ms old"
+        what = reused_part(explanation.reused)
+        yield f"reused: the {what} of query {explanation.reused.query_id}, {explanation.reused.age_ms} ms old"
     if explanation.trace_id is not None:
         yield ""
         yield f"trace: {explanation.trace_id}"
@@ -52,6 +54,11 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     yield ""
     yield "== Spark Plan =="
     yield explanation.spark_plan.rstrip() or "(none: the query did not get that far)"
+
+
+def reused_part(reused: Reused) -> str:
+    """Returns what of the earlier query was used."""
+    return "result" if reused.kind is ReuseKind.RESULT else "groups, brought up to date,"
 
 
 def _pruning(explanation: Explanation) -> Iterator[str]:

@@ -12,7 +12,7 @@ from api.http.schemas.progress import ProgressAnswer
 from api.http.schemas.wire import WireModel
 from service.model.query.query import QueryState
 from service.model.query.results import ResultFormat
-from service.model.query.reuse import Reused
+from service.model.query.reuse import Reused, ReuseKind
 
 _NULL_WITHOUT_RESULT = (
     "null until there is a result, if the query failed or was canceled, and once the result is gone: its "
@@ -111,15 +111,21 @@ class LinksAnswer(WireModel):
 
 
 class ReusedAnswer(WireModel):
-    """The earlier query whose result this is, and how old that result was when it answered this query."""
+    """The earlier query that this one was answered from, and how old its result was then.
 
+    `REFRESHED`: its groups were brought up to date from the files that were added to a table.
+    """
+
+    kind: ReuseKind
     from_: Annotated[UUID, Field(alias="from", description="id of the query that ran")]
     age_ms: int
 
 
 def reused_answer(reused: Reused | None) -> ReusedAnswer | None:
     """Returns the same as it is on the wire."""
-    return None if reused is None else ReusedAnswer(from_=reused.query_id, age_ms=reused.age_ms)
+    if reused is None:
+        return None
+    return ReusedAnswer(kind=reused.kind, from_=reused.query_id, age_ms=reused.age_ms)
 
 
 class QueryAnswer(WireModel):

@@ -158,6 +158,13 @@
 {{- include "sluice.setting" (dict "root" . "name" "reuse_max_entries" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "reuse_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "reuse_max_result_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "refresh_results" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "refresh_min_table_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "refresh_max_state_rows" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "refresh_max_state_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "refresh_max_states" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "refresh_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "refresh_max_age_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_event_streams" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_event_streams_per_caller" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "event_interval_s" "kind" "json") }}

@@ -52,12 +52,20 @@ class ReuseOutcome(StrEnum):
     RESULT_GONE = "RESULT_GONE"
 
 
+class ReuseKind(StrEnum):
+    """What of an earlier query a query was answered with: its result, or its state, brought up to date."""
+
+    RESULT = "RESULT"
+    REFRESHED = "REFRESHED"
+
+
 @dataclass(frozen=True, slots=True)
 class Reused:
-    """The earlier query whose result a query was answered with, and how old that result was."""
+    """The earlier query that a query was answered from, and how old its result or state was."""
 
     query_id: UUID
     age_ms: int
+    kind: ReuseKind = ReuseKind.RESULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +109,22 @@ class PlanReads:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanShape:
+    """The classes of the nodes and of the aggregate functions in an analyzed plan."""
+
+    nodes: frozenset[str] = frozenset()
+    aggregates: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class QueryFacts:
     """Facts that the engine knows of a text before it runs.
 
     `plan` has the tables and views that it reads, where. `views` has the state of each view, which no two
     changes of it share, `definitions` the digest of each with all views below it, and `texts` their texts.
     `reads` are its references to tables as it was analyzed. `reusability` is that of the text with the
-    policies of the principal that it was analyzed for.
+    policies of the principal that it was analyzed for. `shape` is that of its
+    analyzed plan.
     """
 
     plan: ReadPlan
@@ -116,6 +133,7 @@ class QueryFacts:
     definitions: Mapping[Parts, str] = field(default_factory=dict)
     texts: tuple[str, ...] = ()
     reads: tuple[TableRead, ...] = ()
+    shape: PlanShape = field(default_factory=lambda: PlanShape())
 
     @property
     def tables(self) -> tuple[TableName, ...]:

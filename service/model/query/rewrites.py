@@ -15,6 +15,7 @@ class RewriteKind(StrEnum):
     JOIN_ELIMINATED = "JOIN_ELIMINATED"
     NATIVE_PRUNING_OFF = "NATIVE_PRUNING_OFF"
     VIEW_EXPANDED = "VIEW_EXPANDED"
+    REFRESH = "REFRESH"
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,6 +209,7 @@ class QueryHandle:
             scans=with_shown_counts(result.scans, self.access),
             applied=result.applied,
             filters=self._filters(result.scans),
+            reused=result.reused,
         )
         return self._end(record, manifest, None, now_ms)
 

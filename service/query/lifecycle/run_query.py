@@ -48,7 +48,9 @@ from service.query.lifecycle.admitting_engine import Admit, AdmittingEngine, adm
 from service.query.lifecycle.check_parameters import check_parameters
 from service.query.lifecycle.query_handle import QueryHandle, engine_run
 from service.query.lifecycle.recorded import record
+from service.query.lifecycle.refresh_steps import NoRefresh, Refresh, ran_in_full
 from service.query.lifecycle.reuse_steps import NoReuse, Reuse, Ticket
+from service.query.lifecycle.run_outcome import RunOutcome
 from service.query.lifecycle.run_pruned import run_pruned
 from service.query.lifecycle.unpruned_in_session import unpruned_in_session
 from service.query.lifecycle.validate import validate
@@ -79,6 +81,7 @@ class QueryPorts:
     cpu_times: CpuTimes | None = None
     """None: no group has a budget of CPU time."""
     reuse: Reuse = field(default_factory=NoReuse)
+    refresh: Refresh = field(default_factory=NoRefresh)
     sessions: SessionChanges | None = None
     """None: this gateway has no sessions."""
     own_settings: Mapping[str, str] = field(default_factory=dict)
@@ -103,15 +106,10 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         ticket = ports.reuse.begin(query)
         if ticket is not None and ticket.is_answered:
             return
-        with step("sluice.query.prune"):
-            pruned = pruned_query(query, ports.pruner, ports.own_settings)
-            query.prune(pruned)
-        query.progress.enter(Phase.RUNNING)
-        with step("sluice.query.run"):
-            outcome = run_pruned(query, pruned, ports.pruner, engine, ports.engine_retries)
-            query.note(outcome)
-            result = outcome.rows()
-            change_session(query, result, ports)
+        outcome = run_outcome(query, ports, engine, ticket)
+        query.note(outcome)
+        result = outcome.rows()
+        change_session(query, result, ports)
         query.progress.enter(Phase.WRITING)
         with step("sluice.query.store"):
             manifest = store(result, query, ports.results)
@@ -126,6 +124,20 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         end_failed(query, failure, ports)
     else:
         succeed(query, result, manifest, ports, ticket)
+
+
+def run_outcome(query: QueryHandle, ports: QueryPorts, engine: Engine, ticket: Ticket | None) -> RunOutcome:
+    """Answers the query from a kept state, if there may be one; otherwise prunes it, and runs it."""
+    refreshed = None if ticket is None else ports.refresh.answer(query, ticket, engine)
+    if isinstance(refreshed, RunOutcome):
+        return refreshed
+    with step("sluice.query.prune"):
+        pruned = pruned_query(query, ports.pruner, ports.own_settings)
+        query.prune(pruned)
+    query.progress.enter(Phase.RUNNING)
+    with step("sluice.query.run"):
+        outcome = run_pruned(query, pruned, ports.pruner, engine, ports.engine_retries)
+    return outcome if refreshed is None else ran_in_full(outcome, refreshed)
 
 
 def end_failed(query: QueryHandle, failure: GatewayError, ports: QueryPorts) -> None:

@@ -17,6 +17,7 @@ from api.http.explain.explain_html.timeline import timeline
 from api.http.rendering.plan_texts import NO_PLAN, plan_texts
 from api.http.rendering.reasons import VERIFICATIONS
 from service.model.query.explanation import Explanation
+from service.model.query.reuse import ReuseKind
 
 # The page has no script and loads nothing; with this policy the browser enforces it, whatever the SQL says.
 CONTENT_SECURITY_POLICY = (
@@ -74,7 +75,9 @@ def _head(explanation: Explanation) -> Iterator[str]:
         yield f'<p class="error"><code>{escape(error.code)}</code> {escape(error.detail)}</p>'
     if explanation.reused is not None:
         link = f'<a href="{explanation.reused.query_id}">{explanation.reused.query_id}</a>'
-        yield f'<p class="note">Its result is that of query {link}, {explanation.reused.age_ms} ms old.</p>'
+        what = "result is that" if explanation.reused.kind is ReuseKind.RESULT else "groups are those"
+        more = "" if explanation.reused.kind is ReuseKind.RESULT else " They were brought up to date."
+        yield f'<p class="note">Its {what} of query {link}, {explanation.reused.age_ms} ms old.{more}</p>'
     if explanation.verification is not None:
         sentence = VERIFICATIONS[explanation.verification]
         yield f'<p class="note">Verification: {explanation.verification}. {escape(sentence)}</p>'

@@ -12,7 +12,7 @@ from service.adapters.postgres.shared.metrics_tables import QueryRow, ScanRow
 from service.adapters.postgres.shared.storable import storable
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.query import QueryError, QueryRecord, QueryState
-from service.model.query.reuse import Reused
+from service.model.query.reuse import Reused, ReuseKind
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.verification import Verification
 from service.tracing import TraceContext
@@ -124,8 +124,17 @@ def record_of(row: QueryRow) -> QueryRecord:
         verification=_VERIFICATIONS.get(row.verification or ""),
         rewrites=tuple(_rewrite_of(rewrite) for rewrite in row.rewrites if rewrite["kind"] in _REWRITES),
         trace=TraceContext.of(row.traceparent),
-        reused=Reused(row.reused_from, row.reused_age_ms or 0) if row.reused_from else None,
+        reused=_reused_of(row),
     )
+
+
+def _reused_of(row: QueryRow) -> Reused | None:
+    if row.reused_from is None:
+        return None
+    # Only a query that was refreshed has a rewrite and another query's id.
+    is_refreshed = any(rewrite["kind"] == RewriteKind.REFRESH.value for rewrite in row.rewrites)
+    kind = ReuseKind.REFRESHED if is_refreshed else ReuseKind.RESULT
+    return Reused(row.reused_from, row.reused_age_ms or 0, kind)
 
 
 def _stored_verification(verification: Verification | None) -> str | None:

@@ -19,6 +19,7 @@ import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable;
 import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
 import org.apache.spark.sql.catalyst.plans.logical.CTERelationRef;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
@@ -37,6 +38,7 @@ final class Dependencies {
     private final Set<String> expressions = new TreeSet<>();
     private final Set<String> nondeterministic = new TreeSet<>();
     private final Set<String> others = new TreeSet<>();
+    private final Set<String> aggregates = new TreeSet<>();
     private final List<TableRead> reads = new ArrayList<>();
     private boolean isMomentary;
 
@@ -107,6 +109,9 @@ final class Dependencies {
     private void add(Expression value) {
         String name = PlanVetting.nameOf(value);
         expressions.add(name);
+        if (value instanceof AggregateFunction) {
+            aggregates.add(name);
+        }
         if (!value.deterministic()) {
             nondeterministic.add(name);
         }
@@ -147,6 +152,10 @@ final class Dependencies {
 
     List<TableRead> reads() {
         return reads;
+    }
+
+    Set<String> aggregates() {
+        return aggregates;
     }
 
     Set<String> others() {

@@ -28,7 +28,7 @@ public final class ReuseFacts {
 
     /**
      * Returns JSON: {"nodes": ["Project", …], "expressions": ["Alias", …], "nondeterministic": ["Rand", …], "others":
-     * ["kinds of relations that are no tables of Iceberg"], "reads": [see below], "momentary": whether texts are read
+     * ["kinds of relations that are no tables of Iceberg"], "aggregates": ["Sum", …], "reads": [see below], "momentary": whether texts are read
      * as times, so that the present may be part of them}.
      *
      * <p>`reads` has an entry for each reference to a table, in the state in which it was loaded for this plan: {"name":
@@ -43,6 +43,7 @@ public final class ReuseFacts {
         shown.put("reads", found.reads());
         shown.put("expressions", found.expressions());
         shown.put("nondeterministic", found.nondeterministic());
+        shown.put("aggregates", found.aggregates());
         shown.put("others", found.others());
         shown.put("momentary", found.isMomentary());
         return MAPPER.writeValueAsString(shown);

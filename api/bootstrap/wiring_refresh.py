@@ -1,0 +1,65 @@
+"""Wires the refresh of aggregations."""
+
+from __future__ import annotations
+
+from api.bootstrap.components import Components
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings.reuse import ReuseResults
+from api.bootstrap.wiring_reuse import engine_fingerprint
+from service.adapters.telemetry.query_metrics import QueryMetrics
+from service.adapters.telemetry.refresh_collector import RefreshCollector
+from service.lineage_ports import Lineage
+from service.ports import BoundedCalls, Clock
+from service.query.filtering.prune import Pruner
+from service.query.lifecycle.refresh_steps import NoRefresh, Refresh
+from service.query.refresh.kept_states import KeptStates
+from service.query.refresh.merged_answers import MergedAnswers
+from service.query.refresh.refresh_plans import RefreshPlans
+from service.query.refresh.refresher import RefreshBounds, Refresher, RefreshParts
+from service.query.refresh.state_reader import StateBounds, StateReader
+from spark_session.settings.settings import spark_properties
+
+ANSI = "spark.sql.ansi.enabled"
+
+
+def build_refresh(
+    settings: Settings,
+    components: Components,
+    pruner: Pruner,
+    calls: BoundedCalls,
+    clock: Clock,
+    lineage: Lineage,
+    metrics: QueryMetrics,
+) -> Refresh:
+    """Returns the refresh of aggregations, or none if the operator does not want it.
+
+    Without ANSI mode an overflow gives NULL instead of an error, so nobody could tell whether a merge is
+    exact. The lineage of a result comes from the plan of its whole query, which a refresh does not have.
+    """
+    is_ansi = spark_properties(components.spark_settings).get(ANSI, "true").lower() == "true"
+    is_reused = settings.reuse_results is not ReuseResults.NEVER
+    if not settings.refresh_results or not is_reused or not is_ansi or lineage.is_followed:
+        return NoRefresh()
+    bounds = StateBounds(max_rows=settings.refresh_max_state_rows, max_bytes=settings.refresh_max_state_bytes)
+    names = components.catalog_names
+    refresher = Refresher(
+        RefreshParts(
+            plans=RefreshPlans(components.engine, calls, names),
+            states=KeptStates(
+                clock,
+                settings.refresh_max_states,
+                settings.refresh_max_bytes,
+                settings.refresh_max_age_s * 1000,
+            ),
+            reader=StateReader(pruner, calls, names, bounds),
+            answers=MergedAnswers(components.engine, bounds),
+            clock=clock,
+        ),
+        RefreshBounds(
+            min_table_bytes=settings.refresh_min_table_bytes,
+            settings=engine_fingerprint(components.spark_settings),
+        ),
+    )
+    metrics.caches.add("refreshable_states", lambda: refresher.use)
+    metrics.watch(RefreshCollector(lambda: refresher.outcomes))
+    return refresher

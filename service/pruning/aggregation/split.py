@@ -1,0 +1,119 @@
+"""Splits the text of an aggregation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import TokenType
+from sqlglot.tokenizer_core import Token
+
+from service.model.query.refresh import Aggregation, NotRefreshable, RefreshOutcome
+from service.pruning.aggregation.clauses import Clauses, clauses_of, depths, split_at_commas, text_of
+from service.pruning.aggregation.templates import Templates, shape_of
+
+_NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
+_BEFORE_ALIAS = {
+    TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.NUMBER, TokenType.STRING, TokenType.END,
+    *_NAMES,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    value: Sequence[Token]
+    alias: str
+
+
+def split(sql: str, qualifiers: frozenset[str], columns: frozenset[str]) -> Aggregation:
+    """Returns the parts of the query.
+
+    Args:
+        sql: its text.
+        qualifiers: what qualifies columns in it, in lower case.
+        columns: the names of the columns of all its tables, in lower case.
+
+    Raises:
+        NotRefreshable: it is not one SELECT with aggregates, or its names may mean several things.
+
+    >>> sql = "SELECT a AS x, sum(b) + 1 FROM t GROUP BY x ORDER BY 2"
+    >>> found = split(sql, qualifiers=frozenset({"t"}), columns=frozenset({"a", "b"}))
+    >>> found.keys, [call.text for call in found.calls], found.is_grouped
+    (('a',), ['sum(b)'], True)
+    """
+    clauses = clauses_of(sql)
+    items = [_item(part) for part in split_at_commas(clauses.items)]
+    keys = [_resolved(part, items, columns) for part in split_at_commas(clauses.keys)] if clauses.keys else []
+    shapes = [shape_of(key, qualifiers) for key in keys]
+    for shape, key in zip(shapes, keys, strict=True):
+        if len(shape) == 1 and key[-1].token_type not in _NAMES:
+            raise NotRefreshable(RefreshOutcome.NAMES)
+    templates = Templates(sql, shapes, qualifiers)
+    written = tuple(templates.of(item.value) for item in items)
+    aliases = _ambiguous(items, qualifiers, columns)
+    tail = tuple(_tail(clauses, templates, aliases))
+    if not keys and not templates.calls:
+        raise NotRefreshable(RefreshOutcome.NOT_AGGREGATED)
+    return Aggregation(
+        source=text_of(sql, clauses.source),
+        keys=tuple(text_of(sql, key) for key in keys),
+        calls=tuple(templates.calls),
+        items=written,
+        tail=tail,
+        is_grouped=bool(keys),
+    )
+
+
+def _tail(clauses: Clauses, templates: Templates, aliases: frozenset[str]) -> Sequence[str]:
+    found = []
+    if clauses.having:
+        found.append(f"HAVING {templates.of(clauses.having, aliases, may_stand_alone=False)}")
+    if clauses.order:
+        found.append(f"ORDER BY {templates.of(clauses.order, aliases)}")
+    if clauses.limits:
+        found.append(text_of(clauses.sql, clauses.limits))
+    return found
+
+
+def _item(tokens: Sequence[Token]) -> _Item:
+    outside = [
+        token.token_type is TokenType.ALIAS
+        for token, depth in zip(tokens, depths(tokens), strict=True)
+        if depth == 0
+    ]
+    if any(token.token_type is TokenType.STAR for token in (tokens[0], tokens[-1])):
+        raise NotRefreshable(RefreshOutcome.NAMES)
+    if len(tokens) > 2 and tokens[-2].token_type is TokenType.ALIAS and sum(outside) == 1:
+        return _Item(tokens[:-2], tokens[-1].text.lower())
+    if any(outside):
+        raise NotRefreshable(RefreshOutcome.NAMES)
+    if len(tokens) > 1 and tokens[-1].token_type in _NAMES and tokens[-2].token_type in _BEFORE_ALIAS:
+        return _Item(tokens[:-1], tokens[-1].text.lower())
+    return _Item(tokens, tokens[-1].text.lower() if tokens[-1].token_type in _NAMES else "")
+
+
+def _resolved(key: Sequence[Token], items: Sequence[_Item], columns: frozenset[str]) -> Sequence[Token]:
+    """Returns the expression that a key stands for: an item's number, its alias, or the key itself."""
+    if len(key) > 1:
+        return key
+    word = key[0].text.lower()
+    if key[0].token_type is TokenType.NUMBER:
+        number = int(word) if word.isdigit() else 0
+        if not 1 <= number <= len(items):
+            raise NotRefreshable(RefreshOutcome.NAMES)
+        return items[number - 1].value
+    if word in columns:
+        return key
+    named = [item for item in items if item.alias == word and len(item.value)]
+    if len(named) != 1:
+        raise NotRefreshable(RefreshOutcome.NAMES)
+    return named[0].value
+
+
+def _ambiguous(items: Sequence[_Item], qualifiers: frozenset[str], columns: frozenset[str]) -> frozenset[str]:
+    """Returns names that mean a column of the result in one place, and one of a table in another."""
+    return frozenset(
+        item.alias
+        for item in items
+        if item.alias in columns and shape_of(item.value, qualifiers) != (item.alias,)
+    )
