@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from api.bootstrap.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.reuse import ReuseResults
@@ -9,6 +11,8 @@ from api.bootstrap.wiring_reuse import engine_fingerprint
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.refresh_collector import RefreshCollector
 from service.lineage_ports import Lineage
+from service.model.operations.usage import CacheUse
+from service.model.query.refresh import RefreshOutcome
 from service.ports import BoundedCalls, Clock
 from service.query.filtering.prune import Pruner
 from service.query.lifecycle.refresh_steps import NoRefresh, Refresh
@@ -39,6 +43,7 @@ def build_refresh(
     is_ansi = spark_properties(components.spark_settings).get(ANSI, "true").lower() == "true"
     is_reused = settings.reuse_results is not ReuseResults.NEVER
     if not settings.refresh_results or not is_reused or not is_ansi or lineage.is_followed:
+        _watch(metrics, lambda: CacheUse(0, 0, 0, 0, 0), lambda: dict.fromkeys(RefreshOutcome, 0))
         return NoRefresh()
     bounds = StateBounds(max_rows=settings.refresh_max_state_rows, max_bytes=settings.refresh_max_state_bytes)
     names = components.catalog_names
@@ -60,6 +65,14 @@ def build_refresh(
             settings=engine_fingerprint(components.spark_settings),
         ),
     )
-    metrics.caches.add("refreshable_states", lambda: refresher.use)
-    metrics.watch(RefreshCollector(lambda: refresher.outcomes))
+    _watch(metrics, lambda: refresher.use, lambda: refresher.outcomes)
     return refresher
+
+
+def _watch(
+    metrics: QueryMetrics,
+    use: Callable[[], CacheUse],
+    outcomes: Callable[[], Mapping[RefreshOutcome, int]],
+) -> None:
+    metrics.caches.add("refreshable_states", use)
+    metrics.watch(RefreshCollector(outcomes))

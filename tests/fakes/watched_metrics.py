@@ -13,6 +13,7 @@ from service.adapters.telemetry.part_collector import PartCollector
 from service.adapters.telemetry.policy_collector import PolicyCollector
 from service.adapters.telemetry.query_metrics import QueryMetrics
 from service.adapters.telemetry.record_collector import RecordCollector, RecordsUse
+from service.adapters.telemetry.refresh_collector import RefreshCollector
 from service.adapters.telemetry.reuse_collector import ReuseCollector
 from service.adapters.telemetry.stream_metrics import StreamCollector
 from service.model.audit.events import AuditUse
@@ -24,6 +25,7 @@ from service.model.operations.health import PartHealth, PartState
 from service.model.operations.resource_groups import GroupUse, one_group_per_caller
 from service.model.operations.usage import CacheUse, PoolUse
 from service.model.policies.signs import Outcome, PolicySigns
+from service.model.query.refresh import RefreshOutcome
 from service.model.query.reuse import ReuseOutcome
 
 PARTS = ("engine", "queryWorkers", "metricsStore", "filterCache", "catalog:lake")
@@ -31,7 +33,7 @@ POOLS = (
     *("query_workers", "plannings", "planners", "metrics_store", "query_history"),
     *("ingest_log", "commit_rounds", "ingest_history", "streams", "maintenance"),
 )
-CACHES = ("filter_keys", "tables", "column_values", "reusable_results")
+CACHES = ("filter_keys", "tables", "column_values", "reusable_results", "refreshable_states")
 STORES = ("local_relations", "results", "spooled_bodies")
 GROUPS = one_group_per_caller(running=7, long_running=5, per_caller=6, long_per_caller=4, max_queued=1000)
 SIGNS = EngineSigns(
@@ -54,6 +56,7 @@ def watched_metrics(classes: CallerClasses | None = None, signs: EngineSigns = S
     metrics.watch(AuditCollector(lambda: AuditUse(0, 10_000)))
     metrics.watch(RecordCollector(lambda: RecordsUse(0, 10_000, 0)))
     metrics.watch(ReuseCollector(lambda: dict.fromkeys(ReuseOutcome, 0)))
+    metrics.watch(RefreshCollector(lambda: dict.fromkeys(RefreshOutcome, 0)))
     metrics.watch(PolicyCollector(lambda: PolicySigns(1, 0.5, dict.fromkeys(Outcome, 0))))
     metrics.watch(StreamCollector(lambda: StreamStanding(dict.fromkeys(StreamState, 0))))
     metrics.admission.know(GROUPS)

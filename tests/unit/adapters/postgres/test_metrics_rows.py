@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from service.adapters.postgres.query_records.metrics_rows import query_values, record_of
 from service.adapters.postgres.shared.metrics_tables import QueryRow
 from service.model.query.query import QueryRecord
+from service.model.query.reuse import Reused, ReuseKind
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.verification import Verification
 from tests.fakes.query_records import full_record
@@ -28,6 +30,15 @@ def rewrite(kind: str) -> dict[str, object]:
 def test_every_rewrite_is_read_as_it_was_written(kind: RewriteKind) -> None:
     written = replace(full_record(), rewrites=(RewriteRecord(kind, "lake.shop.days"),))
     assert read(rewrites=query_values(written)["rewrites"]).rewrites == written.rewrites
+
+
+def test_what_was_reused_is_read_as_it_was_written() -> None:
+    refresh = RewriteRecord(RewriteKind.REFRESH, "lake.shop.sales", "groups as of snapshot 7")
+    for kind, rewrites in ((ReuseKind.RESULT, ()), (ReuseKind.REFRESHED, (refresh,))):
+        written = replace(full_record(), reused=Reused(UUID(int=7), 5, kind), rewrites=rewrites)
+        values = query_values(written)
+        names = ("reused_from", "reused_age_ms", "rewrites")
+        assert read(**{name: values[name] for name in names}).reused == written.reused
 
 
 @pytest.mark.parametrize("outcome", [*Verification, None])
@@ -65,7 +76,8 @@ def test_verifications_of_other_versions_are_read_or_left_out(
 
 
 def test_the_version_before_knows_every_name_that_is_written() -> None:
-    rewrites = tuple(RewriteRecord(kind) for kind in RewriteKind)
+    # A refresh is written only where a setting is on that the version before does not have.
+    rewrites = tuple(RewriteRecord(kind) for kind in RewriteKind if kind is not RewriteKind.REFRESH)
     values: Any = query_values(replace(full_record(), rewrites=rewrites))
     assert {rewrite["kind"] for rewrite in values["rewrites"]} == {
         "READ_OPTIONS",

@@ -11,7 +11,7 @@ import pytest
 from service.errors import ColumnNotFound, QueryFailed, QueryTimedOut, SqlSyntaxError
 from service.model.operations.resource_groups import QueuePlace
 from service.model.query.query import Parameter, PruningRequest
-from service.model.query.reuse import ReuseChoice, Reused
+from service.model.query.reuse import ReuseChoice, Reused, ReuseKind
 from service.model.query.rewrites import RewriteKind
 from tests.fakes.gateway import FakeGateway
 
@@ -187,13 +187,14 @@ async def test_any_other_way_to_ask_for_it_is_refused(client: httpx.AsyncClient,
     assert response.json()["errors"][0]["pointer"].startswith("/reuseResult")
 
 
+@pytest.mark.parametrize("kind", list(ReuseKind))
 async def test_an_answer_names_the_query_whose_result_it_is(
-    client: httpx.AsyncClient, gateway: FakeGateway
+    client: httpx.AsyncClient, gateway: FakeGateway, kind: ReuseKind
 ) -> None:
     query_id = (await send(client)).json()["queryId"]
     query = gateway.queries.by_id[UUID(query_id)]
-    query.record = replace(query.record, reused=Reused(UUID(int=7), 5_300))
-    reused = {"from": str(UUID(int=7)), "ageMs": 5_300}
+    query.record = replace(query.record, reused=Reused(UUID(int=7), 5_300, kind))
+    reused = {"kind": kind.value, "from": str(UUID(int=7)), "ageMs": 5_300}
     assert (await client.get(f"/query/{query_id}")).json()["reused"] == reused
     explained = await client.get(f"/explain/{query_id}")
     assert explained.json()["reused"] == reused
