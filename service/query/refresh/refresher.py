@@ -6,7 +6,6 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 import structlog
 
@@ -17,20 +16,18 @@ from service.model.query.progress import Phase
 from service.model.query.refresh import NotRefreshable, RefreshOutcome
 from service.model.query.reuse import ReuseChoice, Reused, ReuseKind
 from service.model.query.rewrites import RewriteKind, RewriteRecord
-from service.model.tables.tables import TableFacts, TableName
 from service.ports import Clock, Engine, EngineResult
 from service.query.filtering.pruned_query import PrunedQuery, skipped_scan
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.reuse_steps import Ticket
 from service.query.lifecycle.run_outcome import RunOutcome
-from service.query.refresh.growth import check_growth
+from service.query.refresh.asked import Asked, check_states, new_state
 from service.query.refresh.kept_states import KeptState, KeptStates
 from service.query.refresh.merged_answers import MergedAnswers
 from service.query.refresh.reads import as_read
-from service.query.refresh.refresh_plans import Refreshing, RefreshPlans
+from service.query.refresh.refresh_plans import RefreshPlans
 from service.query.refresh.state_reader import ReadState, StateReader
 from service.query.reuse.result_key import TextKey, policy_fingerprint, result_key
-from service.query.reuse.table_states import table_state
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
@@ -57,28 +54,6 @@ class RefreshBounds:
 
     min_table_bytes: int
     settings: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    query: QueryHandle
-    key: str
-    refreshing: Refreshing
-    tables: Mapping[TableName, TableFacts]
-    taken_at: datetime
-    engine: Engine
-
-    @property
-    def fact(self) -> TableFacts:
-        return self.tables[self.refreshing.fact]
-
-    @property
-    def others(self) -> Mapping[TableName, str]:
-        return {
-            name: table_state(facts) or ""
-            for name, facts in self.tables.items()
-            if name != self.refreshing.fact
-        }
 
 
 class Refresher:
@@ -144,13 +119,13 @@ class Refresher:
         policies = policy_fingerprint(ticket.facts, query.access)
         return result_key(TextKey.of(query.request), self._bounds.settings, policies, {}, {})
 
-    def _asked(self, key: str, query: QueryHandle, ticket: Ticket, engine: Engine) -> _Asked:
+    def _asked(self, key: str, query: QueryHandle, ticket: Ticket, engine: Engine) -> Asked:
         refused = self._refused.get(key, self._is_recent)
         if refused is not None:
             raise NotRefreshable(refused[0])
         tables = ticket.states.facts
         refreshing = self._parts.plans.of(key, query, ticket.facts, tables)
-        asked = _Asked(query, key, refreshing, tables, ticket.states.at, engine)
+        asked = Asked(query, key, refreshing, tables, ticket.states.at, engine)
         if asked.fact.total_bytes < self._bounds.min_table_bytes:
             raise NotRefreshable(RefreshOutcome.SMALL_TABLE)
         return asked
@@ -158,18 +133,18 @@ class Refresher:
     def _is_recent(self, refused: tuple[RefreshOutcome, int]) -> bool:
         return self._parts.clock.elapsed_ms() - refused[1] < REFUSED_FOR_MS
 
-    def _answered(self, asked: _Asked) -> tuple[RunOutcome, RefreshOutcome]:
+    def _answered(self, asked: Asked) -> tuple[RunOutcome, RefreshOutcome]:
         kept = self._parts.states.find(asked.key)
         why = RefreshOutcome.STATE_KEPT
         if kept is not None:
             try:
-                _check_states(kept, asked)
+                check_states(kept, asked)
             except NotRefreshable as stale:
                 kept, why = None, stale.reason
         read = None
         if kept is None:
             read = self._read(asked, None)
-            state = _new_state(asked, read.result)
+            state = new_state(asked, read.result)
         elif kept.snapshot_id == asked.fact.snapshot_id:
             state = replace(kept, taken_at=asked.taken_at)
         else:
@@ -177,7 +152,7 @@ class Refresher:
             state = replace(
                 kept,
                 taken_at=asked.taken_at,
-                snapshot_id=_snapshot(asked),
+                snapshot_id=asked.snapshot_id,
                 parts=(*kept.parts, *((read.result.rows,) if read.result.rows.num_rows else ())),
             )
         plan = asked.refreshing.plan
@@ -186,21 +161,22 @@ class Refresher:
         self._parts.states.put(asked.key, state)
         return self._outcome(asked, kept, read, answer), RefreshOutcome.REFRESHED if kept else why
 
-    def _read(self, asked: _Asked, since: int | None) -> ReadState:
+    def _read(self, asked: Asked, since: int | None) -> ReadState:
         return self._parts.reader.read(asked.query, asked.refreshing, asked.tables, asked.engine, since)
 
     def _outcome(
-        self, asked: _Asked, kept: KeptState | None, read: ReadState | None, answer: EngineResult
+        self, asked: Asked, kept: KeptState | None, read: ReadState | None, answer: EngineResult
     ) -> RunOutcome:
         pruned = PrunedQuery(asked.query.text.sql) if read is None else read.pruned
         detail = "ran in full, and its groups are kept"
         reused = None
         if kept is not None:
-            detail = f"groups as of snapshot {kept.snapshot_id}, and files added until {_snapshot(asked)}"
+            detail = f"groups as of snapshot {kept.snapshot_id}, and files added until {asked.snapshot_id}"
             age_ms = max(0, round((self._parts.clock.now() - kept.taken_at).total_seconds() * 1000))
             reused = Reused(kept.query_id, age_ms, ReuseKind.REFRESHED)
         record = RewriteRecord(RewriteKind.REFRESH, str(asked.refreshing.fact), detail)
-        pruned = replace(pruned, rewrites=(*pruned.rewrites, record))
+        # Its plan has read what it should: the result can be kept as that of these states.
+        pruned = replace(pruned, rewrites=(*pruned.rewrites, record), facts=())
         result = replace(answer, plan_text=str, applied=kept.applied if kept else None)
         if read is not None:
             result = _with_scans(answer, read)
@@ -227,32 +203,3 @@ def _with_scans(answer: EngineResult, read: ReadState) -> EngineResult:
         plan_text=result.plan_text,
         applied=result.applied,
     )
-
-
-def _check_states(kept: KeptState, asked: _Asked) -> None:
-    fact = asked.fact
-    if (kept.table_uuid, kept.schema_id) != (fact.table_uuid, fact.schema_id):
-        raise NotRefreshable(RefreshOutcome.SCHEMA_CHANGED)
-    if dict(kept.others) != dict(asked.others):
-        raise NotRefreshable(RefreshOutcome.OTHER_TABLE_CHANGED)
-    check_growth(fact, kept.snapshot_id)
-
-
-def _new_state(asked: _Asked, result: EngineResult) -> KeptState:
-    return KeptState(
-        asked.query.query_id,
-        asked.taken_at,
-        asked.fact.table_uuid,
-        asked.fact.schema_id,
-        _snapshot(asked),
-        asked.others,
-        result.columns,
-        (result.rows,),
-        result.applied,
-    )
-
-
-def _snapshot(asked: _Asked) -> int:
-    if asked.fact.snapshot_id is None:
-        raise NotRefreshable(RefreshOutcome.NOT_PINNED)
-    return asked.fact.snapshot_id
