@@ -27,7 +27,7 @@ ViewTexts = Mapping[Parts, ViewText | None]
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedFacts:
-    """What the analyzed plan of a query says of its result."""
+    """The facts of a result that the analyzed plan of its query has."""
 
     reusability: Reusability
     reads: PlanReads

@@ -1,4 +1,4 @@
-"""What the files that were added cannot say makes a query run in full."""
+"""A query runs in full after changes that added files do not show."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class ReuseOutcome(StrEnum):
 
 
 class ReuseKind(StrEnum):
-    """What of an earlier query a query was answered with: its result, or its state, brought up to date."""
+    """The part of an earlier query that answered a query: its result, or its state, brought up to date."""
 
     RESULT = "RESULT"
     REFRESHED = "REFRESHED"

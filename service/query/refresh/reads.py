@@ -18,8 +18,8 @@ def has_read_pinned(
 ) -> bool:
     """Whether each table was read with the columns and at the snapshot of its facts.
 
-    A rewritten text has keys and rows of the tables that it was `rewritten_from`. Of a `growing` table, only
-    added files were read: the options of its reference say between which snapshots.
+    A rewritten text has keys and rows of the tables that it was `rewritten_from`. Only
+    added files of a `growing` table were read: the options of its reference say between which snapshots.
     """
     if reads is None:
         return False

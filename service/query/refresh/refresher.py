@@ -39,7 +39,7 @@ REFUSED_FOR_MS = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshParts:
-    """What a refresh is made of."""
+    """The parts of a refresh."""
 
     plans: RefreshPlans
     states: KeptStates
@@ -110,7 +110,7 @@ class Refresher:
             outcome = RefreshOutcome.ENGINE_FAILED
         if key and outcome is not RefreshOutcome.SMALL_TABLE:
             self._refused.put(key, (outcome, self._parts.clock.elapsed_ms()), 200)
-        # What was pruned belongs to a text that was given up.
+        # The pruned text was that of a state, which was given up.
         query.prune(PrunedQuery(query.text.sql))
         query.progress.enter(Phase.PLANNING)
         return None, outcome
