@@ -13,6 +13,7 @@ from service.adapters.telemetry.refresh_collector import RefreshCollector
 from service.lineage_ports import Lineage
 from service.model.operations.usage import CacheUse
 from service.model.query.refresh import RefreshOutcome
+from service.model.query.rewrites import RewriteKind
 from service.ports import BoundedCalls, Clock
 from service.query.filtering.prune import Pruner
 from service.query.lifecycle.refresh_steps import NoRefresh, Refresh
@@ -42,7 +43,8 @@ def build_refresh(
     """
     is_ansi = spark_properties(components.spark_settings).get(ANSI, "true").lower() == "true"
     is_reused = settings.reuse_results is not ReuseResults.NEVER
-    if not settings.refresh_results or not is_reused or not is_ansi or lineage.is_followed:
+    is_wanted = settings.refresh_results and RewriteKind.REFRESH in settings.rewrites
+    if not is_wanted or not is_reused or not is_ansi or lineage.is_followed:
         _watch(metrics, lambda: CacheUse(0, 0, 0, 0, 0), lambda: dict.fromkeys(RefreshOutcome, 0))
         return NoRefresh()
     bounds = StateBounds(max_rows=settings.refresh_max_state_rows, max_bytes=settings.refresh_max_state_bytes)

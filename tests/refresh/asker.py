@@ -50,8 +50,13 @@ class Answer:
         assert len(found) == 1, self.record.scans
         return found.pop()
 
-    def selected_bytes(self) -> int:
-        return sum(scan.metrics.bytes.selected for scan in self.record.scans)
+    def selected_bytes(self, table: str = "") -> int:
+        """The bytes of the files that were read, of all tables or of one."""
+        return sum(
+            scan.metrics.bytes.selected
+            for scan in self.record.scans
+            if not table or scan.table.lower().endswith(f".{table}")
+        )
 
     def bag(self) -> Counter[tuple[Any, ...]]:
         """The rows as a multiset."""

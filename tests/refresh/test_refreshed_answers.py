@@ -47,6 +47,8 @@ TEXTS = (
     " GROUP BY d.year ORDER BY y LIMIT 2",
     "SELECT sum(wide), avg(wide), count_if(is_paid), bit_xor(small), sum(small) FROM {fact}",
 )
+FROM_METADATA = {0}
+"""Iceberg counts all rows of a table without reading a file."""
 
 
 @pytest.mark.parametrize("number", range(len(TEXTS)))
@@ -59,11 +61,16 @@ def test_an_answer_is_brought_up_to_date(asker: Asker, fact: Table, dimension: T
     assert (first.columns, first.bag()) == (full.columns, full.bag())
     for _ in range(2):
         assert asker.ask(sql).kind is ReuseKind.RESULT
-        fact.append(in_arrow(fact, fact_rows(RANDOM, 5)))
+        # No WHERE clause leaves all files out.
+        rows = fact_rows(RANDOM, 5)
+        fact.append(in_arrow(fact, [rows[0] | {"small": 2}, *rows[1:]]))
         again, full = asker.ask(sql), asker.run(sql)
         assert again.is_refreshed, asker.outcomes()
         assert (again.columns, again.bag()) == (full.columns, full.bag())
         assert again.record.reused is not None
         assert again.record.reused.query_id == first.record.query_id
-        # A count of all rows reads no file at all.
-        assert again.selected_bytes() < full.selected_bytes() or full.selected_bytes() == 0
+        added, everything = again.selected_bytes(named(fact)), full.selected_bytes(named(fact))
+        if number in FROM_METADATA:
+            assert everything == 0
+        else:
+            assert 0 < added < everything

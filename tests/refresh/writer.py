@@ -77,7 +77,8 @@ class Writer:
         finally:
             is_over.set()
             thread.join()
-        assert failures == []
+        if failures:
+            raise failures[0]
 
     def _count(self, kind: str) -> None:
         self.commits[kind] += 1

@@ -30,6 +30,8 @@ def growing_tables(parsed: ParsedQuery) -> tuple[TableReference, ...]:
     source = select.args.get("from_") or select.args.get("from")
     if not isinstance(select, exp.Select) or source is None or select.args.get("laterals"):
         raise NotRefreshable(RefreshOutcome.NOT_ONE_SELECT)
+    if not isinstance(source.this, exp.Table):
+        raise NotRefreshable(RefreshOutcome.SUBQUERY)
     tables = [source.this]
     for join in select.args.get("joins") or ():
         if _is_kept(join):

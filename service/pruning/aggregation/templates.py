@@ -32,7 +32,7 @@ MERGED = frozenset(
 )
 """The aggregates of two sets of rows together follow from those of each."""
 _BEFORE_WHOLE = {TokenType.L_PAREN, TokenType.COMMA}
-_AFTER_WHOLE = {TokenType.R_PAREN, TokenType.COMMA}
+_AFTER_WHOLE = {TokenType.R_PAREN, TokenType.COMMA, TokenType.ASC, TokenType.DESC}
 _NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 Shape = tuple[str, ...]
 
@@ -80,7 +80,8 @@ class Templates:
             for number in sorted(range(len(self.keys)), key=lambda key: -len(self.keys[key])):
                 end = self._matched(self.keys[number], tokens, place)
                 if end is not None:
-                    if _is_name(self.keys[number]) and self.keys[number][-1] in aliases:
+                    is_named = _is_name(self.keys[number]) and self.keys[number][-1] in aliases
+                    if is_named or any(_is_alias(tokens, inner, aliases) for inner in range(place, end)):
                         raise NotRefreshable(RefreshOutcome.NAMES)
                     return end, placeholder("k", number)
             if _is_called(tokens, place) and token.text.lower() in MERGED:
@@ -151,7 +152,12 @@ def _is_whole(key: Shape, tokens: Sequence[Token], start: int, end: int) -> bool
     if _is_name(key):
         return tokens[end - 1].token_type in _NAMES
     is_begun = start == 0 or tokens[start - 1].token_type in _BEFORE_WHOLE
-    return is_begun and (after is None or after.token_type in _AFTER_WHOLE)
+    is_ended = after is None or after.token_type in _AFTER_WHOLE
+    return is_begun and (is_ended or _is_place_of_nulls(tokens[end : end + 2]))
+
+
+def _is_place_of_nulls(tokens: Sequence[Token]) -> bool:
+    return [token.text.upper() for token in tokens] in (["NULLS", "FIRST"], ["NULLS", "LAST"])
 
 
 def _is_alias(tokens: Sequence[Token], place: int, aliases: frozenset[str]) -> bool:

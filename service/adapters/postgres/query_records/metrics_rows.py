@@ -23,6 +23,8 @@ _STORED_REWRITES = {
     RewriteKind.JOIN_ELIMINATED: "JOIN_DROPPED",
     RewriteKind.VIEW_EXPANDED: "VIEW_OPENED",
 }
+# It fails at other names. It reads these kinds as ones that it knows; `named` has their own name.
+_READ_AS = {RewriteKind.REFRESH: RewriteKind.READ_OPTIONS}
 _STORED_VERIFICATIONS = {Verification.NOT_PRUNED: "NOT_NARROWED"}
 _REWRITES = {kind.value: kind for kind in RewriteKind} | {
     name: kind for kind, name in _STORED_REWRITES.items()
@@ -62,16 +64,7 @@ def query_values(record: QueryRecord) -> dict[str, object]:
         "traceparent": record.trace.traceparent if record.trace else None,
         "reused_from": record.reused.query_id if record.reused else None,
         "reused_age_ms": record.reused.age_ms if record.reused else None,
-        "rewrites": [
-            {
-                "kind": _STORED_REWRITES.get(rewrite.kind, rewrite.kind.value),
-                "table": storable(rewrite.table),
-                "detail": storable(rewrite.detail),
-                "mention": rewrite.table_reference,
-                "filter_id": storable(rewrite.filter_id),
-            }
-            for rewrite in record.rewrites
-        ],
+        "rewrites": [_stored_rewrite(rewrite) for rewrite in record.rewrites],
     }
     return {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
 
@@ -122,7 +115,7 @@ def record_of(row: QueryRow) -> QueryRecord:
         detect_ms=row.detect_ms,
         filters_ms=row.filters_ms,
         verification=_VERIFICATIONS.get(row.verification or ""),
-        rewrites=tuple(_rewrite_of(rewrite) for rewrite in row.rewrites if rewrite["kind"] in _REWRITES),
+        rewrites=tuple(_rewrite_of(rewrite) for rewrite in row.rewrites if _name_of(rewrite) in _REWRITES),
         trace=TraceContext.of(row.traceparent),
         reused=_reused_of(row),
     )
@@ -132,7 +125,7 @@ def _reused_of(row: QueryRow) -> Reused | None:
     if row.reused_from is None:
         return None
     # Only a query that was refreshed has a rewrite and another query's id.
-    is_refreshed = any(rewrite["kind"] == RewriteKind.REFRESH.value for rewrite in row.rewrites)
+    is_refreshed = any(_name_of(rewrite) == RewriteKind.REFRESH.value for rewrite in row.rewrites)
     kind = ReuseKind.REFRESHED if is_refreshed else ReuseKind.RESULT
     return Reused(row.reused_from, row.reused_age_ms or 0, kind)
 
@@ -141,10 +134,27 @@ def _stored_verification(verification: Verification | None) -> str | None:
     return _STORED_VERIFICATIONS.get(verification, verification.value) if verification else None
 
 
+def _stored_rewrite(rewrite: RewriteRecord) -> dict[str, object]:
+    kind = _READ_AS.get(rewrite.kind, rewrite.kind)
+    return {
+        "kind": _STORED_REWRITES.get(kind, kind.value),
+        "table": storable(rewrite.table),
+        "detail": storable(rewrite.detail),
+        "mention": rewrite.table_reference,
+        "filter_id": storable(rewrite.filter_id),
+        **({} if kind is rewrite.kind else {"named": rewrite.kind.value}),
+    }
+
+
+def _name_of(stored: Mapping[str, Any]) -> str:
+    name: str = stored.get("named", stored["kind"])
+    return name
+
+
 def _rewrite_of(stored: Mapping[str, Any]) -> RewriteRecord:
-    """Former versions did not store the last two."""
+    """Former versions did not store all of it."""
     return RewriteRecord(
-        _REWRITES[stored["kind"]],
+        _REWRITES[_name_of(stored)],
         stored["table"],
         stored["detail"],
         stored.get("mention"),

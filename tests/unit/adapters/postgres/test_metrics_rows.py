@@ -59,6 +59,8 @@ def test_every_verification_is_read_as_it_was_written(outcome: Verification | No
 )
 def test_rewrites_of_other_versions_are_read_or_left_out(kind: str, expected: list[RewriteKind]) -> None:
     assert [record.kind for record in read(rewrites=[rewrite(kind)]).rewrites] == expected
+    newer = rewrite("READ_OPTIONS") | {"named": kind}
+    assert [record.kind for record in read(rewrites=[newer]).rewrites] == expected
 
 
 @pytest.mark.parametrize(
@@ -76,8 +78,7 @@ def test_verifications_of_other_versions_are_read_or_left_out(
 
 
 def test_the_version_before_knows_every_name_that_is_written() -> None:
-    # A refresh is written only where a setting is on that the version before does not have.
-    rewrites = tuple(RewriteRecord(kind) for kind in RewriteKind if kind is not RewriteKind.REFRESH)
+    rewrites = tuple(RewriteRecord(kind) for kind in RewriteKind)
     values: Any = query_values(replace(full_record(), rewrites=rewrites))
     assert {rewrite["kind"] for rewrite in values["rewrites"]} == {
         "READ_OPTIONS",

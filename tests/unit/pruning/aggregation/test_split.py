@@ -66,6 +66,14 @@ STATE = "FROM __sluice_state"
             "SELECT coalesce(a + b, 0), c FROM f GROUP BY a + b, c",
             f"SELECT coalesce(__k0, 0) AS `c0`, __k1 AS `c1` {STATE} GROUP BY __k0, __k1",
         ),
+        (
+            "SELECT year(day) FROM f GROUP BY year(day) ORDER BY year(day) DESC NULLS LAST, count(*)",
+            f"SELECT __k0 AS `c0` {STATE} GROUP BY __k0 ORDER BY __k0 DESC NULLS LAST, merge0",
+        ),
+        (
+            "SELECT max(b) FROM f GROUP BY a + b ORDER BY a + b nulls first, max(a) + a + b",
+            f"SELECT merge0 AS `c0` {STATE} GROUP BY __k0 ORDER BY __k0 nulls first, merge1 + a + b",
+        ),
         ("SELECT a * 2 FROM f GROUP BY a;", f"SELECT __k0 * 2 AS `c0` {STATE} GROUP BY __k0"),
     ],
 )
@@ -106,6 +114,8 @@ def test_a_name_in_another_role_is_no_key() -> None:
         ("SELECT sum(b) AS b FROM f HAVING b > 1", RefreshOutcome.NAMES),
         ("SELECT sum(b) AS b FROM f ORDER BY sum(b)", RefreshOutcome.NAMES),
         ("SELECT max(a) AS k, k AS x FROM f GROUP BY k ORDER BY k", RefreshOutcome.NAMES),
+        ("SELECT -a AS a FROM f GROUP BY -a ORDER BY -a LIMIT 1", RefreshOutcome.NAMES),
+        ("SELECT -a AS a, sum(b) FROM f GROUP BY -a HAVING (-a) > 1", RefreshOutcome.NAMES),
         ("SELECT sum(b) AS __k0 FROM f", RefreshOutcome.NAMES),
         ("SELECT sum(b) FROM f TABLESAMPLE (10 PERCENT)", RefreshOutcome.NOT_ONE_SELECT),
         ("SELECT sum(b) FROM f LATERAL VIEW explode(c) AS e", RefreshOutcome.NOT_ONE_SELECT),

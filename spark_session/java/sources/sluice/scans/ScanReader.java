@@ -34,6 +34,8 @@ import org.apache.spark.sql.execution.metric.SQLMetric;
 public final class ScanReader {
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
+    private static final String WHOLE = "org.apache.iceberg.spark.source.SparkBatchQueryScan";
+    private static final String ADDED = "org.apache.iceberg.spark.source.SparkIncrementalAppendScan";
 
     private final SnapshotTotals totals = new SnapshotTotals();
 
@@ -44,7 +46,7 @@ public final class ScanReader {
     public String read(QueryExecution execution) throws Exception {
         List<List<Object>> rows = new ArrayList<>();
         for (PlannedScan planned : PlannedScans.of(execution)) {
-            if (planned.plan() instanceof BatchScanExec exec && isIcebergBatchScan(exec.scan().getClass())) {
+            if (planned.plan() instanceof BatchScanExec exec && isOfSnapshot(exec.scan())) {
                 Table table = (Table) PackagePrivate.call(exec.scan(), "table");
                 if (!(table instanceof BaseMetadataTable)) {
                     rows.add(rowOf(exec, table, planned.hasRun()));
@@ -69,7 +71,7 @@ public final class ScanReader {
     }
 
     private List<Object> rowOf(BatchScanExec exec, Table table, boolean hasRun) throws Exception {
-        Snapshot snapshot = (Snapshot) PackagePrivate.field(exec.scan(), "snapshot");
+        Snapshot snapshot = snapshotOf(exec.scan(), table);
         long[] selected = selectedOf(taskGroupsOf(exec));
         ScanTotals total = snapshot == null ? ScanTotals.NONE : totals.of(table, snapshot);
         return Arrays.asList(
@@ -109,10 +111,21 @@ public final class ScanReader {
     }
 
     /** Other scans, as of a table's changes, have no files of one snapshot to count. */
-    private static boolean isIcebergBatchScan(Class<?> type) {
-        return type != null
-            && (type.getName().equals("org.apache.iceberg.spark.source.SparkBatchQueryScan")
-                || isIcebergBatchScan(type.getSuperclass()));
+    private static boolean isOfSnapshot(Scan scan) {
+        return isA(scan.getClass(), WHOLE) || isA(scan.getClass(), ADDED);
+    }
+
+    /** Returns the snapshot that the scan reads; of a scan of added files, the one that has all of them. */
+    private static Snapshot snapshotOf(Scan scan, Table table) throws ReflectiveOperationException {
+        if (isA(scan.getClass(), WHOLE)) {
+            return (Snapshot) PackagePrivate.field(scan, "snapshot");
+        }
+        Long end = (Long) PackagePrivate.field(scan, "endSnapshotId");
+        return end == null ? table.currentSnapshot() : table.snapshot(end);
+    }
+
+    private static boolean isA(Class<?> type, String name) {
+        return type != null && (type.getName().equals(name) || isA(type.getSuperclass(), name));
     }
 
     /** Returns partitions, data files and bytes of the tasks. */
