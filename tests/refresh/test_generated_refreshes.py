@@ -90,6 +90,7 @@ def kind_of(answer: Answer) -> str:
     return next((rewrite.detail for rewrite in answer.record.rewrites if not rewrite.table), "ran")
 
 
+@pytest.mark.filterwarnings("ignore:Delete operation did not match any records:UserWarning")
 @pytest.mark.timeout(600 + COUNT * SECONDS_PER_QUESTION)
 def test_refreshed_answers_are_those_of_full_runs(lake: SqlCatalog, asker: Asker, gateway: object) -> None:
     assert gateway

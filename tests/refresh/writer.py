@@ -41,7 +41,7 @@ class Writer:
                 table.overwrite(in_arrow(table, fact_rows(self._random, 60)))
                 self._count("overwrite")
             elif chance < 0.02:
-                table.delete(f"id < {self._random.randrange(2_000)}")
+                table.delete(f"id < {self._random.randrange(200_000)}")
                 self._count("delete")
             elif chance < 0.03:
                 table.transaction().set_properties({"touched": str(chance)}).commit_transaction()
