@@ -58,9 +58,17 @@ class Round:
         sql = case.over(self.fact, self._dimension)
         answer = self._asker.ask(sql, parameters)
         self.kinds[kind_of(answer)] += 1
-        if not answer.has_state:
+        if answer.record.error is not None:
+            return self._other_error(sql, answer, parameters)
+        return self._difference(case, answer, parameters) if answer.has_state else ""
+
+    def _other_error(self, sql: str, answer: Answer, parameters: Mapping[str, Parameter]) -> str:
+        error = answer.record.error
+        # Values that overflow may be gone when the query runs again.
+        if error is None or error.code == "QUERY_FAILED":
             return ""
-        return self._difference(case, answer, parameters)
+        full = self._asker.run(sql, parameters).record.error
+        return "" if full is not None and full.code == error.code else f"{error}, not {full}\n{sql}"
 
     def _difference(self, case: Case, answer: Answer, parameters: Mapping[str, Parameter]) -> str:
         if not case.is_offered:
