@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 from service.model.query.reuse import PlanReads, TableRead
@@ -18,7 +19,7 @@ FACTS = {
 }
 
 
-def read(name: TableName, **other: object) -> TableRead:
+def read(name: TableName, **other: Any) -> TableRead:
     found = TableRead(name, FACTS[name].table_uuid, 0, "m9", 7, is_version=True)
     return replace(found, **other)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -110,7 +110,7 @@ def test_a_state_lives_for_a_time(rig: RefreshRig) -> None:
     [{"reuse": ReuseChoice.REFRESH}, {"pruning": PruningRequest(rewrites=frozenset())}],
     ids=["REFRESH", "no rewrites"],
 )
-def test_a_caller_may_decline(rig: RefreshRig, asked: dict[str, object]) -> None:
+def test_a_caller_may_decline(rig: RefreshRig, asked: dict[str, Any]) -> None:
     with_state(rig)
     query = rig.ran(**asked)
     assert (query.record.rewrites, rig.texts()) == ((), [SQL])
