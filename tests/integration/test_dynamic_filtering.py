@@ -143,7 +143,7 @@ def test_a_commit_to_the_dimension_is_seen_by_the_next_query(
 
     assert before == [[sum(sales_on(day) for day in range(DAYS_PER_MONTH))]]
     assert after["result"]["rows"] == [[sum(sales_on(day) for day in range(2 * DAYS_PER_MONTH))]]
-    assert applied(explanation)[0]["source"] == "COLLECTED"
+    assert applied(explanation)[0]["source"] == "CARRIED_OVER"
 
 
 def test_parameters_are_bound_in_the_collection_too(gateway: httpx.Client) -> None:

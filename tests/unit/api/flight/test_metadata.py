@@ -109,7 +109,7 @@ def test_tables_bring_their_columns(client: flight.FlightClient) -> None:
 
 
 def test_too_many_tables_are_an_error() -> None:
-    with flight_of(open_settings(sql_protocol_max_listed=100)) as running, running.client() as client:
+    with flight_of(open_settings(max_listed_entries=100)) as running, running.client() as client:
         running.gateway.contents._schemas = [SchemaEntry("lake", f"s{number}") for number in range(101)]
         with pytest.raises(flight.FlightServerError, match="RESULT_TOO_LARGE"):
             answer(client, "CommandGetDbSchemas")
