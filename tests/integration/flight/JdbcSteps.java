@@ -101,7 +101,7 @@ public final class JdbcSteps {
     });
     step("update", () -> {
       try (Statement statement = connection.createStatement()) {
-        return statement.executeUpdate("CREATE TEMPORARY VIEW own AS SELECT 9 AS nine")
+        return statement.executeUpdate("CREATE OR REPLACE TEMPORARY VIEW own AS SELECT 9 AS nine")
             + " " + query(connection, "SELECT * FROM own");
       }
     });

@@ -54,7 +54,7 @@ REFUSED = {
 def test_a_program_in_java(flight: FlightGateway) -> None:
     [jar] = resolve([DRIVER], JARS)
     url = f"jdbc:arrow-flight-sql://127.0.0.1:{flight.port}/?useEncryption=false"
-    command = ["java", OPENS, "-Xmx256m", "-cp", str(jar), str(PROGRAM), url, NAME, PASSWORD]
+    command = ["java", OPENS, "-Xmx512m", "-cp", str(jar), str(PROGRAM), url, NAME, PASSWORD]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S, check=False)
     found = dict(re.findall(r"^((?:OK|FAILED) [^|]*) \| (.*)$", ran.stdout, re.MULTILINE))
     for name, text in SEEN.items():
