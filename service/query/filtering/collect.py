@@ -228,7 +228,7 @@ class Collector:
     def _carried(
         self, wanted: DynamicFilter, asked: Collecting, notes: _Notes
     ) -> DynamicFilteringData | None:
-        """Returns the keys as an earlier snapshot had them, if what was committed since is known."""
+        """Returns the keys of an earlier snapshot, if the commits since then tell that they hold."""
         is_asked = self._carrier is not None and wanted.is_cacheable
         earlier = self._cache.earlier(wanted) if is_asked else None
         if self._carrier is None or earlier is None or earlier.fingerprint in self._disabled:

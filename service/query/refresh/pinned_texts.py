@@ -46,10 +46,10 @@ def added_sql(sql: str, since: int, until: int) -> str:
     "SELECT sum(a) FROM t WITH (`end-snapshot-id`='8', `start-snapshot-id`='5', `split-size`='9')"
     """
     options = f"`end-snapshot-id`='{until}', `start-snapshot-id`='{since}'"
-    mentions = re.findall(rf"(?<!\d){until}(?!\d)", sql)
+    found = re.findall(rf"(?<!\d){until}(?!\d)", sql)
     text, count = re.subn(rf"VERSION AS OF {until}(?!\d) WITH \(", f"WITH ({options}, ", sql)
     if count == 0:
         text, count = re.subn(rf"VERSION AS OF {until}(?!\d)", f"WITH ({options})", sql)
-    if count != 1 or len(mentions) != 1:
+    if count != 1 or len(found) != 1:
         raise NotRefreshable(RefreshOutcome.TABLES)
     return text
