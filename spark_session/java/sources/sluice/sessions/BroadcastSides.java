@@ -2,10 +2,8 @@ package sluice.sessions;
 
 import static sluice.collections.Lists.list;
 
-import org.apache.spark.sql.catalyst.expressions.AttributeSet;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.optimizer.PushDownPredicates$;
 import org.apache.spark.sql.catalyst.plans.Cross$;
 import org.apache.spark.sql.catalyst.plans.Inner$;
 import org.apache.spark.sql.catalyst.plans.JoinType;
@@ -17,7 +15,6 @@ import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.NO_BROADCAST_HASH$;
 import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.execution.dynamicpruning.CleanupDynamicPruningFilters$;
 import scala.Option;
 
 /**
@@ -50,25 +47,16 @@ public final class BroadcastSides extends Rule<LogicalPlan> {
         if (found instanceof Filter) {
             return found.mapExpressions(this::inBuildSides);
         }
-        return found instanceof Join join ? hinted(join) : found;
+        return found instanceof Join join ? hinted(KeyPlans.ofSides(join)) : found;
     }
 
     /** Applies the same to plans that read keys: one broadcast serves both, so they must equal the join's side. */
     private Expression inBuildSides(Expression condition) {
         if (condition instanceof DynamicPruningSubquery filter) {
-            LogicalPlan keys = kept(cleanedUp(filter.buildQuery()));
+            LogicalPlan keys = kept(PruningFilters.pushedDown(filter.buildQuery()));
             return PruningFilters.reading(keys, filter, filter.onlyInBroadcast() && !isSmall(keys));
         }
         return condition.mapChildren(this::inBuildSides);
-    }
-
-    /**
-     * Returns the plan as Spark leaves the join's side: the filters for its own scans are pushed down, and filters
-     * that reach no scan are removed. Such a filter has its keys on the driver alone, so a plan that keeps one fails
-     * where its rows are read.
-     */
-    private static LogicalPlan cleanedUp(LogicalPlan keys) {
-        return CleanupDynamicPruningFilters$.MODULE$.apply(PushDownPredicates$.MODULE$.apply(keys));
     }
 
     private LogicalPlan hinted(Join join) {
@@ -103,7 +91,7 @@ public final class BroadcastSides extends Rule<LogicalPlan> {
     /** Whether a scan in the plan is pruned by keys of the other one. */
     private static boolean isPruned(LogicalPlan plan, LogicalPlan by) {
         if (plan instanceof Filter filter
-                && PruningFilters.in(filter.condition()).stream().anyMatch(pruning -> isOf(pruning, by))) {
+                && PruningFilters.in(filter.condition()).stream().anyMatch(pruning -> PruningFilters.isOf(pruning, by))) {
             return true;
         }
         for (LogicalPlan child : list(plan.children())) {
@@ -112,11 +100,5 @@ public final class BroadcastSides extends Rule<LogicalPlan> {
             }
         }
         return false;
-    }
-
-    /** Columns have unique numbers: no two sides of a query's joins share one. */
-    private static boolean isOf(DynamicPruningSubquery filter, LogicalPlan by) {
-        AttributeSet columns = PruningFilters.keyOf(filter).references();
-        return columns.nonEmpty() && columns.subsetOf(by.outputSet());
     }
 }

@@ -6,12 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.optimizer.PushDownPredicates$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.execution.dynamicpruning.CleanupDynamicPruningFilters$;
 import org.apache.spark.sql.execution.dynamicpruning.PartitionPruning$;
 import scala.Option;
 
@@ -23,8 +21,6 @@ import scala.Option;
  * Spark would add if the scans named all of them, and adds what is missing.
  */
 public final class LostPruning extends Rule<LogicalPlan> {
-
-    private static final int PASSES_AT_MOST = 20;
 
     @Override
     public LogicalPlan apply(LogicalPlan plan) {
@@ -41,17 +37,7 @@ public final class LostPruning extends Rule<LogicalPlan> {
 
     private static LogicalPlan pushedDown(LogicalPlan plan) {
         LogicalPlan found = restored(plan);
-        if (found == plan) {
-            return plan;
-        }
-        for (int i = 0; i < PASSES_AT_MOST; i++) {
-            LogicalPlan next = PushDownPredicates$.MODULE$.apply(found);
-            if (next.fastEquals(found)) {
-                break;
-            }
-            found = next;
-        }
-        return CleanupDynamicPruningFilters$.MODULE$.apply(found);
+        return found == plan ? plan : PruningFilters.pushedDown(found);
     }
 
     private static LogicalPlan restored(LogicalPlan plan) {
