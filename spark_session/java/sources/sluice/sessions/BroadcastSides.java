@@ -29,7 +29,7 @@ import scala.Option;
  *   <li>The pruned side is not broadcast itself, unless a hint asks for it.
  *   <li>The plan that reads the keys stays equal to the join's side, so that both are one broadcast. Spark optimizes a
  *       subquery, turns it into a join, and prunes that join once more; combining filters then drops the second filter
- *       on the join's side alone.
+ *       on the join's side alone. Filters of joins further out reach that side alone, too (`KeyPlans`).
  *   <li>If the two differ all the same, the keys are read separately, so that the scan is still pruned.
  * </ul>
  */
