@@ -90,8 +90,9 @@ public final class BroadcastSides extends Rule<LogicalPlan> {
 
     /** Whether a scan in the plan is pruned by keys of the other one. */
     private static boolean isPruned(LogicalPlan plan, LogicalPlan by) {
-        if (plan instanceof Filter filter
-                && PruningFilters.in(filter.condition()).stream().anyMatch(pruning -> PruningFilters.isOf(pruning, by))) {
+        boolean isFiltered = plan instanceof Filter filter
+            && PruningFilters.in(filter.condition()).stream().anyMatch(each -> PruningFilters.isOf(each, by));
+        if (isFiltered) {
             return true;
         }
         for (LogicalPlan child : list(plan.children())) {
