@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -17,6 +18,9 @@ COMPILER = MappingProxyType(
 TIMEOUT_S = 300
 OPTIONS = ("-source", "17", "-target", "17", "-encoding", "UTF-8", "-proc:none", "-g", "-nowarn")
 _JAVA_OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# An operator sets these for the driver. Its heap and its garbage collector would contradict ours, and a
+# contradiction ends a JVM.
+_OF_THE_DRIVER = frozenset({"JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"})
 
 
 def compile_java(
@@ -37,7 +41,9 @@ def compile_java(
         *("-classpath", ":".join(map(str, class_path)), "-d", str(into), str(sources)),
     ]
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        ended = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, env=_environment()
+        )
     except subprocess.TimeoutExpired as error:
         raise CannotStart(
             f"The Java classes of the gateway were not compiled within {TIMEOUT_S} s."
@@ -47,6 +53,10 @@ def compile_java(
             "The Java classes of the gateway cannot be compiled against the jars of Spark and Iceberg:"
             f" {_first_fault(ended.stdout + ended.stderr)}. Use the versions that this release pins."
         )
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in _OF_THE_DRIVER}
 
 
 def _first_fault(output: str) -> str:

@@ -96,3 +96,17 @@ def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path: Path, iceberg
     (tmp_path / "jars").write_text("")
     with pytest.raises(CannotStart, match=r"run `sluice jars`.*SLUICE_JARS_DIR"):
         compiled_classes(iceberg, tmp_path / "jars")
+
+
+@pytest.mark.parametrize("options", ["-XX:+UseParallelGC", "-XX:+UseZGC", "-Xms4g"])
+@pytest.mark.parametrize("variable", ["JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"])
+def test_the_options_of_the_driver_are_not_those_of_the_compiler(
+    variable: str, options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "sources" / "A.java"
+    source.parent.mkdir()
+    source.write_text("class A {}")
+    monkeypatch.delenv("JDK_JAVA_OPTIONS", raising=False)
+    monkeypatch.setenv(variable, options)
+    compile_java(pinned_jars(COMPILER, JARS)[0], source.parent, (), tmp_path / "classes")
+    assert (tmp_path / "classes" / "A.class").exists()
