@@ -12,7 +12,7 @@ from random import randrange
 
 from hypothesis import HealthCheck, Phase, given, note, reject, seed, settings
 
-from service.errors import PartDown
+from service.errors import PartDown, QueryFailed
 from tests.equivalence.generator import queries
 from tests.equivalence.harness import EngineGaveUp, Harness
 from tests.soak import SOAK
@@ -37,10 +37,10 @@ class Findings:
         self.filtered += is_pruned
         self._advance()
 
-    def add_fault(self, fault: AssertionError) -> None:
-        """Counts and reports one more query that was wrong."""
-        self.faults.append(str(fault))
-        _report(f"fault {len(self.faults)}: {fault}")
+    def add_fault(self, sql: str, fault: AssertionError | QueryFailed) -> None:
+        """Counts and reports one more query that was wrong, or that the engine could not run."""
+        self.faults.append(f"{sql}\n{fault}")
+        _report(f"fault {len(self.faults)}: {fault}\n{sql}")
         self._advance()
 
     def _advance(self) -> None:
@@ -74,10 +74,10 @@ def check_generated(harness: Harness, count: int, first: int, *, compares_files:
             findings.add(bool(harness.check(sql, compares_files=compares_files).applied))
         except EngineGaveUp:
             reject()
-        except AssertionError as fault:
+        except (AssertionError, QueryFailed) as fault:
             if not SOAK:
                 raise
-            findings.add_fault(fault)
+            findings.add_fault(sql, fault)
         except PartDown:
             if not SOAK:
                 raise
