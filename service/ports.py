@@ -35,6 +35,7 @@ from service.model.query.query import Parameters, QueryRecord, QueryState
 from service.model.query.replicas import Decided, OpenQuery
 from service.model.query.results import Column, Manifest
 from service.model.query.reuse import PlanReads, Reused
+from service.model.query.written_rows import ResultPlace, WrittenRows
 from service.model.sessions.changes import SessionChange
 from service.model.sessions.sessions import SessionValues
 from service.model.tables.contents import SchemaEntry
@@ -57,7 +58,7 @@ class Statement:
     read. `explain` is the mode of EXPLAIN in which the plan is the result; None: the rows are. `admit` is
     called when the plan is there, before the first job; it returns the scheduler's pool for the jobs, or
     raises `NotAdmitted`, which ends the run. None: nobody has to be asked. `session` has the values of its
-    caller's session.
+    caller's session. `place` is where the engine may leave the rows if they are many; None: it returns all.
     """
 
     query_id: UUID
@@ -76,6 +77,7 @@ class Statement:
     admit: Callable[[PlannedWork], str] | None = None
     explain: str | None = None
     session: SessionValues | None = None
+    place: ResultPlace | None = None
 
     def text_fingerprint(self) -> str:
         """Returns the same text for two statements that come from one text with the same values."""
@@ -94,7 +96,7 @@ class EngineResult:
     is unknown. `applied` are the names of the policies that it applied; None when it is unknown. `reads` are
     the tables as its plan read them, None when it is unknown. `change` is what the statement changes in its
     caller's session; only the session's store makes it so. `reused` is the earlier query whose state it was
-    made from.
+    made from. `written` are the rows if the engine left them in the statement's place; `rows` has none then.
     """
 
     rows: pa.Table
@@ -111,6 +113,7 @@ class EngineResult:
     reads: Callable[[], PlanReads | None] = lambda: None
     change: SessionChange | None = None
     reused: Reused | None = None
+    written: WrittenRows | None = None
 
 
 class Engine(Protocol):
@@ -557,6 +560,9 @@ class ResultStore(Protocol):
             ResultExpired: the result is gone.
             ChunkNotFound: the result has no such chunk.
         """
+
+    def manifest(self, query_id: UUID) -> Manifest | None:
+        """Returns the shape of a result that another replica may have kept; None if it is not here."""
 
     def share(self, query_id: UUID, other: UUID) -> bool:
         """Makes a result that of another query too, and returns whether it is still there.

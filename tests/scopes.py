@@ -40,6 +40,7 @@ ON_ONE_ENGINE = frozenset(
         "column_lineage",
         "data_files",
         "engine",
+        "executor_results",
         "hidden_rows",
         "writer_on_executors",
         "written_off_engine",

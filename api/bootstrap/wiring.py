@@ -25,6 +25,7 @@ from api.bootstrap.wiring_jars import demo_jars, fetched_jars
 from api.bootstrap.wiring_maintenance import build_maintenances
 from api.bootstrap.wiring_metrics import watch_gateway
 from api.bootstrap.wiring_refresh import build_refresh
+from api.bootstrap.wiring_results import build_results
 from api.bootstrap.wiring_reuse import build_reuse
 from api.bootstrap.wiring_sessions import build_sessions, own_settings
 from api.bootstrap.wiring_stores import await_given_stores, await_metrics_store
@@ -38,7 +39,6 @@ from service.adapters.demo_data.tpcds.loader import Progress as Progress
 from service.adapters.demo_data.tpcds.loader import load_tpcds
 from service.adapters.demo_data.tpcds.tpcds_schemas import STAR_TABLES as STAR_TABLES
 from service.adapters.demo_data.tpcds.tpcds_schemas import table_schemas
-from service.adapters.disk.result_store import LocalResultStore
 from service.adapters.keys.key_carrier import ArrowKeyCarrier, CarryBounds
 from service.adapters.keys.key_collector import ArrowKeyCollector
 from service.adapters.lineage.lineage_journal import LineageJournal
@@ -307,14 +307,7 @@ def _query_ports(
     lineage: Lineage,
     audit: Audit,
 ) -> QueryPorts:
-    results = LocalResultStore(
-        components.folder("results"),
-        clock,
-        timedelta(seconds=settings.result_ttl_s),
-        settings.result_max_bytes,
-        settings.chunk_rows,
-        settings.chunk_bytes,
-    )
+    results = build_results(settings, components, clock)
     components.stack.callback(results.close)
     journal = BufferedJournal(
         components.metrics_store,
@@ -339,6 +332,8 @@ def _query_ports(
         describer=components.engine,
         catalogs=components.all_catalogs,
         results=results,
+        written=results,
+        files=results,
         journal=audited,
         clock=clock,
         pruner=pruner,

@@ -50,6 +50,7 @@ from service.query.lifecycle.query_registry import QueryRegistry, no_place
 from service.query.lifecycle.query_status import QueryStatus
 from service.query.lifecycle.run_query import QueryPorts
 from service.query.lifecycle.workers import QueryWorkers
+from service.result_ports import ArrowFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,6 +78,18 @@ class ResultChunk:
     manifest: Manifest
     chunk: Chunk
     rows: pa.Table
+    format: ResultFormat = ResultFormat.JSON
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFile:
+    """A whole result: its manifest, its bytes as they are kept, and the format that its query asked for.
+
+    `stream` is None if this gateway keeps no such bytes.
+    """
+
+    manifest: Manifest
+    stream: ArrowFile | None
     format: ResultFormat = ResultFormat.JSON
 
 
@@ -200,17 +213,24 @@ class QueryService:
             ResultExpired: the result is gone.
             ChunkNotFound: the result has no such chunk, or the query has no result.
         """
-        status = self.status(query_id, caller)
-        if not status.record.state.is_final or status.failure is not None or status.record.error is not None:
-            raise ChunkNotFound("The query has no result.")
-        if status.manifest is None:
-            raise ResultExpired
-        if not 0 <= index < len(status.manifest.chunks):
-            raise ChunkNotFound(f"The result has the chunks 0 to {len(status.manifest.chunks) - 1}.")
+        manifest, own_format = self._result(query_id, caller)
+        if not 0 <= index < len(manifest.chunks):
+            raise ChunkNotFound(f"The result has the chunks 0 to {len(manifest.chunks) - 1}.")
         rows = self._rows(query_id, index)
-        if index + 1 < len(status.manifest.chunks):
+        if index + 1 < len(manifest.chunks):
             self._stir()
-        return ResultChunk(status.manifest, status.manifest.chunks[index], rows, status.format)
+        return ResultChunk(manifest, manifest.chunks[index], rows, own_format)
+
+    def result_file(self, query_id: UUID, caller: str) -> ResultFile:
+        """Returns the whole result, as far as it is known without its rows.
+
+        Raises:
+            QueryNotFound, ResultExpired, ChunkNotFound: as `chunk`.
+        """
+        manifest, own_format = self._result(query_id, caller)
+        stream = None if self.ports.files is None else self.ports.files.open(query_id)
+        self._stir()
+        return ResultFile(manifest, stream, own_format)
 
     def cancel(self, query_id: UUID, caller: str) -> None:
         """Asks the query to end, at whichever replica. Does nothing if it has ended or is canceled.
@@ -376,6 +396,14 @@ class QueryService:
         if self._presence is not None:
             self._presence.close()
 
+    def _result(self, query_id: UUID, caller: str) -> tuple[Manifest, ResultFormat]:
+        status = self.status(query_id, caller)
+        if not status.record.state.is_final or status.failure is not None or status.record.error is not None:
+            raise ChunkNotFound("The query has no result.")
+        if status.manifest is None:
+            raise ResultExpired
+        return status.manifest, status.format
+
     def _rows(self, query_id: UUID, index: int) -> pa.Table:
         try:
             return self.ports.results.chunk(query_id, index)
@@ -407,7 +435,9 @@ class QueryService:
         found = self.ports.journal.find(query_id) or self._store.find(query_id)
         if found is None:
             return None
-        return QueryStatus(found, found.queued_ms + found.planning_ms + found.running_ms)
+        elapsed_ms = found.queued_ms + found.planning_ms + found.running_ms
+        has_result = found.state is QueryState.SUCCEEDED
+        return QueryStatus(found, elapsed_ms, self.ports.results.manifest(query_id) if has_result else None)
 
     def _open_elsewhere(self, query_id: UUID) -> QueryStatus | None:
         found = None if self._presence is None else self._presence.find(query_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from service.errors import QueryCanceled, QueryEnded, QueryFailed, SessionRequired
 from service.model.query.query import EngineRun
+from service.model.query.written_rows import WrittenRows
 from service.ports import EngineResult, Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import child_of
@@ -22,7 +22,9 @@ from spark_session.engine.metadata.answer import answer
 from spark_session.engine.metadata.explained import EXPLAIN, HIDDEN_PLAN, explained
 from spark_session.engine.metadata.rows import Answer
 from spark_session.engine.session_commands import changed_by
+from spark_session.results.result_bounds import cut
 from spark_session.results.result_types import in_arrow_types, result_columns
+from spark_session.results.row_collector import MAX_INCREMENTAL_ROWS
 from spark_session.session.warm_session import WarmSession
 from spark_session.vetting.commands import METADATA, SESSION
 
@@ -75,7 +77,7 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
         if found["nodes"][0] in SESSION:
             return _changed(session, child, statement, attempt)
         asked, attempt.applied = analyzed(session, child, statement, found)
-        frame = session.rows.limited(in_arrow_types(asked), statement.row_limit + 1)
+        frame = limited(session, in_arrow_types(asked), statement)
         is_short = session.rows.is_short(frame, statement.row_limit)
         session.guard.allow_planned(frame)
         attempt.frame, attempt.planned = frame, (planned := time.monotonic())
@@ -83,9 +85,10 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             raise QueryCanceled
         if statement.admit is not None:
             session.children.use_pool(child, statement.admit(session.planned_work.read(frame)))
-        rows, is_truncated = within(session.rows.collect(frame, is_short), statement)
+        kept, is_truncated = collected(session, frame, is_short, statement)
         return EngineResult(
-            rows=rows,
+            rows=kept.schema.empty_table() if isinstance(kept, WrittenRows) else kept,
+            written=kept if isinstance(kept, WrittenRows) else None,
             columns=result_columns(asked.schema),
             is_truncated=is_truncated,
             planning_ms=milliseconds(attempt.started, planned),
@@ -145,6 +148,22 @@ def _result(answered: Answer, statement: Statement, attempt: Attempt) -> EngineR
     )
 
 
+def limited(session: WarmSession, frame: DataFrame, statement: Statement) -> DataFrame:
+    """Returns the frame with one row more than its statement may have, if it has more."""
+    is_long = statement.place is not None and statement.row_limit > MAX_INCREMENTAL_ROWS
+    limit = session.result_writer.limited if is_long else DataFrame.limit
+    return session.rows.limited(frame, statement.row_limit + 1, limit)
+
+
+def collected(
+    session: WarmSession, frame: DataFrame, is_short: bool, statement: Statement
+) -> tuple[pa.Table | WrittenRows, bool]:
+    """Runs the frame; returns its rows within the statement's bounds, and whether some were left out."""
+    if is_short or statement.place is None:
+        return within(session.rows.collect(frame, is_short), statement)
+    return session.result_writer.write(frame, statement)
+
+
 def milliseconds(start: float, end: float) -> int:
     """Returns the time between two readings of the monotonic clock.
 
@@ -159,14 +178,8 @@ def within(rows: pa.Table, statement: Statement) -> tuple[pa.Table, bool]:
 
     At least one row is kept: an empty answer would hide that there is one.
     """
-    # A slice of a table without columns has as many rows as it is asked for.
-    cut = rows.slice(0, min(statement.row_limit, rows.num_rows))
-    if cut.nbytes > statement.byte_limit:
-        # Rows differ in size, so their number says nothing; but the size of the first n only grows with n.
-        counts = range(1, cut.num_rows + 1)
-        fitting = bisect_right(counts, statement.byte_limit, key=lambda count: cut.slice(0, count).nbytes)
-        cut = cut.slice(0, max(1, fitting))
-    return cut, cut.num_rows < rows.num_rows
+    kept = cut(rows, statement.row_limit, statement.byte_limit)
+    return kept, kept.num_rows < rows.num_rows
 
 
 def hide_values(failure: QueryEnded) -> None:

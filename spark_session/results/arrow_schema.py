@@ -25,8 +25,14 @@ def arrow_schema(schema: StructType, prefers_large_types: bool = False) -> pa.Sc
     >>> arrow_schema(StructType([field])).to_string()
     'nothing: list<element: null> not null\n  child 0, element: null'
     """
-    fields = [StructField(field.name, sendable_type(field.dataType), _is_nullable(field)) for field in schema]
-    return to_arrow_schema(StructType(fields), prefers_large_types=prefers_large_types)
+    return to_arrow_schema(sendable_schema(schema), prefers_large_types=prefers_large_types)
+
+
+def sendable_schema(schema: StructType) -> StructType:
+    """Returns the columns with their types as Arrow can have them."""
+    return StructType(
+        [StructField(field.name, sendable_type(field.dataType), _is_nullable(field)) for field in schema]
+    )
 
 
 def sendable_type(kind: DataType) -> DataType:

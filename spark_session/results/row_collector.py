@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -31,13 +32,15 @@ class RowCollector:
     def __init__(self, gateway: JavaGateway) -> None:
         self._java = java_instance(gateway, "sluice.results.RowCollector")
 
-    def limited(self, frame: DataFrame, rows: int) -> DataFrame:
+    def limited(
+        self, frame: DataFrame, rows: int, limit: Callable[[DataFrame, int], DataFrame] = DataFrame.limit
+    ) -> DataFrame:
         """Returns the frame with at most `rows` rows, unchanged if it has no more: limits are analyzed again.
 
         A frame of literals alone, like `SELECT 1`, becomes one that the driver answers without a task.
         """
         within = self._java.limited(frame._jdf, rows)
-        return frame.limit(rows) if within is None else DataFrame(within, frame.sparkSession)
+        return limit(frame, rows) if within is None else DataFrame(within, frame.sparkSession)
 
     def is_short(self, frame: DataFrame, row_limit: int) -> bool:
         """Plans the frame; returns whether Spark's plain collect suits it.

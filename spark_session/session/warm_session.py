@@ -16,6 +16,7 @@ from spark_session.java.own_classes import java_instance
 from spark_session.results.column_lineage import ColumnLineageReader
 from spark_session.results.planned_tables import PlannedTables
 from spark_session.results.planned_work import PlannedWorkReader
+from spark_session.results.result_writer import ResultWriter
 from spark_session.results.row_collector import RowCollector
 from spark_session.results.scan_metrics import ScanReader
 from spark_session.results.session_table_reader import SessionTableReader
@@ -66,6 +67,7 @@ class WarmSession:
         self.column_lineage = ColumnLineageReader(jvm.gateway)
         self.scan_reader = ScanReader(jvm.gateway, self.tables)
         self.rows = RowCollector(jvm.gateway)
+        self.result_writer = ResultWriter(jvm.gateway)
         self.planned_work = PlannedWorkReader(jvm.gateway)
         self.cpu_times = CpuTimeReader(jvm.gateway, context) if settings.counts_cpu else None
         self.table_guards = TableGuards(jvm.gateway)

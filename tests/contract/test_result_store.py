@@ -1,4 +1,4 @@
-"""The contract of result stores, and how the one on disk uses the disk."""
+"""The contract of result stores, and how the ones in folders use the disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from uuid import UUID, uuid4
 import pyarrow as pa
 import pytest
 
-from service.adapters.disk.result_store import LocalResultStore
+from service.adapters.results.result_bounds import ResultBounds
+from service.adapters.results.result_store import FolderResultStore
 from service.errors import (
     CannotStart,
     ChunkNotFound,
@@ -37,12 +38,16 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture
-def make_local(tmp_path: Path, clock: FakeClock) -> Iterator[Callable[..., LocalResultStore]]:
+@pytest.fixture(params=["own", "shared"])
+def make_local(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock
+) -> Iterator[Callable[..., FolderResultStore]]:
     made = []
 
-    def make(**bounds: int) -> LocalResultStore:
-        made.append(LocalResultStore(tmp_path / "results", clock, HOUR, **bounds))
+    def make(**bounds: int) -> FolderResultStore:
+        folder, is_shared = tmp_path / "results", request.param == "shared"
+        within = ResultBounds(time_to_live=HOUR, **bounds)  # type: ignore[arg-type]
+        made.append(FolderResultStore(folder, clock, within, is_shared=is_shared))
         return made[-1]
 
     yield make
@@ -50,12 +55,21 @@ def make_local(tmp_path: Path, clock: FakeClock) -> Iterator[Callable[..., Local
         store.close()
 
 
-@pytest.fixture(params=["fake", "local"])
-def make(request: pytest.FixtureRequest, clock: FakeClock) -> MakeStore:
-    if request.param == "fake":
-        return lambda **bounds: FakeResultStore(clock, HOUR, **bounds)
-    local: MakeStore = request.getfixturevalue("make_local")
-    return local
+@pytest.fixture(params=["fake", "own", "shared"])
+def make(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[MakeStore]:
+    made: list[FolderResultStore] = []
+
+    def fake(**bounds: int) -> ResultStore:
+        return FakeResultStore(clock, HOUR, **bounds)
+
+    def folder(**bounds: int) -> ResultStore:
+        within = ResultBounds(time_to_live=HOUR, **bounds)  # type: ignore[arg-type]
+        made.append(FolderResultStore(tmp_path / "it", clock, within, is_shared=request.param == "shared"))
+        return made[-1]
+
+    yield fake if request.param == "fake" else folder
+    for store in made:
+        store.close()
 
 
 def numbers(count: int, start: int = 0) -> pa.Table:
@@ -204,8 +218,6 @@ EVERY_TYPE = {
     "list": pa.array([[1, None], None, []], pa.list_(pa.int32())),
     "struct": pa.array([{"a": 1, "b": "x"}, None, {"a": None, "b": None}]),
     "map": pa.array([[("k", 1)], None, []], pa.map_(pa.string(), pa.int32())),
-    "dictionary": pa.array(["a", None, "b"]).dictionary_encode(),
-    "nested_dictionary": pa.array([["a"], None, ["b"]], pa.list_(pa.dictionary(pa.int32(), pa.string()))),
     "run_end": pa.RunEndEncodedArray.from_arrays([2, 3], pa.array(["a", "b"])),
 }
 
@@ -213,7 +225,7 @@ EVERY_TYPE = {
 @pytest.mark.parametrize("name", EVERY_TYPE)
 @pytest.mark.parametrize("chunk_rows", [2, 10])
 def test_every_arrow_type_survives(
-    make_local: Callable[..., LocalResultStore], name: str, chunk_rows: int
+    make_local: Callable[..., FolderResultStore], name: str, chunk_rows: int
 ) -> None:
     store, query_id = make_local(chunk_rows=chunk_rows), uuid4()
     rows = pa.table({"value": EVERY_TYPE[name]})
@@ -226,24 +238,14 @@ def test_every_arrow_type_survives(
 
 @pytest.mark.parametrize("name", EVERY_TYPE)
 def test_every_arrow_type_survives_without_rows(
-    make_local: Callable[..., LocalResultStore], name: str
+    make_local: Callable[..., FolderResultStore], name: str
 ) -> None:
     store = make_local()
     rows = pa.table({"value": EVERY_TYPE[name]}).slice(0, 0)
     assert store.chunk(put(store, rows), 0).schema == rows.schema
 
 
-def test_dictionaries_that_differ_from_batch_to_batch_survive(
-    make_local: Callable[..., LocalResultStore],
-) -> None:
-    store, query_id = make_local(chunk_rows=1), uuid4()
-    pieces = [pa.table({"v": pa.array([word]).dictionary_encode()}) for word in "abc"]
-    manifest = store.put(query_id, pa.concat_tables(pieces), COLUMNS, is_truncated=False)
-    read = [store.chunk(query_id, chunk.index).to_pylist() for chunk in manifest.chunks]
-    assert read == [[{"v": "a"}], [{"v": "b"}], [{"v": "c"}]]
-
-
-def test_wide_rows_are_cut_by_bytes(make_local: Callable[..., LocalResultStore]) -> None:
+def test_wide_rows_are_cut_by_bytes(make_local: Callable[..., FolderResultStore]) -> None:
     store = make_local(chunk_bytes=10_000)
     rows = pa.table({"n": ["x" * 1_000] * 100})
     manifest = store.put(uuid4(), rows, COLUMNS, is_truncated=False)
@@ -252,17 +254,17 @@ def test_wide_rows_are_cut_by_bytes(make_local: Callable[..., LocalResultStore])
 
 
 def test_a_swept_result_leaves_the_disk(
-    make_local: Callable[..., LocalResultStore], tmp_path: Path, clock: FakeClock
+    make_local: Callable[..., FolderResultStore], tmp_path: Path, clock: FakeClock
 ) -> None:
     store = make_local()
     put(store, numbers(10))
     clock.advance(HOUR)
     put(store, numbers(10))
     store.sweep()
-    assert len(list(tmp_path.rglob("*.arrow"))) == 1
+    assert len(list(tmp_path.rglob("*.part"))) == 1
 
 
-def test_rows_that_were_read_outlive_their_file(make_local: Callable[..., LocalResultStore]) -> None:
+def test_rows_that_were_read_outlive_their_file(make_local: Callable[..., FolderResultStore]) -> None:
     store = make_local()
     query_id = put(store, numbers(100_000))
     rows = store.chunk(query_id, 0)
@@ -270,21 +272,34 @@ def test_rows_that_were_read_outlive_their_file(make_local: Callable[..., LocalR
     assert rows == numbers(10_000)
 
 
+@pytest.fixture
+def make_own(tmp_path: Path, clock: FakeClock) -> Iterator[Callable[[], FolderResultStore]]:
+    made: list[FolderResultStore] = []
+
+    def make() -> FolderResultStore:
+        made.append(FolderResultStore(tmp_path / "results", clock, ResultBounds()))
+        return made[-1]
+
+    yield make
+    for store in made:
+        store.close()
+
+
 def test_files_of_an_earlier_process_are_removed_and_those_of_a_living_one_are_not(
-    make_local: Callable[..., LocalResultStore], tmp_path: Path
+    make_own: Callable[[], FolderResultStore], tmp_path: Path
 ) -> None:
     left_behind = tmp_path / "results" / "earlier" / "result.arrow"
     left_behind.parent.mkdir(parents=True)
     left_behind.write_bytes(b"rows")
-    living = make_local()
+    living = make_own()
     query_id = put(living, numbers(1))
-    make_local()
+    make_own()
     assert not left_behind.exists()
     assert living.chunk(query_id, 0) == numbers(1)
 
 
 def test_a_full_disk_refuses_the_result_and_leaves_no_piece_of_it(
-    make_local: Callable[..., LocalResultStore], tmp_path: Path
+    make_local: Callable[..., FolderResultStore], tmp_path: Path
 ) -> None:
     store = make_local()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -294,14 +309,14 @@ def test_a_full_disk_refuses_the_result_and_leaves_no_piece_of_it(
             put(store, numbers(1_000_000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert list(tmp_path.rglob("*.arrow")) == []
+    assert list(tmp_path.rglob("*.part")) == []
     assert store.chunk(put(store, numbers(1)), 0) == numbers(1)
 
 
 def test_a_directory_that_vanished_is_named_without_its_path(
-    make_local: Callable[..., LocalResultStore], tmp_path: Path
+    make_own: Callable[[], FolderResultStore], tmp_path: Path
 ) -> None:
-    store = make_local()
+    store = make_own()
     store.close()
     with pytest.raises(QueryFailed) as caught:
         put(store, numbers(1))
@@ -313,7 +328,7 @@ def test_a_directory_that_cannot_be_made_is_one_sentence_with_the_cure(
 ) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CannotStart, match="choose a directory"):
-        LocalResultStore(tmp_path / "file" / "below", clock)
+        FolderResultStore(tmp_path / "file" / "below", clock, ResultBounds(), is_shared=True)
 
 
 def test_many_threads_put_read_and_drop_at_once(make: MakeStore) -> None:
@@ -340,7 +355,7 @@ def test_many_threads_put_read_and_drop_at_once(make: MakeStore) -> None:
 
 
 def test_the_file_of_a_shared_result_goes_with_the_last_query(
-    make_local: Callable[..., LocalResultStore], tmp_path: Path
+    make_local: Callable[..., FolderResultStore], tmp_path: Path
 ) -> None:
     store, other = make_local(), uuid4()
     query_id = put(store, numbers(1_000))
@@ -349,17 +364,17 @@ def test_the_file_of_a_shared_result_goes_with_the_last_query(
     store.drop(query_id)
     store.drop(query_id)
     assert (store.use.byte_count, store.use.entries) == (taken, 1)
-    assert len(list(tmp_path.rglob("*.arrow"))) == 1
+    assert len(list(tmp_path.rglob("*.part"))) == 1
     store.drop(other)
     assert (store.use.byte_count, store.use.entries) == (0, 0)
-    assert not list(tmp_path.rglob("*.arrow"))
+    assert not list(tmp_path.rglob("*.part"))
 
 
 def test_a_file_that_another_process_has_removed_cannot_be_shared(
-    make_local: Callable[..., LocalResultStore], tmp_path: Path
+    make_local: Callable[..., FolderResultStore], tmp_path: Path
 ) -> None:
     store = make_local()
     query_id = put(store, numbers(1))
-    [file] = tmp_path.rglob("*.arrow")
+    [file] = tmp_path.rglob("*.part")
     file.unlink()
     assert not store.share(query_id, uuid4())

@@ -37,8 +37,9 @@ from service.query.explaining.explain import explain
 from service.query.explaining.planning_service import Planning
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_status import QueryStatus
-from service.query.query_service import QueryService, ResultChunk, Submission
+from service.query.query_service import QueryService, ResultChunk, ResultFile, Submission
 from service.tracing import current
+from tests.fakes.arrow_file import FakeArrowFile
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import applied, refused
@@ -96,6 +97,7 @@ class FakeQueries(QueryService):
         self.is_truncated = False
         self.is_gone_before_its_rows = False
         self.is_gone_after_its_first_rows = False
+        self.has_files = True
         self.has_failures_in_memory = True
         self.may_answer = threading.Event()
         self.may_answer.set()
@@ -191,6 +193,12 @@ class FakeQueries(QueryService):
             if (query.record.caller, query.request.request_id) == (caller, request_id):
                 return query_id
         raise QueryNotFound(f"There is no query {request_id}.")
+
+    def result_file(self, query_id: UUID, caller: str) -> ResultFile:
+        first = self.chunk(query_id, 0, caller)
+        rows = self.rows_of(self._query(query_id, caller).request)
+        stream = FakeArrowFile(rows, lambda: not self.is_gone_after_its_first_rows)
+        return ResultFile(first.manifest, stream if self.has_files else None, first.format)
 
     def cancel(self, query_id: UUID, caller: str) -> None:
         query = self._query(query_id, caller)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from service.errors import ChunkNotFound, ResultExpired, ResultTooLarge
 from service.model.query.results import Chunk, Column, Manifest
 from service.ports import Clock
+from tests.fakes.arrow_file import FakeArrowFile
 from tests.fakes.clock import FakeClock
 
 
@@ -28,6 +29,7 @@ class FakeResultStore:
         self._total_bytes = total_bytes
         self._lock = threading.RLock()
         self._results: dict[UUID, tuple[int, pa.Table]] = {}
+        self._manifests: dict[int, Manifest] = {}
 
     def put(
         self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool
@@ -44,7 +46,19 @@ class FakeResultStore:
             Chunk(index, offset, min(self._chunk_rows, rows.num_rows - offset))
             for index, offset in enumerate(offsets)
         ]
-        return Manifest(columns, rows.num_rows, rows.nbytes, tuple(chunks), is_truncated)
+        manifest = Manifest(columns, rows.num_rows, rows.nbytes, tuple(chunks), is_truncated)
+        self._manifests[id(rows)] = manifest
+        return manifest
+
+    def manifest(self, query_id: UUID) -> Manifest | None:
+        self.sweep()
+        return self._manifests[id(self._results[query_id][1])] if query_id in self._results else None
+
+    def open(self, query_id: UUID) -> FakeArrowFile:
+        self.sweep()
+        if query_id not in self._results:
+            raise ResultExpired()
+        return FakeArrowFile(self._results[query_id][1], lambda: self.manifest(query_id) is not None)
 
     def chunk(self, query_id: UUID, index: int) -> pa.Table:
         with self._lock:

@@ -39,6 +39,16 @@ class NotAcceptable(CallerError):
     code = "NOT_ACCEPTABLE"
 
 
+class RangeNotSatisfiable(CallerError):
+    """The answer has no byte in the range that the request asks for."""
+
+    code = "RANGE_NOT_SATISFIABLE"
+
+    def __init__(self, byte_count: int) -> None:
+        super().__init__(f"The answer has {byte_count} bytes, and none of them is in the range.")
+        self.byte_count = byte_count
+
+
 class BodyTooLarge(CallerError):
     """The body is larger than this gateway accepts."""
 
@@ -232,6 +242,7 @@ STATUS: Mapping[type[GatewayError], HTTPStatus] = MappingProxyType(
         NotJson: HTTPStatus.BAD_REQUEST,
         UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
+        RangeNotSatisfiable: HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE,
         BodyTooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         TooManyBodies: HTTPStatus.TOO_MANY_REQUESTS,
         BodyTooSlow: HTTPStatus.REQUEST_TIMEOUT,

@@ -19,6 +19,7 @@ from api.http.problems.http_errors import (
     InvalidRequest,
     MethodNotAllowed,
     NotJson,
+    RangeNotSatisfiable,
     RouteNotFound,
     TooManyBodies,
     TooManyConnections,
@@ -150,7 +151,13 @@ def headers_of(error: GatewayError) -> dict[str, str]:
         case CredentialRefused():
             return {"WWW-Authenticate": challenge(error)}
         case _:
-            return {}
+            return _of_part(error)
+
+
+def _of_part(error: GatewayError) -> dict[str, str]:
+    if isinstance(error, RangeNotSatisfiable):
+        return {"Content-Range": f"bytes */{error.byte_count}"}
+    return {}
 
 
 def challenge(error: CredentialRefused) -> str:

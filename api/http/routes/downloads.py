@@ -26,9 +26,10 @@ from api.http.rendering.download_formats import (
     writer_of,
 )
 from api.http.routes.documented import Responses, problems, success
+from api.http.routes.stored_bytes import stored_bytes
 from api.http.schemas.query_request import DownloadQuery
 from service.model.query.results import ResultFormat
-from service.query.query_service import ResultChunk
+from service.query.query_service import ResultChunk, ResultFile
 
 router = APIRouter(tags=["query"])
 
@@ -51,12 +52,18 @@ _FILE: Responses = success(
         },
     }
 )
+_PART: Responses = {
+    206: {
+        "description": "The bytes that Range asks for, of an Arrow stream without Content-Encoding.",
+        "content": {MEDIA_TYPES[DownloadFormat.ARROW_STREAM]: {"schema": _BINARY}},
+    }
+}
 _NOT_MODIFIED: Responses = {304: {"description": "If-None-Match has this result's ETag."}}
 
 
 @router.get(
     "/query/{query_id}/result",
-    responses=_FILE | _NOT_MODIFIED | problems(404, 406, 410, 422, 503),
+    responses=_FILE | _PART | _NOT_MODIFIED | problems(404, 406, 410, 416, 422, 503),
     response_class=StreamingResponse,
 )
 async def download_result(
@@ -67,27 +74,43 @@ async def download_result(
     accept: Annotated[str | None, Header(include_in_schema=False)] = None,
     accept_encoding: Annotated[str | None, Header(include_in_schema=False)] = None,
     if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
+    range_: Annotated[str | None, Header(alias="Range", include_in_schema=False)] = None,
+    if_range: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
     """The whole result as one file, compressed if the client accepts zstd or gzip.
 
-    The gateway reads it chunk by chunk, so its size takes no memory. It can be read again until the result's
-    time to live ends.
+    The gateway reads it piece by piece, so its size takes no memory. It can be read again until the result's
+    time to live ends. An Arrow stream that is not compressed has a length, and `Range` asks for a part of it:
+    such a request gets it uncompressed.
     """
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
-    # The first chunk is read before the answer begins, so that its failure is a problem.
-    first = await _chunk(app_context, query_id, 0, caller)
-    download_format = _chosen(query.format or _LIKE[first.format], accept)
-    is_compressed = download_format is DownloadFormat.PARQUET
-    coding = ContentCoding.IDENTITY if is_compressed else choose_coding(accept_encoding)
-    headers = _headers(query_id, first, download_format, coding)
+    access = app_context.access
+    found = await access.call(access.gateway.queries.result_file, query_id, caller)
+    download_format = _chosen(query.format or _LIKE[found.format], accept)
+    coding = _coding(download_format, accept_encoding, is_part=range_ is not None)
+    headers = _headers(query_id, found, download_format, coding)
     if if_none_match is not None and headers["ETag"] in (tag.strip() for tag in if_none_match.split(",")):
         return Response(status_code=304, headers=headers)
+    media_type = MEDIA_TYPES[download_format]
+    if found.stream is not None and _is_as_kept(download_format, coding):
+        return await stored_bytes(access, found.stream, headers, media_type, range_, if_range)
+    # The first chunk is read before the answer begins, so that its failure is a problem.
+    first = await _chunk(app_context, query_id, 0, caller)
     writer, coder = writer_of(download_format), coder_of(coding)
-    beginning = await app_context.access.call(_begin, writer, coder, first.rows)
+    beginning = await access.call(_begin, writer, coder, first.rows)
     parts = _parts(app_context, query_id, caller, first, writer, coder, beginning)
-    return StreamingResponse(
-        cut_off_at_failure(parts), headers=headers, media_type=MEDIA_TYPES[download_format]
-    )
+    return StreamingResponse(cut_off_at_failure(parts), headers=headers, media_type=media_type)
+
+
+def _coding(download_format: DownloadFormat, accept_encoding: str | None, is_part: bool) -> ContentCoding:
+    # A part of compressed bytes would need all bytes before it to be compressed again.
+    is_plain = is_part and download_format is DownloadFormat.ARROW_STREAM
+    is_compressed = download_format is DownloadFormat.PARQUET
+    return ContentCoding.IDENTITY if is_plain or is_compressed else choose_coding(accept_encoding)
+
+
+def _is_as_kept(download_format: DownloadFormat, coding: ContentCoding) -> bool:
+    return download_format is DownloadFormat.ARROW_STREAM and coding is ContentCoding.IDENTITY
 
 
 def _chosen(wanted: DownloadFormat, accept: str | None) -> DownloadFormat:
@@ -96,7 +119,7 @@ def _chosen(wanted: DownloadFormat, accept: str | None) -> DownloadFormat:
 
 
 def _headers(
-    query_id: UUID, first: ResultChunk, download_format: DownloadFormat, coding: ContentCoding
+    query_id: UUID, found: ResultFile, download_format: DownloadFormat, coding: ContentCoding
 ) -> dict[str, str]:
     headers = {
         # A result never changes, so its name is enough.
@@ -105,7 +128,7 @@ def _headers(
         "Cache-Control": "private",
         "Content-Disposition": f'attachment; filename="{query_id}.{EXTENSIONS[download_format]}"',
         "X-Query-Id": str(query_id),
-    } | rows_headers(first.manifest)
+    } | rows_headers(found.manifest)
     return headers if coding is ContentCoding.IDENTITY else headers | {"Content-Encoding": coding}
 
 

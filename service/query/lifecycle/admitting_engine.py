@@ -9,6 +9,7 @@ from uuid import UUID
 from service.errors import NotAdmitted, QueryCanceled
 from service.model.operations.health import PartHealth
 from service.model.query.planned_work import PlannedWork
+from service.model.query.written_rows import ResultPlace
 from service.ports import Clock, Engine, EngineResult, Statement
 from service.query.lifecycle.query_handle import QueryHandle
 
@@ -31,6 +32,8 @@ class AdmittingEngine:
     query: QueryHandle
     admit: Admit
     clock: Clock
+    place: ResultPlace | None = None
+    """Where its rows may be left; None: nowhere."""
 
     def run(self, statement: Statement) -> EngineResult:
         """See the port.
@@ -38,7 +41,7 @@ class AdmittingEngine:
         Raises:
             NotAdmitted: the query has to wait.
         """
-        return self.engine.run(replace(statement, admit=self._admit))
+        return self.engine.run(replace(statement, admit=self._admit, place=self.place))
 
     def explain(self, statement: Statement) -> EngineResult:
         """See the port."""

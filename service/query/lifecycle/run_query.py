@@ -54,6 +54,7 @@ from service.query.lifecycle.run_outcome import RunOutcome
 from service.query.lifecycle.run_pruned import run_pruned
 from service.query.lifecycle.unpruned_in_session import unpruned_in_session
 from service.query.lifecycle.validate import validate
+from service.result_ports import NoWrittenResults, ResultFiles, WrittenResults
 from service.session_ports import SessionChanges
 from service.tracing import step
 
@@ -86,6 +87,9 @@ class QueryPorts:
     """None: this gateway has no sessions."""
     own_settings: Mapping[str, str] = field(default_factory=dict)
     """The engine's settings of this gateway, as far as sessions may have others."""
+    written: WrittenResults = field(default_factory=NoWrittenResults)
+    files: ResultFiles | None = None
+    """None: results are read chunk by chunk alone."""
     describer: Describer | None = None
     """None: this gateway describes no queries."""
 
@@ -98,7 +102,9 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
     if not query.take(ports.clock.elapsed_ms()):
         return
     query.progress.enter(Phase.PLANNING)
-    engine = AdmittingEngine(ports.engine, query, admit, ports.clock)
+    # To be compared, rows have to be in memory.
+    place = None if query.request.pruning.is_verified else ports.written.place(query.query_id)
+    engine = AdmittingEngine(ports.engine, query, admit, ports.clock, place)
     try:
         with step("sluice.query.validate"):
             validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
@@ -112,7 +118,7 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         change_session(query, result, ports)
         query.progress.enter(Phase.WRITING)
         with step("sluice.query.store"):
-            manifest = store(result, query, ports.results)
+            manifest = store(result, query, ports)
         if ticket is not None:
             ports.reuse.keep(ticket, query, result, manifest)
     except NotAdmitted:
@@ -121,6 +127,8 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
     except GatewayError as failure:
         # The query keeps the failure without its causes: this is the last place to see them.
         log.debug("query_failed", code=failure.code, exc_info=True)
+        # Rows that it has left before it failed.
+        ports.results.drop(query.query_id)
         end_failed(query, failure, ports)
     else:
         succeed(query, result, manifest, ports, ticket)
@@ -172,14 +180,16 @@ def change_session(query: QueryHandle, result: EngineResult, ports: QueryPorts) 
     ports.sessions.change(query.request.session.session_id, query.caller, result.change)
 
 
-def store(result: EngineResult, query: QueryHandle, results: ResultStore) -> Manifest:
+def store(result: EngineResult, query: QueryHandle, ports: QueryPorts) -> Manifest:
     """Stores the rows where the caller can read them.
 
     Raises:
         QueryEnded: they cannot be stored; the error still reports how the query ran.
     """
     try:
-        return results.put(query.query_id, result.rows, result.columns, result.is_truncated)
+        if result.written is not None:
+            return ports.written.keep(query.query_id, result.written, result.columns, result.is_truncated)
+        return ports.results.put(query.query_id, result.rows, result.columns, result.is_truncated)
     except QueryEnded as failure:
         plan_text = plan_text_of(result)
         failure.run = EngineRun(result.planning_ms, result.running_ms, result.scans, plan_text)

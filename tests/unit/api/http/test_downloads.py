@@ -157,3 +157,75 @@ async def test_a_query_without_a_result_has_no_file(client: httpx.AsyncClient, g
     assert (gone.status_code, gone.json()["code"]) == (410, "RESULT_EXPIRED")
     unknown = await client.get("/query/00000000-0000-0000-0000-000000000009/result")
     assert unknown.status_code == 404
+
+
+# ---- parts of a stream ------------------------------------------------------------------------------
+
+ARROW = {"format": "ARROW_STREAM"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "start", "stop"),
+    [
+        ("bytes=0-0", 0, 1),
+        ("bytes=10-199", 10, 200),
+        ("bytes=100-", 100, None),
+        ("bytes=-7", -7, None),
+        ("bytes=-999999", 0, None),
+        ("bytes=5-99999999999999999", 5, None),
+    ],
+)
+async def test_a_part_of_an_arrow_stream_is_that_part_of_its_bytes(
+    client: httpx.AsyncClient, gateway: FakeGateway, wanted: str, start: int, stop: int | None
+) -> None:
+    gateway.queries.rows = WIDE
+    path = await query_path(client)
+    whole = await client.get(path, params=ARROW, headers={"Accept-Encoding": "identity"})
+    assert (whole.status_code, whole.headers["Accept-Ranges"]) == (200, "bytes")
+    assert int(whole.headers["Content-Length"]) == len(whole.content)
+    # Its client takes compressed answers too; a part is never compressed.
+    part = await client.get(path, params=ARROW, headers={"Range": wanted, "If-Range": whole.headers["ETag"]})
+    assert (part.status_code, part.content) == (206, whole.content[start:stop])
+    first, last = range(len(whole.content))[start:stop][0], range(len(whole.content))[start:stop][-1]
+    assert part.headers["Content-Range"] == f"bytes {first}-{last}/{len(whole.content)}"
+    assert int(part.headers["Content-Length"]) == len(part.content)
+    assert (part.headers["ETag"], part.headers.get("Content-Encoding")) == (whole.headers["ETag"], None)
+
+
+@pytest.mark.parametrize("wanted", ["bytes=99999-", "bytes=-0"])
+async def test_a_range_without_bytes_is_a_problem(client: httpx.AsyncClient, wanted: str) -> None:
+    path = await query_path(client)
+    refused = await client.get(path, params=ARROW, headers={"Range": wanted})
+    assert (refused.status_code, refused.json()["code"]) == (416, "RANGE_NOT_SATISFIABLE")
+    assert refused.headers["Content-Range"].startswith("bytes */")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Range": "bytes=0-1, 4-5"},
+        {"Range": "rows=0-1"},
+        {"Range": "bytes=5-2"},
+        {"Range": "bytes=-"},
+        {"Range": "bytes=0-1", "If-Range": '"another"'},
+        {"Range": "bytes=0-1", "If-Range": "Thu, 26 Nov 2026 00:00:00 GMT"},
+    ],
+)
+async def test_a_range_that_cannot_be_served_gets_all_bytes(
+    client: httpx.AsyncClient, headers: dict[str, str]
+) -> None:
+    path = await query_path(client)
+    whole = await client.get(path, params=ARROW, headers={"Accept-Encoding": "identity"})
+    found = await client.get(path, params=ARROW, headers=headers)
+    assert (found.status_code, found.content) == (200, whole.content)
+
+
+async def test_other_files_have_no_parts(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    path = await query_path(client)
+    for parameters in ({"format": "CSV"}, {"format": "PARQUET"}):
+        found = await client.get(path, params=parameters, headers={"Range": "bytes=0-1"})
+        assert (found.status_code, found.headers.get("Accept-Ranges")) == (200, None)
+    gateway.queries.has_files = False
+    found = await client.get(path, params=ARROW, headers={"Range": "bytes=0-1"})
+    assert found.status_code == 200
+    assert pa.ipc.open_stream(found.content).read_all().num_rows

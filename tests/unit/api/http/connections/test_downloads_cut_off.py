@@ -10,7 +10,7 @@ from tests.fakes.gateway import FakeGateway
 from tests.unit.api.http.connections.conftest import Serving
 
 
-@pytest.mark.parametrize("download_format", ["JSON_LINES", "PARQUET"])
+@pytest.mark.parametrize("download_format", ["JSON_LINES", "PARQUET", "ARROW_STREAM"])
 def test_a_download_whose_result_is_lost_is_not_complete(
     serving: Serving, gateway: FakeGateway, download_format: str
 ) -> None:
