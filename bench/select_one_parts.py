@@ -27,7 +27,7 @@ PARTS = (
     Part("run and collect", "spark_session.results.row_collector:RowCollector.collect", 1),
     Part("columns", f"{_RUN}:result_columns", 1),
     Part("scan metrics", "spark_session.results.scan_metrics:ScanReader.read", 1),
-    Part(STORE, "service.adapters.disk.result_store:LocalResultStore.put"),
+    Part(STORE, "service.adapters.results.result_store:FolderResultStore.put"),
     Part(ANSWER, "api.http.routes.query:answer"),
     Part("after the answer: plan as text", f"{_RUN}:plan_text"),
 )

@@ -28,6 +28,7 @@ OF_THEIR_OWN = frozenset(
         "object_stores",
         "replicas",
         "session_catalog",
+        "shared_results",
         "traces",
     )
 )

@@ -117,6 +117,9 @@
 {{- include "sluice.setting" (dict "root" . "name" "max_parameters" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "result_ttl_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "result_max_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "results_url" "kind" "text") }}
+{{- include "sluice.setting" (dict "root" . "name" "result_inline_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "result_task_inline_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "chunk_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_sessions" "kind" "integer") }}
