@@ -17,6 +17,7 @@ from bench import (
     flight_read,
     hive_columns,
     large_ingest,
+    large_result,
     literal_predicate,
     long_poll,
     many_files,
@@ -79,6 +80,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "beside-heavy": Measure(beside_heavy.__doc__ or "", beside_heavy.measure, beside_heavy.draw),
         "reused-result": Measure(reused_result.__doc__ or "", reused_result.measure, reused_result.draw),
         "flight-read": Measure(flight_read.__doc__ or "", flight_read.measure, flight_read.draw),
+        "large-result": Measure(large_result.__doc__ or "", large_result.measure, large_result.draw),
         "tracing": Measure(tracing_cost.__doc__ or "", tracing_cost.measure, tracing_cost.draw),
         "policy-decisions": Measure(
             policy_decisions.__doc__ or "", policy_decisions.measure, policy_decisions.draw

@@ -43,14 +43,10 @@ def write_manifest(stored: StoredResult, expires_at: datetime) -> None:
 
 
 def read_manifest(folder: Path) -> StoredResult | None:
-    """Returns the result in this folder, expiring by the wall clock; None if this version cannot read it.
-
-    Raises:
-        OSError: the file is missing, or cannot be read.
-    """
+    """Returns the result in this folder, expiring by the wall clock; None if none can be read."""
     try:
         return _result(folder, json.loads((folder / NAME).read_text()))
-    except (ValueError, TypeError, KeyError, pa.ArrowException):
+    except (OSError, ValueError, TypeError, KeyError, pa.ArrowException):
         return None
 
 

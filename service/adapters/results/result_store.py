@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -161,8 +161,9 @@ class FolderResultStore:
         """Removes a result, and rows that the engine has left for one. A reader keeps what it has read."""
         self._room.remove(query_id)
         folder = self._folder(query_id)
-        # First, so that no replica begins to read what is about to go.
-        (folder / NAME).unlink(missing_ok=True)
+        with suppress(OSError):
+            # First, so that no replica begins to read what is about to go.
+            (folder / NAME).unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
 
     def sweep(self) -> None:
@@ -221,7 +222,7 @@ class FolderResultStore:
             if not self._is_live(stored, is_own=True):
                 raise ResultExpired
             return stored
-        found = None if self._scratch is not None else _of_others(self._folder(query_id))
+        found = None if self._scratch is not None else read_manifest(self._folder(query_id))
         if found is None or not self._is_live(found, is_own=False):
             raise ResultExpired
         return found
@@ -245,10 +246,3 @@ class FolderResultStore:
 
     def _folder(self, query_id: UUID) -> Path:
         return self._root / str(query_id)
-
-
-def _of_others(folder: Path) -> StoredResult | None:
-    try:
-        return read_manifest(folder)
-    except OSError:
-        return None
