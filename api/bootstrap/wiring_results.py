@@ -12,7 +12,7 @@ from service.adapters.results.result_store import FolderResultStore
 from service.ports import Clock
 from spark_session.settings.settings import is_local
 
-# What a query may still do after its timeout, until its worker is given up.
+# A query may write a little longer than its timeout, until its worker is given up.
 STOPPED_WITHIN = timedelta(hours=1)
 
 

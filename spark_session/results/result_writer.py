@@ -127,7 +127,7 @@ def _edge(
         statement.byte_limit - before.byte_count,
         at_least=0 if before.row_count else 1,
     )
-    # Of the batch, not of the table: without columns, a table forgets how many rows it has.
+    # The batch is cut, not the table: without columns, a table forgets how many rows it has.
     return rows.slice(0, left.num_rows) if left.num_rows else None
 
 

@@ -1,4 +1,4 @@
-"""Results in a folder that replicas share, and results whose rows somebody else has written there."""
+"""Results in a folder that replicas share, and results whose rows another process has written there."""
 
 from __future__ import annotations
 

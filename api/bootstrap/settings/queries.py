@@ -17,7 +17,7 @@ def folder_of_url(url: str) -> Path:
     """Returns the folder that a file: URL names.
 
     Raises:
-        ValueError: it is no such URL, or its folder is not given from the root.
+        ValueError: it is another kind of URL, or it does not name a folder.
 
     >>> str(folder_of_url("file:///shared/my%20results"))
     '/shared/my results'

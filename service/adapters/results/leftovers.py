@@ -24,7 +24,7 @@ def delete_leftovers(
 ) -> None:
     """Deletes expired results of others, and folders without a manifest that have not changed for so long.
 
-    Folders whose name is no query's id are left alone. `is_own` tells this process's results.
+    Folders that are not named by a query's id are left alone. `is_own` tells this process's results.
     """
     with suppress(OSError):
         for folder in list(root.iterdir()):
