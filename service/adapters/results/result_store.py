@@ -53,7 +53,7 @@ class FolderResultStore:
         """`is_shared`: other replicas use the directory, too."""
         try:
             self._scratch = None if is_shared else ScratchDirectory.claim(directory)
-            directory.mkdir(parents=True, exist_ok=True)
+            directory.mkdir(0o770, parents=True, exist_ok=True)
         except OSError as error:
             raise CannotStart(
                 f"Results cannot be kept in {directory} ({error.strerror}); "

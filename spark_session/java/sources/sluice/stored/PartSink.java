@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 import org.apache.hadoop.fs.FSError;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /** Holds the bytes of a part while they are few, and writes them to a file of its own as soon as they are not. */
@@ -64,11 +63,7 @@ final class PartSink extends OutputStream {
         }
         try {
             if (file == null) {
-                // Never with its folder: a query that has ended has removed that.
-                FileSystem system = folder.system();
-                file = new BufferedOutputStream(system.createNonRecursive(
-                    temporary(), false, BUFFER_BYTES, system.getDefaultReplication(temporary()),
-                    system.getDefaultBlockSize(temporary()), null), BUFFER_BYTES);
+                file = new BufferedOutputStream(folder.created(temporary()), BUFFER_BYTES);
                 held.writeTo(file);
                 held.reset();
             }
