@@ -64,7 +64,10 @@ def measure(lake: Lake) -> Measurement:
         "SLUICE_MAX_BYTE_LIMIT": str(16 * 1024 * MB),
         "SLUICE_RESULT_MAX_BYTES": str(16 * 1024 * MB),
     }
-    through, direct, first, peaks = [], [], [], []
+    through: list[float] = []
+    direct: list[float] = []
+    first: list[float] = []
+    peaks: list[float] = []
     with gateway_process(environment) as gateway, _plain_spark() as spark:
         for _ in range(ROUNDS):
             with _highest_memory(gateway) as peak:

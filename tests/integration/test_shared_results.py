@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.integration.asking import ask, problem, status
+from tests.integration.asking import JsonObject, ask, problem, status
 from tests.integration.replicas import Replicas, replicas
 from tests.integration.running import until
 
@@ -49,9 +49,10 @@ def run(client: httpx.Client, sql: str = SQL) -> str:
     return query_id
 
 
-def known(client: httpx.Client, query_id: str) -> dict[str, object]:
+def known(client: httpx.Client, query_id: str) -> JsonObject:
     """Returns the query's answer once this gateway knows that it has ended: its record takes a moment."""
-    return until(lambda: (found := status(client, query_id))["manifest"] is not None and found)
+    until(lambda: status(client, query_id)["manifest"] is not None)
+    return status(client, query_id)
 
 
 def whole(client: httpx.Client, query_id: str, **headers: str) -> httpx.Response:
@@ -92,7 +93,7 @@ def test_a_download_goes_on_at_the_other_gateway(both: Replicas) -> None:
 
 def test_few_rows_are_served_there_as_well(both: Replicas) -> None:
     query_id = run(both.there.client, "SELECT 1 AS n")
-    assert known(both.here.client, query_id)["result"]["rows"] == [[1]]  # type: ignore[index]
+    assert known(both.here.client, query_id)["result"]["rows"] == [[1]]
     problem(both.here.client.get(f"/query/{query_id}/chunks/1"), 404, "CHUNK_NOT_FOUND")
 
 
