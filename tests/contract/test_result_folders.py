@@ -279,3 +279,26 @@ def test_an_engine_elsewhere_gets_no_place_on_this_disk(tmp_path: Path, clock: F
     store = FolderResultStore(tmp_path, clock, ResultBounds(), is_reached_by_engine=False)
     assert store.place(uuid4()) is None
     store.close()
+
+
+def test_rows_of_an_earlier_run_go_when_a_later_one_has_few(
+    replica: Callable[..., FolderResultStore],
+) -> None:
+    store, query_id = replica(), uuid4()
+    path = place_of(store, query_id)
+    written(path)
+    table = pa.Table.from_batches([rows(0, 3)])
+    store.put(query_id, table, COLUMNS, is_truncated=False)
+    assert sorted(file.name for file in path.iterdir()) == [NAME, "rows.part"]
+    assert store.chunk(query_id, 0) == table
+
+
+def test_a_shared_result_takes_the_place_of_what_its_query_had(
+    replica: Callable[..., FolderResultStore],
+) -> None:
+    store, query_id, other = replica(), uuid4(), uuid4()
+    store.put(query_id, pa.Table.from_batches([rows(0, 3)]), COLUMNS, is_truncated=False)
+    store.put(other, pa.Table.from_batches([rows(5, 5)]), COLUMNS, is_truncated=False)
+    assert store.share(query_id, other)
+    assert store.chunk(other, 0) == store.chunk(query_id, 0)
+    assert store.use.entries == 2

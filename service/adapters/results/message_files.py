@@ -65,12 +65,23 @@ def with_files(folder: Path, rows: WrittenRows) -> WrittenRows:
             parts.append(Part(part.batches, name))
         else:
             parts.append(part)
-    # Tasks that ran twice, or whose rows are beyond the result's limits.
-    names = {part.file for part in parts}
+    written = WrittenRows(rows.schema, tuple(parts))
+    delete_others(folder, written)
+    return written
+
+
+def delete_others(folder: Path, rows: WrittenRows) -> None:
+    """Deletes the files that have none of these rows.
+
+    They are those of an earlier run, of tasks that ran twice, or of rows beyond the result's limits.
+
+    Raises:
+        OSError: one cannot be deleted.
+    """
+    names = {part.file for part in rows.parts}
     for path in folder.iterdir():
         if path.name not in names:
             path.unlink(missing_ok=True)
-    return WrittenRows(rows.schema, tuple(parts))
 
 
 def read_batch(path: Path, batch: Batch, schema: pa.Schema) -> pa.RecordBatch:

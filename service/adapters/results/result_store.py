@@ -17,7 +17,14 @@ from service.adapters.disk.scratch_directory import ScratchDirectory
 from service.adapters.results.arrow_stream import ArrowStream
 from service.adapters.results.leftovers import delete_leftovers
 from service.adapters.results.manifest_file import NAME, milliseconds, read_manifest, write_manifest
-from service.adapters.results.message_files import as_not_kept, cuts, read_batch, with_files, write_rows
+from service.adapters.results.message_files import (
+    as_not_kept,
+    cuts,
+    delete_others,
+    read_batch,
+    with_files,
+    write_rows,
+)
 from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_room import ResultRoom
 from service.adapters.results.stored_result import StoredResult
@@ -88,6 +95,7 @@ class FolderResultStore:
         with self._keeping(query_id, rows.nbytes):
             folder.mkdir(exist_ok=True)
             written = write_rows(folder, rows, at)
+            delete_others(folder, written)
         return self._kept(query_id, written, columns, is_truncated)
 
     def place(self, query_id: UUID) -> ResultPlace | None:
@@ -145,6 +153,7 @@ class FolderResultStore:
         folder = self._folder(other)
         try:
             stored = self._stored(query_id)
+            self.drop(other)
             folder.mkdir()
             for part in stored.rows.parts:
                 os.link(stored.folder / str(part.file), folder / str(part.file))

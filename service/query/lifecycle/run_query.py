@@ -102,9 +102,7 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
     if not query.take(ports.clock.elapsed_ms()):
         return
     query.progress.enter(Phase.PLANNING)
-    # To be compared, rows have to be in memory.
-    place = None if query.request.pruning.is_verified else ports.written.place(query.query_id)
-    engine = AdmittingEngine(ports.engine, query, admit, ports.clock, place)
+    engine = AdmittingEngine(ports.engine, query, admit, ports.clock)
     try:
         with step("sluice.query.validate"):
             validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
@@ -134,8 +132,11 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         succeed(query, result, manifest, ports, ticket)
 
 
-def run_outcome(query: QueryHandle, ports: QueryPorts, engine: Engine, ticket: Ticket | None) -> RunOutcome:
+def run_outcome(
+    query: QueryHandle, ports: QueryPorts, engine: AdmittingEngine, ticket: Ticket | None
+) -> RunOutcome:
     """Answers the query from a kept state, if there may be one; otherwise prunes it, and runs it."""
+    # Rows of states stay in memory: only those of a run in full may be left in the query's place.
     refreshed = None if ticket is None else ports.refresh.answer(query, ticket, engine)
     if isinstance(refreshed, RunOutcome):
         return refreshed
@@ -144,8 +145,20 @@ def run_outcome(query: QueryHandle, ports: QueryPorts, engine: Engine, ticket: T
         query.prune(pruned)
     query.progress.enter(Phase.RUNNING)
     with step("sluice.query.run"):
-        outcome = run_pruned(query, pruned, ports.pruner, engine, ports.engine_retries)
+        outcome = run_pruned(
+            query, pruned, ports.pruner, with_place(query, ports, engine), ports.engine_retries
+        )
     return outcome if refreshed is None else ran_in_full(outcome, refreshed)
+
+
+def with_place(query: QueryHandle, ports: QueryPorts, engine: AdmittingEngine) -> AdmittingEngine:
+    """Returns the engine that may leave the query's rows in its place.
+
+    To be compared, rows have to be in memory.
+    """
+    if query.request.pruning.is_verified:
+        return engine
+    return replace(engine, place=ports.written.place(query.query_id))
 
 
 def end_failed(query: QueryHandle, failure: GatewayError, ports: QueryPorts) -> None:
