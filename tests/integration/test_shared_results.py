@@ -51,7 +51,12 @@ def run(client: httpx.Client, sql: str = SQL) -> str:
 
 def known(client: httpx.Client, query_id: str) -> JsonObject:
     """Returns the query's answer once this gateway knows that it has ended: its record takes a moment."""
-    until(lambda: status(client, query_id)["manifest"] is not None)
+
+    def is_known() -> bool:
+        found = client.get(f"/query/{query_id}")
+        return found.status_code == 200 and found.json()["manifest"] is not None
+
+    until(is_known)
     return status(client, query_id)
 
 

@@ -37,6 +37,26 @@ class PartsTest {
     }
 
     @Test
+    void partsBehindThoseThatAreEnoughAreDroppedWhileOthersAreMissing() {
+        Parts parts = new Parts(6, 100, 1_000);
+        parts.take(5, named("five", 60));
+        parts.take(3, named("three", 60));
+        assertEquals(List.of(), parts.takeDropped());
+        parts.take(2, named("two", 41));
+        assertEquals(List.of("five"), parts.takeDropped());
+        assertEquals(List.of(), parts.takeDropped());
+        parts.take(4, named("four", 1));
+        assertEquals(List.of("four"), parts.takeDropped());
+        assertFalse(parts.take(0, part(0, 0)));
+        assertTrue(parts.take(1, part(0, 0)));
+        assertEquals(List.of(0L, 0L, 41L, 60L), parts.first().stream().map(Part::rows).toList());
+    }
+
+    private static Part named(String file, long rows) {
+        return Part.inFile(file, List.of(new Batch(0, 8, rows, 1)));
+    }
+
+    @Test
     void bytesCutAsRowsDo() {
         Parts parts = new Parts(4, 100, 1_000);
         assertFalse(parts.take(0, part(10, 1_000)));

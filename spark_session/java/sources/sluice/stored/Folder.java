@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URI;
 import java.util.EnumSet;
+import java.util.List;
 import org.apache.hadoop.fs.CreateFlag;
+import org.apache.hadoop.fs.FSError;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
@@ -34,5 +36,16 @@ record Folder(FileSystem system, Path path) {
         FsPermission permission = system instanceof RawLocalFileSystem ? null : FsPermission.getFileDefault();
         return system.createNonRecursive(file, permission, EnumSet.of(CreateFlag.CREATE), BUFFER_BYTES,
             system.getDefaultReplication(file), system.getDefaultBlockSize(file), null);
+    }
+
+    /** Deletes files; those that cannot be deleted now go with the folder. */
+    void delete(List<String> names) {
+        for (String name : names) {
+            try {
+                system.delete(new Path(path, name), false);
+            } catch (IOException | FSError failure) {
+                return;
+            }
+        }
     }
 }

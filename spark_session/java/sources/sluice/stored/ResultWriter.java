@@ -4,6 +4,8 @@ import static sluice.collections.Lists.seq;
 
 import java.io.IOException;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.apache.spark.SimpleFutureAction;
@@ -38,6 +40,9 @@ import scala.runtime.BoxedUnit;
  * the result may have.
  */
 public final class ResultWriter {
+
+    /** Rows beyond the limits lie in the folder a little longer than this. */
+    private static final Duration CLEANED_EVERY = Duration.apply(500, TimeUnit.MILLISECONDS);
 
     /**
      * Returns the query with a limit on the rows of each partition alone, because the writer cuts the whole; null if
@@ -81,7 +86,7 @@ public final class ResultWriter {
             try {
                 Folder folder = Folder.at(address);
                 folder.system().mkdirs(folder.path());
-                Parts parts = ran(rows, new PartTask(address, run, type, hasLargeTypes, shared), bounds);
+                Parts parts = ran(rows, new PartTask(address, run, type, hasLargeTypes, shared), bounds, folder);
                 Part.Failure failure = parts.failure();
                 return failure == null
                     ? WrittenResult.of(parts.first(), mostRows, mostBytes, folder)
@@ -93,7 +98,7 @@ public final class ResultWriter {
         return SQLExecution$.MODULE$.withNewExecutionId(execution, Option.apply("write"), body);
     }
 
-    private static Parts ran(RDD<InternalRow> rows, PartTask task, PartBounds bounds) {
+    private static Parts ran(RDD<InternalRow> rows, PartTask task, PartBounds bounds, Folder folder) {
         int count = rows.getNumPartitions();
         Parts parts = new Parts(count, bounds.rows(), bounds.bytes());
         AtomicReference<SimpleFutureAction<BoxedUnit>> job = new AtomicReference<>();
@@ -113,9 +118,9 @@ public final class ResultWriter {
             job.get().cancel();
         }
         try {
-            ThreadUtils.awaitReady(job.get(), Duration.Inf());
-        } catch (SparkException failure) {
-            throw new IllegalStateException(failure);
+            while (!isReady(job.get())) {
+                folder.delete(parts.takeDropped());
+            }
         } finally {
             job.get().cancel();
         }
@@ -124,5 +129,21 @@ public final class ResultWriter {
             job.get().value().get().get();
         }
         return parts;
+    }
+
+    /** Waits a little for the job. */
+    private static boolean isReady(SimpleFutureAction<BoxedUnit> job) {
+        try {
+            ThreadUtils.awaitReady(job, CLEANED_EVERY);
+            return true;
+        } catch (SparkException failure) {
+            throw new IllegalStateException(failure);
+        } catch (Exception failure) {
+            // Scala declares no exceptions.
+            if (failure instanceof TimeoutException) {
+                return false;
+            }
+            throw failure;
+        }
     }
 }
