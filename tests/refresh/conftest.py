@@ -57,6 +57,9 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         dynamic_filtering_min_table_bytes=0,
         dynamic_filtering_collect_timeout_s=60,
         catalog_facts_timeout_s=60,
+        # Tasks write each row that may be left in a file: rows of states have to come back all the same.
+        result_inline_bytes=0,
+        result_task_inline_bytes=0,
     )
     with long_lived_jvms():
         gateway = build_gateway(settings, stream_definition)
