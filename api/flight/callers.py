@@ -142,6 +142,20 @@ class Callers:
         caller = self._again(connected, address)
         return KnownCall(caller, head, connected=connected, token_id=token_id)
 
+    def check_again(self, call: KnownCall, peer: str) -> None:
+        """Checks that the credential of a call that has lasted for a while is still its caller's.
+
+        Raises:
+            CredentialRefused, TooManyFailures, PartDown: as for every login.
+        """
+        if call.connected is None:
+            now = self.find(call.head, peer).caller
+        else:
+            # Its token may have been forgotten while it was called.
+            now = self._again(call.connected, address_of(peer))
+        if now.name != call.caller.name:
+            raise CredentialRefused("This credential is now another caller's.", CredentialFault.PRINCIPAL)
+
     def _again(self, connected: Connected, address: str) -> ProtocolCaller:
         """Checks the credential of a connection again: it may have been revoked."""
         if connected.name is None:

@@ -186,6 +186,8 @@ class Queries:
     def _batches(self, served: Served, execution: Execution) -> Iterator[pa.RecordBatch]:
         ended(execution.running, served.is_gone)
         for rows in execution.running.chunks():
+            # The statement may have run for long, and the client may read slowly.
+            served.check_again()
             for batch in batches_of(rows, execution.schema, execution.zone):
                 self._metrics.sent(batch.nbytes)
                 yield batch

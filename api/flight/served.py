@@ -15,13 +15,15 @@ from api.sql_protocols.login import ProtocolCaller
 class Served:
     """A call: who calls, whether the client is still there, and how it is answered.
 
-    `add_header` sets a header of the answer, before its first message.
+    `add_header` sets a header of the answer, before its first message. `check_again` authenticates again, for
+    an answer that takes long: it raises as `Callers.find` does.
     """
 
     known: KnownCall
     call: FlightCall
     is_gone: Callable[[], bool]
     add_header: Callable[[str, str], None]
+    check_again: Callable[[], None]
 
     @property
     def caller(self) -> ProtocolCaller:

@@ -156,8 +156,11 @@ class FlightSqlServer(flight.FlightServerBase):  # type: ignore[misc]
         def is_gone() -> bool:
             return self._stopping.is_set() or bool(context.is_cancelled())
 
+        def check_again() -> None:
+            self._handlers.callers.check_again(known, context.peer())
+
         try:
-            yield Served(known, call, is_gone, context.add_header)
+            yield Served(known, call, is_gone, context.add_header, check_again)
         finally:
             structlog.contextvars.clear_contextvars()
 

@@ -169,7 +169,7 @@ def create_app(
         app.add_middleware(FairShares, shares=shares)
     if settings.audit:
         app.add_middleware(Auditing, access=access, clock=clock, failed_logins=failed_logins)
-    app.add_middleware(Authentication, logins=logins)
+    app.add_middleware(Authentication, logins=logins, clock=clock, every_s=settings.authentication_recheck_s)
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)
     app.add_middleware(SecurityHeaders, has_tls=settings.has_tls)

@@ -37,6 +37,12 @@ class KeySettings(BaseModel):
     admins: Words = Field(
         (), description="callers who may manage API keys by HTTP; keys with the role admin may, too"
     )
+    authentication_recheck_s: int = Field(
+        5,
+        ge=1,
+        le=300,
+        description="how often a request that lasts, such as a stream of events, is authenticated again",
+    )
     auth_failures_per_minute: int = Field(
         20,
         ge=1,

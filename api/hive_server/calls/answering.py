@@ -31,6 +31,7 @@ async def answer(context: CallContext, client: Client, message: bytes) -> bytes:
         return exception(head, UNKNOWN_METHOD, f"This server has no method {head.name[:100]}.")
     arguments = reader.struct(Struct({1: Field("request", method.request)}))
     try:
+        await client.check_again()
         answered = await method.call(context, client, arguments.get("request", {}))
     except MessageFault:
         raise

@@ -121,4 +121,6 @@ async def _login(context: CallContext, client: Client, request: Mapping[str, Any
         return
     assert context.settings.hive_authentication is HiveAuthentication.NOSASL
     name, password = request.get("username") or "", request.get("password") or ""
-    client.found = await context.parts.login.by_password(name, password, client.peer, client.certificate)
+    login_again = client.password_login(context.parts.login, name, password)
+    client.found = await login_again()
+    client.login_again = login_again

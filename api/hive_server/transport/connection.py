@@ -84,6 +84,7 @@ class Connection:
         """Answers calls until the client goes, or is idle for too long.
 
         Raises:
+            Refused: its credentials are not accepted any more, which its last answer says.
             MessageFault: a message cannot be read.
             TimeoutError, IncompleteReadError, ConnectionError: the client did not go on.
         """
@@ -100,6 +101,8 @@ class Connection:
                 calling.set(self.client.found.name)
             answered = await answer(self._context, self.client, message)
             await self._answers.write(self._writer, source.framed(answered))
+            if self.client.is_refused:
+                raise Refused("credentials_lost")
 
     async def _negotiate_plain(self, first: bytes) -> Source:
         _, mechanism = await self._sasl_message(first)
@@ -110,15 +113,15 @@ class Connection:
             raise Refused("client_ended_sasl")
         try:
             sent = plain_credentials(token)
-            caller = await self._context.parts.login.by_password(
-                sent.name, sent.password, self.client.peer, self._certificate
-            )
+            login_again = self.client.password_login(self._context.parts.login, sent.name, sent.password)
+            caller = await login_again()
         except MessageFault as fault:
             await self._refuse("credentials", f"The credentials cannot be read: {fault}.")
         except GatewayError as error:
             await self._refuse("credentials", failure_of(error).text)
         else:
             self._found(caller)
+            self.client.login_again = login_again
             await self._answers.write(self._writer, sasl_message(SaslStatus.COMPLETE))
         return FramedSource(self._reader, self._context.settings.hive_max_message_bytes)
 

@@ -10,20 +10,27 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.http.authentication.authenticator import Sent
 from api.http.authentication.basic import bearer_for, note_named, takes_password
 from api.http.authentication.logins import Logins
+from api.http.authentication.long_requests import LongRequest
 from api.http.connections.client_certificate import EXTENSION
 from api.http.connections.peers import peer_of
 from api.http.middleware.callers import OPEN_PATHS, calling
 from api.http.problems.problems import problem_response
-from service.errors import CredentialRefused, GatewayError, PartDown, TooManyFailures
+from service.errors import CredentialFault, CredentialRefused, GatewayError, PartDown, TooManyFailures
 from service.model.authentication.principals import Principal
+from service.ports import Clock
 
 
 class Authentication:
-    """ASGI middleware: puts `principal`, and its name as `caller`, into the request's state."""
+    """ASGI middleware: puts `principal`, and its name as `caller`, into the request's state.
 
-    def __init__(self, app: ASGIApp, logins: Logins) -> None:
+    A request that lasts is authenticated again every `every_s`.
+    """
+
+    def __init__(self, app: ASGIApp, logins: Logins, clock: Clock, every_s: float) -> None:
         self._app = app
         self._logins = logins
+        self._clock = clock
+        self._every_s = every_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
@@ -35,7 +42,21 @@ class Authentication:
             state = scope.setdefault("state", {})
             state["principal"], state["caller"] = found, found.name
             calling.set(found.name)
+            if not self._logins.is_open:
+                lasting = self._lasting(scope, receive, send, found)
+                receive, send = lasting.receive, lasting.send
         await self._app(scope, receive, send)
+
+    def _lasting(self, scope: Scope, receive: Receive, send: Send, first: Principal) -> LongRequest:
+        async def check() -> GatewayError | None:
+            found = await self._found(scope)
+            if isinstance(found, GatewayError):
+                return found
+            if found.name == first.name:
+                return None
+            return CredentialRefused("These credentials are now another caller's.", CredentialFault.PRINCIPAL)
+
+        return LongRequest(scope, receive, send, check=check, clock=self._clock, every_s=self._every_s)
 
     async def _found(self, scope: Scope) -> Principal | GatewayError:
         authorization: Sequence[str] = Headers(scope=scope).getlist("Authorization")

@@ -35,6 +35,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "api_key_cache_ttl_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "api_key_outage_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "admins" "kind" "json") }}
+{{- include "sluice.setting" (dict "root" . "name" "authentication_recheck_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "auth_failures_per_minute" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "oidc_issuers" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "oidc_keys_max_age_s" "kind" "integer") }}

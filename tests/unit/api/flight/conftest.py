@@ -25,6 +25,7 @@ from service.model.policies.decisions import Access
 from service.model.query.description import Description
 from service.model.query.query import QueryRequest
 from service.model.query.results import Column
+from service.ports import Clock
 from service.query.explaining.planning_service import Planning
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.query_service import Submission
@@ -97,7 +98,9 @@ class RunningFlight:
 
 
 @contextmanager
-def flight_of(settings: Settings, failures: list[CannotStart] | None = None) -> Iterator[RunningFlight]:
+def flight_of(
+    settings: Settings, failures: list[CannotStart] | None = None, clock: Clock | None = None
+) -> Iterator[RunningFlight]:
     """Runs the app with its Flight server in a thread of its own. Failures of its start go to the list."""
     gateway = FakeGateway()
     known = ShapedQueries()
@@ -115,6 +118,7 @@ def flight_of(settings: Settings, failures: list[CannotStart] | None = None) -> 
             settings,
             lambda: gateway,
             on_failed_start=None if failures is None else failures.append,
+            clock=clock,
             protocols=[factory],
         )
         async with app.router.lifespan_context(app):

@@ -16,6 +16,7 @@ from api.hive_server.server import HiveServer
 from api.http.app import create_app
 from api.http.protocol_servers import ProtocolEdge
 from service.model.tables.contents import SchemaEntry
+from service.ports import Clock
 from tests.fakes.contents import FakeContents
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.hive_server.thrift_values import Reply, read_reply, written_call
@@ -130,7 +131,7 @@ class Running:
 
 
 @asynccontextmanager
-async def running(**settings: Any) -> AsyncIterator[Running]:
+async def running(clock: Clock | None = None, **settings: Any) -> AsyncIterator[Running]:
     """Runs the app with a listener, over a gateway in memory."""
     gateway = FakeGateway()
     gateway.contents = FakeContents([SchemaEntry("lake", "tpcds"), SchemaEntry("lake", "empty")])
@@ -141,7 +142,7 @@ async def running(**settings: Any) -> AsyncIterator[Running]:
         return made[0]
 
     given: dict[str, Any] = {"hive_port": 0, "default_schema": "tpcds"} | settings
-    app = create_app(Settings(**given), lambda: gateway, protocols=[factory])
+    app = create_app(Settings(**given), lambda: gateway, clock=clock, protocols=[factory])
     async with app.router.lifespan_context(app):
         await app.state.app_context.access.opened()
         server = Running(gateway, made[0], app)
