@@ -266,7 +266,7 @@ class ChunkNotFound(CallerError):
 
 
 class ResultExpired(CallerError):
-    """The result's time to live has ended. Run the query again."""
+    """The result's time to live has ended, or policies have changed. Run the query again."""
 
     code = "RESULT_EXPIRED"
 
@@ -408,15 +408,17 @@ class StreamInvalid(IngestInvalid):
 
 
 class GrantRevoked(CallerError):
-    """Policies no longer let the creator of a stream write to one of its tables."""
+    """The creator of a stream may no longer write to one of its tables, or has no valid credentials."""
 
     code = "GRANT_REVOKED"
 
-    def __init__(self, table: str) -> None:
-        super().__init__(
-            f"Policies do not let the stream's creator write to {table}. Once they do, its creator can resume"
-            " the stream."
+    def __init__(self, table: str | None = None) -> None:
+        lost = (
+            "The stream's creator has no valid credentials any more"
+            if table is None
+            else f"Policies do not let the stream's creator write to {table}"
         )
+        super().__init__(f"{lost}. Once that has changed, its creator can resume the stream.")
 
 
 class TableChanged(CallerError):

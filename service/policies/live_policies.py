@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 
@@ -19,6 +20,7 @@ from service.model.tables.tables import TableName
 from service.periodic_worker import PeriodicWorker
 from service.policies.anonymous_access import ANONYMOUS_ACCESS
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
+from service.policies.decided_access import DecidedAccess
 from service.policy_ports import PolicyStore
 from service.ports import Clock
 
@@ -82,7 +84,10 @@ class LivePolicies:
         return decided
 
     def access_of(self, principal: Principal) -> Access:
-        """See `service.policy_ports.Policies`: its decisions are of one version, and are counted."""
+        """See `service.policy_ports.Policies`: its decisions are of one version, counted, and noted."""
+        return DecidedAccess(self._access(principal), partial(self._access, principal))
+
+    def _access(self, principal: Principal) -> CountedAccess:
         if principal.kind is PrincipalKind.ANONYMOUS:
             return CountedAccess(ANONYMOUS_ACCESS, self._count)
         return CountedAccess(RoleAccess(self.current(), principal.roles), self._count)

@@ -48,6 +48,7 @@ from service.query.lifecycle.progress_of import progress_of
 from service.query.lifecycle.query_handle import QueryHandle
 from service.query.lifecycle.query_registry import QueryRegistry, no_place
 from service.query.lifecycle.query_status import QueryStatus
+from service.query.lifecycle.readable_results import is_still_readable
 from service.query.lifecycle.run_query import QueryPorts
 from service.query.lifecycle.workers import QueryWorkers
 from service.result_ports import ArrowFile
@@ -188,13 +189,18 @@ class QueryService:
     def status(self, query_id: UUID, caller: str) -> QueryStatus:
         """Returns the query's current status. If it is open here, any replica knows it on return.
 
+        Its result is gone once policies do not let its caller read the same any more.
+
         Raises:
             QueryNotFound: this caller has no such query.
+            PoliciesDown: it has a result, and nobody knows whether its caller may still read it.
             ShuttingDown: this replica does not hold it, and drains: another one may have its result.
             MetricsStoreDown: this replica does not hold it, and its record cannot be read now.
         """
         query = self._registered(query_id, caller)
         if query is not None:
+            if query.has_result() and not is_still_readable(query):
+                self.registry.lose_result(query)
             status = query.status(self.ports.clock.elapsed_ms())
             if status.record.state is QueryState.QUEUED:
                 status = replace(status, queue=self._workers.place(query))
