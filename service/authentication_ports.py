@@ -11,7 +11,21 @@ from service.model.authentication.api_keys import ApiKey
 from service.model.authentication.principals import Principal
 
 
-class ApiKeyStore(Protocol):
+class PrincipalKeys(Protocol):
+    """Finds API keys by their principal."""
+
+    def of_principal(self, name: str) -> Sequence[ApiKey]:
+        """Returns the principal's keys that were not revoked, also expired ones; 1,000 at most.
+
+        Those that are valid for longest come first.
+
+        Raises:
+            MetricsStoreDown: the store does not answer.
+        """
+        ...
+
+
+class ApiKeyStore(PrincipalKeys, Protocol):
     """Keeps API keys for all replicas. Each method raises MetricsStoreDown if the store does not answer."""
 
     def add(self, key: ApiKey) -> None:

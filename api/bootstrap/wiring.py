@@ -17,7 +17,7 @@ from api.bootstrap.masking import shown_statement
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring_admission import admission_rules
 from api.bootstrap.wiring_audit import build_audit
-from api.bootstrap.wiring_authentication import build_api_keys
+from api.bootstrap.wiring_authentication import build_api_keys, current_principals
 from api.bootstrap.wiring_authorization import build_policies
 from api.bootstrap.wiring_clocks import deletion_clock
 from api.bootstrap.wiring_ingests import build_ingests
@@ -51,6 +51,7 @@ from service.audit.audit import Audit
 from service.audit.query_events import AuditedJournal, LostQueries
 from service.browsing.catalog_browser import CatalogBrowser
 from service.gateway import Gateway, GatewayBounds
+from service.ingest.streaming.creator_policies import CreatorPolicies
 from service.lineage_ports import Lineage, NoLineage
 from service.model.filters.relations import RelationBounds
 from service.model.operations.caller_classes import CallerClasses
@@ -202,6 +203,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         audit.trail,
     )
     policy_service = build_policies(settings, components, metrics)
+    api_keys = build_api_keys(components) if settings.api_keys else None
     streams = build_streams(
         settings,
         components.engine,
@@ -212,7 +214,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         components.stack,
         metrics,
         read_stream,
-        policy_service.live or NoPolicies(),
+        CreatorPolicies(policy_service.live or NoPolicies(), current_principals(settings, api_keys, clock)),
     )
     maintenances = build_maintenances(
         settings,
@@ -238,7 +240,7 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         ),
         streams=streams,
         on_closed=components.stack.close,
-        api_keys=build_api_keys(components) if settings.api_keys else None,
+        api_keys=api_keys,
         audit=audit,
         policies=policy_service.live,
         policy_service=policy_service,

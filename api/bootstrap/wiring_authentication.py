@@ -8,15 +8,19 @@ from contextlib import ExitStack, contextmanager
 from api.bootstrap.components import Components
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.oidc_issuers import OidcIssuer
+from api.bootstrap.settings.tls import ClientCertificates
 from service.adapters.api_keys.postgres_api_keys import PostgresApiKeys
 from service.adapters.audit.postgres_audit_log import PostgresAuditLog
 from service.adapters.clock import SystemClock
 from service.adapters.oidc.jwt_verifier import JwtVerifier
 from service.adapters.oidc.trusted_issuer import TrustedIssuer
 from service.audit_ports import AuditLog
+from service.authentication.current_principals import CurrentPrincipals, KnownWays
+from service.authentication.known_keys import KeyTimes
 from service.authentication.last_uses import LastUses
 from service.authentication.manage_keys import ApiKeys
 from service.authentication_ports import TokenVerifier
+from service.ports import Clock
 
 
 def build_api_keys(components: Components) -> ApiKeys:
@@ -27,6 +31,19 @@ def build_api_keys(components: Components) -> ApiKeys:
     components.stack.callback(uses.close)
     uses.start()
     return ApiKeys(store, SystemClock(), uses)
+
+
+def current_principals(settings: Settings, api_keys: ApiKeys | None, clock: Clock) -> CurrentPrincipals:
+    """Returns what finds the creators of streams again."""
+    ways = KnownWays(
+        is_open=not settings.has_authentication,
+        tokens=frozenset(settings.api_tokens),
+        has_certificates=settings.tls_client_certificates is not ClientCertificates.NONE,
+        has_issuers=bool(settings.oidc_issuers),
+        roles={name: frozenset(roles) for name, roles in settings.principal_roles.items()},
+    )
+    times = KeyTimes(settings.api_key_cache_ttl_s, settings.api_key_outage_s)
+    return CurrentPrincipals(ways, None if api_keys is None else api_keys.store, clock, times)
 
 
 @contextmanager

@@ -56,6 +56,16 @@ def test_the_newest_come_first(store: ApiKeyStore) -> None:
     assert store.newest(1) == [new]
 
 
+def test_the_keys_of_a_principal_are_those_that_were_not_revoked(store: ApiKeyStore) -> None:
+    soon, later = key(expires_at=NOON), key(expires_at=NOON + timedelta(days=1))
+    never, revoked, other = key(), key(), key(name="lou")
+    for each in (soon, later, never, revoked, other):
+        store.add(each)
+    store.revoke(revoked.key_id, "ops")
+    assert store.of_principal("ada") == [never, later, soon]
+    assert store.of_principal("nobody") == []
+
+
 def test_a_key_is_revoked_once(store: ApiKeyStore) -> None:
     made = key()
     store.add(made)

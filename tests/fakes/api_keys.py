@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from service.authentication.last_uses import LastUses
 from service.authentication.manage_keys import ApiKeys
@@ -12,6 +12,8 @@ from service.errors import MetricsStoreDown
 from service.model.authentication.api_keys import ApiKey
 from service.ports import Clock
 from tests.fakes.clock import FakeClock
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class FakeApiKeyStore:
@@ -31,6 +33,12 @@ class FakeApiKeyStore:
         self.asked.append(frozenset(key_ids))
         self._check()
         return {key_id: self._keys[key_id] for key_id in key_ids if key_id in self._keys}
+
+    def of_principal(self, name: str) -> Sequence[ApiKey]:
+        self._check()
+        found = [key for key in self._keys.values() if key.name == name and key.revoked_at is None]
+        by_id = sorted(found, key=lambda key: key.key_id)
+        return sorted(by_id, key=lambda key: key.expires_at or _NEVER, reverse=True)
 
     def newest(self, limit: int) -> Sequence[ApiKey]:
         self._check()

@@ -17,6 +17,7 @@ from service.adapters.postgres.shared.storable import storable
 from service.model.authentication.api_keys import ApiKey
 
 STATEMENT_WITHIN_MS = 2_000
+OF_A_PRINCIPAL = 1_000
 SILENT_AT_MOST_S = 3.0
 """Short, because requests wait, and cached keys work without the store."""
 
@@ -51,6 +52,14 @@ class PostgresApiKeys:
         with self._transaction() as connection:
             rows = connection.execute(select(_KEYS).where(wanted)).mappings()
             return {row["key_id"]: _key(row) for row in rows}
+
+    def of_principal(self, name: str) -> Sequence[ApiKey]:
+        """See the port's `of_principal`."""
+        wanted = _KEYS.c.name == storable(name), _KEYS.c.revoked_at.is_(None)
+        order = _KEYS.c.expires_at.desc().nulls_first(), _KEYS.c.key_id
+        asked = select(_KEYS).where(*wanted).order_by(*order).limit(OF_A_PRINCIPAL)
+        with self._transaction() as connection:
+            return [_key(row) for row in connection.execute(asked).mappings()]
 
     def newest(self, limit: int) -> Sequence[ApiKey]:
         """See the port's `newest`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -12,14 +12,26 @@ from uuid import UUID
 
 import pytest
 
-from service.errors import GrantRevoked, PoliciesDown, ShuttingDown, StreamNotFound, TableAccessDenied
+from service.authentication.current_principals import CurrentPrincipals, KnownWays
+from service.errors import (
+    GrantRevoked,
+    MetricsStoreDown,
+    PoliciesDown,
+    ShuttingDown,
+    StreamNotFound,
+    TableAccessDenied,
+)
+from service.ingest.streaming.creator_policies import CreatorPolicies
 from service.ingest.streaming.stream_creator import roles_of
+from service.model.authentication.api_keys import ApiKey, made_key
 from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
 from service.model.ingest.streams import CreatorRoles, StreamRecord, StreamState
 from service.model.policies.actions import Action
+from service.model.policies.decisions import Access
 from service.model.policies.policies import Grant, PolicySet
 from service.model.policies.table_patterns import TablePattern
 from service.policies.live_policies import LivePolicies
+from tests.fakes.api_keys import FakeApiKeyStore
 from tests.fakes.clock import FakeClock
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.policy_store import FakePolicyStore
@@ -50,7 +62,28 @@ class Policed:
         self.live.refresh()
         self.ingests = FakeIngests(TABLE, OTHERS)
         self.store = FakeStreamStore()
-        self.running = Running(self.ingests, self.store, folder, self.live)
+        self.keys = FakeApiKeyStore(self.clock)
+        self.ways = KnownWays(tokens=frozenset({"ann"}), roles={"ann": frozenset({"loader"})})
+        self.running = Running(self.ingests, self.store, folder, self)
+
+    def access_of(self, principal: Principal) -> Access:
+        """Decides as a gateway does that is started with `ways`."""
+        principals = CurrentPrincipals(self.ways, self.keys, self.clock)
+        return CreatorPolicies(self.live, principals).access_of(principal)
+
+    def key(self, *roles: str, **more: Any) -> ApiKey:
+        full = ApiKey("", b"", "kim", frozenset(roles), "", self.clock.now(), "ops", **more)
+        made = made_key(full).key
+        self.keys.add(made)
+        return made
+
+    def revoke_all(self) -> None:
+        for key in self.keys.newest(10):
+            self.keys.revoke(key.key_id, "ops")
+
+    def restart(self, **ways: Any) -> None:
+        """Changes settings of authentication, which a gateway does by a new start."""
+        self.ways = replace(self.ways, **ways)
 
     def create(self, creator: Principal = ANN, **body: Any) -> UUID:
         access = self.live.access_of(creator)
@@ -231,7 +264,8 @@ def test_without_known_roles_it_ends_until_its_creator_resumes_it(
 
 def test_its_creator_resumes_it_with_the_roles_of_now(policed: Policed) -> None:
     stream_id = policed.create()
-    promoted = Principal("ann", PrincipalKind.KEY, frozenset({"editor"}))
+    promoted = Principal("ann", PrincipalKind.OIDC, frozenset({"editor"}))
+    policed.ways = replace(policed.ways, has_issuers=True)
     policed.set(INSERT, Grant("editor", Action.INSERT, EVENTS))
     until(lambda: stream_id in policed.running.queries.running)
     # It runs, and takes the new roles without a new beginning.
@@ -259,3 +293,85 @@ def test_any_stream_can_be_stopped_for_an_administrator(policed: Policed) -> Non
     assert policed.running.record(stream_id).state is StreamState.STOPPED
     with pytest.raises(StreamNotFound):
         policed.running.streams.stop_any(UUID(int=0))
+
+
+KIM = Principal("kim", PrincipalKind.KEY, frozenset({"loader"}))
+CERTIFICATE = Principal("certificate:ann", PrincipalKind.CERTIFICATE, frozenset({"loader"}))
+ISSUED = Principal("corp:ann", PrincipalKind.OIDC, frozenset({"loader"}))
+ROLES: dict[str, frozenset[str]] = {
+    name: frozenset({"loader"}) for name in ("ann", "certificate:ann", "corp:ann")
+}
+READER = frozenset({"reader"})
+ALL_WAYS = KnownWays(tokens=frozenset({"ann"}), has_certificates=True, has_issuers=True, roles=ROLES)
+LOSSES: dict[str, tuple[Principal, Callable[[Policed], None]]] = {
+    "its key is revoked": (KIM, lambda policed: policed.revoke_all()),
+    "its key expires": (KIM, lambda policed: policed.clock.advance(timedelta(days=2))),
+    "its remaining key has another role": (
+        KIM,
+        lambda policed: (policed.revoke_all(), policed.key("reader"), None)[-1],
+    ),
+    "its token is gone": (ANN, lambda policed: policed.restart(tokens=frozenset())),
+    "its token has another role": (
+        ANN,
+        lambda policed: policed.restart(roles={"ann": frozenset({"reader"})}),
+    ),
+    "its token has no role": (ANN, lambda policed: policed.restart(roles={})),
+    "its certificate has no role": (CERTIFICATE, lambda policed: policed.restart(roles={})),
+    "certificates are off": (CERTIFICATE, lambda policed: policed.restart(has_certificates=False)),
+    "no issuer is trusted": (ISSUED, lambda policed: policed.restart(has_issuers=False)),
+}
+"""How a creator may lose its credentials, or the roles that it writes with."""
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_a_stream_ends_with_the_credentials_of_its_creator(policed: Policed, loss: str) -> None:
+    policed.ways = ALL_WAYS
+    policed.key("loader", expires_at=policed.clock.now() + timedelta(days=1))
+    creator, lose = LOSSES[loss]
+    stream_id = policed.create(creator)
+    policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    lose(policed)
+    with pytest.raises(GrantRevoked):
+        policed.running.give(stream_id, batch(1, 2, checkpoint=CHECKPOINT))
+    record = policed.until_ended(stream_id)
+    assert record.error_code == "GRANT_REVOKED"
+    assert policed.running.ids() == [1]
+
+
+@pytest.mark.parametrize("creator", [KIM, ANN, CERTIFICATE, ISSUED], ids=lambda each: each.kind.value)
+def test_it_goes_on_with_credentials_as_they_were(policed: Policed, creator: Principal) -> None:
+    policed.ways = ALL_WAYS
+    old = policed.key("loader")
+    stream_id = policed.create(creator)
+    # A principal may change its keys one after the other.
+    policed.key("loader", "reader")
+    policed.keys.revoke(old.key_id, "ops")
+    policed.clock.advance(timedelta(seconds=30))
+    policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    assert policed.running.record(stream_id).state is StreamState.RUNNING
+
+
+def test_a_key_gives_no_role_that_the_stream_was_not_created_with(policed: Policed) -> None:
+    policed.key("loader", "editor")
+    stream_id = policed.create(KIM)
+    policed.set(Grant("editor", Action.INSERT, EVENTS))
+    assert policed.until_ended(stream_id).error_code == "GRANT_REVOKED"
+
+
+def test_without_authentication_nobody_loses_credentials(policed: Policed) -> None:
+    policed.ways = KnownWays(is_open=True)
+    stream_id = policed.create(KIM)
+    policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    assert policed.running.ids() == [1]
+
+
+def test_known_keys_count_while_their_store_is_down(policed: Policed) -> None:
+    policed.key("loader")
+    principals = CurrentPrincipals(ALL_WAYS, policed.keys, policed.clock)
+    assert principals.now(KIM) == KIM
+    policed.keys.is_down = True
+    policed.clock.advance(timedelta(minutes=10))
+    assert principals.now(KIM) == KIM
+    policed.clock.advance(timedelta(minutes=10))
+    with pytest.raises(MetricsStoreDown):
+        principals.now(KIM)

@@ -157,7 +157,7 @@ class Running:
         self.streams.resume(stream_id, ANN, FULL_ACCESS)
 
     def record(self, stream_id: UUID) -> StreamRecord:
-        return self.streams.find(stream_id, "ann")
+        return self.streams.find(stream_id, self.store.records[stream_id].caller)
 
     def give(self, stream_id: UUID, batch: FakeMicroBatch) -> None:
         """Delivers a batch as Spark does: any error ends the query."""

@@ -1,0 +1,32 @@
+"""Decides for the creators of streams, who send nothing any more that could be authenticated."""
+
+from __future__ import annotations
+
+from service.authentication.current_principals import CurrentPrincipals
+from service.errors import GrantRevoked
+from service.ingest.streaming.stream_creator import is_known
+from service.model.authentication.principals import Principal
+from service.model.policies.decisions import Access
+from service.policy_ports import Policies
+
+
+class CreatorPolicies:
+    """Implements `Policies`: as `policies` decide for what a creator is now."""
+
+    def __init__(self, policies: Policies, principals: CurrentPrincipals) -> None:
+        self._policies = policies
+        self._principals = principals
+
+    def access_of(self, principal: Principal) -> Access:
+        """See `Policies`.
+
+        Raises:
+            GrantRevoked: the creator has no valid credentials any more.
+            MetricsStoreDown: that is not known now.
+        """
+        if not is_known(principal):
+            return self._policies.access_of(principal)
+        now = self._principals.now(principal)
+        if now is None:
+            raise GrantRevoked
+        return self._policies.access_of(now)
