@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -130,6 +131,12 @@ class RunningGateway:
             return self.client.get("/readyz").status_code == 200
         except httpx.TransportError:
             return False
+
+    def watch_password(self, name: str, password: str) -> None:
+        """Looks for this password, as it is and as clients send it, in all that is written until the end."""
+        for text in (f"{name}:{password}", f"\0{name}\0{password}"):
+            self._tokens.add(base64.b64encode(text.encode()).decode().rstrip("="))
+        self._tokens.add(password)
 
     def client_with(self, token: str | None = None) -> httpx.Client:
         """Makes a client with this bearer token, if given; close it after use."""

@@ -59,6 +59,7 @@ def flight(folder: Path) -> Iterator[FlightGateway]:
     }
     with long_lived_jvms():
         running = RunningGateway.start(folder / "flight", settings)
+    running.watch_password(NAME, PASSWORD)
     try:
         with closing(embedded_catalog(running.data_dir)) as lake:
             make_star(lake)

@@ -53,6 +53,7 @@ def hive() -> Iterator[HiveGateway]:
     }
     with long_lived_jvms():
         gateway = RunningGateway.start(folder / "gateway", settings, within_s=400)
+    gateway.watch_password(NAME, PASSWORD)
     try:
         with closing(embedded_catalog(gateway.data_dir)) as lake:
             make_star(lake)

@@ -1,0 +1,140 @@
+"""Each principal at what the servers of SQL protocols share, for each table, as it is counted for HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
+
+from api.bootstrap.settings import Settings
+from api.sql_protocols.audited_calls import AuditedCalls
+from api.sql_protocols.listing import Listing, NamePatterns
+from api.sql_protocols.login import ProtocolCaller
+from api.sql_protocols.statements import StatementRequest, Statements
+from service.audit.statements import without_text
+from service.errors import QueryNotFound, TableAccessDenied, TableNotFound
+from service.model.authentication.principals import Principal, PrincipalKind
+from service.model.tables.contents import SchemaEntry
+from service.model.tables.tables import TableName
+from service.policies.live_policies import LivePolicies
+from tests.fakes.clock import FakeClock
+from tests.fakes.contents import FakeContents
+from tests.fakes.policed_gateway import SELECT_FROM, PolicedGateway
+from tests.fakes.policy_store import FakePolicyStore
+from tests.fakes.queries import NOON
+from tests.unit.api.http.test_route_matrix import (
+    BY_HAND,
+    MISSING,
+    OMITTED,
+    PRINCIPALS,
+    REFUSED,
+    RETURNS,
+    STRANGER,
+    TABLES,
+    UNKNOWN,
+    catalog_known,
+    explained,
+    listed,
+    read,
+    schema_known,
+)
+
+CALLERS = tuple(name for name in PRINCIPALS if name != STRANGER)
+"""A stranger has no session of a protocol: its login fails before."""
+
+
+@dataclass(frozen=True)
+class World:
+    gateway: PolicedGateway
+    statements: Statements
+    listing: Listing
+
+    def rows(self, caller: ProtocolCaller, table: str) -> str:
+        running = self.statements.start(caller, StatementRequest(sql=f"{SELECT_FROM}{table}"))
+        failure = running.status().failure
+        if failure is not None:
+            return {"TABLE_ACCESS_DENIED": REFUSED, "TABLE_NOT_FOUND": UNKNOWN}[failure.code]
+        [rows] = running.chunks()
+        kinds = [
+            *(["filtered"] if rows.num_rows == 1 else []),
+            *(["masked"] if rows.column("card").null_count else []),
+        ]
+        return ", ".join(kinds) or "allowed"
+
+    def described(self, caller: ProtocolCaller, table: str) -> str:
+        self.statements.describe(caller, StatementRequest(sql=f"{SELECT_FROM}{table}"))
+        return "allowed"
+
+    def of_relations(self, caller: ProtocolCaller, table: str) -> str:
+        names = [entry.name for entry in self.listing.relations(caller, NamePatterns())]
+        return "allowed" if TableName.of(table) in names else OMITTED
+
+    def of_schemas(self, caller: ProtocolCaller, table: str) -> str:
+        name = TableName.of(table)
+        found = self.listing.schemas(caller, NamePatterns())
+        return "allowed" if (name.catalog, name.schema) in [(e.catalog, e.schema) for e in found] else OMITTED
+
+    def of_catalogs(self, caller: ProtocolCaller, table: str) -> str:
+        return "allowed" if TableName.of(table).catalog in self.listing.catalogs(caller) else OMITTED
+
+
+@contextmanager
+def world() -> Iterator[World]:
+    live = LivePolicies(FakePolicyStore(policies=BY_HAND.policies()), FakeClock())
+    live.refresh()
+    gateway = PolicedGateway(tuple(map(TableName.of, TABLES)), live)
+    known = TableName.of(RETURNS), TableName.of("other.hr.salaries")
+    gateway.contents = FakeContents([SchemaEntry(each.catalog, each.schema) for each in known])
+    settings, clock = Settings(), FakeClock(NOON)
+    audited = AuditedCalls(lambda: gateway, clock, is_enabled=False)
+    statements = Statements(lambda: gateway, settings, clock, audited, without_text)
+    try:
+        yield World(gateway, statements, Listing(lambda: gateway, settings))
+    finally:
+        gateway.close()
+
+
+def caller_of(principal: str) -> ProtocolCaller:
+    return ProtocolCaller(Principal(principal, PrincipalKind.TOKEN, PRINCIPALS[principal]), "10.0.0.7")
+
+
+DOORS: dict[str, tuple[Callable[[World, ProtocolCaller, str], str], Callable[[str, str], str]]] = {
+    "rows": (World.rows, read),
+    "description": (World.described, explained),
+    "relations": (World.of_relations, listed),
+    "schemas": (World.of_schemas, schema_known),
+    "catalogs": (World.of_catalogs, catalog_known),
+}
+
+
+def outcome(ask: Callable[[World, ProtocolCaller, str], str], of: World, principal: str, table: str) -> str:
+    try:
+        return ask(of, caller_of(principal), table)
+    except TableAccessDenied:
+        return REFUSED
+    except TableNotFound:
+        return UNKNOWN
+
+
+@pytest.mark.parametrize("door", sorted(DOORS))
+def test_each_principal_gets_what_the_cell_says(door: str) -> None:
+    ask, expected = DOORS[door]
+    with world() as found:
+        wrong = [
+            (principal, table, outcome(ask, found, principal, table), expected(principal, table))
+            for principal in CALLERS
+            for table in (*TABLES, MISSING)
+            if outcome(ask, found, principal, table) != expected(principal, table)
+        ]
+    assert wrong == []
+
+
+def test_a_result_is_its_callers_alone() -> None:
+    with world() as found:
+        running = found.statements.start(caller_of("owner"), StatementRequest(sql=f"{SELECT_FROM}{RETURNS}"))
+        for principal in CALLERS:
+            if principal != "owner":
+                with pytest.raises(QueryNotFound):
+                    found.gateway.queries.status(running.query_id, principal)
