@@ -18,7 +18,7 @@ class HiveMetrics:
         )
         self._refused = Counter(
             "sluice_hive_connections_refused",
-            "Connections that were closed before their first call, by the reason.",
+            "Connections that were closed before a call, by the reason.",
             ["reason"],
             registry=registry,
         )

@@ -64,6 +64,12 @@ def written_views(plan: ReadPlan, own_names: Collection[str]) -> Iterator[Parts]
             yield parts
 
 
+def has_full_names(plan: ReadPlan) -> bool:
+    """Whether the plan shows all that the text names by its full name."""
+    known = {lower(view.parts) for view in plan.views if not view.path}
+    return all(lower(parts) in known for parts in written_views(plan, ()))
+
+
 def allow_unread(plan: ReadPlan, access: Access, own_names: Collection[str]) -> None:
     """Checks what the text names and the plan does not show by this name.
 

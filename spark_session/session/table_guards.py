@@ -29,11 +29,12 @@ from service.policies.granted_reads import (
     allow_unread,
     applied_policies,
     guarded_places,
+    has_full_names,
     has_policies,
     written_views,
 )
 from spark_session.java.own_classes import java_instance
-from spark_session.session.view_definitions import ViewDefinitions, definition_of
+from spark_session.session.view_definitions import ViewDefinitions, definition_of, is_made_from
 from spark_session.table_sql_name import table_sql_name
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class TableGuards:
         named = {*written_views(plan, own_names), *(view.parts for view in plan.views)}
         definition: Definition = _not_asked
         if any(has_policies(name_of(parts), access) for parts in named):
-            frame, plan, definition = self._in_full(asked, frame)
+            frame, plan, definition = self._in_full(asked, frame, plan)
             if check is not None:
                 check(frame)
         allow_unread(plan, access, own_names)
@@ -124,11 +125,12 @@ class TableGuards:
             StatementNotAllowed: it reads something whose name is not known.
         """
         name = view.parts
-        if self.definitions.read(session, [name])[name] is None:
+        if self.definitions.read(session, [name], of_session=True)[name] is None:
             return None
         sql = f"SELECT * FROM {table_sql_name(view)}"
         plan = self._read(_Asked(session, sql, FULL_ACCESS), session.sql(sql))
-        texts = self.definitions.read(session, {name, *(below.parts for below in plan.views)})
+        names = {name, *(below.parts for below in plan.views)}
+        texts = self.definitions.read(session, names, of_session=True)
         return definition_of(name, texts)
 
     def read(self, session: SparkSession, sql: str, frame: DataFrame) -> ReadPlan:
@@ -145,21 +147,26 @@ class TableGuards:
             raise StatementNotAllowed(f"Policies do not cover what this query reads: {plan.unknown[0]}.")
         return plan
 
-    def _in_full(self, asked: _Asked, frame: DataFrame) -> tuple[DataFrame, ReadPlan, Definition]:
+    def _in_full(
+        self, asked: _Asked, frame: DataFrame, plan: ReadPlan
+    ) -> tuple[DataFrame, ReadPlan, Definition]:
         """Analyzes the query again with full names, between two looks at its views.
 
-        If a view is the same at both, the plan was made from it, since no two changes have the same state.
+        If a view is the same at both, the plan was made from it, since no two changes have the same state. Of
+        a view of the session catalog, which has no state, the plan has the text.
         """
         session = asked.session
-        _, seen = self._analyzed(asked, frame)
+        # The first plan of a text with full names knows its views; only the later one is decided on.
+        seen = plan if has_full_names(plan) else self._analyzed(asked, frame)[1]
         names = {view.parts for view in seen.views if asked.has_definer(view)}
-        before = self.definitions.read(session, names)
+        before = self.definitions.read(session, names, of_session=True)
         again, plan = self._analyzed(asked, frame)
-        after = self.definitions.read(session, names)
+        after = self.definitions.read(session, names, of_session=True)
+        changed = {view.parts for view in plan.views if not is_made_from(view, before.get(view.parts))}
 
         def definition(view: ReadView) -> str | None:
             below = plan.below(view)
-            if not below <= names or any(before[name] != after[name] for name in below):
+            if not below <= names or below & changed or any(before[name] != after[name] for name in below):
                 return None
             return definition_of(view.parts, {name: before[name] for name in below})
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from service.model.policies.read_plan import Parts, lower
+from service.model.policies.read_plan import Parts, ReadView, lower
 from spark_session.java.own_classes import java_instance
 
 if TYPE_CHECKING:
@@ -30,10 +30,15 @@ class ViewDefinitions:
     def __init__(self, gateway: JavaGateway) -> None:
         self._java = java_instance(gateway, "sluice.sessions.ViewDefinitions")
 
-    def read(self, session: SparkSession, names: Collection[Parts]) -> Mapping[Parts, ViewText | None]:
-        """Returns views by name. None: there is no such view, or its catalog does not say when it changed."""
+    def read(
+        self, session: SparkSession, names: Collection[Parts], *, of_session: bool = False
+    ) -> Mapping[Parts, ViewText | None]:
+        """Returns views by name. None: there is no such view, or its catalog does not say when it changed.
+
+        With `of_session`, also those of Spark's own catalog are returned, whose states are all the same.
+        """
         asked = sorted(names)
-        reported = json.loads(self._java.read(session._jsparkSession, json.dumps(asked)))
+        reported = json.loads(self._java.read(session._jsparkSession, json.dumps(asked), of_session))
         return {name: _view_text(found) for name, found in zip(asked, reported, strict=True)}
 
 
@@ -43,6 +48,11 @@ def definition_of(name: Parts, texts: Mapping[Parts, ViewText | None]) -> str | 
     if len(named) < len(texts):
         return None
     return sha256(json.dumps(named).encode()).hexdigest()
+
+
+def is_made_from(view: ReadView, found: ViewText | None) -> bool:
+    """Whether a plan may have been made from this text of a view. Only some plans have texts themselves."""
+    return view.text is None or (found is not None and found.text == view.text)
 
 
 def _known(texts: Mapping[Parts, ViewText | None]) -> list[tuple[Parts, str]]:

@@ -30,10 +30,11 @@ class ReadTable:
 
 @dataclass(frozen=True, slots=True)
 class ReadView:
-    """A view that a query reads."""
+    """A view that a query reads. `text` is what it was made from, if the plan has that."""
 
     parts: Parts
     path: Path = ()
+    text: str | None = None
 
     @property
     def name(self) -> TableName:
@@ -65,7 +66,10 @@ class ReadPlan:
         found = json.loads(reported)
         return cls(
             written=tuple(map(tuple, found["names"])),
-            views=tuple(ReadView(tuple(view["name"]), _path(view["path"])) for view in found["views"]),
+            views=tuple(
+                ReadView(tuple(view["name"]), _path(view["path"]), _text(view.get("text")))
+                for view in found["views"]
+            ),
             tables=tuple(
                 ReadTable(
                     name_of(table["name"]),
@@ -95,6 +99,10 @@ def name_of(parts: Sequence[str]) -> TableName:
 def lower(parts: Iterable[str]) -> Parts:
     """Returns the parts in lower case, as policies compare them."""
     return tuple(part.lower() for part in parts)
+
+
+def _text(reported: object) -> str | None:
+    return None if reported is None else json.dumps(reported)
 
 
 def _path(reported: Sequence[Sequence[str]]) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable
 from itertools import product
 
@@ -21,9 +22,11 @@ from service.policies.granted_reads import (
     allow_unread,
     applied_policies,
     guarded_places,
+    has_full_names,
     has_policies,
     written_views,
 )
+from spark_session.session.view_definitions import ViewText, is_made_from
 
 OUTER, INNER, TABLE = ("lake", "v", "outer"), ("lake", "v", "inner"), ("lake", "t", "table")
 DEFINITION = "3f" * 32
@@ -197,3 +200,22 @@ def test_a_reported_plan_is_read() -> None:
         (ReadTable(TableName("lake", "t", "T"), ("lake", "t", "T", "files"), "FILES", ("_file",), (OUTER,)),),
         ("X",),
     )
+
+
+def test_a_plan_has_full_names_if_it_shows_each_written_name() -> None:
+    assert has_full_names(plan())
+    assert has_full_names(plan(table(), written=(TABLE, OUTER)))
+    # The inner view is shown below the outer one alone: the text may name it in another way.
+    assert not has_full_names(plan(written=(OUTER, INNER)))
+    assert not has_full_names(plan(written=(("v",),)))
+
+
+def test_a_view_with_a_text_was_made_from_this_text_alone() -> None:
+    reported = {"names": [OUTER], "tables": [], "unknown": []}
+    views = [{"name": OUTER, "path": [], "text": text} for text in (["SELECT 1", {"b": 1}], None)]
+    own, other = ReadPlan.of(json.dumps(reported | {"views": views})).views
+    found = ViewText(json.dumps(["SELECT 1", {"b": 1}]), "a state")
+    assert is_made_from(own, found)
+    assert not is_made_from(own, ViewText(json.dumps(["SELECT 2", {"b": 1}]), "a state"))
+    assert not is_made_from(own, None)
+    assert is_made_from(other, None)

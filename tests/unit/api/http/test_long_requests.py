@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -26,7 +27,7 @@ SLOW = "select slow"
 LATER = timedelta(seconds=11)
 """Longer than a key is known, and than a request goes unchecked."""
 
-Sent = Callable[["House"], Awaitable[httpx.Response]]
+Sent = Callable[["House"], Coroutine[Any, Any, httpx.Response]]
 
 
 @dataclass

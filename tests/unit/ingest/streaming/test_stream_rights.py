@@ -303,13 +303,17 @@ ROLES: dict[str, frozenset[str]] = {
 }
 READER = frozenset({"reader"})
 ALL_WAYS = KnownWays(tokens=frozenset({"ann"}), has_certificates=True, has_issuers=True, roles=ROLES)
+
+
+def has_reader_alone(policed: Policed) -> None:
+    policed.revoke_all()
+    policed.key("reader")
+
+
 LOSSES: dict[str, tuple[Principal, Callable[[Policed], None]]] = {
     "its key is revoked": (KIM, lambda policed: policed.revoke_all()),
     "its key expires": (KIM, lambda policed: policed.clock.advance(timedelta(days=2))),
-    "its remaining key has another role": (
-        KIM,
-        lambda policed: (policed.revoke_all(), policed.key("reader"), None)[-1],
-    ),
+    "its remaining key has another role": (KIM, has_reader_alone),
     "its token is gone": (ANN, lambda policed: policed.restart(tokens=frozenset())),
     "its token has another role": (
         ANN,

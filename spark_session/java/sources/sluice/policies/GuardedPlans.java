@@ -19,7 +19,8 @@ import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.UnaryNode;
+import org.apache.spark.sql.catalyst.plans.logical.View;
 import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.types.DataType;
@@ -60,9 +61,17 @@ final class GuardedPlans {
         return new Filter(always, rows);
     }
 
-    /** Returns a view with new columns. A view makes its columns itself, by a projection on top of its text. */
-    static LogicalPlan renewedView(SubqueryAlias view) {
-        Project columns = (Project) view.child();
+    /**
+     * Returns a view with new columns. A view makes its columns itself, by a projection on top of its text; one of the
+     * session catalog does so below a node of its own.
+     */
+    static LogicalPlan renewedView(LogicalPlan view) {
+        LogicalPlan below = ((UnaryNode) view).child();
+        LogicalPlan fresh = below instanceof View ? renewedView(below) : renewed((Project) below);
+        return (LogicalPlan) view.withNewChildren(seq(List.of(fresh)));
+    }
+
+    private static Project renewed(Project columns) {
         List<NamedExpression> renewed = new ArrayList<>();
         for (NamedExpression each : list(columns.projectList())) {
             Alias column = (Alias) each;
@@ -74,7 +83,7 @@ final class GuardedPlans {
                 column.explicitMetadata(),
                 column.nonInheritableMetadataKeys()));
         }
-        return new SubqueryAlias(view.identifier(), new Project(seq(renewed), columns.child()));
+        return new Project(seq(renewed), columns.child());
     }
 
     private static boolean hasFailingMask(Project masked) {

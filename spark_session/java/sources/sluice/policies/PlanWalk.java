@@ -44,11 +44,23 @@ abstract class PlanWalk {
         path = above;
     }
 
-    /** Returns the path of what is below a view. */
+    /**
+     * Returns the path of what is below a view.
+     *
+     * <p>A view of the session catalog stands below an alias with its name. No view reads itself, so it is once there.
+     */
     static List<List<String>> with(List<List<String>> path, List<String> view) {
+        if (isIn(path, view)) {
+            return path;
+        }
         List<List<String>> longer = new ArrayList<>(path);
         longer.add(view);
         return longer;
+    }
+
+    /** Whether a view is the nearest one of this path. */
+    static boolean isIn(List<List<String>> path, List<String> view) {
+        return !path.isEmpty() && path.get(path.size() - 1).equals(view);
     }
 
     private void collectAll(Iterable<?> values) {

@@ -5,6 +5,7 @@ import static sluice.collections.Lists.seq;
 
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,7 +15,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.plans.logical.CTERelationRef;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.UnionLoopRef;
 import org.apache.spark.sql.classic.SparkSession;
 import sluice.collections.Partial;
@@ -32,6 +32,8 @@ final class QueryGuards {
     private interface Rewrite {
         LogicalPlan rewritten(LogicalPlan node, List<List<String>> path);
     }
+
+    private final Set<Restriction.Place> met = new HashSet<>();
 
     /** Views have their names among `viewNames`, in lower case. */
     QueryGuards(SparkSession spark, Map<Restriction.Place, Restriction> byPlace, Set<List<String>> viewNames) {
@@ -54,6 +56,11 @@ final class QueryGuards {
             Restriction found = at(path, tableOf(node));
             return found == null ? withNullableColumns(node) : guardedTable(node, found, canFail);
         });
+    }
+
+    /** Whether each restriction was met where it belongs: none may be lost because a place is not found again. */
+    boolean areAllMet() {
+        return met.containsAll(byPlace.keySet());
     }
 
     /** Whether a table or view that has a restriction is read by anything but its guard. */
@@ -88,7 +95,7 @@ final class QueryGuards {
     }
 
     private LogicalPlan guardedView(LogicalPlan node, Restriction restriction, boolean canFail) {
-        LogicalPlan fresh = GuardedPlans.renewedView((SubqueryAlias) node);
+        LogicalPlan fresh = GuardedPlans.renewedView(node);
         guarded.add(fresh);
         LogicalPlan rows = restriction.isApart() && canFail ? GuardedPlans.apart(fresh) : fresh;
         return GuardedPlans.guard(spark, node, rows, restriction, canFail);
@@ -112,7 +119,15 @@ final class QueryGuards {
     }
 
     private Restriction at(List<List<String>> path, List<String> name) {
-        return name == null ? null : byPlace.get(new Restriction.Place(path, name));
+        if (name == null) {
+            return null;
+        }
+        Restriction.Place place = new Restriction.Place(path, name);
+        Restriction found = byPlace.get(place);
+        if (found != null) {
+            met.add(place);
+        }
+        return found;
     }
 
     private List<String> viewOf(LogicalPlan node) {

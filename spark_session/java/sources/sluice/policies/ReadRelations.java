@@ -18,9 +18,11 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Range;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.UnionLoopRef;
+import org.apache.spark.sql.catalyst.plans.logical.View;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import scala.Option;
+import sluice.sessions.SessionViews;
 
 /** The relations of an analyzed query, as the JSON of ReadTables has them. */
 final class ReadRelations extends PlanWalk {
@@ -53,12 +55,22 @@ final class ReadRelations extends PlanWalk {
     protected void visit(LogicalPlan node) {
         List<String> view = RelationNames.viewOf(node);
         if (view != null) {
-            views.add(at(view));
+            if (!isIn(path(), RelationNames.inLowerCase(view))) {
+                Map<String, Object> found = at(view);
+                found.put("text", textOf(node));
+                views.add(found);
+            }
         } else if (node instanceof SubqueryAlias alias && isViewWithoutName(alias)) {
             unknown.add("a view whose name is computed in another view");
         } else if (list(node.children()).isEmpty() && !isWithoutTable(node)) {
             collectTable(node);
         }
+    }
+
+    /** Returns what a view of the session catalog was made from; null for other views. */
+    private static List<Object> textOf(LogicalPlan node) {
+        LogicalPlan below = node instanceof SubqueryAlias alias ? alias.child() : node;
+        return below instanceof View view ? SessionViews.textOf(view.desc()) : null;
     }
 
     private Map<String, Object> at(List<String> name) {

@@ -32,15 +32,16 @@ public final class ReadTables {
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     /**
-     * Returns JSON: {"names": [["lake", "shop", "v"], …], "views": [{"name": ["lake", "shop", "v"], "path": []}, …],
-     * "tables": [{"name": ["lake", "shop", "item"], "path": [["lake", "shop", "v"]], "metadata": "FILES", "parts": [as
-     * it was named], "columns": ["_file", …]}, …], "unknown": ["…"]}.
+     * Returns JSON: {"names": [["lake", "shop", "v"], …], "views": [{"name": ["lake", "shop", "v"], "path": [], "text":
+     * null}, …], "tables": [{"name": ["lake", "shop", "item"], "path": [["lake", "shop", "v"]], "metadata": "FILES",
+     * "parts": [as it was named], "columns": ["_file", …]}, …], "unknown": ["…"]}.
      *
      * <p>`names` has the full name of each relation in the text; common table expressions are left out, and names of
      * one part stay as they are if a temporary view has them. `views` has the views that are read, except those that
-     * the text names without their catalog or schema. `tables` has every table that is read, with the kind of its metadata
-     * if that is read, and the metadata columns that are read. `path` has the views around it in lower case, the
-     * outermost first. `unknown` has the kinds of relations whose tables cannot be told.
+     * the text names without their catalog or schema; those of the session catalog have their text. `tables` has every
+     * table that is read, with the kind of its metadata if that is read, and the metadata columns that are read. `path`
+     * has the views around it in lower case, the outermost first. `unknown` has the kinds of relations whose tables
+     * cannot be told.
      */
     public String read(SparkSession session, String sql, Dataset<?> dataset) throws Exception {
         SessionState state = session.sessionState();

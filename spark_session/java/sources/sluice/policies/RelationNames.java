@@ -98,7 +98,8 @@ public final class RelationNames {
      * Returns the parts of the name of the view that a node of an analyzed plan is; null for other nodes.
      *
      * <p>A view of a catalog is an alias with its name as it was written, over its columns. Spark gives tables such an
-     * alias, too. An alias of a text has one part, as a view has that was named by one part.
+     * alias, too. An alias of a text has one part, as a view has that was named by one part. A view of the session
+     * catalog is a node of its own, below its alias: both have its name.
      */
     public static List<String> viewOf(LogicalPlan node) {
         if (node instanceof View view) {

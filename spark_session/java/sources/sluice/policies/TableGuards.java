@@ -43,7 +43,7 @@ public final class TableGuards {
             seen = guards.guardedViews(dataset.queryExecution().analyzed(), true);
         }
         LogicalPlan found = guards.guardedTables(seen, canFail);
-        if (guards.isAnyUnguardedIn(found)) {
+        if (!guards.areAllMet() || guards.isAnyUnguardedIn(found)) {
             throw new IllegalStateException("A table or view that has policies is read without its guard.");
         }
         return Dataset$.MODULE$.ofRows(session, UpdateAttributeNullability$.MODULE$.apply(found));

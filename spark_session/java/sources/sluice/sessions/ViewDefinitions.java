@@ -10,6 +10,7 @@ import java.util.Map;
 import org.apache.iceberg.spark.source.SparkView;
 import org.apache.iceberg.view.BaseView;
 import org.apache.spark.sql.catalyst.analysis.NoSuchViewException;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.View;
@@ -20,18 +21,28 @@ import org.apache.spark.sql.types.StructField;
 public final class ViewDefinitions {
 
     private static final ObjectMapper MAPPER = new ObjectMapper();
+    private static final String SESSION_VIEW = "of the session catalog";
 
     /**
      * Returns a JSON list: for each name of `names`, a JSON list of lists of parts, either null, if there is no such
      * view or its catalog does not say when it was changed, or {"text": [what gives the view its rows], "state": "…"}.
-     * The state is another one after each change, even if the view is as it was before.
+     * The state is another one after each change, even if the view is as it was before; with `ofSession`, also those of
+     * Spark's own catalog are returned, which have no such state.
      */
-    public String read(SparkSession session, String names) throws Exception {
+    public String read(SparkSession session, String names, boolean ofSession) throws Exception {
         List<Map<String, Object>> found = new ArrayList<>();
         for (List<String> parts : MAPPER.readValue(names, new TypeReference<List<List<String>>>() {})) {
-            found.add(definitionOf(session, parts));
+            CatalogTable own = ofSession ? SessionViews.find(session, parts) : null;
+            found.add(own == null ? definitionOf(session, parts) : withoutState(own));
         }
         return MAPPER.writeValueAsString(found);
+    }
+
+    private static Map<String, Object> withoutState(CatalogTable view) {
+        Map<String, Object> definition = new LinkedHashMap<>();
+        definition.put("text", SessionViews.textOf(view));
+        definition.put("state", SESSION_VIEW);
+        return definition;
     }
 
     private static Map<String, Object> definitionOf(SparkSession session, List<String> parts) throws Exception {
