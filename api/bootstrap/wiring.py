@@ -214,7 +214,9 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         components.stack,
         metrics,
         read_stream,
-        CreatorPolicies(policy_service.live or NoPolicies(), current_principals(settings, api_keys, clock)),
+        CreatorPolicies(
+            policy_service.live or NoPolicies(), current_principals(settings, api_keys, clock).now
+        ),
     )
     maintenances = build_maintenances(
         settings,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from service.authentication.current_principals import CurrentPrincipals
+from collections.abc import Callable
+
 from service.errors import GrantRevoked
 from service.ingest.streaming.stream_creator import is_known
 from service.model.authentication.principals import Principal
@@ -11,11 +12,14 @@ from service.policy_ports import Policies
 
 
 class CreatorPolicies:
-    """Implements `Policies`: as `policies` decide for what a creator is now."""
+    """Implements `Policies`: as `policies` decide for what a creator is now.
 
-    def __init__(self, policies: Policies, principals: CurrentPrincipals) -> None:
+    `principal_now` returns that, or None if it has no valid credentials any more; it raises MetricsStoreDown.
+    """
+
+    def __init__(self, policies: Policies, principal_now: Callable[[Principal], Principal | None]) -> None:
         self._policies = policies
-        self._principals = principals
+        self._principal_now = principal_now
 
     def access_of(self, principal: Principal) -> Access:
         """See `Policies`.
@@ -26,7 +30,7 @@ class CreatorPolicies:
         """
         if not is_known(principal):
             return self._policies.access_of(principal)
-        now = self._principals.now(principal)
+        now = self._principal_now(principal)
         if now is None:
             raise GrantRevoked
         return self._policies.access_of(now)

@@ -69,7 +69,7 @@ class Policed:
     def access_of(self, principal: Principal) -> Access:
         """Decides as a gateway does that is started with `ways`."""
         principals = CurrentPrincipals(self.ways, self.keys, self.clock)
-        return CreatorPolicies(self.live, principals).access_of(principal)
+        return CreatorPolicies(self.live, principals.now).access_of(principal)
 
     def key(self, *roles: str, **more: Any) -> ApiKey:
         full = ApiKey("", b"", "kim", frozenset(roles), "", self.clock.now(), "ops", **more)
