@@ -16,7 +16,10 @@ MAX_NOTED = 10_000
 
 @dataclass(slots=True)
 class Notes:
-    """What one principal was allowed. `below` has the same for the definer of each view, or None."""
+    """The rights of one principal that a request has used.
+
+    `below` has the same for the definer of each view, or None if the view has none.
+    """
 
     allowed: dict[tuple[Action, TableName], Restriction] = field(default_factory=dict)
     seen: dict[tuple[str, str], SchemaSight | bool] = field(default_factory=dict)

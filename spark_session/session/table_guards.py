@@ -152,8 +152,8 @@ class TableGuards:
     ) -> tuple[DataFrame, ReadPlan, Definition]:
         """Analyzes the query again with full names, between two looks at its views.
 
-        If a view is the same at both, the plan was made from it, since no two changes have the same state. Of
-        a view of the session catalog, which has no state, the plan has the text.
+        If a view is the same at both, the plan was made from it, since no two changes have the same state. A
+        view of the session catalog has no state, but the plan has its text.
         """
         session = asked.session
         # The first plan of a text with full names knows its views; only the later one is decided on.

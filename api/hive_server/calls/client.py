@@ -52,7 +52,7 @@ class Client:
 
         Raises:
             CredentialRefused, TooManyFailures: the credentials are not accepted any more.
-            PartDown: that cannot be told now.
+            PartDown: the store of keys, or the issuer, does not answer.
         """
         if self.found is None or self.login_again is None:
             return

@@ -1,4 +1,4 @@
-"""What a request was allowed is compared with what it would be allowed after a change of policies."""
+"""The rights that a request has used are compared with those after a change of policies."""
 
 from __future__ import annotations
 
