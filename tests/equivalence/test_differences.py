@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Final
 
@@ -10,7 +11,11 @@ import pytest
 from tests.equivalence.harness import Harness, rows_of
 
 TABLE: Final = [(a, b) for a in (0, 1) for b in (0, 1, 2)]
-CONDITIONS: Final = {"a = 0": lambda a, _: a == 0, "b < 2": lambda _, b: b < 2, "a <> b": lambda a, b: a != b}
+CONDITIONS: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "a = 0": lambda a, _: a == 0,
+    "b < 2": lambda _, b: b < 2,
+    "a <> b": lambda a, b: a != b,
+}
 SIDES: Final = list(product((0, 1), ("a", "b", "c"), CONDITIONS))
 
 
