@@ -15,6 +15,7 @@ import migrations
 from api.bootstrap.components import Components
 from api.bootstrap.masking import shown_statement
 from api.bootstrap.settings import Settings
+from api.bootstrap.settings.authorization import Authorization
 from api.bootstrap.wiring_admission import admission_rules
 from api.bootstrap.wiring_audit import build_audit
 from api.bootstrap.wiring_authentication import build_api_keys, current_principals
@@ -351,6 +352,7 @@ def _query_ports(
         cpu_times=components.engine if components.spark_settings.counts_cpu else None,
         reuse=build_reuse(settings, components, results, audited, clock, lineage, metrics),
         refresh=build_refresh(settings, components, pruner, calls, clock, lineage, metrics),
+        has_policies=settings.authorization is Authorization.POLICIES,
     )
 
 

@@ -442,8 +442,9 @@ class QueryService:
         if found is None:
             return None
         elapsed_ms = found.queued_ms + found.planning_ms + found.running_ms
-        has_result = found.state is QueryState.SUCCEEDED
-        return QueryStatus(found, elapsed_ms, self.ports.results.manifest(query_id) if has_result else None)
+        # Policies may have changed since: only with the query itself can they be asked again.
+        is_shown = found.state is QueryState.SUCCEEDED and not self.ports.has_policies
+        return QueryStatus(found, elapsed_ms, self.ports.results.manifest(query_id) if is_shown else None)
 
     def _open_elsewhere(self, query_id: UUID) -> QueryStatus | None:
         found = None if self._presence is None else self._presence.find(query_id)

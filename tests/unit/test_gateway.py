@@ -88,6 +88,8 @@ class House:
         ingests: FakeIngests | None = None,
         replicas: FakeReplicas | None = None,
         presence: PresenceBounds = UNHURRIED,
+        *,
+        has_policies: bool = False,
     ) -> None:
         self.engine = engine
         self.clock = clock or FakeClock()
@@ -106,6 +108,7 @@ class House:
             pruner=pruner(self.catalogs, engine, self.filter_cache, self.clock),
             max_sql_bytes=1000,
             engine_retries=1,
+            has_policies=has_policies,
         )
         ttl_ms = RESULT_TTL // timedelta(milliseconds=1)
         self.metrics = FakeQueryMetrics()

@@ -92,6 +92,8 @@ class QueryPorts:
     """None: results are read chunk by chunk alone."""
     describer: Describer | None = None
     """None: this gateway describes no queries."""
+    has_policies: bool = False
+    """Whether policies decide. Only the gateway that has a query knows what they allowed it."""
 
 
 def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_once) -> None:

@@ -35,10 +35,10 @@ class DecidingEngine(FakeEngine):
 
 
 class Policed:
-    def __init__(self) -> None:
+    def __init__(self, *, has_policies: bool = True) -> None:
         self.clock = FakeClock()
         self.engine = DecidingEngine()
-        self.house = House(self.engine, self.clock)
+        self.house = House(self.engine, self.clock, has_policies=has_policies)
         self.queries = self.house.gateway.queries
         self.store = FakePolicyStore(policies=PolicySet(1, (SELECT,)))
         self.live = LivePolicies(self.store, self.clock)
@@ -111,3 +111,15 @@ def test_a_result_waits_while_the_policies_are_not_known(policed: Policed) -> No
     policed.store.is_down = False
     policed.live.refresh()
     assert policed.queries.chunk(query_id, 0, "ann").rows.num_rows
+
+
+@pytest.mark.parametrize("has_policies", [True, False])
+def test_without_the_query_itself_nobody_knows_what_policies_allowed(has_policies: bool) -> None:
+    policed = Policed(has_policies=has_policies)
+    query_id = policed.ended()
+    policed.queries.registry.forget(query_id)
+    assert (policed.queries.status(query_id, "ann").manifest is None) == has_policies
+    if has_policies:
+        with pytest.raises(ResultExpired):
+            policed.queries.chunk(query_id, 0, "ann")
+    policed.house.gateway.close()
