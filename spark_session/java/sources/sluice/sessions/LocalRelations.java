@@ -17,7 +17,6 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.types.DataTypeUtils;
 import org.apache.spark.sql.execution.arrow.ArrowConverters$;
 import org.apache.spark.sql.execution.command.CreateViewCommand;
@@ -74,8 +73,11 @@ public final class LocalRelations {
      *
      * <p>`createOrReplaceTempView` does the same by a query of its own. That query is first planned, explained and
      * reported to all listeners: several milliseconds for each view of each query.
+     *
+     * <p>Each view has columns with numbers of their own. If two had the same, Spark would number those of one again
+     * while it resolves a query, and would not find the columns of HAVING any more.
      */
-    public void bind(SparkSession session, String name, LogicalPlan relation) {
+    public void bind(SparkSession session, String name, LocalRelation relation) {
         new CreateViewCommand(
             new TableIdentifier(name),
             seq(List.of()),
@@ -83,7 +85,7 @@ public final class LocalRelations {
             Option.empty(),
             Map$.MODULE$.empty(),
             Option.empty(),
-            relation,
+            relation.newInstance(),
             false,
             true,
             LocalTempView$.MODULE$,
