@@ -28,7 +28,7 @@ final class LostPruningTest {
 
     @Test
     void aFilterThatIsMissingIsAddedAndReadsItsKeysFromTheOtherSide() {
-        LogicalPlan found = LostPruning.filtered(table, new Filter(by(second, table), table), keys);
+        LogicalPlan found = LostPruning.filtered(table, new Filter(by(second, table), table), keys, new AllSpecs());
         Filter filter = (Filter) found;
         assertSame(table, filter.child());
         DynamicPruningSubquery added = (DynamicPruningSubquery) filter.condition();
@@ -39,7 +39,7 @@ final class LostPruningTest {
     @Test
     void aFilterThatIsKnownIsNotAdded() {
         LogicalPlan plan = new Filter(new And(new EqualTo(fact, fact), by(second, keys)), table);
-        assertSame(plan, LostPruning.filtered(plan, new Filter(by(second, keys), plan), keys));
+        assertSame(plan, LostPruning.filtered(plan, new Filter(by(second, keys), plan), keys, new AllSpecs()));
     }
 
     @Test

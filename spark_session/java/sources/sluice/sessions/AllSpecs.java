@@ -5,7 +5,9 @@ import static sluice.collections.Lists.list;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import org.apache.iceberg.PartitionSpec;
@@ -25,6 +27,7 @@ final class AllSpecs implements AutoCloseable {
     private static final String SCAN = "org.apache.iceberg.spark.source.SparkPartitioningAwareScan";
 
     private final List<Opened> scans = new ArrayList<>();
+    private final Set<Scan> withoutFiles = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /** A scan, and what its package-private field had before. */
     private record Opened(Scan scan, Field specs, Object before) {}
@@ -38,6 +41,11 @@ final class AllSpecs implements AutoCloseable {
             open(child);
         }
         return !scans.isEmpty();
+    }
+
+    /** Whether the scan reads no file, so that no filter can leave fewer. */
+    boolean hasNoFiles(LogicalPlan scan) {
+        return scan instanceof DataSourceV2ScanRelation relation && withoutFiles.contains(relation.scan());
     }
 
     /** Gives each scan what it had. */
@@ -59,6 +67,9 @@ final class AllSpecs implements AutoCloseable {
         Set<?> known = (Set<?>) call(scan, kind, "specs");
         Table table = (Table) call(scan, kind.getSuperclass(), "table");
         Set<PartitionSpec> all = new HashSet<>(table.specs().values());
+        if (known.isEmpty()) {
+            withoutFiles.add(scan);
+        }
         if (known.size() < all.size() || known.isEmpty()) {
             Field specs = kind.getDeclaredField("specs");
             specs.setAccessible(true);

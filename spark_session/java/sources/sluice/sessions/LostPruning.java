@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.dynamicpruning.PartitionPruning$;
 import scala.Option;
@@ -28,47 +29,67 @@ public final class LostPruning extends Rule<LogicalPlan> {
             return plan;
         }
         try (AllSpecs specs = new AllSpecs()) {
-            return specs.open(plan) ? pushedDown(plan) : plan;
+            return specs.open(plan) ? pushedDown(plan, specs) : plan;
         } catch (ReflectiveOperationException failure) {
             // Another version of Iceberg: Spark prunes what it can.
             return plan;
         }
     }
 
-    private static LogicalPlan pushedDown(LogicalPlan plan) {
-        LogicalPlan found = restored(plan);
+    private static LogicalPlan pushedDown(LogicalPlan plan, AllSpecs specs) {
+        LogicalPlan found = restored(plan, specs);
         return found == plan ? plan : PruningFilters.pushedDown(found);
     }
 
-    private static LogicalPlan restored(LogicalPlan plan) {
-        LogicalPlan found = plan.mapChildren(LostPruning::restored);
-        return found instanceof Join join ? joined(join) : found;
+    private static LogicalPlan restored(LogicalPlan plan, AllSpecs specs) {
+        LogicalPlan found = plan.mapChildren(child -> restored(child, specs));
+        return found instanceof Join join ? joined(join, specs) : found;
     }
 
-    private static LogicalPlan joined(Join join) {
+    private static LogicalPlan joined(Join join, AllSpecs specs) {
         LogicalPlan pruned = PartitionPruning$.MODULE$.apply(
             with(join, withoutConditions(join.left()), withoutConditions(join.right())));
         if (!(pruned instanceof Join sides)) {
             return join;
         }
-        LogicalPlan left = filtered(join.left(), sides.left(), join.right());
-        LogicalPlan right = filtered(join.right(), sides.right(), join.left());
+        LogicalPlan left = filtered(join.left(), sides.left(), join.right(), specs);
+        LogicalPlan right = filtered(join.right(), sides.right(), join.left(), specs);
         return left == join.left() && right == join.right() ? join : with(join, left, right);
     }
 
-    /** Adds those filters of the pruned plan that the plan does not have; their keys are read from `by`. */
-    static LogicalPlan filtered(LogicalPlan plan, LogicalPlan pruned, LogicalPlan by) {
+    /**
+     * Adds those filters of the pruned plan that the plan does not have, and that may leave fewer files; their keys
+     * are read from `by`.
+     */
+    static LogicalPlan filtered(LogicalPlan plan, LogicalPlan pruned, LogicalPlan by, AllSpecs specs) {
         List<DynamicPruningSubquery> known = new ArrayList<>();
         collect(plan, known);
         LogicalPlan found = plan;
         LogicalPlan rest = pruned;
         while (rest instanceof Filter filter && filter.condition() instanceof DynamicPruningSubquery added) {
-            if (!isKnown(added, known)) {
+            if (!isKnown(added, known) && !isEmpty(added, plan, specs)) {
                 found = new Filter(PruningFilters.reading(by, added, added.onlyInBroadcast()), found);
             }
             rest = filter.child();
         }
         return found;
+    }
+
+    /**
+     * Whether the scan that the filter prunes has no files. Its keys might be read for nothing.
+     *
+     * <p>Of a union, Spark names the scan of the first branch alone; others may have files.
+     */
+    private static boolean isEmpty(DynamicPruningSubquery filter, LogicalPlan plan, AllSpecs specs) {
+        if (hasUnion(plan)) {
+            return false;
+        }
+        Option<LogicalPlan> scan = PartitionPruning$.MODULE$.getFilterableTableScan(filter.pruningKey(), plan);
+        return scan.isDefined() && specs.hasNoFiles(scan.get());
+    }
+
+    private static boolean hasUnion(LogicalPlan plan) {
+        return plan instanceof Union || list(plan.children()).stream().anyMatch(LostPruning::hasUnion);
     }
 
     /** Pushing a filter down renames the column that it prunes, and not the key that it reads. */
