@@ -68,7 +68,7 @@ final class GuardedPlans {
     static LogicalPlan renewedView(LogicalPlan view) {
         LogicalPlan below = ((UnaryNode) view).child();
         LogicalPlan fresh = below instanceof View ? renewedView(below) : renewed((Project) below);
-        return (LogicalPlan) view.withNewChildren(seq(List.of(fresh)));
+        return view.withNewChildren(seq(List.of(fresh)));
     }
 
     private static Project renewed(Project columns) {
