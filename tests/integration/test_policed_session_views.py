@@ -153,7 +153,7 @@ def test_a_view_that_changed_is_refused_until_its_definition_is_imported(
         (
             OUTER,
             "SELECT id, card FROM spark_catalog.files.seen",
-            "SELECT id, card FROM files.seen WHERE id < 5",
+            f"SELECT id, card FROM {SEEN} WHERE id < 5",
         ),
     ):
         command(engine, f"CREATE OR REPLACE VIEW {view} AS {other}")
