@@ -10,7 +10,8 @@ import pytest
 
 from tests.equivalence.harness import Harness, rows_of
 
-TABLE: Final = [(a, b) for a in (0, 1) for b in (0, 1, 2)]
+TABLE: Final = [(number % 2, number % 3) for number in range(6)]
+"""Not of VALUES: such rows are filtered while the query is planned, before Spark looks at EXCEPT."""
 CONDITIONS: Final[Mapping[str, Callable[[int, int], bool]]] = {
     "a = 0": lambda a, _: a == 0,
     "b < 2": lambda _, b: b < 2,
@@ -22,7 +23,7 @@ SIDES: Final = list(product((0, 1), ("a", "b", "c"), CONDITIONS))
 @pytest.mark.parametrize("limit", ["", " LIMIT 100"], ids=["whole", "limited"])
 @pytest.mark.parametrize("operator", ["EXCEPT", "INTERSECT"])
 def test_conditions_are_those_of_their_own_columns(operator: str, limit: str, harness: Harness) -> None:
-    table = f"SELECT * FROM VALUES {', '.join(map(str, TABLE))} v(a, b){limit}"
+    table = f"SELECT id % 2 AS a, id % 3 AS b FROM range({len(TABLE)}){limit}"
     cases = list(product(SIDES, SIDES))
     texts = [
         f"SELECT {number} AS n, * FROM ({_text(*left)} {operator} {_text(*right)})"
