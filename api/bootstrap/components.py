@@ -233,6 +233,7 @@ class Components:
             time_to_live=timedelta(seconds=self.settings.filter_cache_ttl_s),
             value_bytes=self.settings.filter_cache_value_bytes,
             local_bytes=self.settings.filter_cache_local_bytes,
+            answer_within_s=self.settings.filter_cache_answer_ms / 1000,
         )
         cache = RedisFilterCache(self.filter_cache_url, SystemClock(), bounds)
         self.stack.callback(cache.close)

@@ -29,7 +29,6 @@ from service.adapters.disk.synced_files import not_synced, sync_files
 from service.adapters.examining.log_and_tables import compare_log, of_catalogs
 from service.adapters.examining.store_answers import ask_filter_cache, ask_metrics_store
 from service.adapters.examining.trial_ingest import scratch_location, trial_ingest
-from service.adapters.filters.cache_server import ANSWER_WITHIN_S as CACHE_ANSWERS_WITHIN_S
 from service.model.operations.store_answer import StoreAnswer
 from service.ports import Clock
 
@@ -218,7 +217,7 @@ class _Examination:
 
     def _filter_cache(self) -> Found:
         answer = self.answers[FILTER_CACHE] = ask_filter_cache(self._components.filter_cache_url, self.clock)
-        return filter_cache(answer, round(1000 * CACHE_ANSWERS_WITHIN_S))
+        return filter_cache(answer, self.settings.filter_cache_answer_ms)
 
     def _catalog(self, name: str) -> str:
         count = self._components.catalogs.ask(name, lambda catalog: len(catalog.list_namespaces()))

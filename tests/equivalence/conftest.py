@@ -65,6 +65,8 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         dynamic_filtering_collect_timeout_s=60,
         # A query runs without a table's facts if they take longer than this, and these tests need them.
         catalog_facts_timeout_s=60,
+        # And they name where keys came from.
+        filter_cache_answer_ms=10_000,
     )
     with long_lived_jvms():
         gateway = build_gateway(settings, stream_definition)

@@ -32,6 +32,10 @@ class FilterCacheSettings(BaseModel):
         64 * MIB, ge=0, le=64 * GIB, description="memory of each gateway for the keys that it used last"
     )
 
+    filter_cache_answer_ms: int = Field(
+        400, ge=10, le=60_000, description="how long a query waits for an answer of the filter cache"
+    )
+
     @field_validator("filter_cache_url")
     @classmethod
     def _is_of_a_cache(cls, url: SecretStr | None) -> SecretStr | None:

@@ -73,6 +73,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "filter_cache_ttl_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "filter_cache_value_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "filter_cache_local_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "filter_cache_answer_ms" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "catalogs" "kind" "mapping") }}
 {{- include "sluice.setting" (dict "root" . "name" "embedded_catalog" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "catalog_cache_max_bytes" "kind" "integer") }}

@@ -26,7 +26,6 @@ SERIES = "sluice:filter-series:1:"
 LEASES = "sluice:filter-lease:1:"
 GENERATION = "sluice:filter-generation:1"
 
-ANSWER_WITHIN_S = 0.4
 REST_MS = 1_000
 SCANNED_AT_ONCE = 1000
 
@@ -40,11 +39,12 @@ _AWAY = (redis.ReadOnlyError, ClusterDownError)
 class FilterServer:
     """Every method but `ping` and `close` raises FilterCacheDown; at once if the server has just failed."""
 
-    def __init__(self, url: str, clock: Clock) -> None:
+    def __init__(self, url: str, clock: Clock, answer_within_s: float) -> None:
         self.failures = FailureCount()
         self._circuit = Circuit(clock, REST_MS)
         self._last_failure = FilterCacheDown().detail
         self._url = url
+        self._answer_within_s = answer_within_s
         self._opening = threading.Lock()
         self._opened: redis.Redis | None = None
 
@@ -54,7 +54,7 @@ class FilterServer:
         if self._opened is None:
             with self._opening:
                 if self._opened is None:
-                    self._opened = cache_client(self._url, ANSWER_WITHIN_S)
+                    self._opened = cache_client(self._url, self._answer_within_s)
         return self._opened
 
     @property

@@ -34,18 +34,22 @@ SUPERSEDED_FOR = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterCacheBounds:
-    """How long keys are stored, how large a value may be, and how many bytes of keys this process caches."""
+    """How long keys are stored, how large a value may be, and how many bytes of keys this process caches.
+
+    `answer_within_s` bounds each wait for the server; a query goes on without it then.
+    """
 
     time_to_live: timedelta = timedelta(hours=24)
     value_bytes: int = 33 * 1024 * 1024
     local_bytes: int = 64 * 1024 * 1024
+    answer_within_s: float = 0.4
 
 
 class RedisFilterCache:
     """The `FilterCache` port."""
 
     def __init__(self, url: str, clock: Clock, bounds: FilterCacheBounds) -> None:
-        self._server = FilterServer(url, clock)
+        self._server = FilterServer(url, clock, bounds.answer_within_s)
         self._local = LocalLayer(bounds.local_bytes, self._server, clock)
         self._shared = SharedKeys(self._server, clock, bounds.time_to_live, bounds.value_bytes)
         # Such an end of one query says nothing about the keys that another query waits for.
