@@ -20,13 +20,11 @@ from api.http.authentication.building import authenticator_of
 from api.http.authentication.logins import Logins, NoteFailure
 from api.http.authentication.middleware import Authentication
 from api.http.authentication.process_clock import ProcessClock
-from api.http.bodies.body_limit import BodyLimit
-from api.http.bodies.body_pace import BodyPace
-from api.http.bodies.bytes_in_flight import BodyAccount, BytesInFlight
-from api.http.bodies.decoded_body import DecodedBody
+from api.http.bodies.add_body_bounds import add_body_bounds
 from api.http.connections.caller_shares import CallerShares, FairShares
 from api.http.events.open_streams import OpenStreams
 from api.http.gateway_access import AccessBounds, GatewayAccess, GatewayFactory, OnFailedStart
+from api.http.include_routes import include_routes
 from api.http.middleware.hosts import KnownHosts
 from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.middleware.request_log import RequestLog
@@ -35,28 +33,6 @@ from api.http.middleware.security_headers import SecurityHeaders
 from api.http.openapi import describe
 from api.http.problems.problems import install_problems
 from api.http.protocol_servers import ProtocolEdge, ProtocolFactory, ProtocolServer
-from api.http.routes import (
-    api_keys,
-    audit,
-    chunks,
-    descriptions,
-    downloads,
-    explain,
-    filters,
-    health,
-    ingest,
-    ingest_history,
-    maintenance,
-    metrics,
-    policies,
-    pruning,
-    query,
-    query_events,
-    query_list,
-    sessions,
-    streams,
-    tables,
-)
 from api.http.waiting import Waiting
 from service.audit.failed_logins import FailedLogin, FailedLogins
 from service.authentication_ports import TokenVerifier
@@ -122,22 +98,7 @@ def create_app(
         forget_key=authenticator.forget_key,
         shown_statement=shown_statement(settings),
     )
-    # Before the router for JSON, which takes every content type, and rejects all but JSON.
-    app.include_router(ingest.records_router)
-    # Routes are tried one after the other, and most requests are for these.
-    app.include_router(ingest.json_router)
-    for routes in (
-        *(query, query_list, chunks, downloads, query_events, explain, descriptions, sessions),
-        # Before the ingests by id: `summary` is not an id.
-        *(ingest_history, ingest, streams),
-        *(pruning, tables, maintenance, filters, audit, health, metrics),
-    ):
-        app.include_router(routes.router)
-    if settings.api_keys:
-        app.include_router(api_keys.router)
-    if settings.has_authentication:
-        # Otherwise nobody is an administrator.
-        app.include_router(policies.router)
+    include_routes(app, settings)
     edge = ProtocolEdge(
         settings=settings,
         access=access,
@@ -153,17 +114,7 @@ def create_app(
     patch_fastapi(app, redirect_from_root_to_docs=False)
     install_problems(app)
     # The middleware added last is the outermost.
-    in_memory = _account(settings, settings.max_held_body_bytes, settings.max_body_bytes)
-    spooled = _account(settings, settings.ingest_max_spooled_bytes, settings.ingest_max_body_bytes)
-    app.add_middleware(BytesInFlight, in_memory=in_memory, spooled=spooled, is_within_decoding=True)
-    app.add_middleware(DecodedBody, max_bytes=settings.max_body_bytes)
-    app.add_middleware(BytesInFlight, in_memory=in_memory, spooled=spooled)
-    app.add_middleware(
-        BodyLimit, max_bytes=settings.max_body_bytes, max_records_bytes=settings.ingest_max_body_bytes
-    )
-    app.add_middleware(
-        BodyPace, idle_s=settings.body_idle_timeout_s, min_bytes_per_s=settings.body_min_bytes_per_s
-    )
+    add_body_bounds(app, settings)
     if settings.has_authentication:
         shares = CallerShares(settings.max_connections, settings.max_connections_per_peer)
         app.add_middleware(FairShares, shares=shares)
@@ -182,12 +133,6 @@ def _event_streams(settings: Settings) -> OpenStreams:
     # Without authentication, all callers count as one.
     own = settings.max_event_streams_per_caller if settings.has_authentication else settings.max_event_streams
     return OpenStreams(settings.max_event_streams, own)
-
-
-def _account(settings: Settings, max_bytes: int, max_body_bytes: int) -> BodyAccount:
-    # Without authentication, all callers count as one.
-    share = max(max_bytes // 2, max_body_bytes) if settings.has_authentication else max_bytes
-    return BodyAccount(max_bytes, share)
 
 
 def _noting_failures(access: GatewayAccess, failed_logins: FailedLogins) -> NoteFailure:

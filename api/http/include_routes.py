@@ -1,0 +1,49 @@
+"""The routers of all resources, in the order in which requests are matched against them."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from api.bootstrap.settings import Settings
+from api.http.routes import (
+    api_keys,
+    audit,
+    chunks,
+    descriptions,
+    downloads,
+    explain,
+    filters,
+    health,
+    ingest,
+    ingest_history,
+    maintenance,
+    metrics,
+    policies,
+    pruning,
+    query,
+    query_events,
+    query_list,
+    sessions,
+    streams,
+    tables,
+)
+
+
+def include_routes(app: FastAPI, settings: Settings) -> None:
+    """Adds the routes that these settings serve."""
+    # Before the router for JSON, which takes every content type, and rejects all but JSON.
+    app.include_router(ingest.records_router)
+    # Routes are tried one after the other, and most requests are for these.
+    app.include_router(ingest.json_router)
+    for routes in (
+        *(query, query_list, chunks, downloads, query_events, explain, descriptions, sessions),
+        # Before the ingests by id: `summary` is not an id.
+        *(ingest_history, ingest, streams),
+        *(pruning, tables, maintenance, filters, audit, health, metrics),
+    ):
+        app.include_router(routes.router)
+    if settings.api_keys:
+        app.include_router(api_keys.router)
+    if settings.has_authentication:
+        # Otherwise nobody is an administrator.
+        app.include_router(policies.router)
