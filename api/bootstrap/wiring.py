@@ -52,12 +52,15 @@ from service.audit.audit import Audit
 from service.audit.query_events import AuditedJournal, LostQueries
 from service.browsing.catalog_browser import CatalogBrowser
 from service.gateway import Gateway, GatewayBounds
+from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.creator_policies import CreatorPolicies
+from service.ingest.streaming.stream_service import StreamService
 from service.lineage_ports import Lineage, NoLineage
+from service.maintenance.maintenance_service import MaintenanceService
 from service.model.filters.relations import RelationBounds
 from service.model.operations.caller_classes import CallerClasses
 from service.model.query.rewrites import RewriteKind
-from service.policy_ports import NoPolicies
+from service.policy_ports import NoPolicies, Policies
 from service.ports import BoundedCalls, Clock
 from service.pruning.predicates.composite_predicate import TupleBounds
 from service.pruning.predicates.form import FormBounds
@@ -190,7 +193,51 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
     audit = build_audit(settings, components, clock, metrics)
     sessions = build_sessions(settings, components)
     queries = _queries(settings, components, clock, metrics, lineage, audit, sessions)
-    ingests = build_ingests(
+    ingests = _ingests(settings, components, clock, metrics, lineage, audit)
+    policy_service = build_policies(settings, components, metrics)
+    api_keys = build_api_keys(components) if settings.api_keys else None
+    policies = CreatorPolicies(
+        policy_service.live or NoPolicies(), current_principals(settings, api_keys, clock).now
+    )
+    streams = _streams(settings, components, clock, metrics, ingests, policies, read_stream)
+    gateway = Gateway(
+        queries=queries,
+        ingests=ingests,
+        maintenances=_maintenances(settings, components, clock, metrics, lineage),
+        streams=streams,
+        store=components.metrics_store,
+        filter_cache=components.filter_cache,
+        metrics=metrics,
+        bounds=_gateway_bounds(settings),
+        on_closed=components.stack.close,
+        api_keys=api_keys,
+        audit=audit,
+        policies=policy_service.live,
+        policy_service=policy_service,
+        sessions=sessions,
+        browser=_browser(settings, components, clock),
+    )
+    watch_gateway(metrics, gateway, components)
+    return gateway
+
+
+def _gateway_bounds(settings: Settings) -> GatewayBounds:
+    return GatewayBounds(
+        shutdown_timeout_s=settings.shutdown_timeout_s,
+        health_timeout_s=settings.health_timeout_s,
+        engine_max_down_s=settings.engine_unresponsive_s + settings.liveness_patience_s,
+    )
+
+
+def _ingests(
+    settings: Settings,
+    components: Components,
+    clock: Clock,
+    metrics: QueryMetrics,
+    lineage: Lineage,
+    audit: Audit,
+) -> IngestService:
+    return build_ingests(
         settings,
         components.catalogs,
         SparkRowDeltas(lambda: components.engine.session),
@@ -203,9 +250,18 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         lineage,
         audit.trail,
     )
-    policy_service = build_policies(settings, components, metrics)
-    api_keys = build_api_keys(components) if settings.api_keys else None
-    streams = build_streams(
+
+
+def _streams(
+    settings: Settings,
+    components: Components,
+    clock: Clock,
+    metrics: QueryMetrics,
+    ingests: IngestService,
+    policies: Policies,
+    read_stream: ReadStream,
+) -> StreamService:
+    return build_streams(
         settings,
         components.engine,
         ingests,
@@ -215,11 +271,14 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         components.stack,
         metrics,
         read_stream,
-        CreatorPolicies(
-            policy_service.live or NoPolicies(), current_principals(settings, api_keys, clock).now
-        ),
+        policies,
     )
-    maintenances = build_maintenances(
+
+
+def _maintenances(
+    settings: Settings, components: Components, clock: Clock, metrics: QueryMetrics, lineage: Lineage
+) -> MaintenanceService:
+    return build_maintenances(
         settings,
         components.catalogs,
         SparkTableMaintenance(lambda: components.engine.session, settings.maintenance_compaction_width),
@@ -229,29 +288,6 @@ def _gateway(settings: Settings, components: Components, read_stream: ReadStream
         lineage,
         metrics,
     )
-    gateway = Gateway(
-        queries=queries,
-        ingests=ingests,
-        maintenances=maintenances,
-        store=components.metrics_store,
-        filter_cache=components.filter_cache,
-        metrics=metrics,
-        bounds=GatewayBounds(
-            shutdown_timeout_s=settings.shutdown_timeout_s,
-            health_timeout_s=settings.health_timeout_s,
-            engine_max_down_s=settings.engine_unresponsive_s + settings.liveness_patience_s,
-        ),
-        streams=streams,
-        on_closed=components.stack.close,
-        api_keys=api_keys,
-        audit=audit,
-        policies=policy_service.live,
-        policy_service=policy_service,
-        sessions=sessions,
-        browser=_browser(settings, components, clock),
-    )
-    watch_gateway(metrics, gateway, components)
-    return gateway
 
 
 def _queries(
@@ -357,10 +393,23 @@ def _query_ports(
 
 
 def _pruner(settings: Settings, components: Components, clock: Clock, calls: BoundedCalls) -> Pruner:
+    collector = _collector(settings, components, clock)
+    relations = _local_relations(settings, components)
+    views = BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s)
+    bounds = _detection_bounds(settings, components.catalog_names)
+    return Pruner(
+        Detections(components.all_catalogs, views, components.probe_values, clock, bounds, calls),
+        collector,
+        relations,
+        _pruning_bounds(settings, components.engine.slots),
+    )
+
+
+def _collector(settings: Settings, components: Components, clock: Clock) -> Collector:
     executor = ThreadPoolExecutor(settings.dynamic_filtering_collectors, thread_name_prefix="collector")
     components.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
     max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
-    collector = Collector(
+    return Collector(
         ArrowKeyCollector(
             components.catalogs.opened, max_filter_bytes, settings.dynamic_filtering_max_collected_files
         ),
@@ -381,15 +430,28 @@ def _pruner(settings: Settings, components: Components, clock: Clock, calls: Bou
             ),
         ),
     )
+
+
+def _local_relations(settings: Settings, components: Components) -> LocalRelations:
     # Separate from the collectors' threads: queries wait for keys, but not for these.
     fetchers = ThreadPoolExecutor(RELATION_FETCHERS, thread_name_prefix="relations")
     components.stack.callback(fetchers.shutdown, wait=False, cancel_futures=True)
-    looked_for = DetectionBounds(
+    return LocalRelations(
+        EngineRelations(components.engine),
+        fetchers,
+        RelationBounds(
+            max_rows=settings.local_relation_max_rows, max_bytes=settings.local_relation_max_bytes
+        ),
+    )
+
+
+def _detection_bounds(settings: Settings, catalog_names: frozenset[str]) -> DetectionBounds:
+    return DetectionBounds(
         max_build_rows=settings.dynamic_filtering_max_build_rows,
-        catalog_names=components.catalog_names,
+        catalog_names=catalog_names,
         session={
             "timeZone": settings.session_time_zone,
-            "maxFilterBytes": str(max_filter_bytes),
+            "maxFilterBytes": str(settings.dynamic_filtering_max_filter_bytes),
             "maxRanges": str(settings.dynamic_filtering_max_ranges),
         }
         | settings.spark_conf,
@@ -398,29 +460,20 @@ def _pruner(settings: Settings, components: Components, clock: Clock, calls: Bou
         max_manifest_ms=round(1000 * settings.dynamic_filtering_manifest_timeout_s),
         max_tree_bytes=settings.dynamic_filtering_texts_max_bytes,
     )
-    views = BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s)
-    return Pruner(
-        Detections(components.all_catalogs, views, components.probe_values, clock, looked_for, calls),
-        collector,
-        LocalRelations(
-            EngineRelations(components.engine),
-            fetchers,
-            RelationBounds(
-                max_rows=settings.local_relation_max_rows, max_bytes=settings.local_relation_max_bytes
-            ),
+
+
+def _pruning_bounds(settings: Settings, slots: int) -> PruningBounds:
+    return PruningBounds(
+        is_enabled=settings.dynamic_filtering_enabled,
+        min_table_bytes=settings.dynamic_filtering_min_table_bytes,
+        form=FormBounds(
+            max_in_list=settings.dynamic_filtering_max_in_list,
+            max_ranges=settings.dynamic_filtering_max_ranges,
+            max_listed=settings.dynamic_filtering_max_listed_keys,
         ),
-        PruningBounds(
-            is_enabled=settings.dynamic_filtering_enabled,
-            min_table_bytes=settings.dynamic_filtering_min_table_bytes,
-            form=FormBounds(
-                max_in_list=settings.dynamic_filtering_max_in_list,
-                max_ranges=settings.dynamic_filtering_max_ranges,
-                max_listed=settings.dynamic_filtering_max_listed_keys,
-            ),
-            tuples=TupleBounds(
-                max_parts=settings.dynamic_filtering_max_tuple_alternatives,
-                max_values=settings.dynamic_filtering_max_tuple_values,
-            ),
-            rewrites=RewriteBounds(kinds=frozenset(settings.rewrites), slots=components.engine.slots),
+        tuples=TupleBounds(
+            max_parts=settings.dynamic_filtering_max_tuple_alternatives,
+            max_values=settings.dynamic_filtering_max_tuple_values,
         ),
+        rewrites=RewriteBounds(kinds=frozenset(settings.rewrites), slots=slots),
     )
