@@ -29,7 +29,7 @@ _INTERRUPTIONS = (
 
 POOL = "ingests"
 _MISSING = "No module named 'service"
-_STORAGE = re.compile(r"service\.errors\.StorageDown: (?P<detail>[^\n]+)")
+_STORAGE = re.compile(r"service\.errors\.(?:\w+\.)?StorageDown: (?P<detail>[^\n]+)")
 T = TypeVar("T")
 R = TypeVar("R")
 V = TypeVar("V")

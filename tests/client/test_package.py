@@ -12,8 +12,7 @@ import pytest
 
 import sluice_client
 from api.http.problems import http_errors
-from service import errors as gateway
-from service.errors import GatewayError
+from service.errors import CallerError, GatewayError
 from sluice_client.error_classes import BY_CODE, BY_STATUS, IN_STATE, class_of, error_of
 from sluice_client.reported_problem import Problem
 
@@ -78,7 +77,7 @@ def test_an_error_has_one_class_whether_an_answer_or_a_state_reports_it(code: st
 def test_every_code_that_has_a_class_is_one_of_the_gateways() -> None:
     known = {code for code, _ in _codes()}
     assert set(BY_CODE) <= known
-    assert issubclass(gateway.CallerError, GatewayError)
+    assert issubclass(CallerError, GatewayError)
 
 
 def test_an_error_shows_its_first_faults_and_where_to_look() -> None:

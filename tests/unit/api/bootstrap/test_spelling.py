@@ -37,8 +37,8 @@ WRONG: tuple[Any, ...] = (
 
 
 def models() -> Iterator[type[BaseModel]]:
-    for module in pkgutil.iter_modules(api.http.schemas.__path__):
-        importlib.import_module(f"api.http.schemas.{module.name}")
+    for module in pkgutil.walk_packages(api.http.schemas.__path__, "api.http.schemas."):
+        importlib.import_module(module.name)
     waiting: list[type[BaseModel]] = [StrictModel, Settings, ParquetFolder]
     while waiting:
         model = waiting.pop()

@@ -20,7 +20,7 @@ DOCUMENT = Path(__file__).parents[4] / "docs" / "reference" / "errors.md"
 def classes(base: type[GatewayError] = GatewayError) -> Iterator[type[GatewayError]]:
     yield base
     for subclass in base.__subclasses__():
-        if subclass.__module__ in ("service.errors", "api.http.problems.http_errors"):
+        if subclass.__module__.startswith(("service.errors", "api.http.problems.http_errors")):
             yield from classes(subclass)
 
 
