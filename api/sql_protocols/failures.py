@@ -84,8 +84,8 @@ def recorded_failure(error: QueryError) -> Failure:
 def sql_state_of(error_type: type[GatewayError]) -> str:
     """Returns the SQLSTATE of a class of errors.
 
-    >>> sql_state_of(gateway.TableNotFound), sql_state_of(gateway.EngineLost)
-    ('42S02', '08S01')
+    >>> sql_state_of(gateway.TableNotFound), sql_state_of(gateway.QuotaExhausted)
+    ('42S02', '53300')
     """
     return next(SQL_STATES[known] for known in error_type.__mro__ if known in SQL_STATES)
 
