@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import Settings
-from api.bootstrap.wiring import build_gateway
+from api.bootstrap.wiring.build_gateway import build_gateway
 from api.http.app import create_app
 from api.http.protocol_servers import ProtocolFactory
 from api.http.requests.stream_request import stream_definition

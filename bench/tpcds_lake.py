@@ -10,7 +10,7 @@ from typing import Any
 from pyiceberg.catalog.sql import SqlCatalog
 from rich.console import Console
 
-from api.bootstrap.wiring_jars import TPCDS_PACKAGES
+from api.bootstrap.parts.find_jars import TPCDS_PACKAGES
 from api.cli.demonstration.demo_progress import progress_bar
 from bench.lakehouse import Lake
 from service.adapters.demo_data.tpcds.loader import load_tpcds

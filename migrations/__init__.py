@@ -15,7 +15,8 @@ from sqlalchemy import Connection, NullPool, text
 from sqlalchemy.exc import OperationalError
 
 from service.adapters.postgres.shared.connecting import store_engine
-from service.errors import CannotStart, MetricsStoreDown
+from service.errors.gateway_error import CannotStart
+from service.errors.unavailable import MetricsStoreDown
 
 # An arbitrary number: all replicas must use the same one, and nothing else may use it.
 LOCK_KEY = 0x5_1C_CE

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from service.ports import Clock
+from service.ports.clock import Clock
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from service.errors import CommittableUnreadable, CommittableVersionUnknown
+from service.errors.ingest_errors import CommittableUnreadable, CommittableVersionUnknown
 from service.model.ingest.writing import TableKey, WriteResult, WriteTarget
 from service.model.json_fields import JsonFields
 from service.model.tables.tables import TableName

@@ -9,20 +9,24 @@ from dataclasses import dataclass
 from service.audit.audit import NO_AUDIT, Audit
 from service.authentication.manage_keys import ApiKeys
 from service.browsing.catalog_browser import CatalogBrowser
-from service.errors import AuthenticationDown, EngineNotReady, MetricsStoreDown, PoliciesDown, ShuttingDown
+from service.errors.credential_errors import AuthenticationDown
+from service.errors.policy_errors import PoliciesDown
+from service.errors.unavailable import EngineNotReady, MetricsStoreDown, ShuttingDown
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.stream_service import StreamService
 from service.maintenance.maintenance_service import MaintenanceService
 from service.model.authentication.principals import Principal
-from service.model.filters.filtering import CachedFilter
+from service.model.filters.key_set import CachedFilter
 from service.model.operations.health import Liveness, Readiness, Vitals
 from service.model.operations.usage import PoolUse
 from service.model.policies.decisions import Access
 from service.model.tables.tables import TableFacts, TableListing, TableName
+from service.part_probes import PartProbes
 from service.policies.manage_policies import PolicyService
-from service.policy_ports import NoPolicies, Policies
-from service.ports import FilterCache, Metrics, QueryStore
-from service.query.lifecycle.part_probes import PartProbes
+from service.ports.filters.filter_cache import FilterCache
+from service.ports.stores.policy_store import NoPolicies, Policies
+from service.ports.stores.query_store import QueryStore
+from service.ports.telemetry.query_metrics import Metrics
 from service.query.query_service import QueryService
 from service.sessions.session_service import SessionService
 

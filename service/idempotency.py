@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 from uuid import UUID
 
-from service.errors import RequestIdReused
+from service.errors.query_errors import RequestIdReused
 
 
 class Fingerprinted(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import structlog
 
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 
 log = structlog.get_logger(__name__)
 

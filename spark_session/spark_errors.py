@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 
-from service.errors import (
-    CatalogDown,
-    ColumnNotFound,
-    GatewayError,
-    ParameterMissing,
-    QueryFailed,
-    ResultTooLarge,
-    SqlInvalid,
-    SqlSyntaxError,
-    TableNotFound,
-)
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryFailed, ResultTooLarge
+from service.errors.statement_errors import ColumnNotFound, ParameterMissing, SqlInvalid, SqlSyntaxError
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaObject

@@ -16,7 +16,7 @@ from rapidfuzz import fuzz
 
 from api.bootstrap.settings import CONFIG_FILE, Settings
 from api.bootstrap.spelling import words_of
-from service.errors import CannotStart, did_you_mean
+from service.errors.gateway_error import CannotStart, did_you_mean
 
 PREFIX = "SLUICE_"
 _ALIKE_PERCENT = 80

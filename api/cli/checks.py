@@ -8,7 +8,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from service.errors import GatewayError, PartDown
+from service.errors.gateway_error import GatewayError, PartDown
 from service.model.operations.fault_text import fault_text
 from service.single_flight import SingleFlight
 

@@ -291,7 +291,7 @@ def main() -> None:
 
 @contextmanager
 def _one_sentence_errors() -> Iterator[None]:
-    from service.errors import GatewayError
+    from service.errors.gateway_error import GatewayError
 
     try:
         yield

@@ -10,8 +10,8 @@ import yaml
 from pydantic import ValidationError
 
 from api.bootstrap.spelling import words_of
-from api.http.schemas.policies import PoliciesBody
-from service.errors import CannotStart
+from api.http.schemas.administration.policy_documents import PoliciesBody
+from service.errors.gateway_error import CannotStart
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 20

@@ -8,9 +8,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import migrations
+from api.bootstrap.parts.find_jars import jars_path, unfetched
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.oidc_issuers import OidcIssuer
-from api.bootstrap.wiring_jars import jars_path, unfetched
+from api.bootstrap.settings.callers.oidc_issuers import OidcIssuer
 from api.cli.checks import WITHIN_S, Check, Finding, Found, State, tried
 from api.cli.doctor.certificates import certificates
 from api.cli.doctor.folders import GIB, folder, permissions
@@ -20,7 +20,8 @@ from service.adapters.catalogs.spark_catalog_properties import spark_catalog_pro
 from service.adapters.catalogs.store_region import with_region
 from service.adapters.clock import SystemClock
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
-from service.errors import CannotStart, FilterCacheDown
+from service.errors.gateway_error import CannotStart
+from service.errors.unavailable import FilterCacheDown
 from service.model.operations.health import PartState
 from spark_session.jars.jars import java_and_version
 from spark_session.session.catalog_watch import missing_driver
@@ -170,7 +171,7 @@ def _filter_cache(settings: Settings) -> str:
 
 def _issuer(name: str, issuer: OidcIssuer, timeout_s: float) -> Found:
     # Most gateways do not use it, and importing it takes a moment.
-    from api.bootstrap.wiring_authentication import trusted_issuer
+    from api.bootstrap.wiring.build_authentication import trusted_issuer
     from service.adapters.oidc.published_keys import published_keys
 
     keys = published_keys(trusted_issuer(name, issuer), timeout_s)

@@ -9,9 +9,9 @@ from functools import cached_property, partial
 from importlib.metadata import version
 
 import migrations
-from api.bootstrap.components import EMBEDDED_CATALOG
+from api.bootstrap.parts.components import EMBEDDED_CATALOG
+from api.bootstrap.parts.find_jars import unfetched
 from api.bootstrap.settings import Settings
-from api.bootstrap.wiring_jars import unfetched
 from api.cli.checks import Check, Found, State, words_of
 from api.cli.doctor.address import address
 from api.cli.doctor.clock_skew import clock_skew
@@ -30,7 +30,7 @@ from service.adapters.examining.log_and_tables import compare_log, of_catalogs
 from service.adapters.examining.store_answers import ask_filter_cache, ask_metrics_store
 from service.adapters.examining.trial_ingest import scratch_location, trial_ingest
 from service.model.operations.store_answer import StoreAnswer
-from service.ports import Clock
+from service.ports.clock import Clock
 
 ENGINE_WITHIN_S = 300.0
 SERVER_WITHIN_S = 120.0

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import psutil
 
-from api.bootstrap.components import Components
+from api.bootstrap.parts.components import Components
+from api.bootstrap.parts.find_jars import jars_path
 from api.bootstrap.settings import Settings
-from api.bootstrap.wiring_jars import jars_path
 from service.adapters.clock import SystemClock
 from service.adapters.embedded.embedded_valkey import URL_FILE, EmbeddedValkey
 from service.adapters.examining.store_answers import ask_filter_cache
-from service.errors import FilterCacheDown
+from service.errors.unavailable import FilterCacheDown
 from spark_session.settings.settings import is_local
 
 LISTING_WITHIN_S = 20.0

@@ -12,22 +12,22 @@ import structlog
 from fastapi import APIRouter
 
 from api.bootstrap.settings import Settings
-from api.flight.actions import Actions
-from api.flight.call_places import CallPlaces
-from api.flight.callers import Callers
-from api.flight.calls import CallFactory
-from api.flight.client_sessions import ClientSessions
-from api.flight.expiring import ExpiryBounds
-from api.flight.metadata import Metadata
-from api.flight.metrics import FlightMetrics
-from api.flight.prepared import PreparedStatements
-from api.flight.puts import Puts
-from api.flight.queries import Queries
+from api.flight.calls.call_places import CallPlaces
+from api.flight.calls.callers import Callers
+from api.flight.calls.expiring import ExpiryBounds
+from api.flight.calls.flight_calls import CallFactory
+from api.flight.calls.metrics import FlightMetrics
+from api.flight.metadata.metadata_commands import Metadata
+from api.flight.metadata.sql_info import InfoBounds, infos
 from api.flight.server import Address, FlightSqlServer, Handlers
-from api.flight.sql_info import InfoBounds, infos
+from api.flight.statements.actions import Actions
+from api.flight.statements.client_sessions import ClientSessions
+from api.flight.statements.prepared import PreparedStatements
+from api.flight.statements.puts import Puts
+from api.flight.statements.queries import Queries
 from api.http.protocol_servers import ProtocolEdge
 from api.sql_protocols.shared_parts import shared_parts
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from service.model.operations.health import PartHealth, PartState
 
 PART = "flightSql"

@@ -11,19 +11,19 @@ from typing import Any
 import pyarrow.flight as flight
 import structlog
 
-from api.flight.actions import DESCRIPTIONS, Actions
-from api.flight.callers import Callers
-from api.flight.calls import MIDDLEWARE, CallFactory, FlightCall, NoHandshake
-from api.flight.failures import shielded, shielded_schema
-from api.flight.flight_errors import FlightMessageInvalid, FlightNotSupported
-from api.flight.messages import name_of, unpacked
-from api.flight.metadata import Metadata
-from api.flight.prepared import PreparedStatements
-from api.flight.puts import COMMANDS as PUT
-from api.flight.puts import Puts, values_of
-from api.flight.queries import Queries
-from api.flight.schemas import METADATA
-from api.flight.served import Served
+from api.flight.calls.callers import Callers
+from api.flight.calls.flight_calls import MIDDLEWARE, CallFactory, FlightCall, NoHandshake
+from api.flight.calls.served import Served
+from api.flight.metadata.metadata_commands import Metadata
+from api.flight.metadata.schemas import METADATA
+from api.flight.statements.actions import DESCRIPTIONS, Actions
+from api.flight.statements.prepared import PreparedStatements
+from api.flight.statements.puts import COMMANDS as PUT
+from api.flight.statements.puts import Puts, values_of
+from api.flight.statements.queries import Queries
+from api.flight.wire.failures import shielded, shielded_schema
+from api.flight.wire.flight_errors import FlightMessageInvalid, FlightNotSupported
+from api.flight.wire.messages import name_of, unpacked
 
 _QUERY, _PREPARED = "CommandStatementQuery", "CommandPreparedStatementQuery"
 _ASKED = (_QUERY, _PREPARED, *METADATA)

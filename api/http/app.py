@@ -35,9 +35,10 @@ from api.http.problems.problems import install_problems
 from api.http.protocol_servers import ProtocolEdge, ProtocolFactory, ProtocolServer
 from api.http.waiting import Waiting
 from service.audit.failed_logins import FailedLogin, FailedLogins
-from service.authentication_ports import TokenVerifier
-from service.errors import CannotStart, CredentialRefused, PartDown
-from service.ports import Clock
+from service.errors.credential_errors import CredentialRefused
+from service.errors.gateway_error import CannotStart, PartDown
+from service.ports.clock import Clock
+from service.ports.stores.api_key_store import TokenVerifier
 
 _log = structlog.stdlib.get_logger("api.app")
 

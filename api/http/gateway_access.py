@@ -15,14 +15,9 @@ from anyio import CapacityLimiter, to_thread
 from api.http.lane import Gone, Lane, LaneUse
 from api.http.middleware.callers import calling
 from api.http.waiting import ClientGone
-from service.errors import (
-    CannotStart,
-    EngineNotReady,
-    GatewayBusy,
-    IngestCanceled,
-    ShuttingDown,
-    TooManyIngests,
-)
+from service.errors.gateway_error import CannotStart
+from service.errors.ingest_errors import IngestCanceled, TooManyIngests
+from service.errors.unavailable import EngineNotReady, GatewayBusy, ShuttingDown
 from service.gateway import Gateway
 from service.model.operations.health import Liveness, PartHealth, PartState, Readiness
 from service.single_flight import SingleFlight

@@ -5,28 +5,19 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from api.bootstrap.settings import Settings
-from api.http.routes import (
-    api_keys,
-    audit,
+from api.http.routes.administration import api_keys, audit, filters, health, metrics, policies
+from api.http.routes.ingests import ingest, ingest_history, streams
+from api.http.routes.queries import (
     chunks,
     descriptions,
     downloads,
     explain,
-    filters,
-    health,
-    ingest,
-    ingest_history,
-    maintenance,
-    metrics,
-    policies,
-    pruning,
     query,
     query_events,
     query_list,
     sessions,
-    streams,
-    tables,
 )
+from api.http.routes.tables import maintenance, pruning, tables
 
 
 def include_routes(app: FastAPI, settings: Settings) -> None:

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from api.http.waiting import ClientGone
-from service.errors import GatewayError
-from service.query.lifecycle.fair_turns import FairTurns, Turn
+from service.errors.gateway_error import GatewayError
+from service.query.workers.fair_turns import FairTurns, Turn
 from service.tracing import step
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from api.http.gateway_access import GatewayAccess
 from api.http.waiting import Waiting
 from service.audit.statements import ShownStatement
 from service.model.operations.health import PartHealth
-from service.ports import Clock
+from service.ports.clock import Clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from fastapi import FastAPI
 
 from api.bootstrap.memory import give_back_large_blocks
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.tls import ClientCertificates
+from api.bootstrap.settings.serving.tls import ClientCertificates
 from api.http.app import create_app
 from api.http.connections.bounds import bounds_of
 from api.http.connections.census import Census
@@ -33,8 +33,8 @@ from api.http.stopping_server import ANSWERING_S, Server
 from api.http.tls.certificate_files import CertificateFiles
 from api.http.tls.reloading_context import ReloadingContext
 from api.http.tls.tls_config import TlsConfig
-from service.authentication_ports import TokenVerifier
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
+from service.ports.stores.api_key_store import TokenVerifier
 
 _SWITCH_INTERVAL_S = 0.001
 """How long a thread keeps the interpreter while others wait.

@@ -11,10 +11,10 @@ from uuid import uuid4
 from api.sql_protocols.login import ProtocolCaller
 from service.audit.outcomes import outcome_of
 from service.audited import AuditedRequest, serving
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 from service.gateway import Gateway
 from service.model.audit.events import Action, AuditEvent
-from service.ports import Clock
+from service.ports.clock import Clock
 
 
 class AuditedCalls:

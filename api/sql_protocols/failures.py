@@ -8,8 +8,17 @@ from types import MappingProxyType
 
 import structlog
 
-from service import errors as gateway
-from service.errors import GatewayError
+from service.errors import (
+    credential_errors,
+    gateway_error,
+    ingest_errors,
+    policy_errors,
+    query_errors,
+    session_errors,
+    statement_errors,
+    table_errors,
+)
+from service.errors.gateway_error import GatewayError
 from service.model.query.query import QueryError
 
 _log = structlog.stdlib.get_logger("api.sql_protocols")
@@ -18,33 +27,33 @@ GENERAL = "HY000"
 SQL_STATES: Mapping[type[GatewayError], str] = MappingProxyType(
     {
         GatewayError: GENERAL,
-        gateway.CallerError: "42000",
-        gateway.SqlSyntaxError: "42601",
-        gateway.SqlTooLarge: "54001",
-        gateway.SqlTooDeep: "54001",
-        gateway.QueryTooLarge: "54000",
-        gateway.TableNotFound: "42S02",
-        gateway.ColumnNotFound: "42S22",
-        gateway.TableAccessDenied: "42501",
-        gateway.StatementNotAllowed: "42501",
-        gateway.WriteNotAllowed: "42501",
-        gateway.AdminRequired: "42501",
-        gateway.ParameterMissing: "07002",
-        gateway.ParameterUnused: "07002",
-        gateway.ParameterInvalid: "22023",
-        gateway.SessionNotFound: "08003",
-        gateway.SessionSettingRefused: "42602",
-        gateway.TooManySessions: "08004",
-        gateway.TooManyQueries: "53300",
-        gateway.CredentialRefused: "28000",
-        gateway.TooManyFailures: "28000",
-        gateway.QueryNotFound: "24000",
-        gateway.ChunkNotFound: "24000",
-        gateway.ResultExpired: "24000",
-        gateway.QueryCanceled: "HY008",
-        gateway.QueryTimedOut: "HYT00",
-        gateway.ResultTooLarge: "54000",
-        gateway.PartDown: "08S01",
+        gateway_error.CallerError: "42000",
+        statement_errors.SqlSyntaxError: "42601",
+        statement_errors.SqlTooLarge: "54001",
+        statement_errors.SqlTooDeep: "54001",
+        statement_errors.QueryTooLarge: "54000",
+        table_errors.TableNotFound: "42S02",
+        statement_errors.ColumnNotFound: "42S22",
+        policy_errors.TableAccessDenied: "42501",
+        statement_errors.StatementNotAllowed: "42501",
+        ingest_errors.WriteNotAllowed: "42501",
+        policy_errors.AdminRequired: "42501",
+        statement_errors.ParameterMissing: "07002",
+        statement_errors.ParameterUnused: "07002",
+        statement_errors.ParameterInvalid: "22023",
+        session_errors.SessionNotFound: "08003",
+        session_errors.SessionSettingRefused: "42602",
+        session_errors.TooManySessions: "08004",
+        query_errors.TooManyQueries: "53300",
+        credential_errors.CredentialRefused: "28000",
+        credential_errors.TooManyFailures: "28000",
+        query_errors.QueryNotFound: "24000",
+        query_errors.ChunkNotFound: "24000",
+        query_errors.ResultExpired: "24000",
+        query_errors.QueryCanceled: "HY008",
+        query_errors.QueryTimedOut: "HYT00",
+        query_errors.ResultTooLarge: "54000",
+        gateway_error.PartDown: "08S01",
     }
 )
 """The SQLSTATE of each class of errors; others have that of the nearest class above."""
@@ -67,7 +76,7 @@ class Failure:
 def failure_of(error: BaseException) -> Failure:
     """Returns the failure of an error. One that is not the gateway's is logged, and says nothing of itself.
 
-    >>> failure_of(gateway.QueryTimedOut("It took 3 s.")).text
+    >>> failure_of(query_errors.QueryTimedOut("It took 3 s.")).text
     'QUERY_TIMED_OUT: It took 3 s.'
     """
     if not isinstance(error, GatewayError):
@@ -84,7 +93,7 @@ def recorded_failure(error: QueryError) -> Failure:
 def sql_state_of(error_type: type[GatewayError]) -> str:
     """Returns the SQLSTATE of a class of errors.
 
-    >>> sql_state_of(gateway.TableNotFound), sql_state_of(gateway.QuotaExhausted)
+    >>> sql_state_of(table_errors.TableNotFound), sql_state_of(query_errors.QuotaExhausted)
     ('42S02', '53300')
     """
     return next(SQL_STATES[known] for known in error_type.__mro__ if known in SQL_STATES)

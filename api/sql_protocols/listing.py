@@ -10,7 +10,7 @@ from api.bootstrap.settings import Settings
 from api.sql_protocols.login import ProtocolCaller
 from api.sql_protocols.patterns import like, plain_name
 from service.browsing.catalog_browser import RelationQuery
-from service.errors import ResultTooLarge
+from service.errors.query_errors import ResultTooLarge
 from service.gateway import Gateway
 from service.model.tables.contents import RelationEntry, RelationKind, SchemaEntry
 from service.model.tables.tables import TableColumn, TableName

@@ -9,7 +9,7 @@ from typing import Any
 from api.bootstrap.masking import without_credentials
 from api.http.authentication.authenticator import Sent
 from api.http.authentication.logins import Logins
-from service.errors import CredentialFault, CredentialRefused
+from service.errors.credential_errors import CredentialFault, CredentialRefused
 from service.model.audit.events import Origin
 from service.model.authentication.principals import Principal
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from api.sql_protocols.failures import Failure, failure_of, recorded_failure
-from service.errors import QueryNotFound, ResultExpired, ResultTooLarge
+from service.errors.query_errors import QueryNotFound, ResultExpired, ResultTooLarge
 from service.gateway import Gateway
 from service.model.query.progress import QueryProgress
 from service.model.query.query import QueryState
 from service.model.query.results import Manifest
-from service.query.lifecycle.query_status import QueryStatus
+from service.query.registry.query_status import QueryStatus
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,7 +8,8 @@ from uuid import UUID
 from api.bootstrap.settings import Settings
 from api.sql_protocols.audited_calls import AuditedCalls
 from api.sql_protocols.login import ProtocolCaller
-from service.errors import SessionNotFound, SqlInvalid
+from service.errors.session_errors import SessionNotFound
+from service.errors.statement_errors import SqlInvalid
 from service.gateway import Gateway
 from service.model.audit.events import Action
 from service.model.sessions.changes import PutSettings, UseSchema

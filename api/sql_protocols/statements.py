@@ -16,14 +16,15 @@ from api.sql_protocols.login import ProtocolCaller
 from api.sql_protocols.running_statement import POLL_S, RunningStatement
 from service.audit.statements import ShownStatement, statement_details
 from service.audited import note
-from service.errors import GatewayError, QueryCanceled, QueryTimedOut
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryCanceled, QueryTimedOut
 from service.gateway import Gateway
 from service.model.audit.events import Action
 from service.model.query.description import Description
 from service.model.query.query import Parameters, QueryRequest
 from service.model.query.results import ResultFormat
 from service.model.sessions.sessions import SessionUse
-from service.ports import Clock
+from service.ports.clock import Clock
 from service.query.explaining.planning_service import Planning
 
 

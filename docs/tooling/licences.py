@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from types import MappingProxyType
 
-from api.bootstrap.settings.spark import EngineSettings
+from api.bootstrap.settings.engine.spark import EngineSettings
 from spark_session.jars.kafka_jars import KAFKA_JARS
 from spark_session.jars.object_store_jars import PINNED_BUNDLES
 

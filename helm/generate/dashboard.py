@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from helm.generate.dashboard_rows import ROWS, Panel
+from helm.generate.dashboard_rows import ROWS
+from helm.generate.panels import Panel
 
 DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 WIDTH, HEIGHT = 12, 8

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.audit_ports import NO_TRAIL, AuditLog, AuditTrail
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.audit.events import AuditEntry, AuditSelection
+from service.ports.stores.audit_log import NO_TRAIL, AuditLog, AuditTrail
 
 
 @dataclass(frozen=True, slots=True)

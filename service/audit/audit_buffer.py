@@ -12,11 +12,12 @@ from threading import Condition
 import structlog
 
 from service.audit.event_lines import event_text
-from service.audit_ports import AuditLog, TakeEvents
-from service.errors import AuditLogFull, MetricsStoreDown
+from service.errors.policy_errors import AuditLogFull
+from service.errors.unavailable import MetricsStoreDown
 from service.model.audit.events import AuditEvent, AuditUse, Details, WhenFull
 from service.periodic_worker import PeriodicWorker
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.audit_log import AuditLog, TakeEvents
 
 BATCH = 500
 BATCH_BYTES = 4 << 20

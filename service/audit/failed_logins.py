@@ -9,7 +9,7 @@ from threading import Lock
 from uuid import uuid4
 
 from service.model.audit.events import Action, AuditEvent, Origin, Outcome
-from service.ports import Clock
+from service.ports.clock import Clock
 
 WINDOW_MS = 60_000
 MAX_SUMS = 1_000

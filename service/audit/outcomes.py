@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.errors import CallerError
+from service.errors.gateway_error import CallerError
 from service.model.audit.events import Outcome
 
 

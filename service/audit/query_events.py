@@ -11,14 +11,14 @@ import structlog
 from service.audit.applied_policies import applied_policies
 from service.audit.outcomes import outcome_of
 from service.audit.statements import ShownStatement, statement_details
-from service.audit_ports import AuditTrail
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.audit.bounded_names import with_names, with_policies
 from service.model.audit.events import Action, AuditEvent, Details, Origin, Outcome
 from service.model.policies.decisions import Access
 from service.model.query.explanation import Explanation
 from service.model.query.query import QueryRecord, QueryState
-from service.ports import Journal, QueryStore
+from service.ports.stores.audit_log import AuditTrail
+from service.ports.stores.query_store import Journal, QueryStore
 
 _log = structlog.get_logger(__name__)
 

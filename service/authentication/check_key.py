@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from datetime import datetime
 
-from service.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked
+from service.errors.credential_errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked
 from service.model.authentication.api_keys import ApiKey, SentKey, hash_of
 
 _NO_HASH = bytes(32)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from service.authentication.known_keys import KeyTimes
-from service.authentication_ports import PrincipalKeys
 from service.bounded_lru import BoundedLru
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.authentication.api_keys import ApiKey
 from service.model.authentication.principals import Principal, PrincipalKind
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.api_key_store import PrincipalKeys
 
 MAX_PRINCIPALS = 10_000
 _KEYS_BYTES = 16 << 20

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from service.ports import Clock
+from service.ports.clock import Clock
 
 WINDOW_S = 60.0
 MAX_COUNTED = 20_000

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from service.errors import AuthenticationDown
+from service.errors.credential_errors import AuthenticationDown
 from service.model.authentication.api_keys import ApiKey
-from service.ports import Clock
+from service.ports.clock import Clock
 
 MAX_KEYS = 10_000
 ASKED_TOGETHER = 1_000

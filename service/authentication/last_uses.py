@@ -8,7 +8,7 @@ from datetime import datetime
 
 import structlog
 
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.periodic_worker import PeriodicWorker
 
 WRITTEN_EVERY_S = 30.0

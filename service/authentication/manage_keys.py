@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 import structlog
 
 from service.authentication.last_uses import LastUses
-from service.authentication_ports import ApiKeyStore
-from service.errors import ApiKeyNotFound
+from service.errors.credential_errors import ApiKeyNotFound
 from service.model.authentication.api_keys import ApiKey, MadeKey, made_key
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.api_key_store import ApiKeyStore
 
 _log = structlog.get_logger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from service.model.authentication.access_tokens import SigningKey
-from service.ports import Clock
+from service.ports.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)

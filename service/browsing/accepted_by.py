@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.tables.contents import AcceptedBy, AcceptedColumn
 from service.model.tables.tables import TableFacts, TableSource
-from service.ports import ProbeValues
+from service.ports.filters.filter_keys import ProbeValues
 from service.pruning.scan_layout.accepted_columns import accepted_columns, ambiguous_columns
 
 MAX_COLUMNS = 200

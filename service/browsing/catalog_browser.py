@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from service.browsing.accepted_by import accepted_by
-from service.errors import CatalogDown, SqlInvalid
+from service.errors.statement_errors import SqlInvalid
+from service.errors.unavailable import CatalogDown
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, SchemaSight
 from service.model.tables.contents import (
@@ -21,7 +22,9 @@ from service.model.tables.contents import (
 from service.model.tables.tables import TableAt, TableColumn, TableFacts, TableListing, TableName
 from service.policies.require import may
 from service.policies.shown_counts import shows_counts
-from service.ports import CatalogContents, Catalogs, Clock, ProbeValues, Views
+from service.ports.clock import Clock
+from service.ports.filters.filter_keys import ProbeValues
+from service.ports.tables.catalogs import CatalogContents, Catalogs, Views
 
 _VIEWS_WITHIN_MS = 10_000
 _VIEW_COLUMNS_WITHIN_MS = 2_000

@@ -8,15 +8,16 @@ from dataclasses import replace
 from uuid import uuid4
 
 from service import audited
-from service.audit_ports import AuditTrail
 from service.audited import AuditedRequest
-from service.errors import CallerError, GatewayError
+from service.errors.gateway_error import CallerError, GatewayError
 from service.ingest.write_schema.cached_write_schemas import cached_written_fields
 from service.model.audit.bounded_names import with_names
 from service.model.audit.events import Action, AuditEvent, Details, Origin, Outcome
-from service.model.ingest.ingest import IngestRecord, IngestRequest
+from service.model.ingest.ingest import IngestRecord
+from service.model.ingest.ingest_request import IngestRequest
 from service.model.ingest.writing import Destination
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.audit_log import AuditTrail
 
 STREAM = "stream"
 """The kind of origin of an ingest that a stream makes, and not a request."""

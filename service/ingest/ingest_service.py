@@ -11,18 +11,23 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from service.errors import GatewayError, IngestNotFound, RecordsInvalid, ShuttingDown, TooManyIngests
+from service.errors.gateway_error import GatewayError
+from service.errors.ingest_errors import IngestNotFound, RecordsInvalid, TooManyIngests
+from service.errors.unavailable import ShuttingDown
 from service.ingest.audited_ingest import audited_ingest, note_accepted
 from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters.rejected_counts import with_rejected_counts
 from service.ingest.run_ingest import IngestPorts, destinations_of, run_ingest
 from service.ingest.traced_ingest import reported
-from service.ingest_ports import IngestHistory, Spool, never
-from service.model.ingest.ingest import IngestRecord, IngestRequest
+from service.model.ingest.ingest import IngestRecord
 from service.model.ingest.ingest_history import IngestListing, IngestSummary
+from service.model.ingest.ingest_request import IngestRequest
 from service.model.policies.decisions import Access
 from service.model.tables.dead_letter_names import SUFFIX
 from service.model.tables.schemas import TableSchema
+from service.ports.stores.ingest_log import IngestHistory
+from service.ports.tables.data_files import Spool
+from service.ports.tables.sources import never
 from service.tracing import step
 
 ReadSchema = Callable[[Mapping[str, Any]], TableSchema]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.streams.plan import ReadTarget
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 from service.model.ingest.writing import Destination, WriteTarget
 
 

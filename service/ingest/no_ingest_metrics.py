@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.model.ingest.ingest import IngestBacklog, IngestRecord
+from service.model.ingest.commit_rounds import IngestBacklog
+from service.model.ingest.ingest import IngestRecord
 from service.model.ingest.writing import Committable
 
 

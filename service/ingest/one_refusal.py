@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.faults import Fault
-from service.model.ingest.ingest import WriteFault
+from service.model.ingest.ingest_request import WriteFault
 
 
 class OneRefusal:
@@ -19,7 +19,7 @@ class OneRefusal:
     ...         raise IngestInvalid(detail, violations)
     >>> refusal.check()
     Traceback (most recent call last):
-    service.errors.IngestInvalid: no upserts
+    service.errors.ingest_errors.IngestInvalid: no upserts
     """
 
     def __init__(self) -> None:

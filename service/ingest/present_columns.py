@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from io import BytesIO
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.json.ndjson_names import ndjson_names
 from service.ingest.decoding.present_names import present_names
 from service.ingest.decoding.streams.note_names import note_names
@@ -13,11 +13,11 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.sought import opened_records
 from service.ingest.distributed.large_parts import LargeInputs
 from service.ingest.distributed.names_in_source import names_in_source
-from service.ingest_ports import Spools
-from service.model.ingest.ingest import IngestRequest, Route, StreamedRecords
+from service.model.ingest.ingest_request import IngestRequest, Route, StreamedRecords
 from service.model.ingest.json_records import JsonRecords
 from service.model.ingest.sources import SourceFile, SourceRecords
 from service.model.ingest.writing import TableKey, WritableTable
+from service.ports.tables.data_files import Spools
 
 
 class PresentColumns:

@@ -13,10 +13,11 @@ from service.ingest.decoding.streams.rows import FIRST, BadRow, Position, Rows, 
 from service.ingest.decoding.streams.sought import opened_records
 from service.ingest.decoding.values.exact_json import json_text
 from service.ingest.decoding.values.record_rows import BATCH_ROWS, RecordRows
-from service.ingest_ports import Spools
-from service.model.ingest.ingest import BadRecord, IngestRequest, StreamedRecords
+from service.model.ingest.ingest import BadRecord
+from service.model.ingest.ingest_request import IngestRequest, StreamedRecords
 from service.model.ingest.json_records import JsonRecords
 from service.model.ingest.record_formats import RecordFormat
+from service.ports.tables.data_files import Spools
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from service.errors import RecordsInvalid
+from service.errors.ingest_errors import RecordsInvalid
 from service.faults import Faulty
-from service.model.ingest.ingest import BadRecord, Write
+from service.model.ingest.ingest import BadRecord
+from service.model.ingest.ingest_request import Write
 
 _ADVICE = 'A required column becomes optional only with "dropRequired": true beside "evolve".'
 

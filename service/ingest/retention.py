@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import structlog
 
-from service.ingest_ports import IngestHistory
 from service.periodic_worker import PeriodicWorker
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.ingest_log import IngestHistory
 
 AT_ONCE = 1_000
 EVERY_S = 3_600.0

@@ -9,8 +9,8 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 from uuid import UUID, uuid4
 
-from service.audit_ports import NO_TRAIL, AuditTrail
-from service.errors import GatewayError, IngestInvalid, WriteNotAllowed
+from service.errors.gateway_error import GatewayError
+from service.errors.ingest_errors import IngestInvalid, WriteNotAllowed
 from service.idempotency import same_request, sent_before
 from service.ingest.audited_ingest import note_destinations
 from service.ingest.dead_letters.accepted_rows import AcceptedRows
@@ -32,33 +32,22 @@ from service.ingest.schema_changes.match_tables import match_tables
 from service.ingest.write_rights import check_write_rights
 from service.ingest.write_schema.cached_write_schemas import cached_written_fields
 from service.ingest.write_schema.resolve_targets import resolve_targets
-from service.ingest_ports import (
-    DataFiles,
-    DeadLetterTables,
-    IngestLog,
-    IngestMetrics,
-    Spools,
-    TableChanges,
-    WritableTables,
-    never,
-)
-from service.lineage_ports import Lineage, NoLineage
-from service.model.ingest.ingest import (
-    IngestCommit,
-    IngestRecord,
-    IngestRequest,
-    OnError,
-    Rejected,
-    Write,
-    written_target,
-)
+from service.model.ingest.ingest import IngestCommit, IngestRecord, OnError, Rejected, written_target
+from service.model.ingest.ingest_request import IngestRequest, Write
 from service.model.ingest.json_records import JsonRecords
 from service.model.ingest.sources import SourceFile
 from service.model.ingest.validation_schema import ValidatedSchemas
 from service.model.ingest.writing import LONGEST_WRITE, Destination, TableKey, WritableTable, WriteResult
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.schema_changes import TableEvolution
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.audit_log import NO_TRAIL, AuditTrail
+from service.ports.stores.ingest_log import IngestLog
+from service.ports.tables.data_files import DataFiles, Spools
+from service.ports.tables.sources import never
+from service.ports.tables.table_changes import DeadLetterTables, TableChanges, WritableTables
+from service.ports.telemetry.ingest_metrics import IngestMetrics
+from service.ports.telemetry.lineage import Lineage, NoLineage
 from service.tracing import current, step
 
 # The time left before files may count as orphans: for the log, and for differences between clocks.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from service.errors import TableAccessDenied
-from service.model.ingest.ingest import OnError, Write
+from service.errors.policy_errors import TableAccessDenied
+from service.model.ingest.ingest import OnError
+from service.model.ingest.ingest_request import Write
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Refused
 from service.model.tables.dead_letter_names import dead_letter_name

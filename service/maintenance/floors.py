@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from service.errors import MaintenanceBelowFloor
+from service.errors.maintenance_errors import MaintenanceBelowFloor
 from service.faults import Fault
 from service.model.operations.maintenance import MaintenanceBounds, MaintenanceOperation, MaintenanceRequest
 

@@ -11,13 +11,10 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from service.errors import (
-    MaintenanceNotFound,
-    MaintenanceRunning,
-    PartDown,
-    ShuttingDown,
-    WriteNotAllowed,
-)
+from service.errors.gateway_error import PartDown
+from service.errors.ingest_errors import WriteNotAllowed
+from service.errors.maintenance_errors import MaintenanceNotFound, MaintenanceRunning
+from service.errors.unavailable import ShuttingDown
 from service.maintenance.floors import check_floors
 from service.maintenance.run_maintenance import MaintenancePorts, run_maintenance
 from service.model.ingest.writing import TableKey

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from service.errors import MaintenanceNotSafe
-from service.maintenance_ports import WaitingIngests
+from service.errors.maintenance_errors import MaintenanceNotSafe
 from service.model.ingest.writing import LONGEST_WRITE
 from service.model.tables.tables import TableName
-from service.ports import Catalogs
+from service.ports.tables.catalogs import Catalogs
+from service.ports.tables.table_maintenance import WaitingIngests
 
 
 def check_may_remove_orphans(

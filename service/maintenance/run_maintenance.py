@@ -6,17 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from service.errors import GatewayError, MaintenanceFailed, PartDown
-from service.lineage_ports import Lineage, NoLineage
+from service.errors.gateway_error import GatewayError, PartDown
+from service.errors.maintenance_errors import MaintenanceFailed
 from service.maintenance.may_remove_orphans import check_may_remove_orphans
 from service.maintenance.no_maintenance_metrics import NoMaintenanceMetrics
-from service.maintenance_ports import (
-    MaintenanceLog,
-    MaintenanceMetrics,
-    MaintenanceTurns,
-    TableMaintenance,
-    WaitingIngests,
-)
 from service.model.operations.maintenance import (
     MaintenanceOperation,
     MaintenanceRecord,
@@ -24,7 +17,16 @@ from service.model.operations.maintenance import (
     MaintenanceState,
     OperationResult,
 )
-from service.ports import Catalogs, Clock
+from service.ports.clock import Clock
+from service.ports.tables.catalogs import Catalogs
+from service.ports.tables.table_maintenance import (
+    MaintenanceLog,
+    MaintenanceMetrics,
+    MaintenanceTurns,
+    TableMaintenance,
+    WaitingIngests,
+)
+from service.ports.telemetry.lineage import Lineage, NoLineage
 
 ATTEMPTS = 3
 

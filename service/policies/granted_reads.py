@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from service.errors import TableAccessDenied, ViewChanged
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.table_errors import ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Allowed
 from service.model.policies.read_plan import Parts, Path, ReadPlan, ReadTable, ReadView, lower, name_of

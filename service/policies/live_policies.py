@@ -9,7 +9,8 @@ from functools import partial
 
 import structlog
 
-from service.errors import MetricsStoreDown, PoliciesDown
+from service.errors.policy_errors import PoliciesDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.operations.health import PartHealth, PartState
 from service.model.policies.actions import Action
@@ -21,8 +22,8 @@ from service.periodic_worker import PeriodicWorker
 from service.policies.anonymous_access import ANONYMOUS_ACCESS
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.policies.decided_access import DecidedAccess
-from service.policy_ports import PolicyStore
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.policy_store import PolicyStore
 
 PART = "policies"
 CLOSED_WITHIN_S = 5.0
@@ -84,7 +85,7 @@ class LivePolicies:
         return decided
 
     def access_of(self, principal: Principal) -> Access:
-        """See `service.policy_ports.Policies`: its decisions are of one version, counted, and noted."""
+        """See `Policies`: its decisions are of one version, counted, and noted."""
         return DecidedAccess(self._access(principal), partial(self._access, principal))
 
     def _access(self, principal: Principal) -> CountedAccess:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from service.errors import CatalogDown, PoliciesChanged, PoliciesInvalid, TableNotFound
+from service.errors.policy_errors import PoliciesChanged, PoliciesInvalid
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.faults import Fault
 from service.model.policies.actions import Action
 from service.model.policies.changes import PolicyChange, PolicyDifference, difference
@@ -20,7 +22,7 @@ from service.model.tables.tables import TableListing, TableName
 from service.policies.compiled_policies import CompiledPolicies
 from service.policies.live_policies import LivePolicies
 from service.policies.pinned_views import pinned_views
-from service.policy_ports import PolicyChecker, PolicyStore
+from service.ports.stores.policy_store import PolicyChecker, PolicyStore
 
 MAX_WARNINGS = 100
 _log = structlog.get_logger(__name__)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from service.errors import CallerError, GatewayError, PoliciesInvalid
+from service.errors.gateway_error import CallerError, GatewayError
+from service.errors.policy_errors import PoliciesInvalid
 from service.faults import Fault
 from service.model.policies.policies import AnyPolicy, DefinerView, PolicySet
 from service.model.tables.tables import TableName
-from service.policy_ports import PolicyChecker
+from service.ports.stores.policy_store import PolicyChecker
 
 _NO_VIEW = "There is no view of this name."
 _NOT_READ = "Write its `definition`: without checks, the view is not read."

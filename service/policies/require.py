@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.errors import TableAccessDenied
+from service.errors.policy_errors import TableAccessDenied
 from service.model.policies.actions import Action
 from service.model.policies.decisions import FULL_ACCESS, Access, Allowed
 from service.model.tables.tables import TableName

@@ -14,7 +14,7 @@ from itertools import chain
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, build_scope
 
-from service.model.filters.filtering import JoinType
+from service.model.filters.dynamic_filter import JoinType
 from service.model.filters.joins import JoinGraph
 from service.pruning.candidates.has_joining_subqueries import has_joining_subqueries
 from service.pruning.candidates.rules import RULES

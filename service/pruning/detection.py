@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from service.model.filters.filtering import DynamicFilter, FilterRecord
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.filter_record import FilterRecord
 from service.model.query.query import Parameters
 from service.model.tables.sql import ParsedQuery
 from service.model.tables.tables import TableAt, TableFacts, TableName

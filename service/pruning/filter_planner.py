@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from service.model.filters.filtering import DynamicFilter, KeyDependency, KeySpan, Probe, Reason
+from service.model.filters.dynamic_filter import DynamicFilter, KeyDependency, KeySpan, Probe
+from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate, JoinGraph
 from service.model.tables.tables import TableFacts
 from service.pruning.build_side.affordable_build import affordable_build

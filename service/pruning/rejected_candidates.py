@@ -7,16 +7,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from service.model.filters.filtering import (
-    Build,
-    FilterForm,
-    FilterRecord,
-    FilterSource,
-    JoinType,
-    Probe,
-    Reason,
-)
+from service.model.filters.dynamic_filter import Build, JoinType, Probe
+from service.model.filters.filter_record import FilterRecord, Reason
 from service.model.filters.joins import Candidate
+from service.model.filters.key_set import FilterForm, FilterSource
 from service.model.tables.sql import ReferenceLabel
 from service.pruning.join_graph.unfiltered_references import FactsOf, reference_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service.model.filters.filtering import Build
+from service.model.filters.dynamic_filter import Build
 from service.model.filters.relations import RelationQuery
 from service.pruning.detection import FilterAssignment
 from service.pruning.rewrites.local_relations import RelationAssignment

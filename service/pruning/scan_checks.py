@@ -9,7 +9,8 @@ from functools import cached_property
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.filtering import Probe, Reason
+from service.model.filters.dynamic_filter import Probe
+from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate
 from service.model.tables.tables import TableFacts, TableName, TableSource
 from service.pruning.candidates.key_plan import key_plan

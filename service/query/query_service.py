@@ -15,14 +15,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from service import audited
-from service.errors import (
-    ChunkNotFound,
-    MetricsStoreDown,
-    QueryCanceled,
-    QueryNotFound,
-    ResultExpired,
-    ShuttingDown,
-)
+from service.errors.query_errors import ChunkNotFound, QueryCanceled, QueryNotFound, ResultExpired
+from service.errors.unavailable import MetricsStoreDown, ShuttingDown
 from service.idempotency import sent_before
 from service.model.operations.health import PartHealth
 from service.model.operations.resource_groups import GroupUse
@@ -34,24 +28,25 @@ from service.model.query.history import PruningSummary, QueryListing, QuerySumma
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Chunk, Manifest, ResultFormat
 from service.model.tables.tables import TableName
-from service.ports import QueryHistory, QueryStore, SharedQueries
+from service.ports.stores.query_store import QueryHistory, QueryStore
+from service.ports.stores.replicas import SharedQueries
+from service.ports.stores.result_files import ArrowFile
+from service.query.execution.run_query import QueryPorts
 from service.query.explaining.describe_query import describe_query
 from service.query.explaining.explain import explain
 from service.query.explaining.plan_query import only_planned, plan_query
 from service.query.explaining.planning_service import Planning, PlanningService
-from service.query.lifecycle.admission_rules import AdmissionRules, default_rules, slots_for
-from service.query.lifecycle.known_requests import KnownRequests
-from service.query.lifecycle.listing import list_queries
-from service.query.lifecycle.open_queries import open_queries
-from service.query.lifecycle.presence import Presence, PresenceBounds
-from service.query.lifecycle.progress_of import progress_of
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.query_registry import QueryRegistry, no_place
-from service.query.lifecycle.query_status import QueryStatus
-from service.query.lifecycle.readable_results import is_still_readable
-from service.query.lifecycle.run_query import QueryPorts
-from service.query.lifecycle.workers import QueryWorkers
-from service.result_ports import ArrowFile
+from service.query.registry.known_requests import KnownRequests
+from service.query.registry.listing import list_queries
+from service.query.registry.open_queries import open_queries
+from service.query.registry.presence import Presence, PresenceBounds
+from service.query.registry.progress_of import progress_of
+from service.query.registry.query_handle import QueryHandle
+from service.query.registry.query_registry import QueryRegistry, no_place
+from service.query.registry.query_status import QueryStatus
+from service.query.registry.readable_results import is_still_readable
+from service.query.workers.admission_rules import AdmissionRules, default_rules, slots_for
+from service.query.workers.query_workers import QueryWorkers
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from service.errors import SessionTooLarge, SessionViewNotFound, SqlInvalid
+from service.errors.session_errors import SessionTooLarge, SessionViewNotFound
+from service.errors.statement_errors import SqlInvalid
 from service.model.sessions.changes import (
     DropView,
     PutSettings,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from zoneinfo import available_timezones
 
-from service.errors import SessionSettingRefused
+from service.errors.session_errors import SessionSettingRefused
 
 TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
@@ -89,7 +89,7 @@ def setting_value(name: str, value: str) -> str:
     'false'
     >>> setting_value("spark.sql.caseSensitive", "true")
     Traceback (most recent call last):
-    service.errors.SessionSettingRefused: spark.sql.caseSensitive stays false in every session.
+    service.errors.session_errors.SessionSettingRefused: spark.sql.caseSensitive stays false in every session.
 
     Raises:
         SessionSettingRefused: the setting does not take it.

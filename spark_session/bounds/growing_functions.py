@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil, log, log2
 from types import MappingProxyType
 
-from service.errors import QueryTooLarge
+from service.errors.statement_errors import QueryTooLarge
 from spark_session.bounds.arithmetic import as_number
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.bounds.sized import UNKNOWN, Sized, number

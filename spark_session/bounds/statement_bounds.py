@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from service.errors import QueryTooLarge
+from service.errors.statement_errors import QueryTooLarge
 from service.model.query.query import Parameter, Parameters
 from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.bounds.read_option_values import allow_option_values

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from math import log2
 from typing import Any
 
-from service.errors import QueryTooLarge
+from service.errors.statement_errors import QueryTooLarge
 from spark_session.bounds.arithmetic import arithmetic
 from spark_session.bounds.growing_functions import RULES
 from spark_session.bounds.named_arguments import in_order

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from spark_session.engine.in_session import bind_views, own_settings
 from spark_session.session.parameters import spark_arguments
 from spark_session.session.warm_session import WarmSession

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException, PySparkException
 
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.tables.contents import SchemaEntry
 from service.model.tables.tables import TableName
 from spark_session.java.jvm import UNREACHABLE
@@ -19,19 +19,19 @@ MAX_ENTRIES = 100_000
 
 
 class SparkContents:
-    """Implements `service.ports.CatalogContents`; `session` returns the current session, if there is one."""
+    """Implements `CatalogContents`; `session` returns the current session, if there is one."""
 
     def __init__(self, session: Callable[[], WarmSession | None]) -> None:
         self._session = session
 
     def schemas(self, catalog: str) -> Sequence[SchemaEntry]:
-        """See `service.ports.CatalogContents`."""
+        """See `service.ports.tables.catalogs.CatalogContents`."""
         with self._asked(catalog) as contents:
             found = contents.schemas(catalog, MAX_ENTRIES)
         return [SchemaEntry(catalog, ".".join(levels), comment) for levels, comment in found]
 
     def views(self, catalog: str, schema: str) -> Sequence[TableName]:
-        """See `service.ports.CatalogContents`."""
+        """See `service.ports.tables.catalogs.CatalogContents`."""
         with self._asked(catalog) as contents:
             try:
                 names = contents.views(catalog, schema, MAX_ENTRIES)

@@ -8,10 +8,10 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from service.errors import ParameterUnused
+from service.errors.statement_errors import ParameterUnused
 from service.model.query.description import Description, ParameterType, type_of_value
 from service.model.query.query import Parameter, Parameters
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import child_of
 from spark_session.engine.metadata.explained import PLAN

@@ -11,12 +11,8 @@ from uuid import UUID, uuid4
 import pyarrow as pa
 import structlog
 
-from service.errors import (
-    EngineLost,
-    EngineNotReady,
-    QueryCanceled,
-    QueryEnded,
-)
+from service.errors.query_errors import QueryCanceled, QueryEnded
+from service.errors.unavailable import EngineLost, EngineNotReady
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.operations.engine_signs import EngineLoss, EngineSigns
 from service.model.operations.health import PartHealth, PartState
@@ -26,7 +22,7 @@ from service.model.query.description import Description
 from service.model.query.progress import EngineProgress
 from service.model.query.query import Parameters
 from service.model.query.reuse import QueryFacts
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from service.tracing import step
 from spark_session.engine.described import described
 from spark_session.engine.engine_terms import in_engine_terms
@@ -48,7 +44,7 @@ LONGEST_RETRY_S = 15.0
 
 
 class SparkEngine:
-    """Implements `service.ports.Engine`. One thread replaces the session when necessary."""
+    """Implements `Engine`. One thread replaces the session when necessary."""
 
     def __init__(
         self, settings: SparkSettings, bounds: EngineBounds | None = None, ready_timeout_s: float = 60.0
@@ -89,7 +85,7 @@ class SparkEngine:
         return 1 if session is None else max(int(session.context.defaultParallelism), 1)
 
     def run(self, statement: Statement) -> EngineResult:
-        """See `service.ports.Engine`."""
+        """See `service.ports.engine.query_engine.Engine`."""
         with self._session_for(statement) as session, step("sluice.engine.run") as span:
             attempt = Attempt()
             try:
@@ -106,7 +102,7 @@ class SparkEngine:
         return result
 
     def explain(self, statement: Statement) -> EngineResult:
-        """See `service.ports.Engine`."""
+        """See `service.ports.engine.query_engine.Engine`."""
         with (
             self._session_for(statement) as session,
             step("sluice.engine.plan"),
@@ -115,7 +111,7 @@ class SparkEngine:
             return explain(session, statement)
 
     def facts_of(self, statement: Statement) -> QueryFacts:
-        """See `service.reuse_ports.FactReader`."""
+        """See `service.ports.stores.reusable_results.FactReader`."""
         with (
             self._session_for(statement) as session,
             step("sluice.engine.plan"),
@@ -124,7 +120,7 @@ class SparkEngine:
             return reuse_facts(session, statement)
 
     def describe(self, statement: Statement) -> Description:
-        """See `service.ports.Describer`."""
+        """See `service.ports.engine.query_engine.Describer`."""
         with (
             self._session_for(statement) as session,
             step("sluice.engine.describe"),
@@ -177,36 +173,36 @@ class SparkEngine:
             return session.relations.put(query, rows, bounds)
 
     def hold(self, fingerprint: str, rows: pa.Table, max_bytes: int) -> bool:
-        """See `service.refresh_ports.HeldRows`."""
+        """See `service.ports.engine.held_rows.HeldRows`."""
         bounds = RelationBounds(max_rows=max(rows.num_rows, 1), max_bytes=max_bytes)
         statement = _held(fingerprint)
         with self._session_for(statement) as session, self._called(session, statement):
             return session.relations.hold(fingerprint, rows, bounds) is not None
 
     def let_go(self, fingerprint: str) -> None:
-        """See `service.refresh_ports.HeldRows`."""
+        """See `service.ports.engine.held_rows.HeldRows`."""
         session = self._session
         if session is not None:
             session.relations.let_go(fingerprint)
 
     def taken(self) -> Mapping[UUID, int]:
-        """See `service.ports.CpuTimes`."""
+        """See `service.ports.engine.query_engine.CpuTimes`."""
         session = self.session
         return {} if session is None or session.cpu_times is None else session.cpu_times.taken()
 
     def cancel(self, query_id: UUID) -> None:
-        """See `service.ports.Engine`."""
+        """See `service.ports.engine.query_engine.Engine`."""
         watch = self._watch
         if watch is not None:
             watch.cancel(query_id)
 
     def progress(self, query_id: UUID) -> EngineProgress | None:
-        """See `service.progress_ports.RunningQueries`."""
+        """See `service.ports.engine.running_queries.RunningQueries`."""
         watch = self._watch
         return None if watch is None else watch.progress.latest(query_id)
 
     def health(self) -> PartHealth:
-        """See `service.ports.Engine`."""
+        """See `service.ports.engine.query_engine.Engine`."""
         watch = self._watch
         lost_count, down_s = sum(self._losses.values()), time.monotonic() - self._last_up_s
         if watch is None or watch.is_gone:
@@ -238,7 +234,7 @@ class SparkEngine:
         return {} if session is None else session.catalogs.faults()
 
     def close(self) -> None:
-        """See `service.ports.Engine`."""
+        """See `service.ports.engine.query_engine.Engine`."""
         self._closing.set()
         session = self._session
         self._become(None)

@@ -16,22 +16,22 @@ PUT_WITHIN_S = 5.0
 
 
 class EngineRelations:
-    """Implements `service.ports.Relations`. The relations of a lost JVM are lost with it."""
+    """Implements `service.ports.engine.relations.Relations`. The relations of a lost JVM are lost with it."""
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
 
     def cached(self, fingerprint: str) -> CachedRelation | None:
-        """See `service.ports.Relations`."""
+        """See `service.ports.engine.relations.Relations`."""
         session = self._engine.session
         return None if session is None else session.relations.cached(fingerprint)
 
     def fetch(
         self, query: RelationQuery, parameters: Parameters, bounds: RelationBounds, access: Access
     ) -> CachedRelation | None:
-        """See `service.ports.Relations`."""
+        """See `service.ports.engine.relations.Relations`."""
         return self._engine.fetch(query, parameters, bounds, access, FETCH_WITHIN_S)
 
     def put(self, query: RelationQuery, rows: pa.Table, bounds: RelationBounds) -> CachedRelation | None:
-        """See `service.ports.Relations`."""
+        """See `service.ports.engine.relations.Relations`."""
         return self._engine.put(query, rows, bounds, PUT_WITHIN_S)

@@ -9,7 +9,9 @@ import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
-from service.errors import EngineLost, GatewayError, QueryCanceled, QueryFailed
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryCanceled, QueryFailed
+from service.errors.unavailable import EngineLost
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.warm_session import WarmSession
 from spark_session.spark_errors import in_gateway_terms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import child_of
 from spark_session.engine.run_statement import milliseconds, shown_plan

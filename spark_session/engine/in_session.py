@@ -9,9 +9,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from service.errors import StatementNotAllowed
+from service.errors.statement_errors import StatementNotAllowed
 from service.model.sessions.sessions import SessionView
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from service.session_values.session_settings import changed_settings
 from spark_session.session.warm_session import WarmSession
 from spark_session.table_sql_name import quoted

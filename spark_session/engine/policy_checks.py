@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 from pyspark.sql.types import BooleanType, DataType
 
-from service.errors import EngineNotReady
+from service.errors.unavailable import EngineNotReady
 from service.model.policies.checks import CheckedPolicy, PolicyProblem
 from service.model.policies.policies import RowFilter
 from service.model.tables.tables import TableName
@@ -58,7 +58,7 @@ class _Table:
 
 
 class SparkPolicyChecker:
-    """Implements `service.policy_ports.PolicyChecker`; `session` returns the current session, or None.
+    """Implements `PolicyChecker`; `session` returns the current session, or None.
 
     `functions` are the names, in lower case, of the functions that policies may call.
     """
@@ -68,7 +68,7 @@ class SparkPolicyChecker:
         self._functions = functions
 
     def check(self, table: TableName, policies: Sequence[CheckedPolicy]) -> Sequence[PolicyProblem]:
-        """See `service.policy_ports.PolicyChecker`."""
+        """See `service.ports.stores.policy_store.PolicyChecker`."""
         session = self._session()
         if session is None:
             raise EngineNotReady("Row filters and masks cannot be checked: there is no engine now.")
@@ -81,7 +81,7 @@ class SparkPolicyChecker:
             return [PolicyProblem(policy, fault, table) for policy, fault in found if fault is not None]
 
     def definition(self, view: TableName) -> str | None:
-        """See `service.policy_ports.PolicyChecker`."""
+        """See `service.ports.stores.policy_store.PolicyChecker`."""
         session = self._session()
         if session is None:
             raise EngineNotReady("Views cannot be read: there is no engine now.")

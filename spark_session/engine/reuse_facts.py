@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from service.model.policies.read_plan import ReadPlan
 from service.model.query.reuse import QueryFacts, Reusability
 from service.model.tables.tables import TableName
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.parameters import spark_arguments
@@ -52,7 +52,7 @@ def _planned(session: WarmSession, child: SparkSession, statement: Statement) ->
 
 
 class SparkViewStates:
-    """Implements `service.reuse_ports.ViewStates`; `session` returns the current session, if there is one."""
+    """Implements `ViewStates`; `session` returns the current session, if there is one."""
 
     def __init__(self, session: Callable[[], WarmSession | None]) -> None:
         self._session = session

@@ -8,7 +8,8 @@ import structlog
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
-from service.errors import CatalogDown, CommittableUnreadable, EngineLost, EngineNotReady
+from service.errors.ingest_errors import CommittableUnreadable
+from service.errors.unavailable import CatalogDown, EngineLost, EngineNotReady
 from service.model.ingest.writing import RowDelta
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.warm_session import WarmSession
@@ -19,13 +20,13 @@ _NOT_THERE = "NoSuchTableException"
 
 
 class SparkRowDeltas:
-    """Implements `service.ingest_ports.RowDeltas`; `session` returns the current session, if there is one."""
+    """Implements `RowDeltas`; `session` returns the current session, if there is one."""
 
     def __init__(self, session: Callable[[], WarmSession | None]) -> None:
         self._session = session
 
     def prepare(self, delta: RowDelta) -> str | None:
-        """See `service.ingest_ports.RowDeltas`."""
+        """See `service.ports.tables.table_changes.RowDeltas`."""
         session = self._session()
         if session is None:
             raise EngineNotReady

@@ -12,10 +12,11 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from service.errors import QueryCanceled, QueryEnded, QueryFailed, SessionRequired
+from service.errors.query_errors import QueryCanceled, QueryEnded, QueryFailed
+from service.errors.session_errors import SessionRequired
 from service.model.query.query import EngineRun
 from service.model.query.written_rows import WrittenRows
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import child_of
 from spark_session.engine.metadata.answer import answer

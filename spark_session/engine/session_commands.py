@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from service.errors import SqlInvalid, StatementNotAllowed
+from service.errors.statement_errors import SqlInvalid, StatementNotAllowed
 from service.model.sessions.changes import (
     DropView,
     PutSettings,
@@ -21,7 +21,7 @@ from service.model.sessions.changes import (
     UseSchema,
 )
 from service.model.sessions.sessions import SessionValues, SessionView
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from service.session_values.session_settings import OFFERED, setting_name, setting_value
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import schema_text

@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 
 from pyspark.errors import PySparkException
 
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.tables.tables import PartitionField, TableColumn, TableFacts, TableName, TableSource
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.results.session_table_reader import SessionTableReader
@@ -30,7 +30,7 @@ _TYPES: Mapping[str, str] = {
 
 
 class SparkSessionTables:
-    """Implements `service.ports.SessionTables`; `session` returns the current session, if there is one.
+    """Implements `SessionTables`; `session` returns the current session, if there is one.
 
     After each new listing of a table, `on_listed` gets the values of its partitions in each column, as text,
     or None for NULL. It gets no column if there are more than `max_partitions`.
@@ -47,18 +47,18 @@ class SparkSessionTables:
         self._max_partitions = max_partitions
 
     def check(self) -> None:
-        """See `service.ports.SessionTables`."""
+        """See `service.ports.tables.catalogs.SessionTables`."""
         with self._asked() as reader:
             reader.check()
 
     def tables(self) -> Sequence[TableName]:
-        """See `service.ports.SessionTables`."""
+        """See `service.ports.tables.catalogs.SessionTables`."""
         with self._asked() as reader:
             found = json.loads(reader.tables())
         return [TableName(CATALOG, schema, table) for schema, table in found]
 
     def facts(self, name: TableName, max_age_ms: int) -> TableFacts | None:
-        """See `service.ports.SessionTables`."""
+        """See `service.ports.tables.catalogs.SessionTables`."""
         with self._asked() as reader:
             reported = reader.table(name, max_age_ms, self._max_partitions)
         found = json.loads(reported)

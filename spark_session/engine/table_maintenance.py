@@ -11,14 +11,10 @@ import structlog
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import AnalysisException, PySparkException
 
-from service.errors import (
-    CatalogDown,
-    EngineLost,
-    EngineNotReady,
-    GatewayError,
-    MaintenanceFailed,
-    TableNotFound,
-)
+from service.errors.gateway_error import GatewayError
+from service.errors.maintenance_errors import MaintenanceFailed
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown, EngineLost, EngineNotReady
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import CompactionWidth
 from service.model.tables.tables import TableName
@@ -44,7 +40,7 @@ ATTEMPTS = 4
 
 
 class SparkTableMaintenance:
-    """Implements `service.maintenance_ports.TableMaintenance`; `session` returns the current session."""
+    """Implements `TableMaintenance`; `session` returns the current session."""
 
     def __init__(
         self,
@@ -55,7 +51,7 @@ class SparkTableMaintenance:
         self._width = width
 
     def compact(self, key: TableKey) -> Mapping[str, int]:
-        """See `service.maintenance_ports.TableMaintenance`."""
+        """See `service.ports.tables.table_maintenance.TableMaintenance`."""
         # An attempt may have committed part of the work before it gave up.
         before: list[str] = []
 
@@ -82,7 +78,7 @@ class SparkTableMaintenance:
         return self._done(key.table, work)
 
     def expire(self, table: TableName, older_than: datetime, snapshots_kept: int) -> Mapping[str, int]:
-        """See `service.maintenance_ports.TableMaintenance`."""
+        """See `service.ports.tables.table_maintenance.TableMaintenance`."""
 
         def work(_: WarmSession, child: SparkSession) -> dict[str, int]:
             before = _snapshot_count(child, table)
@@ -94,7 +90,7 @@ class SparkTableMaintenance:
         return self._done(table, work)
 
     def remove_orphans(self, table: TableName, older_than: datetime) -> Mapping[str, int]:
-        """See `service.maintenance_ports.TableMaintenance`."""
+        """See `service.ports.tables.table_maintenance.TableMaintenance`."""
 
         def work(warm: WarmSession, child: SparkSession) -> dict[str, int]:
             arguments = {"older_than": _moment(older_than)}

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 
-from service.errors import CallerError, CatalogDown
+from service.errors.gateway_error import CallerError
+from service.errors.unavailable import CatalogDown
 from service.model.tables.tables import TableName
 from service.model.tables.views import View, ViewColumn, ViewReading
 from spark_session.java.jvm import UNREACHABLE
@@ -17,13 +18,13 @@ from spark_session.session.warm_session import WarmSession
 
 
 class SparkViews:
-    """Implements `service.ports.Views`; `session` returns the current session, if there is one."""
+    """Implements `Views`; `session` returns the current session, if there is one."""
 
     def __init__(self, session: Callable[[], WarmSession | None]) -> None:
         self._session = session
 
     def view(self, name: TableName) -> View | None:
-        """See `service.ports.Views`."""
+        """See `service.ports.tables.catalogs.Views`."""
         with self._asked(name.catalog) as reader:
             reported = json.loads(reader.view(name))
         if reported is None:
@@ -37,7 +38,7 @@ class SparkViews:
         )
 
     def is_read_alike(self, reading: ViewReading) -> bool:
-        """See `service.ports.Views`."""
+        """See `service.ports.tables.catalogs.Views`."""
         with self._asked(reading.view.name.catalog) as reader:
             try:
                 found = json.loads(reader.columns_if_alike(reading))

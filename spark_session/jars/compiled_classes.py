@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from spark_session.jars.jars import locked, spark_jars
 from spark_session.jars.java_compiler import COMPILER, OPTIONS, compile_java
 from spark_session.jars.pinned_jars import pinned_jars

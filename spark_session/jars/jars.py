@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 JAVA_VERSIONS = (17, 21)
 RESOLVE_TIMEOUT_S = 900

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from spark_session.jars.jars import check_java
 
 COMPILER = MappingProxyType(

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from spark_session.jars.jars import resolve
 
 

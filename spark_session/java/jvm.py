@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from spark_session.settings.settings import launch_properties
 
 # Nothing answers; the last ones come from PySpark, when another thread made it forget a lost context.

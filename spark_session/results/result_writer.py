@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from service.errors import NoRoomForResult, QueryFailed
+from service.errors.query_errors import NoRoomForResult, QueryFailed
 from service.model.query.written_rows import Batch, Part, WrittenRows
 from spark_session.java.own_classes import java_instance
 from spark_session.results.arrow_rows import arrow_table
@@ -19,7 +19,7 @@ from spark_session.results.result_bounds import cut
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
 
-    from service.ports import Statement
+    from service.ports.engine.query_engine import Statement
 
 NO_ROOM = "NO_ROOM"
 

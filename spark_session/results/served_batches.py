@@ -10,7 +10,7 @@ from pyspark.errors.exceptions.captured import unwrap_spark_exception
 from pyspark.sql.pandas.serializers import ArrowCollectSerializer
 from pyspark.util import _load_from_socket
 
-from service.errors import QueryFailed
+from service.errors.query_errors import QueryFailed
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaObject

@@ -12,7 +12,7 @@ from uuid import UUID
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 
-from service.errors import EngineLost
+from service.errors.unavailable import EngineLost
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.java.own_classes import java_instance
 

@@ -11,7 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from service.errors import StatementNotAllowed, TableAmbiguous
+from service.errors.statement_errors import StatementNotAllowed
+from service.errors.table_errors import TableAmbiguous
 from service.model.query.query import Parameters
 from service.model.tables.reserved_names import RESERVED_PATTERN
 from spark_session.bounds.growing_functions import RULES

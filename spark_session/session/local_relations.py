@@ -14,7 +14,7 @@ import pyarrow as pa
 from cachetools import LRUCache
 from pyspark.sql import SparkSession
 
-from service.errors import QueryFailed
+from service.errors.query_errors import QueryFailed
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.operations.usage import CacheUse
 from service.model.policies.decisions import Access

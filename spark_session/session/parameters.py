@@ -15,7 +15,7 @@ from pyspark import SparkContext
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - everybody's name for it
 
-from service.errors import ParameterInvalid
+from service.errors.statement_errors import ParameterInvalid
 from service.model.calendar import date_text, day_of, moment_of, moment_text
 from service.model.query.query import JsonScalar, Parameter, Parameters
 

@@ -19,7 +19,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from service.errors import QueryFailed, SessionSettingRefused, StatementNotAllowed, ViewChanged
+from service.errors.query_errors import QueryFailed
+from service.errors.session_errors import SessionSettingRefused
+from service.errors.statement_errors import StatementNotAllowed
+from service.errors.table_errors import ViewChanged
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.policies.read_plan import ReadPlan, ReadView, lower, name_of
 from service.model.tables.tables import TableName

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 LINE = (4, 1)
 OLDEST = (4, 1, 4)

@@ -12,7 +12,8 @@ import structlog
 from pyspark import RDD, SparkContext
 from pyspark.errors import PySparkException
 
-from service.errors import EngineLost, EngineNotReady, ExecutorsFailed, PartDown, StorageDown
+from service.errors.gateway_error import PartDown
+from service.errors.unavailable import EngineLost, EngineNotReady, ExecutorsFailed, StorageDown
 from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.python_workers import PYTHON
 from spark_session.session.warm_session import WarmSession
@@ -36,7 +37,7 @@ V = TypeVar("V")
 
 
 class SparkExecutors:
-    """Implements `service.ingest_ports.Executors`; `session` returns the current session, if there is one."""
+    """Implements `Executors`; `session` returns the current session, if there is one."""
 
     def __init__(self, session: Callable[[], WarmSession | None]) -> None:
         self._session = session
@@ -48,7 +49,7 @@ class SparkExecutors:
         return 1 if session is None else max(int(session.context.defaultParallelism), 1)
 
     def map(self, function: Callable[[T], R], items: Sequence[T], tag: str) -> list[R]:
-        """See `service.ingest_ports.Executors`."""
+        """See `service.ports.engine.executors.Executors`."""
         if not items:
             return []
         session = self._session()
@@ -68,7 +69,7 @@ class SparkExecutors:
         part_count: int,
         tag: str,
     ) -> list[R]:
-        """See `service.ingest_ports.Executors`."""
+        """See `service.ports.engine.executors.Executors`."""
         if not items:
             return []
         session = self._session()

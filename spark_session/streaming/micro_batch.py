@@ -11,7 +11,7 @@ from uuid import UUID
 from pyspark import RDD
 from pyspark.sql import DataFrame
 
-from service.errors import ExecutorsFailed
+from service.errors.unavailable import ExecutorsFailed
 from service.model.ingest.micro_batches import Message
 from spark_session.session.warm_session import WarmSession
 from spark_session.streaming.executors import regrouped, spark_errors

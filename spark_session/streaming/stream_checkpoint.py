@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from py4j.java_gateway import JavaObject
 
-from service.errors import StreamFailed
+from service.errors.source_errors import StreamFailed
 from spark_session.session.warm_session import WarmSession
 from spark_session.streaming.executors import spark_errors
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import structlog
 
-from service.errors import GatewayError, StreamFailed, StreamSourceDown
+from service.errors.gateway_error import GatewayError
+from service.errors.source_errors import StreamFailed, StreamSourceDown
 from service.model.ingest.streams import DirectorySource, KafkaSource, StreamSource
 from spark_session.spark_errors import sentence
 

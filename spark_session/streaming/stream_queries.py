@@ -13,18 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
-from service.errors import (
-    EngineLost,
-    EngineNotReady,
-    ExecutorsFailed,
-    GatewayError,
-    StreamFailed,
-    StreamInvalid,
-)
-from service.model.ingest.ingest import WriteFault
+from service.errors.gateway_error import GatewayError
+from service.errors.source_errors import StreamFailed, StreamInvalid
+from service.errors.unavailable import EngineLost, EngineNotReady, ExecutorsFailed
+from service.model.ingest.ingest_request import WriteFault
 from service.model.ingest.stream_standing import StreamProgress
 from service.model.ingest.streams import DirectorySource, KafkaSource, StreamSource
-from service.stream_ports import OnBatch
+from service.ports.engine.stream_queries import OnBatch
 from spark_session.session.warm_session import WarmSession
 from spark_session.spark_errors import sentence
 from spark_session.streaming.executors import label
@@ -57,7 +52,7 @@ _KAFKA_DEFAULTS = MappingProxyType(
 
 
 class SparkStreamQueries:
-    """Implements `service.stream_ports.StreamQueries`; `session` returns the current session, if any.
+    """Implements `StreamQueries`; `session` returns the current session, if any.
 
     A stream's progress is in a folder of its own below `checkpoints`, which all replicas must see.
     `kafka_options` are the operator's, for Spark's Kafka source: how to log in, for one. Callers set none.
@@ -74,14 +69,14 @@ class SparkStreamQueries:
         self._kafka_options = {**_KAFKA_DEFAULTS, **kafka_options}
 
     def check(self, source: StreamSource) -> None:
-        """See `service.stream_ports.StreamQueries`."""
+        """See `service.ports.engine.stream_queries.StreamQueries`."""
         if isinstance(source, DirectorySource) and source.glob is not None:
             _check_glob(source.glob, self._running_session())
 
     def start(
         self, stream_id: UUID, source: StreamSource, interval_ms: int, on_batch: OnBatch
     ) -> SparkRunningStream:
-        """See `service.stream_ports.StreamQueries`."""
+        """See `service.ports.engine.stream_queries.StreamQueries`."""
         self.check(source)
         session = self._running_session()
         failures = StreamFailures(source, self._kafka_options)
@@ -123,7 +118,7 @@ class SparkStreamQueries:
 
 
 class SparkRunningStream:
-    """Implements `service.stream_ports.RunningStream`."""
+    """Implements `service.ports.engine.stream_queries.RunningStream`."""
 
     def __init__(
         self, session: WarmSession, on_batch: OnBatch, failures: StreamFailures, checkpoint: str
@@ -145,7 +140,7 @@ class SparkRunningStream:
             raise
 
     def is_active(self) -> bool:
-        """See `service.stream_ports.RunningStream`."""
+        """See `service.ports.engine.stream_queries.RunningStream`."""
         if self.query is None or not self._session.is_alive():
             return False
         try:
@@ -154,7 +149,7 @@ class SparkRunningStream:
             return False
 
     def has_read(self) -> bool:
-        """See `service.stream_ports.RunningStream`."""
+        """See `service.ports.engine.stream_queries.RunningStream`."""
         if self.query is None or not self._session.is_alive():
             return False
         try:
@@ -163,7 +158,7 @@ class SparkRunningStream:
             return False
 
     def progress(self) -> StreamProgress:
-        """See `service.stream_ports.RunningStream`."""
+        """See `service.ports.engine.stream_queries.RunningStream`."""
         if self.query is None or not self._session.is_alive():
             return StreamProgress()
         try:
@@ -173,7 +168,7 @@ class SparkRunningStream:
             return StreamProgress()
 
     def failure(self) -> GatewayError | None:
-        """See `service.stream_ports.RunningStream`."""
+        """See `service.ports.engine.stream_queries.RunningStream`."""
         if self._failed is not None:
             return self._failed
         if self._session.is_lost():
@@ -188,7 +183,7 @@ class SparkRunningStream:
         return self._failures.of(words) if words else None
 
     def stop(self) -> None:
-        """See `service.stream_ports.RunningStream`."""
+        """See `service.ports.engine.stream_queries.RunningStream`."""
         try:
             if self.query is not None and self._session.is_alive():
                 self.query.stop()

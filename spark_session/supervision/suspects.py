@@ -13,7 +13,8 @@ from math import ceil
 
 from cachetools import LRUCache, TTLCache
 
-from service.errors import EngineLost, QueryQuarantined
+from service.errors.query_errors import QueryQuarantined
+from service.errors.unavailable import EngineLost
 from spark_session.java.calls import Calls
 
 DEATHS_TO_QUARANTINE = 2

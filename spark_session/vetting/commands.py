@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service.errors import StatementNotAllowed
+from service.errors.statement_errors import StatementNotAllowed
 from spark_session.vetting.decision import Decision, allowed, refused, table_of
 from spark_session.vetting.vet import allow_relations
 
@@ -59,7 +59,7 @@ def vet_command(
     >>> vet_command("ShowTables", ["UnresolvedNamespace"], ["lake"], is_function=False, has_partition=False)
     >>> vet_command("ShowTables", ["Project"], [], is_function=False, has_partition=False)
     Traceback (most recent call last):
-    service.errors.StatementNotAllowed: ShowTables may not have Project here.
+    service.errors.statement_errors.StatementNotAllowed: ShowTables may not have Project here.
 
     Raises:
         StatementNotAllowed: it holds another plan, a path, one partition, or a function of a catalog.

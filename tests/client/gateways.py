@@ -19,7 +19,9 @@ import pyarrow as pa
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from api.http.server import bind, server_of, tls_context, url_of
-from service.errors import SessionRequired, SqlInvalid, TableNotFound
+from service.errors.session_errors import SessionRequired
+from service.errors.statement_errors import SqlInvalid
+from service.errors.table_errors import TableNotFound
 from service.model.ingest.writing import WritableTable
 from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from service.errors import GatewayBusy, QueryFailed, StatementNotAllowed
+from service.errors.query_errors import QueryFailed
+from service.errors.statement_errors import StatementNotAllowed
+from service.errors.unavailable import GatewayBusy
 from sluice_client import dbapi, errors
 from sluice_client.reported_problem import Problem
 from tests.client.gateways import Served

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from service.errors import SessionNotFound
+from service.errors.session_errors import SessionNotFound
 from sluice_client import dbapi
 from sluice_client.session_calls import SessionOptions
 from tests.client.gateways import Served

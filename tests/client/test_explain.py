@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from service.errors import QueryFailed
+from service.errors.query_errors import QueryFailed
 from sluice_client import Connection, Explanation, NotFound, errors
 from sluice_client.explaining.picture import picture, svg
 from tests.client.gateways import Served

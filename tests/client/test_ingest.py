@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from sluice_client import (
     Bounds,
     Connection,

@@ -45,7 +45,7 @@ def test_a_query_is_described_without_a_run(gateway: Served, connection: Connect
     assert gateway.queries.by_id == {}
     [asked] = gateway.queries.described
     assert asked.timeout_ms == 5000
-    from service.errors import SqlSyntaxError
+    from service.errors.statement_errors import SqlSyntaxError
 
     gateway.queries.failures["SELEC"] = SqlSyntaxError("It is not SQL.")
     with pytest.raises(SqlInvalid):

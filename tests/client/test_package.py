@@ -12,7 +12,7 @@ import pytest
 
 import sluice_client
 from api.http.problems import http_errors
-from service.errors import CallerError, GatewayError
+from service.errors.gateway_error import CallerError, GatewayError
 from sluice_client.error_classes import BY_CODE, BY_STATUS, IN_STATE, class_of, error_of
 from sluice_client.reported_problem import Problem
 

@@ -8,7 +8,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from service.errors import EngineLost, QueryFailed, ReplicaLost, TableNotFound
+from service.errors.query_errors import QueryFailed, ReplicaLost
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import EngineLost
 from sluice_client import (
     Connection,
     ConnectionClosed,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from service.errors import SessionNotFound
+from service.errors.session_errors import SessionNotFound
 from sluice_client import (
     AsyncConnection,
     Connection,

@@ -20,7 +20,7 @@ import psutil
 from pyiceberg.catalog.sql import SqlCatalog
 from rich.console import Console
 
-from api.bootstrap.wiring_jars import TPCDS_PACKAGES
+from api.bootstrap.parts.find_jars import TPCDS_PACKAGES
 from service.adapters.demo_data.tpcds.loader import Progress, load_tpcds
 from spark_session.jars.jars import check_java, resolve
 from tests.cluster.balancer import Balancer, balancer, free_port

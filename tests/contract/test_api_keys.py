@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from service.adapters.api_keys.postgres_api_keys import PostgresApiKeys
-from service.authentication_ports import ApiKeyStore
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.authentication.api_keys import ApiKey, made_key
+from service.ports.stores.api_key_store import ApiKeyStore
 from tests.contract.test_metrics_store import NOBODY_THERE
 from tests.fakes.api_keys import FakeApiKeyStore
 from tests.fakes.clock import FakeClock

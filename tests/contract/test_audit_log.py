@@ -14,9 +14,9 @@ from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import make_url
 
 from service.adapters.audit.postgres_audit_log import PostgresAuditLog
-from service.audit_ports import AuditLog
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.audit.events import Action, AuditEvent, AuditSelection, Details, Origin
+from service.ports.stores.audit_log import AuditLog
 from tests.contract.test_metrics_store import NOBODY_THERE
 from tests.fakes.audit import FakeAuditLog, full_event, short_event
 from tests.fakes.clock import FakeClock

@@ -11,11 +11,11 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.commits.dead_letter_tables import PyIcebergDeadLetterTables
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.ingest.dead_letters.dead_letters import FIELDS
-from service.ingest_ports import DeadLetterTables
 from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import TableName
+from service.ports.tables.table_changes import DeadLetterTables
 from tests.fakes.clock import FakeClock
 from tests.fakes.dead_letter_tables import FakeDeadLetterTables
 

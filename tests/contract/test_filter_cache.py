@@ -15,19 +15,19 @@ import redis
 from service.adapters.embedded.embedded_valkey import EmbeddedValkey
 from service.adapters.filters.cache_server import VALUES
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
-from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryFailed
-from service.model.filters.filtering import (
-    Build,
-    DynamicFilter,
+from service.errors.query_errors import FilterCollectionTimedOut, QueryCanceled, QueryFailed
+from service.errors.unavailable import FilterCacheDown
+from service.model.filters.dynamic_filter import Build, DynamicFilter
+from service.model.filters.key_sample import KeySample
+from service.model.filters.key_set import (
     DynamicFilteringData,
     EarlierKeys,
     FilterForm,
     FilterSource,
     ObtainedKeys,
 )
-from service.model.filters.key_sample import KeySample
 from service.model.operations.health import PartHealth, PartState
-from service.ports import FilterCache
+from service.ports.filters.filter_cache import FilterCache
 from tests.fakes.clock import FakeClock
 from tests.fakes.filter_cache import FakeFilterCache
 from tests.fakes.filters import DATES, DAYS, Collecting, date_filter, keys_of

@@ -13,13 +13,13 @@ from sqlalchemy import create_engine, text
 from service.adapters.postgres.ingest_log.ingest_history import PostgresIngestHistory
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.adapters.postgres.streams.stream_store import PostgresStreamStore
-from service.errors import MetricsStoreDown
-from service.ingest_ports import IngestHistory, IngestLog
+from service.errors.unavailable import MetricsStoreDown
 from service.model.ingest.ingest import IngestRecord, IngestState
 from service.model.ingest.ingest_history import IngestListing, IngestPosition, Spread
 from service.model.ingest.streams import BatchDone, StreamRecord
 from service.model.ingest.writing import CommitResult, TableKey, WriteResult
-from service.stream_ports import StreamStore
+from service.ports.stores.ingest_log import IngestHistory, IngestLog
+from service.ports.stores.stream_store import StreamStore
 from tests.fakes.ingest_history import FakeIngestHistory
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import ACCEPTED_AT, LOGS, ORDERS, ingest_of, write_result

@@ -14,22 +14,17 @@ from sqlalchemy.exc import DatabaseError
 
 from service.adapters.postgres.ingest_log.commit_rounds import RoundBounds
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
-from service.errors import CatalogDown, CommittableVersionUnknown, MetricsStoreDown
-from service.ingest_ports import IngestLog
-from service.model.ingest.ingest import (
-    BadRecord,
-    IngestRecord,
-    IngestState,
-    PendingRound,
-    Rejected,
-    RoundRevision,
-)
+from service.errors.ingest_errors import CommittableVersionUnknown
+from service.errors.unavailable import CatalogDown, MetricsStoreDown
+from service.model.ingest.commit_rounds import PendingRound, RoundRevision
+from service.model.ingest.ingest import BadRecord, IngestRecord, IngestState, Rejected
 from service.model.ingest.validation_schema import ReadAs, UnreadableFile, ValidatedSchemas
 from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult
 from service.model.tables.partition_rules import FolderBounds, PartitionRule, PartitionRules
 from service.model.tables.schema_changes import ColumnChange, ColumnChangeKind, TableEvolution
 from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct
 from service.model.tables.tables import TableName
+from service.ports.stores.ingest_log import IngestLog
 from service.tracing import TraceContext
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingests import ACCEPTED_AT, LOGS, ORDERS, ingest_of, write_result

@@ -16,7 +16,7 @@ import migrations
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.telemetry.buffered_journal import BufferedJournal
-from service.ports import Journal
+from service.ports.stores.query_store import Journal
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import FakeJournal
 from tests.fakes.metrics_store import FakeMetricsStore

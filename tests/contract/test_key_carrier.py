@@ -17,15 +17,9 @@ from pyiceberg.types import LongType, StringType
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.keys.key_carrier import ArrowKeyCarrier, CarryBounds
 from service.adapters.keys.key_collector import ArrowKeyCollector
-from service.errors import QueryCanceled
-from service.model.filters.filtering import (
-    Build,
-    DynamicFilter,
-    DynamicFilteringData,
-    EarlierKeys,
-    JoinType,
-    Probe,
-)
+from service.errors.query_errors import QueryCanceled
+from service.model.filters.dynamic_filter import Build, DynamicFilter, JoinType, Probe
+from service.model.filters.key_set import DynamicFilteringData, EarlierKeys
 from service.model.tables.tables import TableName
 from tests.fakes.clock import FakeClock
 

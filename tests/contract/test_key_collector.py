@@ -21,12 +21,13 @@ from pyiceberg.types import IntegerType, LongType, NestedField
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.keys.key_collector import ArrowKeyCollector
-from service.errors import QueryCanceled
-from service.model.filters.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Probe
+from service.errors.query_errors import QueryCanceled
+from service.model.filters.dynamic_filter import Build, DynamicFilter, JoinType, Probe
+from service.model.filters.key_set import DynamicFilteringData
 from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.query.query import Parameter, Parameters
 from service.model.tables.tables import TableName
-from service.ports import KeyCollector, KeysAndRows
+from service.ports.filters.filter_keys import KeyCollector, KeysAndRows
 from tests.fakes.clock import FakeClock
 from tests.fakes.key_collector import FakeKeyCollector
 

@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, text
 
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.adapters.postgres.maintenance.maintenance_log import PostgresMaintenanceLog
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.ingest.writing import CommitResult, TableKey
 from service.model.operations.maintenance import (
     Gathered,

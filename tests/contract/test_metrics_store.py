@@ -14,10 +14,10 @@ from sqlalchemy import create_engine, text
 
 from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.operations.health import PartState
 from service.model.query.reuse import Reused
-from service.ports import QueryStore
+from service.ports.stores.query_store import QueryStore
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_records import SUBMITTED_AT, full_record, short_record
 

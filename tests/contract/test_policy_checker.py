@@ -8,13 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.errors import CallerError, EngineNotReady, TableNotFound
+from service.errors.gateway_error import CallerError
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import EngineNotReady
 from service.model.policies.checks import CheckedPolicy, PolicyProblem
 from service.model.policies.policies import ColumnMask, RowFilter
 from service.model.policies.ready_masks import ReadyMask, expression_of
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.tables import TableName
-from service.policy_ports import PolicyChecker
+from service.ports.stores.policy_store import PolicyChecker
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.policy_checks import SparkPolicyChecker
 from spark_session.settings.settings import SparkSettings

@@ -11,13 +11,14 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from service.adapters.policies.postgres_policies import PostgresPolicies
-from service.errors import MetricsStoreDown, PoliciesChanged, PoliciesDown
+from service.errors.policy_errors import PoliciesChanged, PoliciesDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.policies.actions import Action
 from service.model.policies.changes import PolicyDifference
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
 from service.model.policies.table_patterns import TablePattern
 from service.model.tables.tables import TableName
-from service.policy_ports import PolicyStore
+from service.ports.stores.policy_store import PolicyStore
 from tests.contract.test_metrics_store import NOBODY_THERE
 from tests.fakes.policy_store import FakePolicyStore
 

@@ -11,13 +11,14 @@ from sqlalchemy import create_engine, text
 
 from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.postgres.query_records.query_history import PostgresQueryHistory
-from service.errors import MetricsStoreDown
-from service.model.filters.filtering import FilterSource, Reason
+from service.errors.unavailable import MetricsStoreDown
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterSource
 from service.model.query.history import MAX_SQL_CHARACTERS, QueryListing, TablePruning, summary_of
 from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.reuse import Reused
-from service.ports import QueryHistory, QueryStore
+from service.ports.stores.query_store import QueryHistory, QueryStore
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_history import FakeQueryHistory
 from tests.fakes.query_records import SUBMITTED_AT, applied, full_record, refused, scan, short_record

@@ -7,12 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from service.errors import GatewayError
-from service.model.filters.filtering import Build
+from service.errors.gateway_error import GatewayError
+from service.model.filters.dynamic_filter import Build
 from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameter
-from service.ports import Relations
+from service.ports.engine.relations import Relations
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.engine_relations import EngineRelations
 from tests.contract.conftest import RELATION_BYTES

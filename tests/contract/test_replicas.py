@@ -13,10 +13,11 @@ from sqlalchemy import create_engine, text
 
 from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.postgres.query_records.replicas import PostgresReplicas
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.replicas import OpenQuery, Replica
-from service.ports import QueryStore, Replicas, SharedQueries
+from service.ports.stores.query_store import QueryStore
+from service.ports.stores.replicas import Replicas, SharedQueries
 from tests.contract.test_metrics_store import NOBODY_THERE
 from tests.fakes.metrics_store import FakeMetricsStore
 from tests.fakes.query_records import SUBMITTED_AT, full_record

@@ -19,7 +19,7 @@ from service.adapters.results.leftovers import GRACE
 from service.adapters.results.manifest_file import NAME
 from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_store import LEFTOVERS_EVERY, FolderResultStore
-from service.errors import QueryFailed, ResultExpired, ResultTooLarge
+from service.errors.query_errors import QueryFailed, ResultExpired, ResultTooLarge
 from service.model.query.results import Chunk, Column
 from service.model.query.written_rows import Batch, Part, WrittenRows
 from tests.fakes.clock import FakeClock

@@ -11,7 +11,7 @@ import pytest
 from service.adapters.reuse.local_index import LocalResultIndex
 from service.model.query.results import Manifest
 from service.model.query.reuse import ReusableResult
-from service.reuse_ports import ResultIndex
+from service.ports.stores.reusable_results import ResultIndex
 
 Make = Callable[[int, int], ResultIndex]
 

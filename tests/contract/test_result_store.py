@@ -15,8 +15,8 @@ import pytest
 
 from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_store import FolderResultStore
-from service.errors import (
-    CannotStart,
+from service.errors.gateway_error import CannotStart
+from service.errors.query_errors import (
     ChunkNotFound,
     NoRoomForResult,
     QueryFailed,
@@ -24,7 +24,7 @@ from service.errors import (
     ResultTooLarge,
 )
 from service.model.query.results import Chunk, Column
-from service.ports import ResultStore
+from service.ports.stores.result_store import ResultStore
 from tests.fakes.clock import FakeClock
 from tests.fakes.result_store import FakeResultStore
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from service.model.policies.decisions import FULL_ACCESS
-from service.ports import Statement
-from service.refresh_ports import HeldRows
+from service.ports.engine.held_rows import HeldRows
+from service.ports.engine.query_engine import Statement
 from spark_session.engine.engine import SparkEngine
 from tests.contract.conftest import RELATION_BYTES
 from tests.fakes.held_rows import FakeHeldRows

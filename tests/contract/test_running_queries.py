@@ -10,11 +10,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.progress import EngineProgress
-from service.ports import Statement
-from service.progress_ports import RunningQueries
+from service.ports.engine.query_engine import Statement
+from service.ports.engine.running_queries import RunningQueries
 from spark_session.engine.engine import SparkEngine
 from tests.fakes.running_queries import FakeRunningQueries
 from tests.integration.running import ENDLESS, until

@@ -13,9 +13,11 @@ from sqlalchemy import create_engine, text
 
 from service.adapters.clock import SystemClock
 from service.adapters.sessions.postgres_sessions import PostgresSessions, SessionBounds
-from service.errors import MetricsStoreDown, SqlInvalid, TooManySessions
+from service.errors.session_errors import TooManySessions
+from service.errors.statement_errors import SqlInvalid
+from service.errors.unavailable import MetricsStoreDown
 from service.model.sessions.sessions import SessionValues, SessionView
-from service.session_ports import SessionStore
+from service.ports.stores.session_store import SessionStore
 from tests.contract.test_metrics_store import NOBODY_THERE
 from tests.fakes.sessions import FakeSessionStore
 

@@ -11,7 +11,7 @@ import pytest
 
 from service.adapters.staging.spool import IN_MEMORY_BYTES, SpoolDirectory
 from service.adapters.staging.task_spools import TaskSpools
-from service.ingest_ports import Spool, Spools
+from service.ports.tables.data_files import Spool, Spools
 from tests.fakes.spools import FakeSpools
 
 

@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from service.errors import CallerError
+from service.errors.gateway_error import CallerError
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.results import Column
-from service.ports import Describer, Statement
+from service.ports.engine.query_engine import Describer, Statement
 from spark_session.engine.engine import SparkEngine
 from tests.fakes.describer import FakeDescriber
 

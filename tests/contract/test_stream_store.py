@@ -10,9 +10,10 @@ from uuid import uuid4
 import pytest
 
 from service.adapters.postgres.streams.stream_store import PostgresStreamStore
-from service.errors import MetricsStoreDown, StreamFailed, StreamSourceDown
+from service.errors.source_errors import StreamFailed, StreamSourceDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.ingest.streams import BatchDone, CreatorRoles, StreamRecord, StreamState
-from service.stream_ports import StreamStore
+from service.ports.stores.stream_store import StreamStore
 from tests.fakes.stream_store import FakeStreamStore
 
 BY_KEY = CreatorRoles("key", frozenset({"loader", "reader"}))

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from service.adapters.catalogs.bounded_views import BoundedViews
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.tables.tables import TableName
 from service.model.tables.views import View, ViewColumn, ViewReading
-from service.ports import Views
+from service.ports.tables.catalogs import Views
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.views import SparkViews
 from tests.fakes.views import FakeViews

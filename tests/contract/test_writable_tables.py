@@ -22,11 +22,13 @@ from pyiceberg.types import DateType, LongType, NestedField, StringType
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.adapters.data_files.plan.writer_state import WriterState
-from service.errors import CatalogDown, IngestInvalid, TableNotFound
-from service.ingest_ports import WritableTables
+from service.errors.ingest_errors import IngestInvalid
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import MAIN, TableKey, WritableTable
 from service.model.tables.schemas import Field, Primitive, TableSchema
 from service.model.tables.tables import PartitionField, SortField, SortOrder, TableName
+from service.ports.tables.table_changes import WritableTables
 from tests.fakes.clock import FakeClock
 from tests.fakes.writable_tables import FakeWritableTables
 

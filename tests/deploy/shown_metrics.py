@@ -18,10 +18,12 @@ from api.http.app import create_app
 from api.http.middleware.authentication_metrics import NO_KIND
 from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.problems.http_errors import STATUS
-from service.errors import CredentialFault, GatewayError, PartDown
+from service.errors.credential_errors import CredentialFault
+from service.errors.gateway_error import GatewayError, PartDown
 from service.ingest.committing.commit_round import Refusal
 from service.model.authentication.principals import PrincipalKind
-from service.model.filters.filtering import FilterSource, Reason
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterSource
 from service.model.ingest.writing import Committable
 from service.model.operations.health import PartHealth, PartState, Vitals
 from service.model.query.query import QueryError, QueryState

@@ -12,7 +12,8 @@ from random import randrange
 
 from hypothesis import HealthCheck, Phase, given, note, reject, seed, settings
 
-from service.errors import PartDown, QueryFailed
+from service.errors.gateway_error import PartDown
+from service.errors.query_errors import QueryFailed
 from tests.equivalence.generator import queries
 from tests.equivalence.harness import EngineGaveUp, Harness
 from tests.soak import SOAK

@@ -13,14 +13,15 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from service.errors import CallerError, GatewayError, QueryFailed
+from service.errors.gateway_error import CallerError, GatewayError
+from service.errors.query_errors import QueryFailed
 from service.gateway import Gateway
-from service.model.filters.filtering import FilterRecord, Reason
+from service.model.filters.filter_record import FilterRecord, Reason
 from service.model.operations.health import PartState
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.pruning import ScanRecord, Selection
 from service.model.query.query import Parameters, QueryRequest
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from service.query.filtering.pruned_query import PrunedQuery
 from tests.equivalence.lakehouse import SCHEMA
 from tests.equivalence.reused_scans import reused_scans

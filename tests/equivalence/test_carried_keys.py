@@ -15,7 +15,7 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, StringType
 
-from service.model.filters.filtering import FilterSource
+from service.model.filters.key_set import FilterSource
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 from tests.integration.embedded_catalog import embedded_catalog

@@ -12,7 +12,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.types import IntegerType, LongType, NestedField, StringType
 
-from service.model.filters.filtering import Reason
+from service.model.filters.filter_record import Reason
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import SCHEMA
 

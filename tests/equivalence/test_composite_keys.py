@@ -11,7 +11,8 @@ from pyiceberg.transforms import IdentityTransform, Transform
 from pyiceberg.types import IcebergType, IntegerType, LongType
 
 from service.gateway import Gateway
-from service.model.filters.filtering import FilterForm, Reason
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterForm
 from service.pruning.predicates.composite_predicate import TupleBounds
 from tests.equivalence.harness import Checked, Harness
 from tests.equivalence.lakehouse import Layout, append, created

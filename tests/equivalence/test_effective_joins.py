@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.model.filters.filtering import Reason
+from service.model.filters.filter_record import Reason
 from service.model.query.query import Parameter
 from service.model.query.rewrites import RewriteKind
 from tests.equivalence.harness import Harness

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import QueryFailed
-from service.model.filters.filtering import FilterSource, Reason
+from service.errors.query_errors import QueryFailed
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterSource
 from service.model.tables.tables import TableName, TableSource
 from tests.equivalence.folders import FOLDERS, write_file
 from tests.equivalence.harness import Harness, rows_of

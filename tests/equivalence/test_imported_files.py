@@ -13,7 +13,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.types import IcebergType, IntegerType, LongType, TimestampType, TimestamptzType
 
 from service.gateway import Gateway
-from service.model.filters.filtering import Reason
+from service.model.filters.filter_record import Reason
 from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import Layout, append, created

@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from service.gateway import Gateway
-from service.model.filters.filtering import FilterForm, Reason
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterForm
 from service.query.filtering.collect import CollectBounds, Collector
 from service.query.filtering.detections import DetectionBounds, Detections
 from service.query.filtering.engine_keys import KEY_BYTES, EngineKeys

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.model.filters.filtering import Reason
+from service.model.filters.filter_record import Reason
 from service.model.query.query import Parameter
 from service.query.filtering.unfiltered_scans import unfiltered_scans
 from tests.equivalence.harness import Harness

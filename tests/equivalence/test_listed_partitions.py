@@ -11,7 +11,8 @@ from pyiceberg.types import IntegerType
 
 from service.gateway import Gateway
 from service.model.filters.column_values import ColumnValues, NotKnown
-from service.model.filters.filtering import FilterForm, Reason
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterForm
 from service.model.tables.tables import TableName
 from spark_session.engine.engine import SparkEngine
 from tests.equivalence.folders import NUMBERED, write_file

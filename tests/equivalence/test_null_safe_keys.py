@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.model.filters.filtering import FilterForm, Reason
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterForm
 from tests.equivalence.harness import Harness
 from tests.equivalence.test_key_types import three_keys
 

@@ -33,7 +33,7 @@ from pyiceberg.types import (
 )
 
 from service.gateway import Gateway
-from service.model.filters.filtering import FilterSource
+from service.model.filters.key_set import FilterSource
 from service.model.filters.relations import RelationBounds
 from service.model.query.rewrites import RewriteKind
 from service.query.filtering.prune import Pruner

@@ -8,7 +8,9 @@ from uuid import uuid4
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
-from service.errors import QueryFailed, StatementNotAllowed, TableAccessDenied
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.query_errors import QueryFailed
+from service.errors.statement_errors import StatementNotAllowed
 from service.gateway import Gateway
 from service.model.policies.actions import Action
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter

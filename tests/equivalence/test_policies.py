@@ -17,7 +17,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, reject, seed, settings
 from pyiceberg.catalog.sql import SqlCatalog
 
-from service.errors import CallerError, QueryFailed
+from service.errors.gateway_error import CallerError
+from service.errors.query_errors import QueryFailed
 from service.gateway import Gateway
 from spark_session.engine.engine import SparkEngine
 from tests.equivalence.generator import queries

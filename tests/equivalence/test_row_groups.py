@@ -15,10 +15,11 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 from pyiceberg.types import DecimalType, IcebergType, IntegerType, LongType, StringType
 
-from service.errors import QueryFailed
+from service.errors.query_errors import QueryFailed
 from service.gateway import Gateway
-from service.model.filters.filtering import FilterForm, Reason
-from service.ports import EngineResult
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterForm
+from service.ports.engine.query_engine import EngineResult
 from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created

@@ -14,8 +14,8 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.expressions import In
 from pyiceberg.table import Table
 
-from service.errors import QueryFailed
-from service.model.filters.filtering import FilterSource
+from service.errors.query_errors import QueryFailed
+from service.model.filters.key_set import FilterSource
 from tests.equivalence.harness import Harness, rows_of
 from tests.equivalence.lakehouse import (
     FACT,

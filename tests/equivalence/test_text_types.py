@@ -8,7 +8,7 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from service.gateway import Gateway
-from service.model.filters.filtering import Reason
+from service.model.filters.filter_record import Reason
 from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness
 

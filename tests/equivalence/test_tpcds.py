@@ -15,7 +15,7 @@ from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionField,
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import TruncateTransform
 
-from api.bootstrap.wiring_jars import TPCDS_PACKAGES
+from api.bootstrap.parts.find_jars import TPCDS_PACKAGES
 from service.adapters.demo_data.tpcds.generator import Generator
 from service.adapters.demo_data.tpcds.text import read_text
 from service.adapters.demo_data.tpcds.tpcds_schemas import DATE_KEYS, table_schemas

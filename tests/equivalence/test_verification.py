@@ -15,15 +15,15 @@ from service.model.operations.health import PartHealth
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import PruningRequest, QueryRequest
 from service.model.query.verification import Verification
-from service.ports import Engine, EngineResult, Statement
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run_pruned import run_pruned
+from service.ports.engine.query_engine import Engine, EngineResult, Statement
+from service.query.execution.run_pruned import run_pruned
+from service.query.registry.query_handle import QueryHandle
 from tests.equivalence.harness import Harness
 from tests.equivalence.lakehouse import SCHEMA, Layout, append, created
 
 
 class WrittenTo:
-    """An engine (`service.ports.Engine`) during whose first run another writer commits once."""
+    """An engine (`Engine`) during whose first run another writer commits once."""
 
     def __init__(self, engine: Engine, commit: Callable[[], None]) -> None:
         self._engine = engine

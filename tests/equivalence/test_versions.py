@@ -9,7 +9,9 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.types import IntegerType, LongType
 
-from service.errors import CallerError, QueryFailed, TableAmbiguous
+from service.errors.gateway_error import CallerError
+from service.errors.query_errors import QueryFailed
+from service.errors.table_errors import TableAmbiguous
 from service.gateway import Gateway
 from spark_session.engine.engine import SparkEngine
 from tests.equivalence.harness import Harness, rows_of

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, reject, seed, settings
 from pyiceberg.catalog.sql import SqlCatalog
 
-from service.errors import TableAccessDenied
+from service.errors.policy_errors import TableAccessDenied
 from service.gateway import Gateway
 from service.model.policies.actions import Action
 from service.model.policies.policies import DefinerView, Grant, PolicySet

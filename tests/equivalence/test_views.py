@@ -11,7 +11,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, LongType, StringType
 
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 from service.gateway import Gateway
 from service.model.query.rewrites import RewriteKind
 from spark_session.engine.engine import SparkEngine

@@ -27,9 +27,9 @@ from service.adapters.embedded.embedded_postgres import EmbeddedPostgres
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
 from service.adapters.postgres.shared.outage import Outage
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.ingest.committing.commit_pace import CommitPace
-from service.model.filters.filtering import FilterSource
+from service.model.filters.key_set import FilterSource
 from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
 from tests.contract.catalogs.plain_data_files import target_of, written
 from tests.failover.postgres_pair import Pair, postgres_pair

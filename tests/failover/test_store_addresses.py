@@ -22,8 +22,8 @@ from service.adapters.examining.store_answers import ask_filter_cache, ask_metri
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.postgres.query_records.metrics_store import PostgresQueryStore
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
-from service.errors import FilterCacheDown, MetricsStoreDown
-from service.model.filters.filtering import FilterSource
+from service.errors.unavailable import FilterCacheDown, MetricsStoreDown
+from service.model.filters.key_set import FilterSource
 from service.model.operations.health import PartState
 from tests.failover.valkey_group import MASTER, Watched, cluster, watched
 from tests.fakes.filters import Collecting, date_filter

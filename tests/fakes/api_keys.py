@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 from service.authentication.last_uses import LastUses
 from service.authentication.manage_keys import ApiKeys
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.authentication.api_keys import ApiKey
-from service.ports import Clock
+from service.ports.clock import Clock
 from tests.fakes.clock import FakeClock
 
 _NEVER = datetime.max.replace(tzinfo=UTC)

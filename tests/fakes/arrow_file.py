@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
-from service.errors import ResultExpired
+from service.errors.query_errors import ResultExpired
 
 BLOCK_BYTES = 64
 

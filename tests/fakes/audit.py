@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-from service.audit_ports import TakeEvents
-from service.errors import AuditLogFull, MetricsStoreDown
+from service.errors.policy_errors import AuditLogFull
+from service.errors.unavailable import MetricsStoreDown
 from service.model.audit.events import (
     Action,
     AuditEntry,
@@ -17,7 +17,8 @@ from service.model.audit.events import (
     Origin,
     Outcome,
 )
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.audit_log import TakeEvents
 from tests.fakes.clock import FakeClock
 
 SHORTEST_RETENTION = timedelta(days=1)

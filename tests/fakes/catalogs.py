@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from service.adapters.catalogs.nearest_names import nearest_names
-from service.errors import CatalogDown, TableAmbiguous, TableNotFound
+from service.errors.table_errors import TableAmbiguous, TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.operations.health import PartHealth, PartState
 from service.model.tables.reserved_names import is_reserved
 from service.model.tables.tables import (

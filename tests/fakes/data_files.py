@@ -10,7 +10,8 @@ from zlib import crc32
 
 import pyarrow as pa
 
-from service.errors import StorageDown, UpsertTooLarge
+from service.errors.ingest_errors import UpsertTooLarge
+from service.errors.unavailable import StorageDown
 from service.model.ingest.writing import Destination, WritableTable, WriteResult, WriteTarget
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import PartitionField, TableName

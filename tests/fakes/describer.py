@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.errors import SqlSyntaxError
+from service.errors.statement_errors import SqlSyntaxError
 from service.model.query.description import Description
 from service.model.query.results import Column
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 
 
 class FakeDescriber:

@@ -11,12 +11,13 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from service.errors import EngineLost, EngineNotReady, QueryCanceled
+from service.errors.query_errors import QueryCanceled
+from service.errors.unavailable import EngineLost, EngineNotReady
 from service.model.operations.health import PartHealth, PartState
 from service.model.query.planned_work import PlannedWork
 from service.model.query.pruning import ScanRecord
 from service.model.query.results import Column
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 
 PLAN = "== Physical Plan ==\nScan"
 PATIENCE_S = 20.0

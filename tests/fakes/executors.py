@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from service.errors import ExecutorsFailed
+from service.errors.unavailable import ExecutorsFailed
 
 T = TypeVar("T")
 R = TypeVar("R")

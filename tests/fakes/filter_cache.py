@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from service.adapters.filters.sampled_keys import sampled_keys, stored_form
-from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
-from service.model.filters.filtering import (
-    Build,
+from service.errors.query_errors import FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
+from service.errors.unavailable import FilterCacheDown
+from service.model.filters.dynamic_filter import Build, DynamicFilter
+from service.model.filters.key_set import (
     CachedFilter,
-    DynamicFilter,
     DynamicFilteringData,
     EarlierKeys,
     FilterSource,
     ObtainedKeys,
 )
 from service.model.operations.health import PartHealth, PartState
-from service.ports import Clock
+from service.ports.clock import Clock
 from service.single_flight import SingleFlight
 from tests.fakes.clock import FakeClock
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from uuid import uuid4
 
-from service.model.filters.filtering import Build, DynamicFilter, DynamicFilteringData, JoinType, Key, Probe
+from service.model.filters.dynamic_filter import Build, DynamicFilter, JoinType, Probe
+from service.model.filters.key_set import DynamicFilteringData, Key
 from service.model.tables.tables import TableName
 
 SALES = TableName("lake", "tpcds", "store_sales")

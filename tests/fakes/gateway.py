@@ -7,11 +7,9 @@ from uuid import UUID
 
 from service.audit.audit import Audit
 from service.browsing.catalog_browser import CatalogBrowser
-from service.errors import (
-    TableNotFound,
-)
+from service.errors.table_errors import TableNotFound
 from service.gateway import Gateway
-from service.model.filters.filtering import CachedFilter
+from service.model.filters.key_set import CachedFilter
 from service.model.operations.health import Liveness, PartHealth, PartState, Readiness
 from service.model.tables.tables import (
     PartitionField,
@@ -23,7 +21,7 @@ from service.model.tables.tables import (
     TableListing,
     TableName,
 )
-from service.policy_ports import NoPolicies, Policies
+from service.ports.stores.policy_store import NoPolicies, Policies
 from service.sessions.session_service import SessionService
 from tests.fakes.api_keys import fake_api_keys
 from tests.fakes.audit import FakeAuditLog, FakeTrail

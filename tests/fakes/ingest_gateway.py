@@ -10,21 +10,17 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from service.errors import IngestCanceled, IngestInvalid, IngestNotFound, MetricsStoreDown
+from service.errors.ingest_errors import IngestCanceled, IngestInvalid, IngestNotFound
+from service.errors.unavailable import MetricsStoreDown
 from service.ingest.audited_ingest import note_accepted
 from service.ingest.ingest_service import Accepted, IngestService
-from service.ingest_ports import never
-from service.model.ingest.ingest import (
-    IngestCommit,
-    IngestRecord,
-    IngestRequest,
-    StreamedRecords,
-    WrittenTarget,
-)
+from service.model.ingest.ingest import IngestCommit, IngestRecord, WrittenTarget
 from service.model.ingest.ingest_history import IngestListing, IngestSummary, Spread, TableIngests
+from service.model.ingest.ingest_request import IngestRequest, StreamedRecords
 from service.model.policies.decisions import Access
 from service.model.tables.schemas import Field, Primitive, TableSchema
 from service.model.tables.tables import TableName
+from service.ports.tables.sources import never
 from tests.fakes.spools import FakeSpool, FakeSpools
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

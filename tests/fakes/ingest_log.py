@@ -10,19 +10,17 @@ from threading import Lock
 from uuid import UUID, uuid4
 
 from service.adapters.postgres.ingest_log.next_round import RoundSize, WaitingCommit, next_round
-from service.errors import MetricsStoreDown
-from service.ingest_ports import OnRefused, count_nothing
-from service.model.ingest.ingest import (
-    IngestCommit,
-    IngestRecord,
+from service.errors.unavailable import MetricsStoreDown
+from service.model.ingest.commit_rounds import (
     PendingRound,
     RevisedRound,
     RoundPart,
     RoundRevision,
     WaitingIngests,
-    written_target,
 )
+from service.model.ingest.ingest import IngestCommit, IngestRecord, written_target
 from service.model.ingest.writing import CommitResult, Committable, TableKey, WriteResult
+from service.ports.stores.ingest_log import OnRefused, count_nothing
 
 
 @dataclass(slots=True)

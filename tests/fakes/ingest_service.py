@@ -11,7 +11,6 @@ from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.staging.staged_bodies import StagedBodies
 from service.adapters.staging.task_spools import TaskSpools
-from service.audit_ports import NO_TRAIL, AuditTrail
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.committer import Committer
 from service.ingest.dead_letters.dead_letters import FIELDS
@@ -23,7 +22,8 @@ from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN, Change
 from service.model.ingest.sources import SourceBounds
 from service.model.ingest.writing import WritableTable
 from service.model.tables.schemas import TableSchema
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.audit_log import NO_TRAIL, AuditTrail
 from tests.fakes.data_files import FakeDataFiles
 from tests.fakes.dead_letter_tables import FakeDeadLetterTables
 from tests.fakes.executors import FakeExecutors

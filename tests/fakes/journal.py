@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.model.query.query import QueryRecord
-from service.ports import QueryStore
+from service.ports.stores.query_store import QueryStore
 
 
 class FakeJournal:

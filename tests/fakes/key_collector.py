@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from service.errors import QueryCanceled
-from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, Key
+from service.errors.query_errors import QueryCanceled
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.key_set import DynamicFilteringData, Key
 from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.query.query import Parameters
-from service.ports import KeysAndRows
+from service.ports.filters.filter_keys import KeysAndRows
 
 
 class FakeKeyCollector:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from service.ports import Answer
+from service.ports.bounded_calls import Answer
 
 
 def doubled(_: Answer, number: int) -> int:

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.maintenance.maintenance_service import MaintenancePlan, MaintenanceService
 from service.maintenance.no_maintenance_metrics import NoMaintenanceMetrics
 from service.maintenance.run_maintenance import MaintenancePorts
-from service.maintenance_ports import MaintenanceMetrics
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (
     Gathered,
@@ -21,7 +20,9 @@ from service.model.operations.maintenance import (
     MaintenanceState,
 )
 from service.model.tables.tables import TableName
-from service.ports import Catalogs, Clock
+from service.ports.clock import Clock
+from service.ports.tables.catalogs import Catalogs
+from service.ports.tables.table_maintenance import MaintenanceMetrics
 
 BOUNDS = MaintenanceBounds(snapshot_age=timedelta(days=5), snapshots_kept=1, orphan_age=timedelta(days=3))
 PLAN = MaintenancePlan(timedelta(hours=1), (MaintenanceOperation.COMPACT,), BOUNDS)

@@ -7,7 +7,7 @@ from datetime import datetime
 from threading import Lock
 from uuid import UUID
 
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.operations.health import PartHealth, PartState
 from service.model.query.query import QueryRecord
 

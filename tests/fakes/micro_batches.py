@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 from uuid import UUID, uuid4
 
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 from service.model.ingest.micro_batches import Message
 from service.model.ingest.stream_standing import StreamProgress
 from service.model.ingest.streams import StreamSource
-from service.stream_ports import OnBatch
+from service.ports.engine.stream_queries import OnBatch
 
 R = TypeVar("R")
 V = TypeVar("V")

@@ -15,7 +15,9 @@ from service.adapters.clock import SystemClock
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
-from service.errors import GatewayError, TableAccessDenied, TableNotFound
+from service.errors.gateway_error import GatewayError
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.table_errors import TableNotFound
 from service.gateway import Gateway
 from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
 from service.model.ingest.sources import SourceBounds
@@ -33,8 +35,8 @@ from service.policies.granted_reads import allow_table
 from service.policies.live_policies import LivePolicies
 from service.policies.require import may
 from service.query.explaining.planning_service import Planning
-from service.query.lifecycle.query_status import QueryStatus
 from service.query.query_service import ResultChunk, Submission
+from service.query.registry.query_status import QueryStatus
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.gateway import TABLE, FakeGateway

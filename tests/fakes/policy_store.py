@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service.errors import MetricsStoreDown, PoliciesChanged
+from service.errors.policy_errors import PoliciesChanged
+from service.errors.unavailable import MetricsStoreDown
 from service.model.policies.changes import PolicyChange, difference
 from service.model.policies.policies import PolicySet
-from service.ports import Clock
+from service.ports.clock import Clock
 from tests.fakes.clock import FakeClock
 
 

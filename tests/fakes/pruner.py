@@ -6,7 +6,11 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 
 from service.model.filters.relations import RelationBounds
 from service.model.query.rewrites import RewriteKind
-from service.ports import Catalogs, Clock, Engine, FilterCache, KeyCollector, Views
+from service.ports.clock import Clock
+from service.ports.engine.query_engine import Engine
+from service.ports.filters.filter_cache import FilterCache
+from service.ports.filters.filter_keys import KeyCollector
+from service.ports.tables.catalogs import Catalogs, Views
 from service.pruning.predicates.form import FormBounds
 from service.query.filtering.collect import CollectBounds, Collector
 from service.query.filtering.detections import DetectionBounds, Detections

@@ -12,15 +12,15 @@ from uuid import UUID, uuid4
 
 import pyarrow as pa
 
-from service.errors import (
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import (
     ChunkNotFound,
-    GatewayError,
     QueryCanceled,
     QueryNotFound,
     RequestIdReused,
     ResultExpired,
-    ShuttingDown,
 )
+from service.errors.unavailable import ShuttingDown
 from service.model.operations.resource_groups import QueuePlace
 from service.model.policies.decisions import Access
 from service.model.query.description import Description, ParameterType
@@ -35,9 +35,9 @@ from service.model.query.verification import Verification
 from service.model.tables.tables import TableName
 from service.query.explaining.explain import explain
 from service.query.explaining.planning_service import Planning
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.query_status import QueryStatus
 from service.query.query_service import QueryService, ResultChunk, ResultFile, Submission
+from service.query.registry.query_handle import QueryHandle
+from service.query.registry.query_status import QueryStatus
 from service.tracing import current
 from tests.fakes.arrow_file import FakeArrowFile
 from tests.fakes.metrics_store import FakeMetricsStore

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.query.history import QueryListing, QuerySummary, TablePruning, summary_of
 from service.model.query.pruning import PruningMetrics, Selection
 from service.model.query.query import QueryRecord

@@ -7,15 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from service.model.filters.filtering import (
-    Build,
-    FilterForm,
-    FilterRecord,
-    FilterSource,
-    JoinType,
-    Probe,
-    Reason,
-)
+from service.model.filters.dynamic_filter import Build, JoinType, Probe
+from service.model.filters.filter_record import FilterRecord, Reason
+from service.model.filters.key_set import FilterForm, FilterSource
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.query import QueryError, QueryRecord, QueryState
 from service.model.query.rewrites import RewriteKind, RewriteRecord

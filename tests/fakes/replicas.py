@@ -9,7 +9,8 @@ from datetime import timedelta
 from threading import Lock
 from uuid import UUID
 
-from service.errors import MetricsStoreDown, ReplicaLost
+from service.errors.query_errors import ReplicaLost
+from service.errors.unavailable import MetricsStoreDown
 from service.model.query.query import QueryError, QueryState
 from service.model.query.replicas import Decided, OpenQuery, Replica
 from tests.fakes.clock import FakeClock

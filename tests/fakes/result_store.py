@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from service.errors import ChunkNotFound, ResultExpired, ResultTooLarge
+from service.errors.query_errors import ChunkNotFound, ResultExpired, ResultTooLarge
 from service.model.query.results import Chunk, Column, Manifest
-from service.ports import Clock
+from service.ports.clock import Clock
 from tests.fakes.arrow_file import FakeArrowFile
 from tests.fakes.clock import FakeClock
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from service.errors import SqlSyntaxError
+from service.errors.statement_errors import SqlSyntaxError
 from service.model.policies.read_plan import ReadPlan, ReadTable, ReadView
 from service.model.query.reuse import QueryFacts, Reusability, TableRead
 from service.model.tables.tables import TableName
-from service.ports import Statement
-from service.reuse_ports import ViewStates
+from service.ports.engine.query_engine import Statement
+from service.ports.stores.reusable_results import ViewStates
 
 
 def read_plan(*tables: TableName, views: Collection[TableName] = ()) -> ReadPlan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.tables.tables import TableFacts, TableName
 
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-from service.errors import MetricsStoreDown, TooManySessions
+from service.errors.session_errors import TooManySessions
+from service.errors.unavailable import MetricsStoreDown
 from service.model.sessions.changes import ValueBounds
 from service.model.sessions.sessions import Session, SessionValues
-from service.ports import Clock
-from service.session_ports import DEFAULT_TIME_TO_LIVE
+from service.ports.clock import Clock
+from service.ports.stores.session_store import DEFAULT_TIME_TO_LIVE
 from service.sessions.session_service import SessionService
 from tests.fakes.clock import FakeClock
 

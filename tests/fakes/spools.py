@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import BinaryIO
 
-from service.errors import StorageDown
+from service.errors.unavailable import StorageDown
 
 
 class FakeSpool:

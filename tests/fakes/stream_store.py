@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from service.errors import GatewayError, MetricsStoreDown
+from service.errors.gateway_error import GatewayError
+from service.errors.unavailable import MetricsStoreDown
 from service.model.ingest.streams import BatchDone, CreatorRoles, StreamRecord, StreamState
 
 

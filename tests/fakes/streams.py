@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 from api.http.requests.stream_request import stream_definition
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
-from service.errors import StreamNotFound
+from service.errors.source_errors import StreamNotFound
 from service.ingest.streaming.stream_creator import roles_of
 from service.ingest.streaming.stream_service import StreamService
 from service.model.authentication.principals import Principal

@@ -7,7 +7,9 @@ from dataclasses import replace
 from itertools import count
 from uuid import uuid4
 
-from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNotFound
+from service.errors.ingest_errors import CreationInvalid, SchemaMismatch
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.ingest.schema_changes.change_schema import change_schema
 from service.ingest.schema_changes.layout_faults import sort_order_faults
 from service.ingest.schema_changes.sort_orders import with_sort_orders

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
-from service.ingest_ports import RoundEnded, always_open
 from service.model.ingest.writing import CommitResult, Committable, TableKey
+from service.ports.tables.table_changes import RoundEnded, always_open
 
 
 class FakeTableCommits:

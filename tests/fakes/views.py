@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.tables.tables import TableName
 from service.model.tables.views import View, ViewReading
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.errors import CatalogDown, IngestInvalid, TableNotFound
+from service.errors.ingest_errors import IngestInvalid
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.tables import TableName
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from service.errors import CommittableUnreadable, StorageDown, WrittenFileMissing
+from service.errors.ingest_errors import CommittableUnreadable, WrittenFileMissing
+from service.errors.unavailable import StorageDown
 from service.ingest.write_schema.written_fields import written_fields
 from service.model.ingest.writing import WritableTable, WriteTarget
 from service.model.tables.schemas import Field, TableSchema

@@ -12,8 +12,9 @@ import pyarrow as pa
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.ingest_ports import DataFiles, Executors
 from service.model.ingest.writing import Destination, WritableTable, WriteResult, WriteTarget
+from service.ports.engine.executors import Executors
+from service.ports.tables.data_files import DataFiles
 
 T = TypeVar("T")
 Pair = tuple[Destination, pa.RecordBatch]
@@ -43,7 +44,7 @@ class Sent(Iterable[T]):
 
 @dataclass(frozen=True, slots=True)
 class ExecutedDataFiles:
-    """Implements `service.ingest_ports.DataFiles`: each call of `there` runs on an executor."""
+    """Implements `service.ports.tables.data_files.DataFiles`: each call of `there` runs on an executor."""
 
     executors: Executors
     there: DataFiles

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from service.errors import NotAdmitted
+from service.errors.query_errors import NotAdmitted
 from service.model.query.planned_work import PlannedWork
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
 from tests.integration.test_engine import prepare, statement
 

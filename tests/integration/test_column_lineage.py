@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.model.query.lineage import ColumnLineage
-from service.ports import EngineResult
+from service.ports.engine.query_engine import EngineResult
 from spark_session.engine.engine import SparkEngine
 from tests.integration.test_engine import prepare, run
 

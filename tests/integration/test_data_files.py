@@ -32,9 +32,9 @@ from service.adapters.data_files.metrics.content_files import data_file
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.errors import WriteSchemaInvalid
+from service.errors.ingest_errors import WriteSchemaInvalid
 from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
-from service.model.ingest.ingest import ColumnNames, WriteRule
+from service.model.ingest.ingest_request import ColumnNames, WriteRule
 from service.model.ingest.writing import TableKey, WritableTable, WriteResult, WriteTarget
 from service.model.tables.tables import TableName
 from spark_session.engine.engine import SparkEngine

@@ -20,7 +20,8 @@ from service.adapters.demo_data.tpcds.generator import Generator
 from service.adapters.demo_data.tpcds.loader import LoadReport, Progress, Step, load_tpcds
 from service.adapters.demo_data.tpcds.preconditions import SCALE_PROPERTY
 from service.adapters.demo_data.tpcds.tpcds_schemas import partition_spec, table_schemas
-from service.errors import CallerError, TableNotFound
+from service.errors.gateway_error import CallerError
+from service.errors.table_errors import TableNotFound
 from spark_session.jars.jars import check_java, resolve
 
 pytestmark = pytest.mark.integration

@@ -18,7 +18,7 @@ from api.bootstrap.settings import Settings
 from api.cli.checks import Finding, State
 from api.cli.commands.doctor import examine
 from api.cli.wiring_doctor import system_clock
-from service.ports import Clock
+from service.ports.clock import Clock
 from tests.integration.asking import rows
 from tests.integration.running import COMMAND, REPOSITORY, RunningGateway, environment, run_sluice
 from tests.integration.servers import Postgres, Valkey, postgres, valkey

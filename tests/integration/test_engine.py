@@ -11,16 +11,13 @@ import psutil
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from service.errors import (
-    GatewayError,
-    QueryFailed,
-    SqlInvalid,
-    StatementNotAllowed,
-    TableNotFound,
-)
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryFailed
+from service.errors.statement_errors import SqlInvalid, StatementNotAllowed
+from service.errors.table_errors import TableNotFound
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.pruning import PruningMetrics, Selection
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.engine_terms import in_engine_terms
 from spark_session.results.served_batches import served_batches

@@ -17,10 +17,10 @@ import pytest
 from service.adapters.clock import SystemClock
 from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_store import FolderResultStore
-from service.errors import NoRoomForResult, QueryCanceled, QueryEnded, QueryFailed
+from service.errors.query_errors import NoRoomForResult, QueryCanceled, QueryEnded, QueryFailed
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.results import Manifest
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
 from tests.integration.running import until
 from tests.integration.test_result_types import SHAPES, columns_of

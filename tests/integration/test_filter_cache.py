@@ -16,8 +16,9 @@ from service.adapters.filters.codec import encode
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.filters.lease import LEASE_S
 from service.adapters.filters.newest import INDEXED, LISTED_AT_ONCE, NEWEST
-from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryFailed
-from service.model.filters.filtering import DynamicFilteringData, FilterSource, ObtainedKeys
+from service.errors.query_errors import FilterCollectionTimedOut, QueryFailed
+from service.errors.unavailable import FilterCacheDown
+from service.model.filters.key_set import DynamicFilteringData, FilterSource, ObtainedKeys
 from service.model.operations.health import PartState
 from tests.fakes.clock import FakeClock
 from tests.fakes.filters import DAYS, Collecting, date_filter, keys_of

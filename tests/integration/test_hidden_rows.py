@@ -7,13 +7,13 @@ from uuid import uuid4
 
 import pytest
 
-from service.errors import QueryFailed
+from service.errors.query_errors import QueryFailed
 from service.model.policies.actions import Action
 from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
 from service.model.policies.ready_masks import ReadyMask, expression_of
 from service.model.policies.table_patterns import TablePattern
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.engine import SparkEngine
 from spark_session.session.table_guards import DO_NOT_FIT

@@ -18,12 +18,12 @@ from pyiceberg.table import StaticTable
 from service.adapters.catalogs.opened_tables import OpenedTable
 from service.adapters.catalogs.table_facts import table_facts
 from service.adapters.keys.key_collector import ArrowKeyCollector
-from service.errors import QueryFailed
-from service.model.filters.filtering import Build, DynamicFilter, JoinType, Probe
+from service.errors.query_errors import QueryFailed
+from service.model.filters.dynamic_filter import Build, DynamicFilter, JoinType, Probe
 from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.tables import TableName
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from spark_session.engine.engine import SparkEngine
 from spark_session.settings.settings import SparkSettings
 from tests.engine_jars import engine_jars

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from service.errors import TableAccessDenied, ViewChanged
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.table_errors import ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
 from service.model.policies.table_patterns import TablePattern

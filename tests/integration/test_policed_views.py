@@ -12,20 +12,18 @@ from uuid import uuid4
 
 import pytest
 
-from service.errors import (
-    GatewayError,
-    QueryFailed,
-    StatementNotAllowed,
-    TableAccessDenied,
-    ViewChanged,
-)
+from service.errors.gateway_error import GatewayError
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.query_errors import QueryFailed
+from service.errors.statement_errors import StatementNotAllowed
+from service.errors.table_errors import ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
 from service.model.policies.table_patterns import TablePattern
 from service.model.query.query import Parameter, Parameters
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.metadata.explained import HIDDEN_PLAN
 from spark_session.engine.run_statement import HIDDEN_VALUES

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from service.adapters.embedded.postgres_programs import is_root, system_user
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 ASK = """
 import sys

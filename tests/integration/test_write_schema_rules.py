@@ -32,7 +32,7 @@ from pyiceberg.types import (
     StructType,
 )
 
-from service.model.ingest.ingest import WriteRule
+from service.model.ingest.ingest_request import WriteRule
 from tests.integration.maintenance_calls import compact
 from tests.integration.readers import Row, assert_read_alike, by_duckdb, by_spark, data_files, named, path_of
 

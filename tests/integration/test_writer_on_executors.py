@@ -12,8 +12,8 @@ import pytest
 
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.errors import ExecutorsFailed
-from service.ingest_ports import Executors
+from service.errors.unavailable import ExecutorsFailed
+from service.ports.engine.executors import Executors
 from spark_session.engine.engine import SparkEngine
 from spark_session.streaming.executors import SparkExecutors
 from tests.contract.data_files import test_data_files as contract

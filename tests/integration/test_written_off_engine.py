@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from py4j.protocol import Py4JError
 
-from service.errors import EngineLost
+from service.errors.unavailable import EngineLost
 from spark_session.engine.engine import SparkEngine
 from tests.integration.running import until
 from tests.integration.test_engine import run

@@ -19,7 +19,7 @@ from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
 from service.adapters.postgres.query_records.replica_tables import ReplicaRow
 from service.adapters.postgres.streams.stream_tables import StreamRow
 from service.adapters.sessions.session_tables import SessionRow
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 
 
 @contextmanager

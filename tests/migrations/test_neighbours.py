@@ -9,7 +9,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 import migrations
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from tests.integration.running import REPOSITORY
 from tests.migrations.generated_rows import fill, rows, schema_of
 from tests.migrations.test_migrations import connected, tables

@@ -12,7 +12,7 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from api.bootstrap.settings import Settings
-from api.bootstrap.wiring import build_gateway
+from api.bootstrap.wiring.build_gateway import build_gateway
 from api.http.requests.stream_request import stream_definition
 from service.gateway import Gateway
 from tests.integration.embedded_catalog import embedded_catalog

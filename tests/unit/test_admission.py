@@ -11,7 +11,8 @@ from uuid import UUID
 
 import pytest
 
-from service.errors import QuotaExhausted, SqlInvalid, TooManyQueries
+from service.errors.query_errors import QuotaExhausted, TooManyQueries
+from service.errors.statement_errors import SqlInvalid
 from service.model.operations.resource_groups import (
     ResourceGroup,
     ResourceGroups,
@@ -22,10 +23,10 @@ from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.planned_work import PlannedWork
 from service.model.query.query import QueryRequest, QueryState
 from service.query.admission.slot_bounds import SlotBounds
-from service.query.lifecycle.admission_rules import AdmissionRules, default_rules
-from service.query.lifecycle.query_status import QueryStatus
-from service.query.lifecycle.run_query import QueryPorts
+from service.query.execution.run_query import QueryPorts
 from service.query.query_service import QueryBounds, QueryService
+from service.query.registry.query_status import QueryStatus
+from service.query.workers.admission_rules import AdmissionRules, default_rules
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine

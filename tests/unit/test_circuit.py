@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from service.circuit import Circuit
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from tests.fakes.clock import FakeClock
 
 REST_MS = 1_000

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.committables import write_results_from_bytes, write_results_to_bytes
-from service.errors import CommittableUnreadable, CommittableVersionUnknown
+from service.errors.ingest_errors import CommittableUnreadable, CommittableVersionUnknown
 from service.model.ingest.writing import TableKey, WriteResult, WriteTarget
 from service.model.tables.tables import TableName
 

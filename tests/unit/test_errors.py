@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from api.http.problems.http_errors import STATUS
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 
 
 def kinds(base: type[GatewayError]) -> Iterator[type[GatewayError]]:

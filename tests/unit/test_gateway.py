@@ -13,18 +13,16 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.errors import (
+from service.errors.query_errors import (
     ChunkNotFound,
-    EngineLost,
-    MetricsStoreDown,
     QueryFailed,
     QueryNotFound,
     RequestIdReused,
     ResultExpired,
-    ShuttingDown,
-    TableNotFound,
     TooManyQueries,
 )
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import EngineLost, MetricsStoreDown, ShuttingDown
 from service.gateway import ENDING_S, Gateway, GatewayBounds
 from service.model.operations.health import PartHealth, PartState
 from service.model.policies.decisions import FULL_ACCESS
@@ -32,12 +30,12 @@ from service.model.query.history import QueryListing
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.tables.tables import TableName
 from service.policies.live_policies import LivePolicies
-from service.query.lifecycle.known_requests import STORE_REST_MS
-from service.query.lifecycle.presence import PresenceBounds
-from service.query.lifecycle.query_status import QueryStatus
-from service.query.lifecycle.run_query import QueryPorts
-from service.query.lifecycle.sweep import forget_old_queries
+from service.query.execution.run_query import QueryPorts
 from service.query.query_service import QueryBounds, QueryService
+from service.query.registry.known_requests import STORE_REST_MS
+from service.query.registry.presence import PresenceBounds
+from service.query.registry.query_status import QueryStatus
+from service.query.workers.sweep import forget_old_queries
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import PLAN, FakeEngine, engine_result

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.errors import RequestIdReused
+from service.errors.query_errors import RequestIdReused
 from service.idempotency import same_request, sent_before
 
 IDS = [UUID(int=number) for number in (1, 2)]

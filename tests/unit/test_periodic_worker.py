@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from structlog.testing import capture_logs
 
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.periodic_worker import PeriodicWorker
 from tests.integration.running import until
 

@@ -9,11 +9,12 @@ from uuid import uuid4
 
 import pytest
 
-from service.errors import QueryNotFound, ResultExpired, ShuttingDown
+from service.errors.query_errors import QueryNotFound, ResultExpired
+from service.errors.unavailable import ShuttingDown
 from service.model.query.query import QueryState
 from service.model.query.replicas import Replica
-from service.query.lifecycle.presence import PresenceBounds
 from service.query.query_service import STIRRED_MS
+from service.query.registry.presence import PresenceBounds
 from tests.fakes.engine import FakeEngine
 from tests.fakes.replicas import FakeReplicas, MeetingPlace
 from tests.unit.test_gateway import PATIENCE_S, CountingStore, House

@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from service.errors import FilterCollectionTimedOut, QueryCanceled, QueryFailed
+from service.errors.query_errors import FilterCollectionTimedOut, QueryCanceled, QueryFailed
 from service.single_flight import SingleFlight
 
 PATIENCE_S = 20.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.bootstrap.settings.serving import LogFormat, LogLevel
+from api.bootstrap.settings.serving.serving import LogFormat, LogLevel
 from api.bootstrap.settings.settings import CONFIG_FILE, Settings
 
 __all__ = ["CONFIG_FILE", "LogFormat", "LogLevel", "Settings"]

@@ -14,29 +14,29 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
-from api.bootstrap.settings.audit import AuditSettings
-from api.bootstrap.settings.authorization import AuthorizationSettings
-from api.bootstrap.settings.catalogs import CatalogSettings
-from api.bootstrap.settings.filter_cache import FilterCacheSettings
-from api.bootstrap.settings.flight import FlightSettings
-from api.bootstrap.settings.hive_server import HiveServerSettings
-from api.bootstrap.settings.ingest import IngestSettings
-from api.bootstrap.settings.ingest_room import IngestRoomSettings
-from api.bootstrap.settings.lineage import LineageSettings
-from api.bootstrap.settings.maintenance import MaintenanceSettings
-from api.bootstrap.settings.pruning import PruningSettings
-from api.bootstrap.settings.queries import QuerySettings
-from api.bootstrap.settings.query_bounds import QueryBoundSettings
-from api.bootstrap.settings.query_events import QueryEventSettings
-from api.bootstrap.settings.records import RecordSettings
-from api.bootstrap.settings.reuse import ReuseSettings
-from api.bootstrap.settings.sessions import SessionSettings
-from api.bootstrap.settings.sources import SourceSettings
-from api.bootstrap.settings.spark import EngineSettings
-from api.bootstrap.settings.sql_protocols import SqlProtocolSettings
-from api.bootstrap.settings.streams import StreamSettings
-from api.bootstrap.settings.supervision import SupervisionSettings
-from api.bootstrap.settings.tracing import TraceSettings
+from api.bootstrap.settings.callers.audit import AuditSettings
+from api.bootstrap.settings.callers.authorization import AuthorizationSettings
+from api.bootstrap.settings.callers.sessions import SessionSettings
+from api.bootstrap.settings.engine.catalogs import CatalogSettings
+from api.bootstrap.settings.engine.spark import EngineSettings
+from api.bootstrap.settings.engine.supervision import SupervisionSettings
+from api.bootstrap.settings.protocols.flight import FlightSettings
+from api.bootstrap.settings.protocols.hive_server import HiveServerSettings
+from api.bootstrap.settings.protocols.sql_protocols import SqlProtocolSettings
+from api.bootstrap.settings.querying.filter_cache import FilterCacheSettings
+from api.bootstrap.settings.querying.pruning import PruningSettings
+from api.bootstrap.settings.querying.queries import QuerySettings
+from api.bootstrap.settings.querying.query_bounds import QueryBoundSettings
+from api.bootstrap.settings.querying.reuse import ReuseSettings
+from api.bootstrap.settings.recording.lineage import LineageSettings
+from api.bootstrap.settings.recording.records import RecordSettings
+from api.bootstrap.settings.recording.tracing import TraceSettings
+from api.bootstrap.settings.serving.query_events import QueryEventSettings
+from api.bootstrap.settings.writing.ingest import IngestSettings
+from api.bootstrap.settings.writing.ingest_room import IngestRoomSettings
+from api.bootstrap.settings.writing.maintenance import MaintenanceSettings
+from api.bootstrap.settings.writing.sources import SourceSettings
+from api.bootstrap.settings.writing.streams import StreamSettings
 
 CONFIG_FILE = "SLUICE_CONFIG_FILE"
 

@@ -10,7 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Conninfo
 from rapidfuzz import fuzz, process
 
-from service.errors import did_you_mean
+from service.errors.gateway_error import did_you_mean
 from service.model.operations.cache_address import cache_address
 
 POSTGRES_FORM = "postgresql://user:password@host:5432,other:5432/database?sslmode=verify-full"

@@ -28,7 +28,7 @@ from opentelemetry.trace import Link, SpanKind, Status, TraceState
 from opentelemetry.util.types import Attributes
 
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.tracing import headers_of
+from api.bootstrap.settings.recording.tracing import headers_of
 from api.bootstrap.tracing.libraries import instrument, uninstrument
 from api.bootstrap.tracing.recording import RecordingTracer
 from service.tracing import LINKS_AT_MOST

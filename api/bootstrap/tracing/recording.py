@@ -21,7 +21,8 @@ from opentelemetry.trace import (
     TraceState,
 )
 
-from service.errors import GatewayError, NotAdmitted
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import NotAdmitted
 from service.tracing import PropagatedSpan, Span, TraceContext, Values, enter, leave
 
 

@@ -16,10 +16,11 @@ from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import LogFormat, LogLevel
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.spelling import words_of
-from api.bootstrap.wiring_authentication import opened_api_keys
+from api.bootstrap.wiring.build_authentication import opened_api_keys
 from api.cli.commands.audited_commands import command_event, operator
-from api.http.schemas.api_keys import KeyBody, key_answer
-from service.errors import ApiKeyNotFound, CannotStart
+from api.http.schemas.administration.api_keys import KeyBody, key_answer
+from service.errors.credential_errors import ApiKeyNotFound
+from service.errors.gateway_error import CannotStart
 from service.model.audit.events import Action
 from service.model.authentication.api_keys import ApiKey
 

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import LogFormat, LogLevel
 from api.bootstrap.settings_loading import load_settings
-from api.bootstrap.wiring_audit import opened_audit_log
+from api.bootstrap.wiring.build_audit import opened_audit_log
 from api.cli.commands.audited_commands import command_event
 from service.audit.event_lines import entry_line
-from service.audit_ports import AuditLog
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from service.model.audit.events import Action, AuditEntry, AuditSelection
+from service.ports.stores.audit_log import AuditLog
 
 PAGE = 500
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import LogFormat, LogLevel, Settings
 from api.bootstrap.settings_loading import load_settings
-from api.bootstrap.wiring import STAR_TABLES, load_demo_data, make_demo_log
+from api.bootstrap.wiring.preparations import STAR_TABLES, load_demo_data, make_demo_log
 from api.cli.demonstration.demo import run_demo
 from api.cli.demonstration.demo_ingest import LOG_TABLE
 from api.cli.demonstration.demo_progress import progress_bar

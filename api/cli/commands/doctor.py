@@ -21,7 +21,7 @@ from api.bootstrap.settings_loading import load_settings
 from api.cli.checks import Finding, State, tried
 from api.cli.doctor.report import as_document, as_table, worst_of
 from api.cli.wiring_doctor import doctor_checks, system_clock
-from service.ports import Clock
+from service.ports.clock import Clock
 
 STOP_WITHIN_S = 60.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from api.bootstrap.settings_loading import load_settings
-from api.bootstrap.wiring import compile_classes, fetch_jars
+from api.bootstrap.wiring.preparations import compile_classes, fetch_jars
 
 
 def jars(*, is_all: bool) -> None:

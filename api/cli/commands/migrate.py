@@ -6,7 +6,7 @@ import typer
 
 from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings_loading import load_settings
-from api.bootstrap.wiring import migrate as migrate_store
+from api.bootstrap.wiring.preparations import migrate as migrate_store
 
 
 def migrate(revision: str | None) -> None:

@@ -13,13 +13,14 @@ from rich.text import Text
 
 from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import LogFormat, LogLevel, Settings
-from api.bootstrap.settings.authorization import Authorization
+from api.bootstrap.settings.callers.authorization import Authorization
 from api.bootstrap.settings_loading import load_settings
-from api.bootstrap.wiring_authorization import opened_policies
+from api.bootstrap.wiring.build_authorization import opened_policies
 from api.cli.commands.audited_commands import command_event, operator
 from api.cli.policy_file import MAX_FILE_BYTES, PolicyFile, PolicyFileInvalid, read_policy_file, yaml_of
-from api.http.schemas.policies import document_of
-from service.errors import CannotStart, PoliciesInvalid
+from api.http.schemas.administration.policy_answers import document_of
+from service.errors.gateway_error import CannotStart
+from service.errors.policy_errors import PoliciesInvalid
 from service.model.audit import events
 from service.model.policies.actions import Action
 from service.model.policies.changes import PolicyDifference

@@ -12,8 +12,8 @@ from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.tracing import traced
-from api.bootstrap.wiring import build_gateway
-from api.bootstrap.wiring_authentication import build_verifier
+from api.bootstrap.wiring.build_authentication import build_verifier
+from api.bootstrap.wiring.build_gateway import build_gateway
 from api.cli.stop_deadline import STOPPED_WITHIN_S, StopDeadline
 from api.http.protocol_servers import ProtocolFactory
 from api.http.requests.stream_request import stream_definition

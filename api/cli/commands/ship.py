@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from api.bootstrap.settings import Settings
-from api.bootstrap.wiring import compile_classes
+from api.bootstrap.wiring.preparations import compile_classes
 
 
 def main() -> None:

@@ -21,8 +21,8 @@ from api.cli.demonstration.demo_ingest import show_ingest
 from api.cli.demonstration.demo_scans import show_scans
 from api.cli.demonstration.start_progress import StartProgress
 from api.cli.demonstration.steps import Steps, shown_steps
-from service.errors import CannotStart
-from service.model.filters.filtering import JoinType
+from service.errors.gateway_error import CannotStart
+from service.model.filters.dynamic_filter import JoinType
 
 LOOK_EVERY_S = 0.2
 STOP_WITHIN_S = 60.0

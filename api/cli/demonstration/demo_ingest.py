@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.cli.demonstration.demo_scans import show_scans
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 LOG_TABLE = "logs.events"
 """The table's name in the default catalog."""

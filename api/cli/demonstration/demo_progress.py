@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from api.bootstrap.wiring import Progress
+from api.bootstrap.wiring.preparations import Progress
 from api.cli.demonstration.steps import LINE_EVERY_S
 
 

@@ -8,7 +8,7 @@ import httpx
 
 from api.bootstrap.settings import Settings
 from api.cli.checks import Found
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 ANSWER_WITHIN_S = 10.0
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}

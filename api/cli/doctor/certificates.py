@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from api.cli.checks import Found, State
 from api.http.tls.certificate_files import CertificateFiles, Validity
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 WARNED_WITHIN = timedelta(days=7)
 WARNED_SHARE = 0.2

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from api.bootstrap.settings import CONFIG_FILE, Settings
-from api.bootstrap.settings.serving import is_loopback
+from api.bootstrap.settings.serving.serving import is_loopback
 from api.cli.checks import Found, State
 
 

@@ -9,7 +9,8 @@ from uuid import uuid4
 from api.cli.checks import Found, State
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.tables import TableAt, TableFacts, TableName
-from service.ports import Catalogs, Engine, EngineResult, Statement
+from service.ports.engine.query_engine import Engine, EngineResult, Statement
+from service.ports.tables.catalogs import Catalogs
 
 TABLES_LOOKED_AT = 200
 COUNTED_ROWS = 1_000

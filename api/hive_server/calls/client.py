@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from api.sql_protocols.login import Login, ProtocolCaller
-from service.errors import CredentialFault, CredentialRefused, TooManyFailures
+from service.errors.credential_errors import CredentialFault, CredentialRefused, TooManyFailures
 
 LoginAgain = Callable[[], Awaitable[ProtocolCaller]]
 """Authenticates with the credentials that a connection began with. Raises as `Login.by_password` does."""

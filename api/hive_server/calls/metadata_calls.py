@@ -22,7 +22,8 @@ from api.sql_protocols.login import ProtocolCaller
 from api.sql_protocols.patterns import like
 from api.sql_protocols.running_statement import POLL_S
 from api.sql_protocols.statements import StatementRequest
-from service.errors import GatewayError, QueryCanceled, QueryFailed
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryCanceled, QueryFailed
 
 MAX_WITH_COMMENTS = 200
 """Beyond so many tables, their comments are left out: each needs its table's metadata."""

@@ -16,8 +16,8 @@ from api.hive_server.calls.protocol_numbers import OperationType
 from api.hive_server.calls.session_handles import SessionHandle
 from api.hive_server.rows.result_rows import ResultRows
 from api.sql_protocols.running_statement import RunningStatement
-from service.errors import QueryNotFound, TooManyQueries
-from service.ports import Clock
+from service.errors.query_errors import QueryNotFound, TooManyQueries
+from service.ports.clock import Clock
 
 Projection = Callable[[pa.Table], pa.Table]
 """Changes the columns of a result for clients that cannot read others."""

@@ -20,7 +20,7 @@ from api.hive_server.rows.type_ids import column_descriptions
 from api.hive_server.rows.written_column import written_column
 from api.sql_protocols.failures import Failure
 from api.sql_protocols.running_statement import RunningStatement
-from service.errors import SqlInvalid
+from service.errors.statement_errors import SqlInvalid
 
 _LOG = pa.schema([("Log", pa.string())])
 

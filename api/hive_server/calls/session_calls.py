@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
-from api.bootstrap.settings.hive_server import HiveAuthentication
+from api.bootstrap.settings.protocols.hive_server import HiveAuthentication
 from api.bootstrap.version import version_of
 from api.hive_server.calls.client import Client
 from api.hive_server.calls.context import CallContext
@@ -16,7 +16,9 @@ from api.hive_server.calls.session_handles import SessionHandle, read_handle, wr
 from api.hive_server.calls.session_settings import PROXY_USER, database_of, settings_of
 from api.hive_server.calls.statement_ends import end_operation
 from api.hive_server.calls.statuses import OK
-from service.errors import CredentialFault, CredentialRefused, GatewayError, StatementNotAllowed
+from service.errors.credential_errors import CredentialFault, CredentialRefused
+from service.errors.gateway_error import GatewayError
+from service.errors.statement_errors import StatementNotAllowed
 
 FETCH_ROWS = 10_000
 """The number of rows that drivers fetch at once: those of a chunk."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from service.errors import SessionNotFound
+from service.errors.session_errors import SessionNotFound
 
 _ID_BYTES = 16
 _DIGEST_BYTES = 14

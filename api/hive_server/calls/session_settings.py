@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from service.errors import SessionSettingRefused
+from service.errors.session_errors import SessionSettingRefused
 
 PROXY_USER = "hive.server2.proxy.user"
 _DATABASE = "use:database"

@@ -27,7 +27,8 @@ from api.hive_server.rows.result_rows import rows_of_table
 from api.sql_protocols.running_statement import POLL_S, StatementStatus
 from api.sql_protocols.sessions import DEFAULT
 from api.sql_protocols.statements import StatementRequest
-from service.errors import QueryNotFound, QueryTimedOut, SessionSettingRefused
+from service.errors.query_errors import QueryNotFound, QueryTimedOut
+from service.errors.session_errors import SessionSettingRefused
 from service.model.query.query import QueryState
 
 NO_COLUMNS = pa.schema([("Result", pa.string())])

@@ -10,7 +10,8 @@ from api.hive_server.calls.operations import Operation
 from api.hive_server.calls.protocol_numbers import OperationType
 from api.http.lane import stays
 from api.sql_protocols.running_statement import POLL_S, RunningStatement, StatementStatus
-from service.errors import GatewayError, QueryCanceled
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryCanceled
 from service.model.query.query import QueryState
 
 _OUTCOMES = {QueryState.SUCCEEDED: "succeeded", QueryState.CANCELED: "canceled"}

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.hive_server import HiveAuthentication
+from api.bootstrap.settings.protocols.hive_server import HiveAuthentication
 from api.hive_server.calls.answering import answer
 from api.hive_server.calls.client import Client
 from api.hive_server.calls.context import CallContext
@@ -28,7 +28,7 @@ from api.hive_server.wire.scan import VERSION, MessageBounds
 from api.http.middleware.callers import calling
 from api.sql_protocols.failures import failure_of
 from api.sql_protocols.login import ProtocolCaller
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 
 _log = structlog.stdlib.get_logger("api.hive_server")
 _FIRST_OF_MESSAGE = VERSION >> 8

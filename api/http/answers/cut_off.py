@@ -8,7 +8,7 @@ from typing import TypeVar
 import structlog
 
 from api.http.waiting import AnswerCutOff
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)

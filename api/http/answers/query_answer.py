@@ -11,10 +11,10 @@ import orjson
 
 from api.http.problems.problems import errors_of
 from api.http.rendering.formats import render
-from api.http.schemas.explanation import selection_answer
 from api.http.schemas.problem import ProblemError
-from api.http.schemas.progress import progress_answer
-from api.http.schemas.query_answer import (
+from api.http.schemas.queries.explanation import selection_answer
+from api.http.schemas.queries.progress import progress_answer
+from api.http.schemas.queries.query_answer import (
     ColumnAnswer,
     LinksAnswer,
     ManifestAnswer,
@@ -25,15 +25,15 @@ from api.http.schemas.query_answer import (
     StatusAnswer,
     reused_answer,
 )
-from service.errors import ResultExpired
+from service.errors.query_errors import ResultExpired
 from service.gateway import Gateway
-from service.model.filters.filtering import FilterSource
+from service.model.filters.key_set import FilterSource
 from service.model.operations.resource_groups import QueuePlace
 from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord
 from service.model.query.results import Manifest, ResultFormat
-from service.query.lifecycle.query_status import QueryStatus
 from service.query.query_service import ResultChunk
+from service.query.registry.query_status import QueryStatus
 
 _FROM_CACHE = (FilterSource.CACHED, FilterSource.CARRIED_OVER)
 

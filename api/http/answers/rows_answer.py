@@ -10,7 +10,7 @@ from api.http.answers.negotiation import choose
 from api.http.answers.query_answer import Answered, answer, next_chunk_link
 from api.http.answers.rows_headers import rows_headers
 from api.http.rendering.formats import MEDIA_TYPES, render
-from service.errors import ResultExpired
+from service.errors.query_errors import ResultExpired
 from service.gateway import Gateway
 from service.model.query.results import ResultFormat
 

@@ -20,12 +20,12 @@ from api.http.problems.problems import MEDIA_TYPE, problem_response
 from api.http.waiting import ClientGone
 from service.audit.failed_logins import FailedLogins
 from service.audit.outcomes import outcome_of
-from service.audit_ports import AuditTrail
 from service.audited import AuditedRequest, serving
-from service.errors import GatewayError, PartDown
+from service.errors.gateway_error import GatewayError, PartDown
 from service.model.audit.events import Action, AuditEvent, Details, Origin, Outcome
 from service.model.authentication.principals import NOBODY, Principal
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.audit_log import AuditTrail
 
 CLIENT_GONE = "CLIENT_GONE"
 """The code of an event whose client hung up before there was an answer."""

@@ -8,7 +8,7 @@ import secrets
 from cachetools import LRUCache
 
 from service.authentication.failure_counts import FailureCounts
-from service.errors import CredentialRefused, TooManyFailures
+from service.errors.credential_errors import CredentialRefused, TooManyFailures
 
 MAX_PROVEN = 10_000
 _DIGEST_BYTES = 16

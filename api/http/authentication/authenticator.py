@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from api.bootstrap.settings.tls import CertificateName
+from api.bootstrap.settings.serving.tls import CertificateName
 from api.http.authentication.attempts import Attempts
 from api.http.authentication.bearer import bearer_of
 from api.http.authentication.certificate_names import principal_of
@@ -17,11 +17,11 @@ from api.http.authentication.static_tokens import StaticTokens
 from api.http.middleware.authentication_metrics import NO_KIND
 from api.http.problems.http_errors import Unauthenticated
 from service.authentication.check_key import check_key
-from service.errors import CertificateInvalid, CredentialFault
+from service.errors.credential_errors import CertificateInvalid, CredentialFault
 from service.model.authentication.api_keys import PREFIX, sent_key
 from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
 from service.model.operations.caller_classes import CallerClasses
-from service.ports import Clock
+from service.ports.clock import Clock
 
 _WITHOUT_ROLES = frozenset({PrincipalKind.TOKEN, PrincipalKind.CERTIFICATE})
 """Their credentials name no roles, so the operator's setting does."""

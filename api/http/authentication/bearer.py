@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.http.problems.http_errors import Unauthenticated
-from service.errors import CredentialFault
+from service.errors.credential_errors import CredentialFault
 
 MAX_BYTES = 64 * 1024
 

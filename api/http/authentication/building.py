@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.tls import ClientCertificates
+from api.bootstrap.settings.serving.tls import ClientCertificates
 from api.http.authentication.attempts import Attempts
 from api.http.authentication.authenticator import Authenticator, CertificatePolicy
 from api.http.authentication.issuers import Issuers
@@ -16,10 +16,10 @@ from api.http.gateway_access import GatewayAccess
 from service.authentication.failure_counts import FailureCounts
 from service.authentication.known_keys import KeyTimes, KnownKeys
 from service.authentication.signing_keys import SigningKeyTimes
-from service.authentication_ports import TokenVerifier
-from service.errors import PartDown
+from service.errors.gateway_error import PartDown
 from service.model.operations.caller_classes import CallerClasses
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.api_key_store import TokenVerifier
 
 
 def authenticator_of(

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from api.bootstrap.settings.tls import CertificateName
-from service.errors import CertificateInvalid, CredentialFault
+from api.bootstrap.settings.serving.tls import CertificateName
+from service.errors.credential_errors import CertificateInvalid, CredentialFault
 from service.model.authentication.principals import Principal, PrincipalKind, is_principal_name
 
 _SAN = {CertificateName.DNS: "DNS", CertificateName.URI: "URI"}

@@ -9,11 +9,11 @@ import structlog
 from anyio import CapacityLimiter, to_thread
 
 from service.authentication.signing_keys import SigningKeys, SigningKeyTimes
-from service.authentication_ports import TokenVerifier
-from service.errors import AccessTokenInvalid, AuthenticationDown, CredentialFault
+from service.errors.credential_errors import AccessTokenInvalid, AuthenticationDown, CredentialFault
 from service.model.authentication.access_tokens import ReadToken, SigningKey
 from service.model.authentication.principals import Principal
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.api_key_store import TokenVerifier
 
 FETCHED_AT_ONCE = 4
 WAIT_WHILE_DOWN_S = 1.0

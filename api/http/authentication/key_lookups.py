@@ -10,7 +10,7 @@ import structlog
 from anyio import CapacityLimiter, to_thread
 
 from service.authentication.known_keys import Known, KnownKeys
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.authentication.api_keys import ApiKey
 
 Find = Callable[[Collection[str]], Mapping[str, ApiKey]]

@@ -8,7 +8,8 @@ import structlog
 
 from api.http.authentication.authenticator import Authenticator, Sent
 from api.http.middleware.authentication_metrics import AuthenticationMetrics
-from service.errors import CredentialFault, CredentialRefused, GatewayError, TooManyFailures
+from service.errors.credential_errors import CredentialFault, CredentialRefused, TooManyFailures
+from service.errors.gateway_error import GatewayError
 from service.model.authentication.principals import Principal
 
 NoteFailure = Callable[[Sent, CredentialRefused], None]

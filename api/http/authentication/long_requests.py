@@ -10,8 +10,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from api.http.problems.problems import problem_response
 from api.http.waiting import AnswerCutOff
-from service.errors import CredentialFault, CredentialRefused, GatewayError
-from service.ports import Clock
+from service.errors.credential_errors import CredentialFault, CredentialRefused
+from service.errors.gateway_error import GatewayError
+from service.ports.clock import Clock
 
 Check = Callable[[], Awaitable[GatewayError | None]]
 """Authenticates again. None: the request is still its caller's."""

@@ -15,9 +15,10 @@ from api.http.connections.client_certificate import EXTENSION
 from api.http.connections.peers import peer_of
 from api.http.middleware.callers import OPEN_PATHS, calling
 from api.http.problems.problems import problem_response
-from service.errors import CredentialFault, CredentialRefused, GatewayError, PartDown, TooManyFailures
+from service.errors.credential_errors import CredentialFault, CredentialRefused, TooManyFailures
+from service.errors.gateway_error import GatewayError, PartDown
 from service.model.authentication.principals import Principal
-from service.ports import Clock
+from service.ports.clock import Clock
 
 
 class Authentication:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.tls import ClientCertificates
+from api.bootstrap.settings.serving.tls import ClientCertificates
 
 _TOKEN = {"type": "http", "scheme": "bearer", "description": "A token that the operator has set."}
 _KEY = {

@@ -13,7 +13,8 @@ from api.http.middleware.callers import ANONYMOUS
 from api.http.middleware.request_log import caller_in
 from api.http.problems.http_errors import TooManyBodies
 from api.http.problems.problems import problem_response
-from service.errors import GatewayError, TooManyIngests
+from service.errors.gateway_error import GatewayError
+from service.errors.ingest_errors import TooManyIngests
 
 _INGEST = "/ingest"
 

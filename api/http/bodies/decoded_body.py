@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.http.bodies.record_types import compression, record_format
 from api.http.problems.http_errors import UnsupportedMediaType
 from api.http.problems.problems import problem_response
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.streams.decompressed import decompressed
 from service.model.ingest.record_formats import Compression
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from api.http.bodies.value_count import TooManyValues, check_fields, check_value_count
 from api.http.gateway_access import GatewayAccess
 from api.http.problems.http_errors import NotJson
-from service.errors import GatewayBusy
+from service.errors.unavailable import GatewayBusy
 from service.ingest.decoding.values.exact_json import NumberTooLong, exact_json, strict_json
 
 LARGE_BYTES = 64 * 1024

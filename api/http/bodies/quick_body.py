@@ -15,11 +15,11 @@ import msgspec
 
 from api.http.bodies.json_request import body_json
 from api.http.requests.ingest_request import NO_PART_OF_IT, fingerprinted, ingest_request_of
-from api.http.schemas.ingest_request import MAX_WRITES, ManyWrites, OneWrite, RoutedWrites
+from api.http.schemas.ingests.ingest_request import MAX_WRITES, ManyWrites, OneWrite, RoutedWrites
 from service.ingest.decoding.json.json_records import json_records
 from service.ingest.decoding.values.exact_json import exact_json
 from service.ingest.ingest_service import ReadSchema
-from service.model.ingest.ingest import IngestRequest
+from service.model.ingest.ingest_request import IngestRequest
 from service.model.ingest.json_records import JsonRecords
 
 AT_MOST_BYTES = 4 * 1024**2

@@ -11,7 +11,7 @@ from typing import Protocol
 from starlette.requests import ClientDisconnect, Request
 
 from api.http.waiting import ClientGone
-from service.ingest_ports import Spool
+from service.ports.tables.data_files import Spool
 
 _PART_BYTES = 1024**2
 

@@ -16,7 +16,7 @@ from api.http.connections.head_check import check_head
 from api.http.connections.plain_head import plain_head
 from api.http.connections.request_count import RequestCount
 from api.http.problems.http_errors import NotHttp
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 
 P = ParamSpec("P")
 

@@ -23,7 +23,7 @@ from api.http.connections.refusals import refusal_bytes
 from api.http.connections.still_there import IfStillThere
 from api.http.connections.unread_answers import UnreadAnswer, UnreadAnswers
 from api.http.problems.http_errors import HeadersTooSlow, TooManyConnections
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 
 _SPARE_HEADER_TIMEOUT_S = 2.0
 """Probes send their few headers at once. Others wait for the few places of these connections."""

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from api.http.middleware.request_log import HEADER
 from api.http.problems.problems import problem_response
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 
 _INSTANCE = "/"
 """The path is not known, or cannot be trusted."""

@@ -11,11 +11,13 @@ import orjson
 
 from api.http.answers.query_answer import status_only
 from api.http.events.event_text import HEARTBEAT, event_text, retry_text
-from api.http.schemas.query_answer import QueryAnswer
+from api.http.schemas.queries.query_answer import QueryAnswer
 from api.http.waiting import ClientGone
-from service.errors import GatewayError, QueryNotFound, ShuttingDown
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryNotFound
+from service.errors.unavailable import ShuttingDown
 from service.model.query.query import QueryState
-from service.query.lifecycle.query_status import QueryStatus
+from service.query.registry.query_status import QueryStatus
 
 END = "end"
 """The id of the last event, which has no number: after it, there is nothing to come back for."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from api.http.explain.progress_text import progress_lines
 from api.http.rendering.plan_texts import plan_texts
 from api.http.rendering.reasons import VERIFICATIONS
-from service.model.filters.filtering import FilterRecord
+from service.model.filters.filter_record import FilterRecord
 from service.model.query.explanation import Explanation
 from service.model.query.pruning import ScanRecord
 from service.model.query.reuse import Reused, ReuseKind

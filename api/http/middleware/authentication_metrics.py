@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter
 
-from service.errors import CredentialFault
+from service.errors.credential_errors import CredentialFault
 from service.model.authentication.principals import PrincipalKind
 
 NO_KIND = "none"

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.http.problems.problems import problem_response
 from api.http.waiting import AnswerCutOff, ClientGone
 from service import tracing
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 from service.tracing import NOTHING, Span, TraceContext
 
 HEADER = "X-Request-Id"

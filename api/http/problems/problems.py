@@ -29,27 +29,17 @@ from api.http.problems.http_errors import (
     status_of_code,
 )
 from api.http.problems.validation_faults import faults_of
-from api.http.schemas.evolutions import evolution_answer
-from api.http.schemas.ingest_answer import DEAD_LETTERS_APART, FAILED_ALONE, commit_answer
-from service.errors import (
-    CallerError,
-    ColumnNotFound,
-    CredentialFault,
-    CredentialRefused,
-    GatewayError,
-    IngestInvalid,
-    MaintenanceBelowFloor,
-    PartDown,
-    PoliciesInvalid,
-    QueryQuarantined,
-    SqlSyntaxError,
-    TableNotFound,
-    TableUnreadable,
-    TooManyFailures,
-    TooManyIngests,
-    TooManyQueries,
-    TooManySessions,
-)
+from api.http.schemas.ingests.evolutions import evolution_answer
+from api.http.schemas.ingests.ingest_answer import DEAD_LETTERS_APART, FAILED_ALONE, commit_answer
+from service.errors.credential_errors import CredentialFault, CredentialRefused, TooManyFailures
+from service.errors.gateway_error import CallerError, GatewayError, PartDown
+from service.errors.ingest_errors import IngestInvalid, TooManyIngests
+from service.errors.maintenance_errors import MaintenanceBelowFloor
+from service.errors.policy_errors import PoliciesInvalid
+from service.errors.query_errors import QueryQuarantined, TooManyQueries
+from service.errors.session_errors import TooManySessions
+from service.errors.statement_errors import ColumnNotFound, SqlSyntaxError
+from service.errors.table_errors import TableNotFound, TableUnreadable
 from service.faults import Fault
 from service.model.ingest.ingest import IngestRecord
 from service.model.query.query import QueryError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from service.model.filters.filtering import Reason
+from service.model.filters.filter_record import Reason
 from service.model.query.verification import Verification
 
 SENTENCES: Mapping[Reason, str] = MappingProxyType(

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from starlette.datastructures import QueryParams
 
 from api.http.problems.http_errors import InvalidRequest
-from api.http.schemas.ingest_request import StreamedRoute, StreamedWrite
+from api.http.schemas.ingests.ingest_request import StreamedRoute, StreamedWrite
 from service.faults import Fault
 from service.ingest.decoding.values.exact_json import exact_json
 

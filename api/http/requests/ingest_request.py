@@ -12,7 +12,7 @@ from typing import BinaryIO
 from api.http.requests.placed_schema import placed_schema
 from api.http.requests.table_creation import requested_schema, sort_fields
 from api.http.requests.table_name import table_name
-from api.http.schemas.ingest_request import (
+from api.http.schemas.ingests.ingest_request import (
     IngestBody,
     ManyWrites,
     OneWrite,
@@ -26,10 +26,10 @@ from api.http.schemas.ingest_request import (
     TargetBody,
     WriteBody,
 )
-from api.http.schemas.streams import StreamToTable
+from api.http.schemas.ingests.streams import StreamToTable
 from service.ingest.ingest_service import ReadSchema
 from service.ingest.one_refusal import OneRefusal
-from service.model.ingest.ingest import (
+from service.model.ingest.ingest_request import (
     ColumnFields,
     ColumnNames,
     InferredColumns,

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.faults import Faulty
 from service.ingest.ingest_service import ReadSchema
-from service.model.ingest.ingest import WriteFault
+from service.model.ingest.ingest_request import WriteFault
 from service.model.tables.schemas import TableSchema
 
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 from api.bootstrap.settings import Settings
 from api.http.problems.http_errors import InvalidRequest
-from api.http.schemas.query_request import DynamicFiltering, QueryBody, TypedParameter
-from api.http.schemas.query_request import Parameter as ParameterBody
+from api.http.schemas.queries.query_request import DynamicFiltering, QueryBody, TypedParameter
+from api.http.schemas.queries.query_request import Parameter as ParameterBody
 from service.faults import Fault
 from service.model.query.query import Parameter, Parameters, PruningRequest, QueryRequest
 from service.model.query.reuse import ReuseChoice

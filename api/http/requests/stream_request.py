@@ -11,11 +11,17 @@ from api.bootstrap.spelling import words_of
 from api.http.problems.http_errors import InvalidRequest
 from api.http.problems.validation_faults import pointer
 from api.http.requests.ingest_request import routed, source_records, target
-from api.http.schemas.streams import STREAM_BODY, DirectoryBody, KafkaSourceBody, StreamBody, StreamByRoute
-from service.errors import StreamInvalid
+from api.http.schemas.ingests.streams import (
+    STREAM_BODY,
+    DirectoryBody,
+    KafkaSourceBody,
+    StreamBody,
+    StreamByRoute,
+)
+from service.errors.source_errors import StreamInvalid
 from service.faults import Fault
 from service.ingest.ingest_service import ReadSchema
-from service.model.ingest.ingest import IngestRequest
+from service.model.ingest.ingest_request import IngestRequest
 from service.model.ingest.streams import DirectorySource, KafkaSource, StreamDefinition, StreamSource
 from service.model.storable_texts import faulty_texts
 

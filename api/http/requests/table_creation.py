@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from api.http.schemas.matched_table import MatchedTable
-from api.http.schemas.table_creation import CreateBody, Direction, NullOrder, SortBody
+from api.http.schemas.ingests.matched_table import MatchedTable
+from api.http.schemas.ingests.table_creation import CreateBody, Direction, NullOrder, SortBody
 from service.ingest.ingest_service import ReadSchema
 from service.ingest.schema_changes.provisional_ids import with_provisional_ids
 from service.model.tables.table_creation import RequestedSchema, TableLayout

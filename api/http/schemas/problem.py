@@ -7,8 +7,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from api.http.schemas.evolutions import EvolutionAnswer
-from api.http.schemas.ingest_answer import CommitAnswer
+from api.http.schemas.ingests.evolutions import EvolutionAnswer
+from api.http.schemas.ingests.ingest_answer import CommitAnswer
 from api.http.schemas.wire import WireModel
 
 

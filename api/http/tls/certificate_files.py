@@ -11,7 +11,7 @@ from typing import Any
 
 from cryptography import x509
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 Version = tuple[tuple[int, int, int], ...]
 

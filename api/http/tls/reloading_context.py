@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from api.http.tls.certificate_files import CertificateFiles, Validity, Version
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 LOOKED_AT_EVERY_S = 1.0
 _log = structlog.stdlib.get_logger("api.tls")

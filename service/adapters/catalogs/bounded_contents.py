@@ -7,17 +7,17 @@ from functools import partial
 from typing import TypeVar
 
 from service.adapters.concurrency.bounded_calls import BoundedCalls
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.tables.contents import SchemaEntry
 from service.model.tables.tables import TableName
-from service.ports import CatalogContents
+from service.ports.tables.catalogs import CatalogContents
 
 _CALLS_AT_MOST = 16
 T = TypeVar("T")
 
 
 class BoundedContents:
-    """Implements `service.ports.CatalogContents`; a catalog that takes longer counts as down."""
+    """Implements `CatalogContents`; a catalog that takes longer counts as down."""
 
     def __init__(self, contents: CatalogContents, timeout_s: float = 10.0) -> None:
         self._contents = contents

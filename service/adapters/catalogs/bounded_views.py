@@ -7,17 +7,17 @@ from functools import partial
 from typing import TypeVar
 
 from service.adapters.concurrency.bounded_calls import BoundedCalls
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.tables.tables import TableName
 from service.model.tables.views import View, ViewReading
-from service.ports import Views
+from service.ports.tables.catalogs import Views
 
 _CALLS_AT_MOST = 16
 T = TypeVar("T")
 
 
 class BoundedViews:
-    """Implements `service.ports.Views`; a catalog that takes longer than the limit counts as down.
+    """Implements `Views`; a catalog that takes longer than the limit counts as down.
 
     Reading a view takes the engine about as long as reading a table; comparing takes as long as planning a
     query.

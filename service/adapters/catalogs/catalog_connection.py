@@ -14,7 +14,8 @@ from pyiceberg.exceptions import ValidationError as NotValid
 
 from service.adapters.catalogs.open_catalog import catalog_errors, close_catalog, open_catalog
 from service.adapters.disk.synced_files import Sync
-from service.errors import CatalogDown, TableUnreadable
+from service.errors.table_errors import TableUnreadable
+from service.errors.unavailable import CatalogDown
 from service.model.operations.fault_text import fault_text
 
 T = TypeVar("T")

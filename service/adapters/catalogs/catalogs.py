@@ -21,11 +21,12 @@ from service.adapters.catalogs.opened_tables import OpenedTable, OpenedTables
 from service.adapters.catalogs.spark_catalog_properties import check_catalog
 from service.adapters.concurrency.bounded_calls import BoundedCalls
 from service.adapters.disk.synced_files import Sync, sync_files
-from service.errors import CatalogDown, TableAmbiguous, TableNotFound, TableUnreadable
+from service.errors.table_errors import TableAmbiguous, TableNotFound, TableUnreadable
+from service.errors.unavailable import CatalogDown
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import CacheUse
 from service.model.tables.tables import TableAt, TableFacts, TableListing, TableName
-from service.ports import Clock
+from service.ports.clock import Clock
 from service.single_flight import SingleFlight
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ _MIB = 1024**2
 
 
 class PyIcebergCatalogs:
-    """Implements `service.ports.Catalogs`; properties have PyIceberg's names.
+    """Implements `service.ports.tables.catalogs.Catalogs`; properties have PyIceberg's names.
 
     A catalog is opened only when it is needed, and opened again after a failure, so that the gateway starts
     and keeps running while a catalog is down. Thread-safe.

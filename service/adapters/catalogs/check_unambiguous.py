@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pyiceberg.catalog import Catalog
 
-from service.errors import CreationInvalid
+from service.errors.ingest_errors import CreationInvalid
 from service.model.tables.reserved_names import is_reserved
 from service.model.tables.tables import TableName
 

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.faults import Fault
 from service.model.storable_texts import text_fault
 from service.model.tables.schemas import (

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 # libpq's names on the left, the PostgreSQL JDBC driver's on the right.
 _POSTGRESQL_OPTIONS: Mapping[str, str] = {

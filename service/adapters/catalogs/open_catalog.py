@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service.adapters.catalogs.caching_sql_catalog import MAX_CACHED_BYTES, CachingSqlCatalog
 from service.adapters.disk.synced_files import Sync
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 # Packages that PyIceberg needs for a type, beyond the gateway's own dependencies.
 _PACKAGES: Mapping[str, str] = {"hive": "thrift", "glue": "boto3"}

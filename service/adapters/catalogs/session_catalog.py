@@ -7,17 +7,18 @@ from functools import partial
 
 from service.adapters.catalogs.nearest_names import nearest_names
 from service.adapters.concurrency.bounded_calls import BoundedCalls
-from service.errors import CatalogDown, TableNotFound
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.operations.health import PartHealth, PartState
 from service.model.tables.tables import NOW, TableAt, TableFacts, TableListing, TableName
-from service.ports import Catalogs, SessionTables
+from service.ports.tables.catalogs import Catalogs, SessionTables
 
 CATALOG = "spark_catalog"
 _CALLS_AT_MOST = 16
 
 
 class CatalogsWithSession:
-    """Implements `service.ports.Catalogs`: `spark_catalog` is the engine's, all others are in `others`.
+    """Implements `Catalogs`: `spark_catalog` is the engine's, all others are in `others`.
 
     A request for several tables gets file listings at most half a minute old, which is enough to estimate
     costs. A request for one table gets a current listing.

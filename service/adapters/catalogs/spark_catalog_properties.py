@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from service.adapters.catalogs.jdbc_address import ANSWER_WITHIN_S, CONNECT_WITHIN_S, jdbc_properties
 from service.adapters.catalogs.spark_file_io import file_io_properties
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Manifests never change: they are read once, and cached in the driver within Iceberg's own bounds.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 _FILE_IO: Mapping[str, str] = {
     "s3": "org.apache.iceberg.aws.s3.S3FileIO",

@@ -13,7 +13,7 @@ from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.check_unambiguous import check_unambiguous
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
-from service.errors import TableNotFound
+from service.errors.table_errors import TableNotFound
 from service.model.ingest.writing import MAIN, WritableTable
 from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import TableName
@@ -22,7 +22,7 @@ _FIRST_PARTITION_FIELD = 1000
 
 
 class PyIcebergDeadLetterTables:
-    """Implements `service.ingest_ports.DeadLetterTables`. New tables get the schema `schema`.
+    """Implements `service.ports.tables.table_changes.DeadLetterTables`. New tables get the schema `schema`.
 
     They are partitioned by the day of their first column.
     """

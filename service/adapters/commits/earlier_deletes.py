@@ -14,7 +14,12 @@ from service.adapters.data_files.plan.file_plan import FilePlan
 from service.adapters.data_files.read_back.written_rows import written_batches
 from service.adapters.data_files.writer.file_set import FileSet
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.errors import SEND_ALONE_AGAIN, CommittableUnreadable, IngestInvalid, UpsertNotPossible
+from service.errors.ingest_errors import (
+    SEND_ALONE_AGAIN,
+    CommittableUnreadable,
+    IngestInvalid,
+    UpsertNotPossible,
+)
 from service.model.ingest.writing import WriteResult, WriteTarget
 
 # Keys are small, and rounds of several tables are committed at once.

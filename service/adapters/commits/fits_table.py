@@ -17,7 +17,8 @@ from pyiceberg.types import (
 )
 
 from service.adapters.commits.is_tag import is_tag
-from service.errors import SEND_ALONE_AGAIN, TableChanged
+from service.errors.ingest_errors import SEND_ALONE_AGAIN
+from service.errors.table_errors import TableChanged
 from service.model.ingest.writing import Committable, WriteTarget
 from service.model.tables.tables import UNSORTED_ID
 

@@ -19,8 +19,8 @@ from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.data_files.metrics.content_files import locations_of
 from service.adapters.data_files.writer.file_set import delete_files
 from service.adapters.disk.synced_files import Sync, path_on_disk
-from service.ingest_ports import RowDeltas
 from service.model.ingest.writing import Committable, RowDelta
+from service.ports.tables.table_changes import RowDeltas
 
 
 def prepare_row_delta(

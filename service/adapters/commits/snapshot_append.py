@@ -32,7 +32,7 @@ from service.adapters.commits.time_order import in_order
 from service.adapters.commits.undescribable_files import BAD_DESCRIPTION, undescribable_files
 from service.adapters.data_files.metrics.content_files import locations_of
 from service.adapters.data_files.writer.file_set import delete_files
-from service.errors import CommittableUnreadable
+from service.errors.ingest_errors import CommittableUnreadable
 from service.model.ingest.writing import Committable
 
 ReadDataFile = Callable[[str, Schema, PartitionSpec], DataFile]

@@ -48,7 +48,9 @@ from service.adapters.commits.iceberg_sort_orders import (
 )
 from service.adapters.commits.new_table import NewTable
 from service.adapters.commits.time_order import with_increasing_time
-from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNotFound
+from service.errors.ingest_errors import CreationInvalid, SchemaMismatch
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import WritableTable
 from service.model.tables.schema_changes import AddField, MakeOptional, SchemaChange, WidenField
 from service.model.tables.table_creation import TableCreation
@@ -61,7 +63,7 @@ _LONGEST_PAUSE_S = 1.0
 
 
 class PyIcebergTableChanges:
-    """Implements `service.ingest_ports.TableChanges`."""
+    """Implements `service.ports.tables.table_changes.TableChanges`."""
 
     def __init__(
         self, catalogs: PyIcebergCatalogs, first_pause_s: float = 0.02, conflicts_within_s: float = 15.0

@@ -38,9 +38,12 @@ from service.adapters.commits.snapshot_append import ReadDataFile, SnapshotAppen
 from service.adapters.commits.superseding.without_superseded import without_superseded
 from service.adapters.data_files.metrics.content_files import data_file
 from service.adapters.disk.synced_files import Sync, sync_files
-from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableNotFound
-from service.ingest_ports import RoundEnded, RowDeltas, always_open
+from service.errors.gateway_error import PartDown
+from service.errors.ingest_errors import CommittableUnreadable
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import CommitResult, Committable
+from service.ports.tables.table_changes import RoundEnded, RowDeltas, always_open
 
 _NOT_THERE = (NoSuchTableError, NoSuchNamespaceError, NoSuchIdentifierError)
 _LONGEST_PAUSE_S = 2.0

@@ -14,7 +14,7 @@ from service.adapters.commits.is_tag import is_tag
 from service.adapters.data_files.plan.locations import folder_bounds
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.bounded_lru import BoundedLru
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import SortOrder, TableName
@@ -41,7 +41,7 @@ class _Described:
 
 
 class PyIcebergWritableTables:
-    """Implements `service.ingest_ports.WritableTables`.
+    """Implements `service.ports.tables.table_changes.WritableTables`.
 
     The facts that a writer needs are computed once and cached. Commits change a table all the time, but
     rarely these facts.

@@ -17,7 +17,7 @@ from service.adapters.disk.file_lock import FileLock, exclusive
 from service.adapters.embedded.postgres_directory import HOST, USER, PostgresDirectory
 from service.adapters.embedded.postgres_programs import ProgramFailed, cure
 from service.adapters.embedded.server_supervisor import ServerSupervisor
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 START_LOCK = "start.lock"
 STARTS_WAIT_S = 90.0

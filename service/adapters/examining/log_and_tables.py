@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from service.adapters.commits.committed_rounds import last_round
 from service.adapters.postgres.ingest_log.ingest_tables import CommitRoundRow, IngestCommitRow
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.ingest.writing import MAIN, TableKey
 from service.model.operations.log_comparison import LogComparison
 from service.model.tables.tables import TableName

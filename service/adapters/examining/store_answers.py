@@ -16,10 +16,10 @@ from sqlalchemy.exc import OperationalError
 
 from service.adapters.filters.cache_client import cache_client, close, ping, sentinels
 from service.adapters.postgres.shared.connecting import connection_options, store_engine
-from service.errors import FilterCacheDown, MetricsStoreDown
+from service.errors.unavailable import FilterCacheDown, MetricsStoreDown
 from service.model.operations.cache_address import cache_address
 from service.model.operations.store_answer import StoreAnswer
-from service.ports import Clock
+from service.ports.clock import Clock
 
 ROUNDS = 3
 ANSWER_WITHIN_S = 5

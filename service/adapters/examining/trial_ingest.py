@@ -23,7 +23,7 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.disk.synced_files import Sync, path_on_disk
-from service.errors import StorageDown
+from service.errors.unavailable import StorageDown
 from service.model.ingest.writing import TableKey, WritableTable, WriteTarget
 from service.model.tables.tables import TableName
 

@@ -17,8 +17,8 @@ from service.adapters.filters.failure_count import FailureCount, FailureKind
 from service.adapters.filters.lease import LEASE_S, Lease
 from service.adapters.filters.newest import NewestValues, is_of_another_type
 from service.circuit import Circuit
-from service.errors import FilterCacheDown
-from service.ports import Clock
+from service.errors.unavailable import FilterCacheDown
+from service.ports.clock import Clock
 
 # The number is the version of the values: replicas of two versions do not share them.
 VALUES = "sluice:filter:1:"

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from service.adapters.filters.entry_head import EntryHead, Rubbish, head_of
 from service.adapters.filters.key_types import Uncacheable, key_type
-from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, Key
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.key_set import DynamicFilteringData, Key
 
 HEAD_BYTES = 32 * 1024
 """The maximum length of marker and head together."""

@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from service.adapters.filters.sampled_keys import sampled_keys, stored_form
-from service.model.filters.filtering import CachedFilter, DynamicFilter, DynamicFilteringData, FilterForm
+from service.model.filters.dynamic_filter import DynamicFilter
 from service.model.filters.key_sample import NO_SAMPLE, KeySample
+from service.model.filters.key_set import CachedFilter, DynamicFilteringData, FilterForm
 from service.model.tables.tables import TableName
 
 VERSION = 2

@@ -13,10 +13,11 @@ from service.adapters.filters.codec import HEAD_BYTES, StoredKeys, decode_head
 from service.adapters.filters.entry_head import Rubbish
 from service.adapters.filters.local_layer import LocalLayer
 from service.adapters.filters.shared_keys import FoundKeys, SharedKeys
-from service.errors import FilterCacheDown, FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
-from service.model.filters.filtering import (
+from service.errors.query_errors import FilterCollectionTimedOut, QueryCanceled, QueryTimedOut
+from service.errors.unavailable import FilterCacheDown
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.key_set import (
     CachedFilter,
-    DynamicFilter,
     DynamicFilteringData,
     EarlierKeys,
     FilterSource,
@@ -24,7 +25,7 @@ from service.model.filters.filtering import (
 )
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import CacheUse
-from service.ports import Clock
+from service.ports.clock import Clock
 from service.single_flight import SingleFlight
 
 NAME = "filterCache"

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from service.model.filters.filtering import KeyValue
+from service.model.filters.key_set import KeyValue
 
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 

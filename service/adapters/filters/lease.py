@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from redis.exceptions import LockError
 from redis.lock import Lock
 
-from service.errors import FilterCacheDown
+from service.errors.unavailable import FilterCacheDown
 
 # If its holder dies, the others wait for the rest of this time.
 LEASE_S = 3.0

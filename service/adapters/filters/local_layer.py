@@ -8,10 +8,10 @@ import threading
 from service.adapters.filters.cache_server import FilterServer
 from service.adapters.filters.codec import StoredKeys
 from service.bounded_lru import BoundedLru
-from service.errors import FilterCacheDown
-from service.model.filters.filtering import DynamicFilteringData
+from service.errors.unavailable import FilterCacheDown
+from service.model.filters.key_set import DynamicFilteringData
 from service.model.operations.usage import CacheUse
-from service.ports import Clock
+from service.ports.clock import Clock
 
 # The layer is bounded by bytes; this many of the smallest sets need some 100 MB.
 MAX_ENTRIES = 100_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 
-from service.model.filters.filtering import DynamicFilteringData, FilterForm, KeyValue
 from service.model.filters.key_sample import KeySample, ShownKey
+from service.model.filters.key_set import DynamicFilteringData, FilterForm, KeyValue
 
 SAMPLED_KEYS = 10
 SAMPLED_CHARACTERS = 64

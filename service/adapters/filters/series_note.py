@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from service.model.filters.filtering import DynamicFilter
+from service.model.filters.dynamic_filter import DynamicFilter
 from service.model.tables.tables import TableName
 
 

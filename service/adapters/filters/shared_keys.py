@@ -22,9 +22,11 @@ from service.adapters.filters.entry_head import Rubbish
 from service.adapters.filters.key_types import Uncacheable
 from service.adapters.filters.lease import Lease
 from service.adapters.filters.series_note import SeriesNote, note_on, read_note
-from service.errors import FilterCacheDown, FilterCollectionTimedOut
-from service.model.filters.filtering import DynamicFilter, DynamicFilteringData
-from service.ports import Clock
+from service.errors.query_errors import FilterCollectionTimedOut
+from service.errors.unavailable import FilterCacheDown
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.key_set import DynamicFilteringData
+from service.ports.clock import Clock
 
 FIRST_PAUSE_S = 0.01
 LONGEST_PAUSE_S = 0.2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from service.model.filters.filtering import Key
+from service.model.filters.key_set import Key
 
 # The least memory that a key takes as a Python value.
 KEY_BYTES = 16

@@ -24,8 +24,9 @@ from service.adapters.keys.required_conditions import required_conditions
 from service.adapters.keys.row_filter import RowFilters
 from service.adapters.keys.snapshot_changes import NotComparable, SnapshotChanges, changes_between
 from service.adapters.keys.table_pieces import key_pieces, usable_fields
-from service.errors import QueryCanceled
-from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, EarlierKeys
+from service.errors.query_errors import QueryCanceled
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.key_set import DynamicFilteringData, EarlierKeys
 from service.model.filters.keys import size_in_arrow
 from service.model.query.query import Parameters
 from service.model.tables.tables import TableName
@@ -49,7 +50,7 @@ class CarryBounds:
 
 
 class ArrowKeyCarrier:
-    """Implements `service.ports.KeyCarrier` with PyIceberg and Arrow. Thread-safe."""
+    """Implements `service.ports.filters.filter_keys.KeyCarrier` with PyIceberg and Arrow. Thread-safe."""
 
     def __init__(self, open_table: Callable[[TableName], OpenedTable], bounds: CarryBounds) -> None:
         self._open_table = open_table

@@ -19,12 +19,15 @@ from service.adapters.keys.few_rows import FewRows
 from service.adapters.keys.key_literals import NotTranslatable
 from service.adapters.keys.key_query import KeyQuery, have_same_rows, key_query, row_query
 from service.adapters.keys.table_pieces import key_pieces, row_pieces
-from service.errors import CatalogDown, QueryCanceled, TableAmbiguous, TableNotFound
-from service.model.filters.filtering import DynamicFilter, DynamicFilteringData
+from service.errors.query_errors import QueryCanceled
+from service.errors.table_errors import TableAmbiguous, TableNotFound
+from service.errors.unavailable import CatalogDown
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.key_set import DynamicFilteringData
 from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.query.query import Parameters
 from service.model.tables.tables import TableName
-from service.ports import KeysAndRows
+from service.ports.filters.filter_keys import KeysAndRows
 
 log = structlog.get_logger(__name__)
 R = TypeVar("R")
@@ -36,7 +39,7 @@ _FORMAT_VERSION_AT_MOST = 2
 
 
 class ArrowKeyCollector:
-    """Implements `service.ports.KeyCollector` with PyIceberg and Arrow.
+    """Implements `service.ports.filters.filter_keys.KeyCollector` with PyIceberg and Arrow.
 
     It accepts builds of one table, with conditions that mean the same to PyIceberg as to the engine. It takes
     milliseconds; a job of the engine takes a hundred. Thread-safe.
@@ -76,7 +79,7 @@ class ArrowKeyCollector:
         parameters: Parameters,
         is_canceled: Callable[[], bool],
     ) -> KeysAndRows | None:
-        """See `service.ports.KeyCollector`.
+        """See `service.ports.filters.filter_keys.KeyCollector`.
 
         Raises:
             QueryCanceled: the query was canceled during the read.

@@ -19,7 +19,7 @@ from service.model.ingest.ingest import IngestRecord
 from service.model.operations.maintenance import MaintenanceRecord
 from service.model.query.lineage import EndedRound
 from service.model.query.query import QueryRecord
-from service.ports import Clock
+from service.ports.clock import Clock
 
 LARGEST_EVENT = 900_000
 """Kafka's own bound is a million bytes. A larger event is sent without schemas and column lineage."""
@@ -97,27 +97,27 @@ class LineageEmitter:
         return True
 
     def query_taken(self, record: QueryRecord) -> None:
-        """See `service.lineage_ports.Lineage`."""
+        """See `service.ports.telemetry.lineage.Lineage`."""
         self._put(lambda: [self._queries.taken(record)], len(record.sql))
 
     def query_ended(self, record: QueryRecord) -> None:
-        """See `service.lineage_ports.Lineage`."""
+        """See `service.ports.telemetry.lineage.Lineage`."""
         now = self._clock.now()
         # Drops the fields that events do not use, which would take the most memory.
         trimmed = replace(record, spark_plan="", rewritten_sql=None, rewrites=())
         self._put(lambda: [self._queries.ended(trimmed, now)], len(record.sql))
 
     def ingest_accepted(self, record: IngestRecord, read_from: str) -> None:
-        """See `service.lineage_ports.Lineage`."""
+        """See `service.ports.telemetry.lineage.Lineage`."""
         self._put(lambda: self._writes.accepted(record, read_from))
 
     def round_ended(self, ended: EndedRound) -> None:
-        """See `service.lineage_ports.Lineage`."""
+        """See `service.ports.telemetry.lineage.Lineage`."""
         now = self._clock.now()
         self._put(lambda: self._writes.committed(ended, now))
 
     def maintained(self, record: MaintenanceRecord) -> None:
-        """See `service.lineage_ports.Lineage`."""
+        """See `service.ports.telemetry.lineage.Lineage`."""
         now = self._clock.now()
         self._put(lambda: self._writes.maintained(record, now))
 

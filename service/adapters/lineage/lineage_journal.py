@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
-from service.lineage_ports import Lineage
 from service.model.query.query import QueryRecord
-from service.ports import Journal
+from service.ports.stores.query_store import Journal
+from service.ports.telemetry.lineage import Lineage
 
 
 class LineageJournal:

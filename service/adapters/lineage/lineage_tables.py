@@ -16,7 +16,7 @@ from service.model.tables.tables import (
     TableVersion,
     VersionKind,
 )
-from service.ports import Catalogs
+from service.ports.tables.catalogs import Catalogs
 
 Read = tuple[TableName, int | None]
 """A table, and the snapshot that was read or made."""

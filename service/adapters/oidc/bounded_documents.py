@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import orjson
 
-from service.errors import AuthenticationDown
+from service.errors.credential_errors import AuthenticationDown
 from service.model.authentication.addresses import is_safe_address
 
 MAX_BYTES = 512 * 1024

@@ -11,7 +11,7 @@ from jwt.utils import base64url_decode
 
 from service.adapters.oidc.published_keys import published_keys
 from service.adapters.oidc.trusted_issuer import TrustedIssuer
-from service.errors import AccessTokenExpired, AccessTokenInvalid, CredentialFault
+from service.errors.credential_errors import AccessTokenExpired, AccessTokenInvalid, CredentialFault
 from service.model.authentication.access_tokens import ReadToken, SigningKey
 from service.model.authentication.principals import Principal, PrincipalKind, is_principal_name
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from service.adapters.oidc.bounded_documents import check_address, fetch_document
 from service.adapters.oidc.trusted_issuer import TrustedIssuer
-from service.errors import AuthenticationDown
+from service.errors.credential_errors import AuthenticationDown
 from service.model.authentication.access_tokens import SigningKey
 
 MAX_KEYS = 100

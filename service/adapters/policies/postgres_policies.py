@@ -14,7 +14,7 @@ from service.adapters.policies.policy_tables import PolicyChangeRow, PolicyRow
 from service.adapters.postgres.shared.answering import answering
 from service.adapters.postgres.shared.connecting import DURABLE, store_engine
 from service.adapters.postgres.shared.storable import storable
-from service.errors import PoliciesChanged, PoliciesDown
+from service.errors.policy_errors import PoliciesChanged, PoliciesDown
 from service.model.policies.changes import PolicyChange, PolicyDifference, difference
 from service.model.policies.policies import AnyPolicy, PolicySet
 

@@ -23,7 +23,7 @@ from pyiceberg.types import (
     TimestamptzType,
 )
 
-from service.model.filters.filtering import KeyValue
+from service.model.filters.key_set import KeyValue
 
 Interval: TypeAlias = tuple[KeyValue, KeyValue]
 """Inclusive bounds of the values: the least and the greatest value, or looser ones."""

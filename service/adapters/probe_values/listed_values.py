@@ -8,10 +8,10 @@ from typing import Any
 
 from service.bounded_lru import BoundedLru
 from service.model.filters.column_values import ColumnValues, NotKnown
-from service.model.filters.filtering import KeyValue
+from service.model.filters.key_set import KeyValue
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.tables.tables import TableFacts, TableName
-from service.ports import ProbeValues
+from service.ports.filters.filter_keys import ProbeValues
 
 _MIB = 1024**2
 _MAX_CACHED = 10_000
@@ -20,7 +20,7 @@ _VALUE_BYTES = 64
 
 
 class ListedValues:
-    """Implements `service.ports.ProbeValues`; it passes tables with snapshots on to `others`.
+    """Implements `ProbeValues`; it passes tables with snapshots on to `others`.
 
     It lists nothing itself: `listed` receives the values found while a table is listed for its facts.
     Thread-safe.

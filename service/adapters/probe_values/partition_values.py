@@ -12,7 +12,7 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import NestedField
 
 from service.adapters.probe_values.file_interval import NOT_UNDERSTOOD, has_intervals, value_of
-from service.model.filters.filtering import KeyValue
+from service.model.filters.key_set import KeyValue
 from service.model.filters.partition_tuples import PartitionTuples
 
 

@@ -29,7 +29,8 @@ from service.adapters.probe_values.manifest_reader import INTERVAL_BYTES, TUPLE_
 from service.adapters.probe_values.manifest_sample import manifest_sample
 from service.adapters.probe_values.partition_values import partition_tuples
 from service.bounded_lru import BoundedLru
-from service.errors import CatalogDown, TableNotFound
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.operations.usage import CacheUse
@@ -49,7 +50,7 @@ _Found: TypeAlias = ColumnValues | NotKnown
 
 
 class ManifestProbeValues:
-    """Implements `service.ports.ProbeValues`. Thread-safe.
+    """Implements `service.ports.filters.filter_keys.ProbeValues`. Thread-safe.
 
     Manifests never change: for a new snapshot, only new manifests are read. For tables with more than
     `max_files` data files a sample of the manifests is read, or only their list if the column is a partition

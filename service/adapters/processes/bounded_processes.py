@@ -11,7 +11,7 @@ import structlog
 
 from service.adapters.processes.worker_process import WorkerProcess
 from service.model.operations.usage import PoolUse
-from service.ports import Answer, CallGivenUp, no_answer
+from service.ports.bounded_calls import Answer, CallGivenUp, no_answer
 
 R = TypeVar("R")
 log = structlog.get_logger(__name__)
@@ -19,7 +19,7 @@ MEMORY_BYTES = 1536 * 1024**2
 
 
 class BoundedProcesses:
-    """Implements `service.ports.BoundedCalls`.
+    """Implements `service.ports.bounded_calls.BoundedCalls`.
 
     Processes start in the background. A process that was killed is replaced; in the meantime the others
     serve.
@@ -56,7 +56,7 @@ class BoundedProcesses:
         return PoolUse(max(self._count - self._idle.qsize(), 0), self._count)
 
     def call(self, function: Callable[..., R], *arguments: object, answer: Answer = no_answer) -> R:
-        """See `service.ports.BoundedCalls`."""
+        """See `service.ports.bounded_calls.BoundedCalls`."""
         try:
             process = self._idle.get(timeout=self._within_s)
         except queue.Empty:

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 
 from service.adapters.processes import worker
 from service.adapters.processes.worker import ASK, CALL, FAILED
-from service.ports import Answer, CallGivenUp
+from service.ports.bounded_calls import Answer, CallGivenUp
 
 # Results are unpickled here, where every other thread waits for it.
 _LONGEST_RESULT_BYTES = 8 * 1024**2
@@ -47,7 +47,7 @@ class WorkerProcess:
     def call(
         self, function: Callable[..., object], arguments: tuple[object, ...], answer: Answer, within_s: float
     ) -> object:
-        """See `service.ports.BoundedCalls`; the time in which `answer` runs does not count."""
+        """See `service.ports.bounded_calls.BoundedCalls`; the time in which `answer` runs does not count."""
         try:
             call = pickle.dumps((CALL, function, arguments), pickle.HIGHEST_PROTOCOL)
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from service.adapters.results.message_files import as_expired
 from service.adapters.results.stored_result import StoredResult
-from service.errors import ResultExpired
+from service.errors.query_errors import ResultExpired
 
 BLOCK_BYTES = 1 << 20
 END_MARK = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 class ArrowStream:
-    """Implements `service.result_ports.ArrowFile`."""
+    """Implements `service.ports.stores.result_files.ArrowFile`."""
 
     def __init__(self, stored: StoredResult, is_live: Callable[[], bool]) -> None:
         """`is_live` says whether the result may still be read."""

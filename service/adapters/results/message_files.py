@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import structlog
 
-from service.errors import NoRoomForResult, QueryFailed, ResultExpired
+from service.errors.query_errors import NoRoomForResult, QueryFailed, ResultExpired
 from service.model.query.written_rows import Batch, Part, WrittenRows
 
 log = structlog.get_logger(__name__)

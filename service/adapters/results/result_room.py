@@ -8,7 +8,7 @@ from threading import Lock
 from uuid import UUID
 
 from service.adapters.results.stored_result import StoredResult
-from service.errors import ResultTooLarge
+from service.errors.query_errors import ResultTooLarge
 from service.model.operations.usage import CacheUse
 
 

@@ -28,11 +28,12 @@ from service.adapters.results.message_files import (
 from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_room import ResultRoom
 from service.adapters.results.stored_result import StoredResult
-from service.errors import CannotStart, ChunkNotFound, ResultExpired
+from service.errors.gateway_error import CannotStart
+from service.errors.query_errors import ChunkNotFound, ResultExpired
 from service.model.operations.usage import CacheUse
 from service.model.query.results import Column, Manifest
 from service.model.query.written_rows import ResultPlace, WrittenRows
-from service.ports import Clock
+from service.ports.clock import Clock
 
 LEFTOVERS_EVERY = timedelta(minutes=1)
 

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 
 from service.adapters.concurrency.bounded_calls import BoundedCalls
 from service.model.tables.tables import TableName
-from service.reuse_ports import ViewStates
+from service.ports.stores.reusable_results import ViewStates
 
 _CALLS_AT_MOST = 16
 _LANE = "view-states"
 
 
 class BoundedViewStates:
-    """Implements `service.reuse_ports.ViewStates`: a catalog that takes longer counts as down."""
+    """Implements `ViewStates`: a catalog that takes longer counts as down."""
 
     def __init__(self, states: ViewStates, timeout_s: float = 1.0) -> None:
         self._states = states

@@ -8,7 +8,7 @@ from service.model.query.reuse import ReusableResult
 
 
 class LocalResultIndex:
-    """Implements `service.reuse_ports.ResultIndex` in memory.
+    """Implements `service.ports.stores.reusable_results.ResultIndex` in memory.
 
     The results themselves are in the result store, which counts their room; here their bytes count against
     `max_bytes`. The least recently used make room for others.

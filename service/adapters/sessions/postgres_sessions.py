@@ -17,9 +17,9 @@ from service.adapters.postgres.shared.connecting import DURABLE, store_engine
 from service.adapters.postgres.shared.storable import storable
 from service.adapters.sessions.session_json import values_json, values_of
 from service.adapters.sessions.session_tables import SessionRow
-from service.errors import TooManySessions
+from service.errors.session_errors import TooManySessions
 from service.model.sessions.sessions import Session, SessionValues
-from service.session_ports import DEFAULT_TIME_TO_LIVE
+from service.ports.stores.session_store import DEFAULT_TIME_TO_LIVE
 
 STATEMENT_WITHIN_MS = 2_000
 SILENT_AT_MOST_S = 3.0

@@ -9,15 +9,15 @@ from service.adapters.sources.glob_search import GlobSearch
 from service.adapters.sources.object_stores import in_gateway_terms
 from service.adapters.sources.search_budget import SearchBudget
 from service.adapters.sources.storage import Entry, SourceAccess, entry, tag
-from service.errors import SourceChanged, SourceInvalid
-from service.ingest_ports import never
+from service.errors.source_errors import SourceChanged, SourceInvalid
 from service.model.ingest.source_uris import SourceUri
 from service.model.ingest.sources import SourceBounds, SourceFile
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.tables.sources import never
 
 
 class FoundSources:
-    """Implements `service.ingest_ports.Sources`. Thread-safe."""
+    """Implements `service.ports.tables.sources.Sources`. Thread-safe."""
 
     def __init__(self, access: SourceAccess, bounds: SourceBounds, clock: Clock | None = None) -> None:
         self._access = access

@@ -8,7 +8,9 @@ from typing import Any
 
 from pyiceberg.io.pyarrow import PyArrowFileIO
 
-from service.errors import GatewayError, SourceDenied, StorageDown
+from service.errors.gateway_error import GatewayError
+from service.errors.source_errors import SourceDenied
+from service.errors.unavailable import StorageDown
 
 _MAX_CACHED_SYSTEMS = 64
 # Errors for which PyArrow's file systems have no type: S3's words, HTTP's, gRPC's, Azure's.

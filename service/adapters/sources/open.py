@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, cast
 from service.adapters.sources.lines_of_range import LinesOfRange
 from service.adapters.sources.reporting_stream import ReportingStream, reported
 from service.adapters.sources.storage import SourceAccess, entry, tag, tag_of
-from service.errors import SourceChanged
+from service.errors.source_errors import SourceChanged
 from service.model.ingest.source_uris import FILE, SourceUri
 from service.model.ingest.sources import SourceFile, SourceSplit
 
@@ -21,7 +21,7 @@ BUFFER_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SplitsOfStorage:
-    """Implements `service.ingest_ports.SplitOpener`."""
+    """Implements `service.ports.tables.sources.SplitOpener`."""
 
     access: SourceAccess
 

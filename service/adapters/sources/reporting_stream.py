@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from service.adapters.sources.object_stores import in_gateway_terms
-from service.errors import SourceChanged
+from service.errors.source_errors import SourceChanged
 
 
 class ReportingStream(io.RawIOBase):

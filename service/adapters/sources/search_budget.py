@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from service.errors import IngestCanceled, SourceInvalid
+from service.errors.ingest_errors import IngestCanceled
+from service.errors.source_errors import SourceInvalid
 from service.model.ingest.sources import SourceBounds
-from service.ports import Clock
+from service.ports.clock import Clock
 
 
 class SearchBudget:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.fs as pafs
 
 from service.adapters.sources.object_stores import file_system
-from service.errors import SourceNotAllowed
+from service.errors.source_errors import SourceNotAllowed
 from service.model.ingest.source_uris import FILE, SourceUri
 
 _SECOND_NS = 1_000_000_000

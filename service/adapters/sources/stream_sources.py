@@ -9,15 +9,15 @@ from fnmatch import fnmatchcase
 
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import Entry, SourceAccess, entry
-from service.errors import (
+from service.errors.source_errors import (
     SourceChanged,
     SourceInvalid,
     SourceNotAllowed,
-    StorageDown,
     StreamInvalid,
     StreamSourceDown,
 )
-from service.model.ingest.ingest import WriteFault
+from service.errors.unavailable import StorageDown
+from service.model.ingest.ingest_request import WriteFault
 from service.model.ingest.micro_batches import FoundFiles, UnfoundFile
 from service.model.ingest.source_uris import SourceUri, address_of
 from service.model.ingest.sources import SourceFile
@@ -59,7 +59,7 @@ class AllowedTopics:
 
 
 class AllowedStreamSources:
-    """Implements `service.stream_ports.StreamSources`."""
+    """Implements `service.ports.tables.stream_sources.StreamSources`."""
 
     def __init__(self, found: FoundSources, access: SourceAccess, topics: AllowedTopics) -> None:
         self._found = found

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, cast
 
 from pyiceberg.io import load_file_io
 
-from service.errors import StorageDown
+from service.errors.unavailable import StorageDown
 
 _BUFFER_BYTES = 1 << 20
 

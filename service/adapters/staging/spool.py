@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from service.adapters.disk.scratch_directory import ScratchDirectory
-from service.errors import CannotStart, IngestInvalid, StorageDown, TooManyIngests
+from service.errors.gateway_error import CannotStart
+from service.errors.ingest_errors import IngestInvalid, TooManyIngests
+from service.errors.unavailable import StorageDown
 from service.model.operations.usage import CacheUse
 
 IN_MEMORY_BYTES = 1024**2
 
 
 class SpoolDirectory:
-    """Implements `service.ingest_ports.Spools`. The next start removes what a killed process left here.
+    """Implements `Spools`. The next start removes what a killed process left here.
 
     All spools together take at most `max_bytes` of the disk.
 
@@ -49,7 +51,7 @@ class SpoolDirectory:
 
 
 class FileSpool:
-    """Implements `service.ingest_ports.Spool`; for one thread at a time."""
+    """Implements `service.ports.tables.data_files.Spool`; for one thread at a time."""
 
     def __init__(self, directory: Path, room: _Room) -> None:
         self._directory = directory

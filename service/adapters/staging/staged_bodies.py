@@ -16,10 +16,10 @@ from pyiceberg.io import load_file_io
 
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.staging.body_in_storage import opened_body
-from service.errors import StorageDown
-from service.ingest_ports import StagedBody
-from service.model.ingest.ingest import StreamedRecords
+from service.errors.unavailable import StorageDown
+from service.model.ingest.ingest_request import StreamedRecords
 from service.model.ingest.writing import WritableTable
+from service.ports.engine.executors import StagedBody
 
 _COPIED_BYTES = 4 * 1024**2
 # A body of this size travels with the tasks.
@@ -28,7 +28,7 @@ _IN_MESSAGE_BYTES = 1024**2
 
 @dataclass(frozen=True, slots=True)
 class StagedBodies:
-    """Implements `service.ingest_ports.StagedBodies`. `sees_disk`: executors see the gateway's own disk.
+    """Implements `StagedBodies`. `sees_disk`: executors see the gateway's own disk.
 
     If they do not, a body is written below the table's location, as it was sent. If a crash leaves it there,
     it is an orphan, as a data file would be.
@@ -38,7 +38,7 @@ class StagedBodies:
 
     @contextmanager
     def staged(self, body: StreamedRecords, table: WritableTable) -> Iterator[StagedBody]:
-        """See `service.ingest_ports.StagedBodies`."""
+        """See `service.ports.engine.executors.StagedBodies`."""
         with body.open() as raw:
             path = _path(raw)
             if self.sees_disk and path is not None:
@@ -60,35 +60,35 @@ class StagedBodies:
 
 @dataclass(frozen=True, slots=True)
 class BodyOnDisk:
-    """Implements `service.ingest_ports.StagedBody` for executors that see the gateway's disk."""
+    """Implements `service.ports.engine.executors.StagedBody` for executors that see the gateway's disk."""
 
     path: str
 
     def open(self) -> BinaryIO:
-        """See `service.ingest_ports.StagedBody`."""
+        """See `service.ports.engine.executors.StagedBody`."""
         return Path(self.path).open("rb")
 
 
 @dataclass(frozen=True, slots=True)
 class BodyInMessage:
-    """Implements `service.ingest_ports.StagedBody` for a body small enough to travel in the message."""
+    """Implements `StagedBody` for a body small enough to travel in the message."""
 
     data: bytes
 
     def open(self) -> BinaryIO:
-        """See `service.ingest_ports.StagedBody`."""
+        """See `service.ports.engine.executors.StagedBody`."""
         return io.BytesIO(self.data)
 
 
 @dataclass(frozen=True, slots=True)
 class BodyInStorage:
-    """Implements `service.ingest_ports.StagedBody` for executors on other machines."""
+    """Implements `service.ports.engine.executors.StagedBody` for executors on other machines."""
 
     location: str
     io_properties: Mapping[str, str] = field(repr=False)
 
     def open(self) -> BinaryIO:
-        """See `service.ingest_ports.StagedBody`."""
+        """See `service.ports.engine.executors.StagedBody`."""
         return opened_body(self.location, self.io_properties)
 
 

@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from service.errors import StorageDown
+from service.errors.unavailable import StorageDown
 
 # Spark passes this to its Python workers; these folders are its own, and are removed with it.
 _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
@@ -15,7 +15,7 @@ _LOCAL_DIRS = "SPARK_LOCAL_DIRS"
 
 @dataclass(frozen=True, slots=True)
 class TaskSpools:
-    """Implements `service.ingest_ports.Spools` for executors; it is picklable.
+    """Implements `service.ports.tables.data_files.Spools` for executors; it is picklable.
 
     The files have no name, so a killed task leaves none.
     """
@@ -30,7 +30,7 @@ class TaskSpools:
 
 
 class TaskSpool:
-    """Implements `service.ingest_ports.Spool`; without a directory it uses Python's temporary folder."""
+    """Implements `Spool`; without a directory it uses Python's temporary folder."""
 
     def __init__(self, directory: str | None) -> None:
         try:

@@ -9,7 +9,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from service.adapters.telemetry.families import gauges
-from service.errors import QuotaExhausted, TooManyQueries
+from service.errors.query_errors import QuotaExhausted, TooManyQueries
 from service.model.operations.resource_groups import (
     GroupUse,
     QueryClass,

@@ -14,10 +14,11 @@ from tenacity.nap import sleep_using_event
 from tenacity.stop import stop_when_event_set
 
 from service.adapters.telemetry.record_collector import RecordsUse
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.operations.health import PartState
 from service.model.query.query import QueryRecord
-from service.ports import Clock, QueryStore
+from service.ports.clock import Clock
+from service.ports.stores.query_store import QueryStore
 from service.tracing import together
 
 BATCH = 500

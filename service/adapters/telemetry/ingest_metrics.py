@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from service.model.ingest.ingest import IngestBacklog, IngestRecord, IngestState
+from service.model.ingest.commit_rounds import IngestBacklog
+from service.model.ingest.ingest import IngestRecord, IngestState
 from service.model.ingest.writing import Committable
 
 COMMIT_BOUNDS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from service.model.query.query import QueryRecord
-from service.ports import Journal, Metrics
+from service.ports.stores.query_store import Journal
+from service.ports.telemetry.query_metrics import Metrics
 
 
 class MeteredJournal:

@@ -25,7 +25,8 @@ from service.adapters.telemetry.pool_collector import PoolCollector
 from service.adapters.telemetry.query_times import QueryTimes
 from service.adapters.telemetry.stream_metrics import RegisteredStreamMetrics
 from service.adapters.telemetry.vital_metrics import VitalMetrics
-from service.model.filters.filtering import FilterRecord, FilterSource
+from service.model.filters.filter_record import FilterRecord
+from service.model.filters.key_set import FilterSource
 from service.model.operations.caller_classes import CallerClasses
 from service.model.operations.health import Vitals
 from service.model.query.pruning import Selection

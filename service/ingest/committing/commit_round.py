@@ -6,21 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from service.errors import (
-    CatalogDown,
-    CommittableUnreadable,
-    PartDown,
-    TableChanged,
-    TableNotFound,
-    UpsertNotPossible,
-    WrittenFileMissing,
-)
+from service.errors.gateway_error import PartDown
+from service.errors.ingest_errors import CommittableUnreadable, UpsertNotPossible, WrittenFileMissing
+from service.errors.table_errors import TableChanged, TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.ingest.committing.missing_tables import MissingTables
 from service.ingest.committing.rewriting import Rewriting, has_files, without_files
 from service.ingest.traced_ingest import note_round
-from service.ingest_ports import IngestLog, OnRefused, RoundEnded, TableCommits, count_nothing
-from service.model.ingest.ingest import PendingRound, RevisedRound, RoundRevision
+from service.model.ingest.commit_rounds import PendingRound, RevisedRound, RoundRevision
 from service.model.ingest.writing import CommitResult, Committable, TableKey
+from service.ports.stores.ingest_log import IngestLog, OnRefused, count_nothing
+from service.ports.tables.table_changes import RoundEnded, TableCommits
 from service.tracing import Span, together
 
 Refusal = TableChanged | TableNotFound | CommittableUnreadable | UpsertNotPossible

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import structlog
 
-from service.errors import GatewayError, PartDown
+from service.errors.gateway_error import GatewayError, PartDown
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.commit_round import CommitRound, commit_round
 from service.ingest.committing.log_backlog import LogBacklog
@@ -20,13 +20,16 @@ from service.ingest.committing.rewriting import Rewriting
 from service.ingest.committing.round_queue import RoundQueue
 from service.ingest.committing.waiters import Outcome, Waiters, unsettled
 from service.ingest.no_ingest_metrics import NoIngestMetrics
-from service.ingest_ports import IngestLog, IngestMetrics, TableCommits
-from service.lineage_ports import Lineage, NoLineage
-from service.model.ingest.ingest import IngestBacklog, IngestRecord
+from service.model.ingest.commit_rounds import IngestBacklog
+from service.model.ingest.ingest import IngestRecord
 from service.model.ingest.writing import TableKey
 from service.model.query.lineage import EndedRound
 from service.periodic_worker import PeriodicWorker
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.stores.ingest_log import IngestLog
+from service.ports.tables.table_changes import TableCommits
+from service.ports.telemetry.ingest_metrics import IngestMetrics
+from service.ports.telemetry.lineage import Lineage, NoLineage
 
 log = structlog.get_logger(__name__)
 # After each failed round. The remaining ingests are looked up after the next rounds.

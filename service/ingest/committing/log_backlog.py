@@ -6,8 +6,8 @@ import threading
 from collections.abc import Sequence
 from datetime import datetime
 
-from service.ingest_ports import IngestLog
 from service.model.ingest.writing import TableKey
+from service.ports.stores.ingest_log import IngestLog
 
 
 class LogBacklog:

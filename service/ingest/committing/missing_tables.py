@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from service.model.ingest.writing import TableKey
-from service.ports import Clock
+from service.ports.clock import Clock
 
 _LOOKS_AT_LEAST = 3
 

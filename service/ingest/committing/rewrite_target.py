@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from service.errors import SEND_ALONE_AGAIN, TableChanged
+from service.errors.ingest_errors import SEND_ALONE_AGAIN
+from service.errors.table_errors import TableChanged
 from service.ingest.schema_changes.wider_types import is_wider
 from service.ingest.write_schema.check_write_schema import check_write_schema
 from service.ingest.write_schema.projection import Projection

@@ -7,18 +7,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from service.errors import (
+from service.errors.gateway_error import GatewayError
+from service.errors.ingest_errors import (
     CommittableUnreadable,
-    GatewayError,
     IngestInvalid,
-    TableChanged,
     UpsertTooLarge,
     WrittenFileMissing,
 )
+from service.errors.table_errors import TableChanged
 from service.ingest.committing.rewrite_target import changed, is_current, rewrite_target
-from service.ingest_ports import DataFiles, WritableTables, WrittenRows
-from service.model.ingest.ingest import RoundPart, RoundRevision
+from service.model.ingest.commit_rounds import RoundPart, RoundRevision
 from service.model.ingest.writing import MAIN, TableKey, WritableTable, WriteResult, WriteTarget
+from service.ports.tables.data_files import DataFiles, WrittenRows
+from service.ports.tables.table_changes import WritableTables
 
 
 @dataclass(frozen=True, slots=True)

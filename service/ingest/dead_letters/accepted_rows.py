@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
-from service.errors import IngestInvalid, RecordsInvalid
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
 from service.ingest.dead_letters.dead_letters import DeadLetters
 from service.ingest.decoding.streams.rows import TargetRows
 from service.ingest.request_rows import Unfit

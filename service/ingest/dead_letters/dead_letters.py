@@ -13,12 +13,12 @@ import pyarrow as pa
 from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.ingest.request_rows import Unfit
 from service.ingest.write_schema.resolve_targets import resolve_target
-from service.ingest_ports import DeadLetterTables
-from service.model.ingest.ingest import ColumnNames, IngestRequest, Write
+from service.model.ingest.ingest_request import ColumnNames, IngestRequest, Write
 from service.model.ingest.writing import Destination, TableKey
 from service.model.tables.dead_letter_names import dead_letter_name
 from service.model.tables.schemas import Field, Primitive
 from service.model.tables.tables import TableName
+from service.ports.tables.table_changes import DeadLetterTables
 
 _STRING = Primitive("string")
 FIELDS = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from service.errors import IngestInvalid
-from service.model.ingest.ingest import IngestRequest, OnError, WriteFault
+from service.errors.ingest_errors import IngestInvalid
+from service.model.ingest.ingest import OnError
+from service.model.ingest.ingest_request import IngestRequest, WriteFault
 from service.model.ingest.writing import TableKey
 from service.model.tables.dead_letter_names import dead_letter_name
 

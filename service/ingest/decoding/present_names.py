@@ -10,7 +10,7 @@ from service.ingest.decoding.arrow.columnar_rows import columnar_names
 from service.ingest.decoding.csv.csv_rows import csv_names
 from service.ingest.decoding.json.ndjson_names import ndjson_names
 from service.ingest.decoding.streams.read_bounds import ReadBounds
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 from service.model.ingest.record_formats import RecordFormat
 
 

@@ -12,7 +12,7 @@ from service.ingest.distributed.csv_marks import csv_marks
 from service.ingest.distributed.line_marks import line_marks
 from service.ingest.distributed.task_count import in_groups
 from service.model.ingest.body_splits import BodySplit, RowGroups
-from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.ingest_request import StreamedRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
 
 _BLOCK_BYTES = 4 * 1024**2

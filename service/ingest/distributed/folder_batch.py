@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from service.errors import StreamFailed
+from service.errors.source_errors import StreamFailed
 from service.ingest.dead_letters.dead_letters import DeadLetterSink
 from service.ingest.distributed.sorted_rows import SplitOutcome
 from service.ingest.distributed.split_task import SplitTask

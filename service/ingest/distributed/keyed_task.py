@@ -9,7 +9,7 @@ from itertools import count
 import pyarrow as pa
 
 from service.committables import write_results_to_bytes
-from service.errors import CallerError
+from service.errors.gateway_error import CallerError
 from service.ingest.dead_letters.dead_letters import FIELDS, DeadLetters
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.decoding.streams.read_bounds import ReadBounds

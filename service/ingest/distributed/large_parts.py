@@ -11,11 +11,13 @@ from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBoun
 from service.ingest.distributed.body_splits import body_splits
 from service.ingest.distributed.split_reader import Split, SplitReader, SplitsOfBody, SplitsOfSource
 from service.ingest.distributed.task_count import in_groups, task_count
-from service.ingest_ports import Executors, Sources, SplitOpener, Spools, StagedBodies
-from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.ingest_request import StreamedRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceFile, SourceRecords, SourceSplit, source_splits
 from service.model.ingest.writing import WritableTable
+from service.ports.engine.executors import Executors, StagedBodies
+from service.ports.tables.data_files import Spools
+from service.ports.tables.sources import Sources, SplitOpener
 
 # The cost of opening a file, in bytes that could be read in the same time.
 _OPENING_BYTES = 4 * 1024**2

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from service.errors import CallerError
+from service.errors.gateway_error import CallerError
 from service.ingest.decoding.streams.note_names import note_names
 from service.ingest.decoding.streams.plan import ReadPlan
 from service.ingest.distributed.large_parts import LargeInputs, parts_of_files
 from service.ingest.distributed.split_reader import Split, SplitReader, SplitsOfSource, of_file, place_of
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 from service.model.ingest.sources import SourceFile, SourceRecords
 
 Names = list[set[str]]

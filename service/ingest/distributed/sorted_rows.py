@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from service.errors import CallerError
+from service.errors.gateway_error import CallerError
 from service.ingest.dead_letters.dead_letters import DeadLetterSink
 from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
 from service.ingest.distributed.split_reader import of_file

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from service.errors import IngestCanceled
-from service.ingest_ports import Sources, never
+from service.errors.ingest_errors import IngestCanceled
 from service.model.ingest.sources import SourceFile
+from service.ports.tables.sources import Sources, never
 
 
 @dataclass(frozen=True, slots=True)
 class SourcesUntil:
-    """A `service.ingest_ports.Sources` for one ingest; `is_canceled`: its caller no longer waits."""
+    """A `service.ports.tables.sources.Sources` for one ingest; `is_canceled`: its caller no longer waits."""
 
     sources: Sources
     is_canceled: Callable[[], bool]

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from service.errors import CallerError, IngestInvalid
+from service.errors.gateway_error import CallerError
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.arrow.batches import parquet_batches
 from service.ingest.decoding.arrow.columnar_rows import columnar_rows
 from service.ingest.decoding.present_names import present_names
@@ -18,10 +19,12 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import Position, Rows
 from service.ingest.decoding.streams.sought import sought
 from service.ingest.distributed.byte_range import ByteRange
-from service.ingest_ports import SplitOpener, Spools, StagedBody
 from service.model.ingest.body_splits import BodySplit, RowGroups
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.ingest.sources import SourceRecords, SourceSplit
+from service.ports.engine.executors import StagedBody
+from service.ports.tables.data_files import Spools
+from service.ports.tables.sources import SplitOpener
 
 Split = SourceSplit | BodySplit | RowGroups
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from service.committables import write_results_to_bytes
-from service.errors import CallerError
+from service.errors.gateway_error import CallerError
 from service.ingest.dead_letters.dead_letters import DeadLetterSink
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan
@@ -19,11 +19,11 @@ from service.ingest.distributed.placed_messages import PlacedMessages
 from service.ingest.distributed.sorted_rows import SortedRows, SplitOutcome
 from service.ingest.distributed.split_reader import Split, SplitReader, place_of
 from service.ingest.distributed.unreadable_files import Unreadable, readable_rows, unreadable_files
-from service.ingest_ports import DataFiles
 from service.model.ingest.micro_batches import Message
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.writing import Destination, TableKey, WritableTable
 from service.model.tables.tables import TableName
+from service.ports.tables.data_files import DataFiles
 
 Pairs = Iterable[tuple[Destination, pa.RecordBatch]]
 
@@ -121,7 +121,7 @@ def _all(rows: SortedRows, pairs: Pairs) -> Pairs:
 
 @dataclass(frozen=True, slots=True)
 class OpenedDeadLetters:
-    """A `service.ingest_ports.DeadLetterTables` for executors, which have no catalog."""
+    """A `service.ports.tables.table_changes.DeadLetterTables` for executors, which have no catalog."""
 
     tables: Mapping[TableName, WritableTable]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.streams.rows import Rows
 from service.ingest.distributed.split_reader import Split, SplitReader
 from service.model.ingest.sources import SourceSplit

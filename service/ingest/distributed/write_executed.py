@@ -10,7 +10,8 @@ from io import SEEK_END
 from uuid import UUID
 
 from service.committables import write_results_from_bytes, write_results_to_bytes
-from service.errors import GatewayError, IngestInvalid, RecordsInvalid, UpsertTooLarge
+from service.errors.gateway_error import GatewayError
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters.dead_letters import (
     DeadLetters,
     DeadLetterSink,
@@ -32,20 +33,16 @@ from service.ingest.distributed.split_task import OpenedDeadLetters, SplitTask
 from service.ingest.joined_routes import joined_routes
 from service.ingest.read_target import read_target
 from service.ingest.write_schema.written_fields import written_fields
-from service.ingest_ports import DataFiles, DeadLetterTables
-from service.model.ingest.ingest import (
-    BadRecord,
-    IngestRequest,
-    OnError,
-    Rejected,
-    StreamedRecords,
-)
+from service.model.ingest.ingest import BadRecord, OnError, Rejected
+from service.model.ingest.ingest_request import IngestRequest, StreamedRecords
 from service.model.ingest.micro_batches import MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.sources import SourceFile, SourceRecords
 from service.model.ingest.validation_schema import ReadAs, UnreadableFile, ValidatedSchemas
 from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteResult, WriteTarget
 from service.model.tables.dead_letter_names import dead_letter_name
-from service.ports import Clock
+from service.ports.clock import Clock
+from service.ports.tables.data_files import DataFiles
+from service.ports.tables.table_changes import DeadLetterTables
 
 # If an upsert has too many rows for a task, it is divided again, among more tasks, at most this often.
 _DIVIDED_AT_MOST = 3

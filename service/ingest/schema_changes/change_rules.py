@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from service.errors import IngestInvalid, WriteNotAllowed
+from service.errors.ingest_errors import IngestInvalid, WriteNotAllowed
 from service.model.policies.actions import Action
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.tables import TableName

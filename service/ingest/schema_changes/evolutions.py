@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 from service.model.tables.schema_changes import (
     AddField,
     ColumnChange,

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from service.errors import CreationInvalid, IngestInvalid, TableChanged, TableNotFound
+from service.errors.ingest_errors import CreationInvalid, IngestInvalid
+from service.errors.table_errors import TableChanged, TableNotFound
 from service.ingest.one_refusal import OneRefusal, refused_at
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest.schema_changes.evolutions import Evolutions, reporting
 from service.ingest.schema_changes.plan_table import TablePlan, plan_table
-from service.ingest_ports import TableChanges, WritableTables
-from service.model.ingest.ingest import Write, WriteFault
+from service.model.ingest.ingest_request import Write, WriteFault
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.schema_changes import TableEvolution
 from service.model.tables.table_creation import TableCreation
 from service.model.tables.tables import TableName
+from service.ports.tables.table_changes import TableChanges, WritableTables
 
 # Each retry means that another writer changed the same table in the meantime, and so made progress.
 _ATTEMPTS = 100

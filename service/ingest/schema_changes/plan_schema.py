@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from service.ingest.schema_changes.change_schema import change_schema
 from service.ingest.schema_changes.compare_schemas import compare_schemas
 from service.ingest.schema_changes.refused_changes import refused_changes
-from service.model.ingest.ingest import Write
+from service.model.ingest.ingest_request import Write
 from service.model.tables.schema_changes import (
     AddField,
     DifferenceKind,

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from service.errors import CreationInvalid, SchemaMismatch
+from service.errors.ingest_errors import CreationInvalid, SchemaMismatch
 from service.ingest.one_refusal import OneRefusal, refused_at
 from service.ingest.schema_changes.change_rules import ChangeRules
 from service.ingest.schema_changes.creation_faults import creation_faults
 from service.ingest.schema_changes.plan_schema import SchemaPlan, plan_schema
 from service.ingest.schema_changes.planned_columns import highest_id, planned_columns, with_planned_ids
 from service.ingest.schema_changes.sort_orders import missing_sort_orders, with_sort_orders
-from service.model.ingest.ingest import ColumnFields, Write
+from service.model.ingest.ingest_request import ColumnFields, Write
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.schema_changes import SchemaChange
 from service.model.tables.schemas import TableSchema, fields_with_paths

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.schema_changes.layout_faults import sort_order_faults
-from service.model.ingest.ingest import Write, WriteFault
+from service.model.ingest.ingest_request import Write, WriteFault
 from service.model.ingest.writing import WritableTable
 from service.model.tables.tables import UNSORTED_ID, SortField, SortOrder
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.model.ingest.ingest import IngestCommit, IngestRecord, Write
+from service.model.ingest.ingest import IngestCommit, IngestRecord
+from service.model.ingest.ingest_request import Write
 from service.model.ingest.validation_schema import ReadAs, UnreadableFile, ValidationSchema
 from service.model.ingest.writing import TableKey
 

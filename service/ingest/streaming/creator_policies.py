@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from service.errors import GrantRevoked
+from service.errors.source_errors import GrantRevoked
 from service.ingest.streaming.stream_creator import is_known
 from service.model.authentication.principals import Principal
 from service.model.policies.decisions import Access
-from service.policy_ports import Policies
+from service.ports.stores.policy_store import Policies
 
 
 class CreatorPolicies:

@@ -8,22 +8,19 @@ from concurrent.futures import wait
 from hashlib import sha256
 from itertools import count
 
-from service.errors import (
-    GatewayError,
-    GrantRevoked,
-    PartDown,
-    RecordsInvalid,
-    RequestIdReused,
-    ShuttingDown,
-    StreamFailed,
-    TableAccessDenied,
-)
+from service.errors.gateway_error import GatewayError, PartDown
+from service.errors.ingest_errors import RecordsInvalid
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.query_errors import RequestIdReused
+from service.errors.source_errors import GrantRevoked, StreamFailed
+from service.errors.unavailable import ShuttingDown
 from service.ingest.committing.waiters import unsettled
 from service.ingest.ingest_service import Accepted, IngestService
 from service.ingest.streaming.batch_progress import BatchProgress
 from service.ingest.streaming.stream_creator import creator_of
 from service.ingest.write_rights import check_write_rights
-from service.model.ingest.ingest import BadRecord, IngestRecord, IngestRequest, IngestState
+from service.model.ingest.ingest import BadRecord, IngestRecord, IngestState
+from service.model.ingest.ingest_request import IngestRequest
 from service.model.ingest.micro_batches import FoundFiles, MicroBatch, MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.streams import (
     BatchDone,
@@ -35,9 +32,10 @@ from service.model.ingest.streams import (
 )
 from service.model.ingest.validation_schema import ValidationSchema
 from service.model.ingest.writing import TableKey
-from service.policy_ports import Policies
-from service.ports import Clock
-from service.stream_ports import RunningStream, StreamLease, StreamStore
+from service.ports.clock import Clock
+from service.ports.engine.stream_queries import RunningStream
+from service.ports.stores.policy_store import Policies
+from service.ports.stores.stream_store import StreamLease, StreamStore
 
 _LOOK_AROUND_S = 0.2
 BatchRecords = MicroBatchRecords | MicroBatchFiles

@@ -15,17 +15,11 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from service.errors import (
-    GatewayError,
-    GrantRevoked,
-    PartDown,
-    ShuttingDown,
-    StreamFailed,
-    StreamInvalid,
-    StreamNotFound,
-    TableChanged,
-    TooManyIngests,
-)
+from service.errors.gateway_error import GatewayError, PartDown
+from service.errors.ingest_errors import TooManyIngests
+from service.errors.source_errors import GrantRevoked, StreamFailed, StreamInvalid, StreamNotFound
+from service.errors.table_errors import TableChanged
+from service.errors.unavailable import ShuttingDown
 from service.idempotency import same_request, sent_before
 from service.ingest.ingest_service import IngestService
 from service.ingest.streaming.no_stream_metrics import NoStreamMetrics
@@ -34,14 +28,17 @@ from service.ingest.streaming.stream_lags import StreamLags
 from service.ingest.streaming.stream_run import StreamRun
 from service.ingest.write_rights import check_write_rights
 from service.model.authentication.principals import Principal
-from service.model.ingest.ingest import IngestRequest
+from service.model.ingest.ingest_request import IngestRequest
 from service.model.ingest.stream_standing import StreamStanding
 from service.model.ingest.streams import CreatorRoles, StreamDefinition, StreamRecord, StreamState
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.periodic_worker import PeriodicWorker
-from service.policy_ports import NoPolicies, Policies
-from service.ports import Clock
-from service.stream_ports import RunningStream, StreamMetrics, StreamQueries, StreamSources, StreamStore
+from service.ports.clock import Clock
+from service.ports.engine.stream_queries import RunningStream, StreamQueries
+from service.ports.stores.policy_store import NoPolicies, Policies
+from service.ports.stores.stream_store import StreamStore
+from service.ports.tables.stream_sources import StreamSources
+from service.ports.telemetry.stream_metrics import StreamMetrics
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,12 @@ from uuid import UUID
 from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.ingest.write_schema.written_fields import written_fields
 from service.model.identity import Identity
-from service.model.ingest.ingest import ColumnFields, ColumnNames, InferredColumns, RequestedWriteSchema
+from service.model.ingest.ingest_request import (
+    ColumnFields,
+    ColumnNames,
+    InferredColumns,
+    RequestedWriteSchema,
+)
 from service.model.ingest.writing import TableKey, WritableTable, WriteSchema
 from service.model.tables.schemas import Field, TableSchema
 from service.model.tables.tables import PartitionField, SortField

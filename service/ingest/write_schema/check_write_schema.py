@@ -8,7 +8,7 @@ from service.ingest.write_schema.rules.equality_fields import equality_fields
 from service.ingest.write_schema.rules.partition_sources import partition_sources
 from service.ingest.write_schema.rules.required_columns import required_columns
 from service.ingest.write_schema.rules.sort_sources import sort_sources
-from service.model.ingest.ingest import Violation
+from service.model.ingest.ingest_request import Violation
 
 RULES = (required_columns, partition_sources, sort_sources, equality_fields, defaults)
 

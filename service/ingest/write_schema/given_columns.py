@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.model.ingest.ingest import Violation, WriteRule
+from service.model.ingest.ingest_request import Violation, WriteRule
 from service.model.tables.schemas import Field, Struct, with_children
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
-from service.errors import did_you_mean
-from service.model.ingest.ingest import Violation, WriteRule
+from service.errors.gateway_error import did_you_mean
+from service.model.ingest.ingest_request import Violation, WriteRule
 from service.model.tables.schemas import Field, Struct
 
 # Each name is compared with all columns, which takes time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.model.ingest.writing import TableKey, WriteTarget
 
 

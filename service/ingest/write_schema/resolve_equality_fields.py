@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from service.errors import IngestInvalid, WriteSchemaInvalid
+from service.errors.ingest_errors import IngestInvalid, WriteSchemaInvalid
 from service.ingest.write_schema.named_columns import named_columns
 from service.ingest.write_schema.rules.partition_sources import VOID
-from service.model.ingest.ingest import Violation, Write, WriteFault, WriteRule
+from service.model.ingest.ingest_request import Violation, Write, WriteFault, WriteRule
 from service.model.ingest.writing import WritableTable
 from service.model.tables.schemas import Field, Primitive, fields_with_paths
 from service.model.tables.tables import TableName

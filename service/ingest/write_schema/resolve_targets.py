@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
-from service.errors import IngestInvalid, WriteSchemaInvalid
+from service.errors.ingest_errors import IngestInvalid, WriteSchemaInvalid
 from service.ingest.one_refusal import OneRefusal, refused_at
 from service.ingest.schema_changes.sort_orders import check_sort_order, sort_order_id
 from service.ingest.write_schema.cached_write_schemas import cached_write_schema
 from service.ingest.write_schema.one_upsert import check_one_upsert
 from service.ingest.write_schema.resolve_equality_fields import resolve_equality_fields
-from service.model.ingest.ingest import Violation, Write
+from service.model.ingest.ingest_request import Violation, Write
 from service.model.ingest.writing import Destination, TableKey, WritableTable, WriteSchema, WriteTarget
 
 # The newest version to which PyIceberg commits.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from service.errors import WriteSchemaInvalid
+from service.errors.ingest_errors import WriteSchemaInvalid
 from service.ingest.write_schema.check_write_schema import check_write_schema
 from service.ingest.write_schema.given_columns import given_columns
 from service.ingest.write_schema.inferred_columns import inferred_columns
 from service.ingest.write_schema.named_columns import named_columns, unknown_columns
 from service.ingest.write_schema.projection import Projection
-from service.model.ingest.ingest import (
+from service.model.ingest.ingest_request import (
     ColumnFields,
     ColumnNames,
     InferredColumns,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from service.model.filters.file_sizes import FileSizes
-from service.model.filters.filtering import KeyValue
+from service.model.filters.key_set import KeyValue
 
 
 class NotKnown(Enum):

@@ -9,7 +9,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from service.model.filters.filtering import KeyRange, KeyValue
+from service.model.filters.key_set import KeyRange, KeyValue
 
 SizedInterval: TypeAlias = tuple[tuple[KeyValue, KeyValue], int, int]
 """The least and the greatest value of some files, the number of those files, and their bytes."""

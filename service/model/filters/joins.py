@@ -9,7 +9,8 @@ from functools import cached_property
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.dynamic_filter import JoinType
+from service.model.filters.filter_record import Reason
 
 HAS_ROW_FILTER = "has_row_filter"
 """In a table reference's meta: a policy hides rows of the table."""

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
-from service.model.filters.filtering import Key, KeyRange, KeyValue
+from service.model.filters.key_set import Key, KeyRange, KeyValue
 
 _INTEGERS = {"int": 31, "long": 63}
 _EXACT = ("date", "string", "boolean", "timestamp", "timestamptz")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from service.model.filters.filtering import Key, KeyValue
+from service.model.filters.key_set import Key, KeyValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.model.filters.filtering import Build
+from service.model.filters.dynamic_filter import Build
 
 
 @dataclass(frozen=True, slots=True)

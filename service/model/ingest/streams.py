@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID, uuid5
 
-from service.model.ingest.ingest import OnError, Route, Write
+from service.model.ingest.ingest import OnError
+from service.model.ingest.ingest_request import Route, Write
 from service.model.ingest.sources import SourceRecords
 
 

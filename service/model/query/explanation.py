@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
-from service.model.filters.filtering import FilterRecord
+from service.model.filters.filter_record import FilterRecord
 from service.model.query.progress import QueryProgress
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import QueryError, QueryState

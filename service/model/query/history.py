@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from service.model.filters.filtering import FilterSource, Reason
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterSource
 from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord, QueryState
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from service.model.audit.events import Origin
-from service.model.filters.filtering import FilterRecord
+from service.model.filters.filter_record import FilterRecord
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.lineage import ResultLineage
 from service.model.query.pruning import ScanRecord

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from service.model.query.refresh import Aggregation, NotRefreshable, RefreshOutcome
 from service.model.tables.tables import TableFacts, TableName
-from service.ports import Answer
+from service.ports.bounded_calls import Answer
 from service.pruning.aggregation.growing_tables import growing_tables
 from service.pruning.aggregation.split import split
 from service.pruning.name_resolution.is_readable_again import is_readable_again

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from service.model.filters.filtering import Build
+from service.model.filters.dynamic_filter import Build
 from service.model.filters.joins import ColumnOf, InlineTable, JoinGraph, Relation
 from service.model.query.query import Parameters
 from service.model.tables.tables import TableFacts

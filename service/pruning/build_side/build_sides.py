@@ -8,7 +8,8 @@ from itertools import chain
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.dynamic_filter import JoinType
+from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate, ColumnOf, FlattenedGraph, JoinGraph, relations_in
 from service.pruning.build_side.build_query import BuildQuery, build_query
 from service.pruning.build_side.having_filter import having_filter

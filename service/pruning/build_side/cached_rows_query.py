@@ -10,7 +10,7 @@ _DISTINCT = "SELECT DISTINCT "
 def cached_rows_query(sql: str, relation: RelationQuery, name: str) -> str | None:
     """Returns a query for the same keys, with duplicates; None if the text reads the table in another way.
 
-    >>> from service.model.filters.filtering import Build
+    >>> from service.model.filters.dynamic_filter import Build
     >>> from service.model.tables.tables import TableName
     >>> rows_of = Build((TableName("lake", "shop", "days"),), ("k",), "x = 1", (7,))
     >>> source = "`lake`.`shop`.`days` VERSION AS OF 7 AS `t0`"

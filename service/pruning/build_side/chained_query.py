@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from service.model.filters.filtering import DynamicFilteringData, KeyDependency
+from service.model.filters.dynamic_filter import KeyDependency
+from service.model.filters.key_set import DynamicFilteringData
 from service.model.filters.keys import converted_range
 from service.pruning.predicates.predicate import predicate, ranges_predicate
 from service.pruning.scan_layout.reaches_lowest_bucket import may_reach_lowest_bucket

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from service.model.filters.filtering import JoinType, Probe
+from service.model.filters.dynamic_filter import JoinType, Probe
 from service.model.filters.joins import Candidate, ColumnOf, JoinGraph
 
 # Partition tuples of more columns are rare, and predicates on them are long.

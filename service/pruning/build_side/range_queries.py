@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from service.model.filters.filtering import Key, KeyRange, KeyValue
+from service.model.filters.key_set import Key, KeyRange, KeyValue
 
 STRIPES = 1024
 

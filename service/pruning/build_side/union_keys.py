@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from itertools import chain
 
-from service.model.filters.filtering import Build
+from service.model.filters.dynamic_filter import Build
 from service.pruning.build_side.build_query import BuildQuery
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.dynamic_filter import JoinType
+from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate, ColumnOf, JoinGraph, column_pair, own_columns, relations_in
 from service.pruning.candidates.semi_join import answers_without_rows
 from service.pruning.join_graph.joined_select import JoinedSelect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.model.filters.filtering import JoinType
+from service.model.filters.dynamic_filter import JoinType
 from service.model.filters.joins import Candidate
 from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.key_sides import key_sides

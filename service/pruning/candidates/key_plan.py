@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from service.model.filters.filtering import KeySpan, Reason
+from service.model.filters.dynamic_filter import KeySpan
+from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate
 from service.model.filters.keys import key_family
 from service.pruning.candidates.key_conversion import key_conversion

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.dynamic_filter import JoinType
+from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate
 from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.key_sides import key_sides

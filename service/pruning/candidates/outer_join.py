@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.dynamic_filter import JoinType
+from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate, JoinEquality, JoinGraph, KeySide
 from service.pruning.join_graph.joined_select import JoinedSelect
 

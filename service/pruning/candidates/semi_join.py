@@ -8,7 +8,8 @@ from dataclasses import replace
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.filtering import JoinType, Reason
+from service.model.filters.dynamic_filter import JoinType
+from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate, JoinGraph, KeySide
 from service.pruning.join_graph.joined_select import JoinedSelect
 from service.pruning.join_graph.key_sides import key_side, key_sides

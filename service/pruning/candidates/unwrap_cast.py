@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from service.model.filters.filtering import KeySpan
+from service.model.filters.dynamic_filter import KeySpan
 from service.model.filters.keys import digits_of
 
 _TYPES = {

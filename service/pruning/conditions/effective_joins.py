@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from service.model.filters.filtering import JoinType
+from service.model.filters.dynamic_filter import JoinType
 from service.pruning.conditions.rejected_nulls import null_rejecting_columns
 
 _OUTER = frozenset({JoinType.LEFT_OUTER, JoinType.RIGHT_OUTER, JoinType.FULL_OUTER})

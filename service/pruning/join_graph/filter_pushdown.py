@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.filtering import Reason
+from service.model.filters.filter_record import Reason
 from service.model.filters.joins import ColumnOf, JoinGraph, Relation, own_columns
 from service.pruning.join_graph.base_columns import position_of, source_column
 

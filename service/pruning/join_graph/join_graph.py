@@ -9,7 +9,7 @@ from itertools import chain
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.filtering import JoinType
+from service.model.filters.dynamic_filter import JoinType
 from service.model.filters.joins import JoinEquality, JoinGraph, Relation, column_pair
 from service.pruning.conditions.effective_joins import Operand, WrittenJoin, effective_joins
 from service.pruning.conditions.implied_conjuncts import implied_conjuncts

@@ -7,10 +7,7 @@ from collections.abc import Callable, Iterator
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from service.model.filters.filtering import (
-    FilterRecord,
-    Reason,
-)
+from service.model.filters.filter_record import FilterRecord, Reason
 from service.model.filters.joins import JoinGraph
 from service.model.tables.tables import TableFacts
 from service.pruning.name_resolution.join_trees import joins_of

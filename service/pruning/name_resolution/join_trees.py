@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from service.model.filters.filtering import JoinType
+from service.model.filters.dynamic_filter import JoinType
 from service.pruning.conditions.effective_joins import JoinTree, Operand, WrittenJoin
 from service.pruning.conditions.implied_conjuncts import implied_conjuncts
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service.model.filters.filtering import Build, FilterSource
+from service.model.filters.dynamic_filter import Build
+from service.model.filters.key_set import FilterSource
 from service.model.query.explanation import PlanNode
 from service.model.tables.tables import TableName
 from service.pruning.plans.join_operator import ANY

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from service.model.filters.filtering import Build, FilterRecord, FilterSource
+from service.model.filters.dynamic_filter import Build
+from service.model.filters.filter_record import FilterRecord
+from service.model.filters.key_set import FilterSource
 from service.model.query.explanation import PlanNode
 from service.pruning.plans.build_plan import build_plan, collector, is_built_by, is_part_of
 from service.pruning.plans.join_operator import ANY

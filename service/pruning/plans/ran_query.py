@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from service.model.filters.filtering import FilterForm, FilterRecord
+from service.model.filters.filter_record import FilterRecord
+from service.model.filters.key_set import FilterForm
 from service.model.query.pruning import ScanRecord
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.pruning.name_resolution.at_snapshots import snapshot_of

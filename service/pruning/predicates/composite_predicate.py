@@ -10,7 +10,9 @@ from typing import Any
 from sqlglot import exp
 
 from service.model.filters.column_values import ColumnValues
-from service.model.filters.filtering import FilterForm, Key, KeyValue, Probe, Reason
+from service.model.filters.dynamic_filter import Probe
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterForm, Key, KeyValue
 from service.model.filters.keys import converted
 from service.model.filters.partition_tuples import PartitionTuples
 from service.pruning.predicates.predicate import FormedPredicate, list_predicate, ranges_predicate

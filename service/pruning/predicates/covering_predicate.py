@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from service.model.filters.filtering import FilterForm, Key, KeyRange, KeyValue
+from service.model.filters.key_set import FilterForm, Key, KeyRange, KeyValue
 from service.pruning.predicates.predicate import (
     FormedPredicate,
     list_predicate,

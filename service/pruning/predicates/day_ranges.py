@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any
 
-from service.model.filters.filtering import KeyRange, KeySpan
+from service.model.filters.dynamic_filter import KeySpan
+from service.model.filters.key_set import KeyRange
 
 _DAY = timedelta(days=1)
 _MOMENT = timedelta(microseconds=1)

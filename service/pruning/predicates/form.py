@@ -6,15 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from service.model.filters.column_values import ColumnValues
+from service.model.filters.dynamic_filter import DynamicFilter, KeySpan
 from service.model.filters.file_sizes import FileShare
-from service.model.filters.filtering import (
-    DynamicFilter,
-    DynamicFilteringData,
-    KeyRange,
-    KeySpan,
-    KeyValue,
-    Reason,
-)
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import DynamicFilteringData, KeyRange, KeyValue
 from service.model.filters.keys import converted, converted_range, spelled_value
 from service.pruning.predicates.covering_predicate import covering_predicate
 from service.pruning.predicates.day_ranges import day_ranges, has_clipped

@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from service.model.filters.file_sizes import FileShare
-from service.model.filters.filtering import FilterForm, Key, KeyRange, KeyValue
+from service.model.filters.key_set import FilterForm, Key, KeyRange, KeyValue
 from service.model.filters.keys import converted
 
 # With fewer values for each run than this, a list is as short as the ranges, and exact on every level.

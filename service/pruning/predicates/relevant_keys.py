@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.model.filters.column_values import ColumnValues
-from service.model.filters.filtering import Key, KeyValue
+from service.model.filters.key_set import Key, KeyValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.model.filters.column_values import ColumnValues
-from service.model.filters.filtering import KeyRange
+from service.model.filters.key_set import KeyRange
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 
-from service.model.filters.filtering import JoinType
+from service.model.filters.dynamic_filter import JoinType
 from service.model.filters.joins import Candidate, ColumnOf, FlattenedGraph, own_columns
 from service.pruning.rewrites.local_relations import is_joined_by_the_select
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from service.model.filters.filtering import Build
+from service.model.filters.dynamic_filter import Build
 from service.model.filters.joins import JoinGraph
 from service.model.filters.relations import RelationQuery
 from service.model.query.query import Parameters

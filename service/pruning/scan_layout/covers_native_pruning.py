@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service.model.filters.filtering import FilterRecord, Reason
+from service.model.filters.filter_record import FilterRecord, Reason
 from service.model.tables.tables import TableFacts, TableName, TableSource
 
 

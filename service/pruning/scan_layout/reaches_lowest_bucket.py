@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from service.model.filters.filtering import KeyRange
+from service.model.filters.key_set import KeyRange
 from service.model.tables.tables import TableFacts
 
 _LEAST = -(2**31)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from service.errors import QuotaExhausted, TooManyQueries
+from service.errors.query_errors import QuotaExhausted, TooManyQueries
 from service.model.operations.resource_groups import QueryClass
 from service.query.admission.group_node import GroupNode, K
 from service.query.admission.service_times import ServiceTimes

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Generic
 
-from service.errors import TooManyQueries
+from service.errors.query_errors import TooManyQueries
 from service.model.operations.resource_groups import (
     GroupPath,
     GroupUse,

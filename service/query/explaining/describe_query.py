@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from service.errors import EngineNotReady, QueryCanceled, TableNotFound
+from service.errors.query_errors import QueryCanceled
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import EngineNotReady
 from service.model.query.description import Description
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run_pruned import statement_of
-from service.query.lifecycle.run_query import QueryPorts, as_seen
-from service.query.lifecycle.validate import validate
+from service.query.execution.run_pruned import statement_of
+from service.query.execution.run_query import QueryPorts, as_seen
+from service.query.execution.validate import validate
+from service.query.registry.query_handle import QueryHandle
 from service.tracing import step
 
 

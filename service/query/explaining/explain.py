@@ -11,7 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from service.model.query.explanation import Explanation, QueryPlans
 from service.model.query.query import QueryRecord
-from service.ports import Answer, BoundedCalls, CallGivenUp
+from service.ports.bounded_calls import Answer, BoundedCalls, CallGivenUp
 from service.pruning.plans.abstract_syntax_tree import abstract_syntax_tree
 from service.pruning.plans.is_deep import is_deep
 from service.pruning.plans.join_operator import join_operator

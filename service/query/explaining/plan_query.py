@@ -5,25 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from service.errors import QueryCanceled, TableNotFound
+from service.errors.query_errors import QueryCanceled
+from service.errors.table_errors import TableNotFound
 from service.model.operations.health import PartHealth
 from service.model.query.explanation import PLANNED, Explanation
 from service.model.query.query import QueryRequest, QueryState
 from service.policies.shown_counts import with_shown_counts
-from service.ports import BoundedCalls, Engine, EngineResult, Statement
+from service.ports.bounded_calls import BoundedCalls
+from service.ports.engine.query_engine import Engine, EngineResult, Statement
+from service.query.execution.check_parameters import check_parameters
+from service.query.execution.run_pruned import run_pruned
+from service.query.execution.run_query import QueryPorts, as_seen, plan_text_of, pruned_query
+from service.query.execution.validate import validate
 from service.query.explaining.explain import explain
 from service.query.filtering.unfiltered_scans import unfiltered_scans
-from service.query.lifecycle.check_parameters import check_parameters
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.recorded import MAX_PLAN_CHARACTERS
-from service.query.lifecycle.run_pruned import run_pruned
-from service.query.lifecycle.run_query import (
-    QueryPorts,
-    as_seen,
-    plan_text_of,
-    pruned_query,
-)
-from service.query.lifecycle.validate import validate
+from service.query.registry.query_handle import QueryHandle
+from service.query.registry.recorded import MAX_PLAN_CHARACTERS
 from service.tracing import step
 
 
@@ -74,7 +71,7 @@ def _explanation(query: QueryHandle, planned: EngineResult, calls: BoundedCalls)
 
 @dataclass(frozen=True, slots=True)
 class PlansOnly:
-    """Implements `service.ports.Engine` with runs that end as soon as the plan is there."""
+    """Implements `Engine` with runs that end as soon as the plan is there."""
 
     engine: Engine
 

@@ -9,11 +9,13 @@ from typing import Any, Generic, TypeVar
 
 import structlog
 
-from service.errors import GatewayError, QueryCanceled, ShuttingDown, TooManyQueries
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryCanceled, TooManyQueries
+from service.errors.unavailable import ShuttingDown
 from service.model.operations.usage import PoolUse
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run_query import QueryPorts
-from service.query.lifecycle.taken_turns import TakenTurns
+from service.query.execution.run_query import QueryPorts
+from service.query.registry.query_handle import QueryHandle
+from service.query.workers.taken_turns import TakenTurns
 
 log = structlog.get_logger(__name__)
 

@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from service.errors import FilterCacheDown, FilterCollectionTimedOut, GatewayError, QueryCanceled
-from service.model.filters.filtering import (
-    DynamicFilter,
-    DynamicFilteringData,
-    FilterOutcome,
-    FilterSource,
-    ObtainedKeys,
-    Reason,
-)
-from service.ports import Clock, FilterCache, KeyCarrier, KeyCollector
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import FilterCollectionTimedOut, QueryCanceled
+from service.errors.unavailable import FilterCacheDown
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.filter_record import FilterOutcome, Reason
+from service.model.filters.key_set import DynamicFilteringData, FilterSource, ObtainedKeys
+from service.ports.clock import Clock
+from service.ports.filters.filter_cache import FilterCache
+from service.ports.filters.filter_keys import KeyCarrier, KeyCollector
 from service.query.filtering.engine_keys import Collecting, EngineKeys, used_parameters
 from service.tracing import Span, carried, step
 

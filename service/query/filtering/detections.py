@@ -14,13 +14,17 @@ from typing import Any
 import structlog
 
 from service.bounded_lru import BoundedLru
-from service.model.filters.filtering import DynamicFilter, Reason
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.filter_record import Reason
 from service.model.policies.decisions import Access
 from service.model.query.query import Parameter, QueryRequest, by_name
 from service.model.query.rewrites import RewriteKind
 from service.model.tables.sql import ParsedQuery
 from service.model.tables.tables import TableAt, TableFacts, TableName
-from service.ports import BoundedCalls, CallGivenUp, Catalogs, Clock, ProbeValues, Views
+from service.ports.bounded_calls import BoundedCalls, CallGivenUp
+from service.ports.clock import Clock
+from service.ports.filters.filter_keys import ProbeValues
+from service.ports.tables.catalogs import Catalogs, Views
 from service.pruning.conditions.days_around import days_around
 from service.pruning.detection import Detection
 from service.pruning.name_resolution.is_readable_again import is_readable_again

@@ -9,12 +9,13 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from service.errors import QueryFailed
-from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, Key, KeyDependency
+from service.errors.query_errors import QueryFailed
+from service.model.filters.dynamic_filter import DynamicFilter, KeyDependency
+from service.model.filters.key_set import DynamicFilteringData, Key
 from service.model.filters.relations import RelationQuery
 from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
-from service.ports import Engine, EngineResult, Statement
+from service.ports.engine.query_engine import Engine, EngineResult, Statement
 from service.pruning.build_side.cached_rows_query import cached_rows_query
 from service.pruning.build_side.chained_query import chained_query
 from service.pruning.build_side.range_queries import STRIPES, bounds_query, stripes_query, widest_gaps

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.tables.sql import ParsedQuery
 from service.model.tables.tables import NOW, TableAt, TableFacts, TableName
 from service.model.tables.views import ExpandedText, View, ViewReading
-from service.ports import Catalogs, Views
+from service.ports.tables.catalogs import Catalogs, Views
 from service.pruning.sql_text.expand_views import expand_views, view_select
 from service.query.filtering.view_texts import ViewBody, ViewQuestion, ViewTexts, versions
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from service.model.filters.column_values import ColumnValues
-from service.model.filters.filtering import FilterForm, FilterOutcome, KeyValue, Probe, Reason
+from service.model.filters.dynamic_filter import Probe
+from service.model.filters.filter_record import FilterOutcome, Reason
+from service.model.filters.key_set import FilterForm, KeyValue
 from service.pruning.detection import FilterAssignment
 from service.pruning.predicates.composite_predicate import NO_TUPLES, TupleBounds, composite_predicate
 from service.pruning.predicates.form import FormBounds, form, listed_keys

@@ -10,11 +10,12 @@ from functools import partial
 import structlog
 from cachetools import LRUCache
 
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
-from service.ports import KeysAndRows, Relations
+from service.ports.engine.relations import Relations
+from service.ports.filters.filter_keys import KeysAndRows
 from service.single_flight import SingleFlight
 from service.tracing import carried
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
-from service.model.filters.filtering import Reason
+from service.model.filters.filter_record import Reason
 from service.model.query.query import Parameter
 from service.model.tables.tables import NOW, TableAt, TableFacts, TableVersion, VersionKind
-from service.ports import Answer
+from service.ports.bounded_calls import Answer
 from service.pruning.candidates.compared_columns import compared_columns
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext

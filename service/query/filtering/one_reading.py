@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from service.model.filters.filtering import DynamicFilter, DynamicFilteringData, FilterOutcome
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.filter_record import FilterOutcome
+from service.model.filters.key_set import DynamicFilteringData
 from service.model.filters.relations import RelationBounds, RelationQuery
 from service.model.policies.decisions import Access
 from service.model.query.query import Parameters
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.tables.tables import TableFacts
-from service.ports import KeyCollector
+from service.ports.filters.filter_keys import KeyCollector
 from service.pruning.detection import FilterAssignment
 from service.pruning.rows_with_keys import rows_with_keys
 from service.query.filtering.detections import Detected

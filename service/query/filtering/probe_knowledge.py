@@ -8,7 +8,8 @@ from typing import TypeAlias
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.tables.tables import TableFacts, TableName
-from service.ports import Clock, ProbeValues
+from service.ports.clock import Clock
+from service.ports.filters.filter_keys import ProbeValues
 from service.pruning.scan_layout.is_worth_collecting import is_worth_filtering
 
 ProbeColumn: TypeAlias = tuple[TableName, int | None, str]

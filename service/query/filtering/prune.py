@@ -7,11 +7,8 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from service.model.filters.filtering import (
-    DynamicFilter,
-    FilterOutcome,
-    Reason,
-)
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.filter_record import FilterOutcome, Reason
 from service.model.filters.relations import CachedRelation
 from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest, by_name

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from service.model.filters.filtering import FilterForm, FilterOutcome, FilterRecord, Reason
+from service.model.filters.filter_record import FilterOutcome, FilterRecord, Reason
+from service.model.filters.key_set import FilterForm
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.query.rewrites import RewriteRecord
 from service.model.tables.sql import ReferenceLabel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from service.model.filters.filtering import DynamicFilteringData
+from service.model.filters.key_set import DynamicFilteringData
 from service.model.filters.keys import size_in_arrow
 from service.model.query.query import PruningRequest
 from service.pruning.predicates.composite_predicate import NO_TUPLES, TupleBounds

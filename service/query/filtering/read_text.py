@@ -6,9 +6,9 @@ import structlog
 from sqlglot import TokenError, tokenize
 
 from service.bounded_lru import BoundedLru
-from service.model.filters.filtering import Reason
+from service.model.filters.filter_record import Reason
 from service.model.tables.sql import ParsedQuery
-from service.ports import Answer, BoundedCalls, CallGivenUp
+from service.ports.bounded_calls import Answer, BoundedCalls, CallGivenUp
 from service.pruning.sql_text.is_replaceable import is_replaceable
 from service.pruning.sql_text.nesting import is_shallow
 from service.pruning.sql_text.parse import parse

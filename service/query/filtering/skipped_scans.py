@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from service.model.query.pruning import ScanRecord
-from service.ports import EngineResult
+from service.ports.engine.query_engine import EngineResult
 
 
 def skipped_scans(

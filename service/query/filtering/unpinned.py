@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from service.errors import CatalogDown, TableNotFound
-from service.model.filters.filtering import DynamicFilter
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
+from service.model.filters.dynamic_filter import DynamicFilter
 from service.model.tables.tables import TableAt, TableFacts, TableName, TableSource
-from service.ports import Catalogs
+from service.ports.tables.catalogs import Catalogs
 from service.query.filtering.unpinned_references import UnpinnedReference, has_changed
 
 

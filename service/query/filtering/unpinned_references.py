@@ -8,10 +8,11 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from service.errors import CatalogDown, TableNotFound
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.tables.sql import ParsedQuery
 from service.model.tables.tables import TableAt, TableFacts, TableSource
-from service.ports import Catalogs
+from service.ports.tables.catalogs import Catalogs
 from service.pruning.conditions.is_expression_name import is_expression_name
 from service.pruning.sql_text.inject import TableSubstitution
 

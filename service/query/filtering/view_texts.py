@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from service.bounded_lru import BoundedLru
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.tables.sql import ParsedQuery
 from service.model.tables.tables import TableAt, TableFacts, TableSource
 from service.model.tables.views import View, ViewReading
-from service.ports import Catalogs, Views
+from service.ports.tables.catalogs import Catalogs, Views
 from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.table_names import table_names
 from service.pruning.sql_text.view_text import view_text

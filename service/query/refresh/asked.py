@@ -8,11 +8,11 @@ from datetime import datetime
 
 from service.model.query.refresh import NotRefreshable, RefreshOutcome
 from service.model.tables.tables import TableFacts, TableName
-from service.ports import Engine, EngineResult
-from service.query.lifecycle.query_handle import QueryHandle
+from service.ports.engine.query_engine import Engine, EngineResult
 from service.query.refresh.growth import check_growth
 from service.query.refresh.kept_states import KeptState
 from service.query.refresh.refresh_plans import Refreshing
+from service.query.registry.query_handle import QueryHandle
 from service.query.reuse.table_states import table_state
 
 

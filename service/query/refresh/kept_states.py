@@ -13,7 +13,7 @@ from service.bounded_lru import BoundedLru
 from service.model.operations.usage import CacheUse
 from service.model.query.results import Column
 from service.model.tables.tables import TableName
-from service.ports import Clock
+from service.ports.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)

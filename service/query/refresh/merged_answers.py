@@ -13,14 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from service.model.query.refresh import NotRefreshable, Partial, RefreshOutcome, RefreshPlan
-from service.ports import Engine, EngineResult
+from service.ports.engine.held_rows import HeldRows
+from service.ports.engine.query_engine import Engine, EngineResult
 from service.pruning.aggregation.partials import averaged
 from service.pruning.aggregation.texts import STATE, answer_sql, renewed_sql
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run_pruned import statement_of
+from service.query.execution.run_pruned import statement_of
 from service.query.refresh.kept_states import KeptState
 from service.query.refresh.state_reader import StateBounds
-from service.refresh_ports import HeldRows
+from service.query.registry.query_handle import QueryHandle
 
 MAX_PARTS = 16
 """A state of more parts is merged into one."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from service.model.query.refresh import NotRefreshable, RefreshOutcome
 from service.model.tables.tables import TableName
-from service.ports import Answer
+from service.ports.bounded_calls import Answer
 from service.pruning.sql_text.inject import TableSubstitution, inject
 from service.pruning.sql_text.parse import parse
 from service.pruning.sql_text.table_names import table_names

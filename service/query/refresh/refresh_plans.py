@@ -17,13 +17,14 @@ from service.model.query.refresh import (
 from service.model.query.results import Column
 from service.model.query.reuse import QueryFacts
 from service.model.tables.tables import TableFacts, TableName
-from service.ports import BoundedCalls, CallGivenUp, Describer
+from service.ports.bounded_calls import BoundedCalls, CallGivenUp
+from service.ports.engine.query_engine import Describer
 from service.pruning.aggregation.partials import is_key_type, partial_of
 from service.pruning.aggregation.read_aggregation import read_aggregation
 from service.pruning.aggregation.texts import has_argument_type, probe_sql
+from service.query.execution.run_pruned import statement_of
 from service.query.filtering.read_text import calls_for
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run_pruned import statement_of
+from service.query.registry.query_handle import QueryHandle
 
 MAX_PLANS = 1024
 MAX_BYTES = 16 << 20

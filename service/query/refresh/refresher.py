@@ -10,24 +10,26 @@ from dataclasses import dataclass, replace
 import structlog
 
 from service.bounded_lru import BoundedLru
-from service.errors import GatewayError, NotAdmitted
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import NotAdmitted
 from service.model.operations.usage import CacheUse
 from service.model.query.progress import Phase
 from service.model.query.refresh import NotRefreshable, RefreshOutcome
 from service.model.query.reuse import ReuseChoice, Reused, ReuseKind
 from service.model.query.rewrites import RewriteKind, RewriteRecord
-from service.ports import Clock, Engine, EngineResult
+from service.ports.clock import Clock
+from service.ports.engine.query_engine import Engine, EngineResult
 from service.query.filtering.pruned_query import PrunedQuery, skipped_scan
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.reuse_steps import Ticket
-from service.query.lifecycle.run_outcome import RunOutcome
 from service.query.refresh.asked import Asked, check_states, new_state
 from service.query.refresh.kept_states import KeptState, KeptStates
 from service.query.refresh.merged_answers import MergedAnswers
 from service.query.refresh.reads import as_read
 from service.query.refresh.refresh_plans import RefreshPlans
 from service.query.refresh.state_reader import ReadState, StateReader
+from service.query.registry.query_handle import QueryHandle
+from service.query.registry.run_outcome import RunOutcome
 from service.query.reuse.result_key import TextKey, policy_fingerprint, result_key
+from service.query.reuse.reuse_steps import Ticket
 from service.tracing import step
 
 log = structlog.get_logger(__name__)

@@ -1,5 +1,7 @@
-"""Decides whether two queries ask for the same result, without running them.
+"""Answers a query with the result of an equal one: an earlier one, or one that runs now.
 
-In come a request, what the engine said about its text, the rights of its principal and the states of its
-tables and views; out comes a key, which is equal only for equal results. The room knows no query's life.
+The lower half decides whether two queries ask for the same result, without running them. In come a request,
+the engine's facts about its text, the rights of its principal, and the states of its tables and views. Out
+comes a key, which is equal only for equal results. The upper half keeps results under these keys, and lets
+equal queries wait for one of them. The room imports `registry`.
 """

@@ -12,7 +12,7 @@ from service.model.query.query import QueryRequest
 from service.model.query.results import Manifest
 from service.model.query.reuse import ReusableResult, ReuseOutcome
 from service.model.tables.tables import TableFacts, TableName
-from service.ports import EngineResult
+from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.pruned_query import skipped_scan
 
 

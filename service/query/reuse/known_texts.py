@@ -10,7 +10,7 @@ from service.bounded_lru import BoundedLru
 from service.model.policies.decisions import Access
 from service.model.query.query import QueryRequest, by_name
 from service.model.query.reuse import QueryFacts, Reusability
-from service.ports import Clock
+from service.ports.clock import Clock
 from service.query.reuse.names_a_moment import names_a_moment
 from service.query.reuse.result_key import TextKey, policy_fingerprint
 

@@ -8,9 +8,10 @@ from datetime import datetime
 
 from service.model.query.reuse import QueryFacts
 from service.model.tables.tables import TableAt, TableFacts, TableName
-from service.ports import Catalogs, Clock
+from service.ports.clock import Clock
+from service.ports.stores.reusable_results import ViewStates
+from service.ports.tables.catalogs import Catalogs
 from service.query.reuse.table_states import table_state
-from service.reuse_ports import ViewStates
 
 
 @dataclass(frozen=True, slots=True)

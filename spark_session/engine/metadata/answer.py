@@ -9,9 +9,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from service.errors import SqlInvalid, StatementNotAllowed
+from service.errors.statement_errors import SqlInvalid, StatementNotAllowed
 from service.model.policies.decisions import Access
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.in_session import bind_views
 from spark_session.engine.metadata.masking import Row

@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from service.errors import StatementNotAllowed
+from service.errors.statement_errors import StatementNotAllowed
 from service.model.query.statement_text import query_text
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from spark_session.engine.analyzed import analyzed
 from spark_session.engine.metadata.rows import Answer, answer_with
 from spark_session.session.warm_session import WarmSession

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from service.errors import SqlInvalid, StatementNotAllowed
+from service.errors.statement_errors import SqlInvalid, StatementNotAllowed
 from service.model.policies.decisions import Access
 from service.model.policies.read_plan import Parts, ReadPlan
 from service.model.tables.tables import TableName
 from service.policies.shown_counts import shows_counts
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from spark_session.engine.metadata.masking import (
     Row,
     shown_creation,

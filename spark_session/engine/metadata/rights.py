@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from service.errors import SqlInvalid, TableAccessDenied
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.statement_errors import SqlInvalid
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Allowed, SchemaSight
 from service.model.policies.read_plan import Parts, ReadPlan, ReadTable, name_of

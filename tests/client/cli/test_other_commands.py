@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import QueryFailed
+from service.errors.query_errors import QueryFailed
 from service.model.operations.health import PartHealth, PartState
 from sluice_client import connect
 from tests.client.cli.running import Cli

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from api.bootstrap.settings import Settings
-from service.errors import SessionNotFound
+from service.errors.session_errors import SessionNotFound
 from tests.client.cli.running import Cli
 from tests.client.cli.test_terminal import shell
 from tests.client.gateways import Served

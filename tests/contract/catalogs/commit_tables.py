@@ -11,9 +11,9 @@ from pyiceberg.table import Table
 
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
-from service.ingest_ports import TableCommits
 from service.model.ingest.writing import MAIN, Committable, TableKey, WriteResult, WriteTarget
 from service.model.tables.tables import TableName
+from service.ports.tables.table_changes import TableCommits
 from tests.contract.catalogs.lakehouse import PyIcebergLakehouse
 from tests.contract.catalogs.plain_data_files import SCHEMA, ids_in, read_data_file, target_of, written
 from tests.fakes.table_commits import FakeTableCommits

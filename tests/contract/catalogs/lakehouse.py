@@ -23,7 +23,7 @@ from pyiceberg.types import DateType, DecimalType, LongType, NestedField, String
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.model.tables.tables import PartitionField, SortField, TableColumn, TableName
-from service.ports import Catalogs
+from service.ports.tables.catalogs import Catalogs
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.errors import CatalogDown, TableAmbiguous, TableNotFound
+from service.errors.table_errors import TableAmbiguous, TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.operations.health import PartHealth, PartState
 from service.model.tables.tables import (
     PartitionField,

@@ -15,7 +15,9 @@ from pyiceberg.types import DecimalType
 
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.read_at import read_at
-from service.errors import CannotStart, CatalogDown, TableUnreadable
+from service.errors.gateway_error import CannotStart
+from service.errors.table_errors import TableUnreadable
+from service.errors.unavailable import CatalogDown
 from service.model.operations.health import PartState
 from service.model.tables.tables import PartitionField, TableAt, TableName, TableVersion, VersionKind
 from tests.contract.catalogs.lakehouse import PyIcebergLakehouse

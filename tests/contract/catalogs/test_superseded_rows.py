@@ -30,7 +30,8 @@ from service.adapters.data_files.metrics.content_files import data_file, locatio
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.disk.synced_files import not_synced
-from service.errors import CommittableUnreadable, StorageDown, WrittenFileMissing
+from service.errors.ingest_errors import CommittableUnreadable, WrittenFileMissing
+from service.errors.unavailable import StorageDown
 from service.model.ingest.writing import Committable, TableKey, WriteResult
 from service.model.tables.tables import TableName
 from tests.contract.catalogs.plain_data_files import target_of

@@ -16,7 +16,7 @@ from service.adapters.commits.begin_append import begin_append
 from service.adapters.commits.manifest_lists import ManifestLists
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.disk.synced_files import not_synced, path_on_disk, sync_files
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import Committable, RowDelta, TableKey
 from service.model.tables.tables import TableName
 from tests.contract.catalogs.commit_tables import committable_of

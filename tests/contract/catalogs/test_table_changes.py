@@ -14,13 +14,15 @@ from pyiceberg.types import LongType, StringType
 
 from service.adapters.commits.table_changes import PyIcebergTableChanges
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
-from service.errors import CatalogDown, CreationInvalid, SchemaMismatch, TableNotFound
-from service.ingest_ports import TableChanges, WritableTables
+from service.errors.ingest_errors import CreationInvalid, SchemaMismatch
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import MAIN, WritableTable
 from service.model.tables.schema_changes import AddField, MakeOptional, SchemaChange, WidenField
 from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct, TableSchema
 from service.model.tables.table_creation import TableCreation, TableLayout
 from service.model.tables.tables import PartitionField, SortField, TableName
+from service.ports.tables.table_changes import TableChanges, WritableTables
 from tests.contract.catalogs.ahead import ALLOWED_MS, commit_ahead, goes_back_ms
 from tests.contract.catalogs.lakehouse import PyIcebergLakehouse
 from tests.fakes.table_changes import FakeTableChanges

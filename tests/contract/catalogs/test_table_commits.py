@@ -14,10 +14,13 @@ from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import IntegerType, LongType, StringType
 
 from service.adapters.commits.committed_rounds import ROUND
-from service.errors import CatalogDown, CommittableUnreadable, PartDown, TableChanged, TableNotFound
-from service.ingest_ports import RoundEnded
+from service.errors.gateway_error import PartDown
+from service.errors.ingest_errors import CommittableUnreadable
+from service.errors.table_errors import TableChanged, TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.ingest.writing import TableKey, WriteResult
 from service.model.tables.tables import TableName
+from service.ports.tables.table_changes import RoundEnded
 from tests.contract.catalogs.ahead import ALLOWED_MS, commit_ahead, goes_back_ms
 from tests.contract.catalogs.commit_tables import (
     CommitTables,

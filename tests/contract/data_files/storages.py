@@ -19,9 +19,9 @@ from service.adapters.catalogs.store_region import with_region
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.ingest_ports import DataFiles
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.tables import TableName
+from service.ports.tables.data_files import DataFiles
 from tests.fakes.data_files import FakeDataFiles
 from tests.integration.object_store.names import Denial
 from tests.integration.object_store.server import ObjectStore

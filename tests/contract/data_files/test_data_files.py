@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from service.errors import StorageDown
+from service.errors.unavailable import StorageDown
 from service.model.ingest.writing import Destination, WriteTarget
 from tests.contract.data_files.storages import Storage
 

@@ -13,9 +13,9 @@ from pyiceberg.types import LongType, NestedField, StringType
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
-from service.errors import CommittableUnreadable, WrittenFileMissing
-from service.ingest_ports import WrittenRows
+from service.errors.ingest_errors import CommittableUnreadable, WrittenFileMissing
 from service.model.ingest.writing import WritableTable, WriteResult, WriteTarget
+from service.ports.tables.data_files import WrittenRows
 from tests.contract.data_files.storages import SCHEMA, FakeStorage, Storage
 from tests.fakes.written_rows import FakeWrittenRows
 

@@ -31,7 +31,7 @@ from service.adapters.probe_values.manifest_intervals import CachedIntervals
 from service.adapters.probe_values.probe_values import ManifestProbeValues
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.tables.tables import TableName
-from service.ports import ProbeValues
+from service.ports.filters.filter_keys import ProbeValues
 from tests.fakes.clock import FakeClock
 from tests.fakes.probe_values import FakeProbeValues
 

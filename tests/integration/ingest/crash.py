@@ -16,9 +16,9 @@ from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.rewriting import Rewriting
-from service.ingest_ports import always_open
-from service.model.ingest.ingest import RoundPart, RoundRevision
+from service.model.ingest.commit_rounds import RoundPart, RoundRevision
 from service.model.ingest.writing import CommitResult, Committable, TableKey
+from service.ports.tables.table_changes import always_open
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
 ROUND_IS_OPEN = "round-is-open"

@@ -19,15 +19,16 @@ from service.adapters.data_files.read_back.written_rows import ParquetWrittenRow
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.postgres.ingest_log.ingest_log import PostgresIngestLog
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.committer import Committer
 from service.ingest.committing.rewriting import Rewriting
-from service.ingest_ports import IngestLog, RowDeltas, TableCommits
 from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.ingest.writing import TableKey, WriteResult
 from service.model.tables.tables import TableName
+from service.ports.stores.ingest_log import IngestLog
+from service.ports.tables.table_changes import RowDeltas, TableCommits
 from tests.contract.catalogs.plain_data_files import (
     COLUMN_IDS,
     SCHEMA,

@@ -12,8 +12,8 @@ from contextlib import ExitStack
 
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
-from service.ingest_ports import always_open
 from service.model.ingest.writing import CommitResult, Committable
+from service.ports.tables.table_changes import always_open
 from tests.integration.ingest.lakehouse import IngestLakehouse
 
 

@@ -16,9 +16,9 @@ import pytest
 from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.ingest.committing.commit_round import commit_round
-from service.ingest_ports import always_open
 from service.model.ingest.ingest import IngestRecord, IngestState
 from service.model.ingest.writing import CommitResult, Committable
+from service.ports.tables.table_changes import always_open
 from tests.contract.catalogs.conftest import Postgres
 from tests.integration.ingest.crash import MANIFESTS_ARE_WRITTEN, MOMENTS, SNAPSHOT_IS_COMMITTED
 from tests.integration.ingest.lakehouse import WITHIN_S, IngestLakehouse, data_files

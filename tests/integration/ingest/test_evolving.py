@@ -13,7 +13,7 @@ from service.adapters.commits.table_changes import PyIcebergTableChanges
 from service.adapters.commits.writable_tables import PyIcebergWritableTables
 from service.ingest.schema_changes.change_rules import NOTHING_FORBIDDEN
 from service.ingest.schema_changes.match_tables import match_tables
-from service.model.ingest.ingest import Write
+from service.model.ingest.ingest_request import Write
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.tables.schemas import Field, Primitive, TableSchema
 from service.model.tables.table_creation import RequestedSchema, TableLayout

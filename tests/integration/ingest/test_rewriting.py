@@ -12,7 +12,8 @@ from service.adapters.commits.snapshot_append import SnapshotAppend
 from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.rewriting import Rewriting
-from service.model.ingest.ingest import IngestState, RoundPart, RoundRevision
+from service.model.ingest.commit_rounds import RoundPart, RoundRevision
+from service.model.ingest.ingest import IngestState
 from service.model.ingest.writing import TableKey
 from tests.integration.ingest.crash import REWRITING_MOMENTS
 from tests.integration.ingest.lakehouse import IngestLakehouse, data_files

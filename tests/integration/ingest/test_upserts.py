@@ -47,9 +47,8 @@ from service.adapters.commits.table_commits import PyIcebergTableCommits
 from service.adapters.commits.writable_tables import writer_state
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.errors import EngineNotReady
+from service.errors.unavailable import EngineNotReady
 from service.ingest.committing.commit_round import commit_round
-from service.ingest_ports import always_open
 from service.model.ingest.ingest import IngestCommit, IngestRecord, IngestState
 from service.model.ingest.writing import (
     CommitResult,
@@ -61,6 +60,7 @@ from service.model.ingest.writing import (
 )
 from service.model.operations.maintenance import CompactionWidth
 from service.model.tables.tables import TableName
+from service.ports.tables.table_changes import always_open
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.row_deltas import SparkRowDeltas
 from spark_session.engine.table_maintenance import SparkTableMaintenance

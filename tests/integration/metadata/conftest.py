@@ -12,13 +12,13 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.query import Parameters
 from service.model.query.statement_text import query_text
 from service.model.sessions.sessions import SessionValues
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
 from spark_session.settings.settings import SparkSettings
 from tests.integration.engines import jars

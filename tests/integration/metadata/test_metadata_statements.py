@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from service.errors import GatewayError, ParameterUnused
+from service.errors.gateway_error import GatewayError
+from service.errors.statement_errors import ParameterUnused
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.query import Parameter
 from tests.integration.metadata.conftest import (

@@ -10,7 +10,8 @@ from service.adapters.catalogs.store_region import with_region
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.open import opened_split
 from service.adapters.sources.storage import SourceAccess
-from service.errors import SourceChanged, SourceDenied, SourceInvalid, SourceNotAllowed, StorageDown
+from service.errors.source_errors import SourceChanged, SourceDenied, SourceInvalid, SourceNotAllowed
+from service.errors.unavailable import StorageDown
 from service.model.ingest.sources import SourceBounds, SourceSplit, source_splits
 from tests.integration.object_store.server import ObjectStore
 

@@ -8,7 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from service.errors import TableAccessDenied, ViewChanged
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.table_errors import ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
@@ -16,7 +17,7 @@ from service.model.policies.table_patterns import TablePattern
 from service.model.query.reuse import QueryFacts, Reusability
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from service.query.reuse.result_key import policy_fingerprint
 from spark_session.engine.engine import SparkEngine
 from spark_session.engine.reuse_facts import SparkViewStates

@@ -7,10 +7,10 @@ from uuid import uuid4
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameters
-from service.ports import EngineResult, Statement
+from service.ports.engine.query_engine import EngineResult, Statement
 from spark_session.engine.engine import SparkEngine
 
 

@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 
-from service.errors import QueryTooLarge, ReadOptionInvalid
+from service.errors.statement_errors import QueryTooLarge, ReadOptionInvalid
 from service.model.query.query import Parameter
 from spark_session.engine.engine import SparkEngine
 from tests.integration.sql.engine_calls import run

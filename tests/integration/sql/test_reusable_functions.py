@@ -9,12 +9,12 @@ from uuid import uuid4
 
 import pytest
 
-from service.errors import GatewayError
+from service.errors.gateway_error import GatewayError
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest
 from service.model.query.reuse import Reusability
-from service.ports import Statement
-from service.query.lifecycle.same_rows import same_rows
+from service.ports.engine.query_engine import Statement
+from service.query.execution.same_rows import same_rows
 from service.query.reuse.known_texts import KnownTexts
 from service.query.reuse.result_key import TextKey
 from spark_session.engine.engine import SparkEngine

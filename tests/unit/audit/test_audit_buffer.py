@@ -7,7 +7,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from service.audit.audit_buffer import BATCH, AuditBuffer, BufferBounds, size_of
-from service.errors import AuditLogFull, MetricsStoreDown
+from service.errors.policy_errors import AuditLogFull
+from service.errors.unavailable import MetricsStoreDown
 from service.model.audit.events import AuditEvent, WhenFull
 from tests.contract.test_journal import eventually
 from tests.fakes.audit import FakeAuditLog, full_event, short_event

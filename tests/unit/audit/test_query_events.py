@@ -13,7 +13,7 @@ from service.model.audit.bounded_names import MAX_COLUMNS, MAX_TABLES, with_name
 from service.model.audit.events import Action, Details, Outcome
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryError, QueryRequest, QueryState
-from service.query.lifecycle.query_handle import QueryHandle
+from service.query.registry.query_handle import QueryHandle
 from tests.fakes.audit import ORIGIN, FakeTrail
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import FakeJournal

@@ -7,7 +7,7 @@ import pytest
 
 from service.authentication.check_key import check_key
 from service.authentication.known_keys import KeyTimes, KnownKeys
-from service.errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked, AuthenticationDown
+from service.errors.credential_errors import ApiKeyExpired, ApiKeyInvalid, ApiKeyRevoked, AuthenticationDown
 from service.model.authentication.api_keys import ApiKey, made_key, sent_key
 from tests.fakes.clock import FakeClock
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from service.authentication.last_uses import MAX_KEYS, LastUses
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -8,7 +8,8 @@ import pytest
 
 from service.browsing.accepted_by import accepted_by
 from service.browsing.catalog_browser import CatalogBrowser, RelationQuery
-from service.errors import CatalogDown, SqlInvalid
+from service.errors.statement_errors import SqlInvalid
+from service.errors.unavailable import CatalogDown
 from service.model.filters.column_values import ColumnValues
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.contents import AcceptedBy, RelationKind, SchemaEntry

@@ -59,7 +59,7 @@ def test_links_to_other_places_are_not_followed() -> None:
         ("`service/pruning/detect.py`, `filter_planner.py`", []),
         ("`filter_planner.py` of `service/pruning/`", []),
         ("`service/pruning/detect.py`, `no_such.py`, `rewrites/`", ["no_such.py"]),
-        ("`service/query/lifecycle/validate.py`, `query/filtering/`", []),
+        ("`service/query/execution/validate.py`, `query/filtering/`", []),
         ("`no_such.py`, in no folder", []),
         ("`SELECT a / b`, `service/pruning/`", []),
     ],

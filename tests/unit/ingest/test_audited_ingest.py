@@ -9,9 +9,11 @@ import pytest
 
 from service import audited
 from service.audited import AuditedRequest
-from service.errors import AuditLogFull, StorageDown, TableNotFound
+from service.errors.policy_errors import AuditLogFull
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import StorageDown
 from service.model.audit.events import Action, Outcome
-from service.model.ingest.ingest import ColumnNames, IngestRequest, Write
+from service.model.ingest.ingest_request import ColumnNames, IngestRequest, Write
 from service.model.ingest.writing import TableKey
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.tables import TableName

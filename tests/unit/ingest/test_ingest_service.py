@@ -17,26 +17,23 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from service.errors import (
+from service.errors.ingest_errors import (
     IngestInvalid,
     IngestNotFound,
-    MetricsStoreDown,
     RecordsInvalid,
-    RequestIdReused,
-    StorageDown,
-    TableAccessDenied,
-    TableNotFound,
     TooManyIngests,
     WriteNotAllowed,
     WriteSchemaInvalid,
 )
-from service.model.ingest.ingest import (
-    BadRecord,
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.query_errors import RequestIdReused
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import MetricsStoreDown, StorageDown
+from service.model.ingest.ingest import BadRecord, IngestState, OnError
+from service.model.ingest.ingest_request import (
     ColumnNames,
     InferredColumns,
     IngestRequest,
-    IngestState,
-    OnError,
     RequestedWriteSchema,
     Route,
     StreamedRecords,

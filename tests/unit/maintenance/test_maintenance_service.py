@@ -9,18 +9,16 @@ from uuid import uuid4
 import pytest
 
 from service.adapters.postgres.shared.store_clock import EarlierClock
-from service.errors import (
-    CatalogDown,
-    EngineNotReady,
+from service.errors.gateway_error import PartDown
+from service.errors.ingest_errors import WriteNotAllowed
+from service.errors.maintenance_errors import (
     MaintenanceBelowFloor,
     MaintenanceFailed,
     MaintenanceNotFound,
     MaintenanceRunning,
-    MetricsStoreDown,
-    PartDown,
-    TableNotFound,
-    WriteNotAllowed,
 )
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown, EngineNotReady, MetricsStoreDown
 from service.maintenance.maintenance_service import SCHEDULE
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.errors import PoliciesDown
+from service.errors.policy_errors import PoliciesDown
 from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access

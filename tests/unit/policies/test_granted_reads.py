@@ -8,7 +8,8 @@ from itertools import product
 
 import pytest
 
-from service.errors import TableAccessDenied, ViewChanged
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.table_errors import ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
 from service.model.policies.read_plan import ReadPlan, ReadTable, ReadView

@@ -9,7 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from service.errors import MetricsStoreDown, PoliciesChanged, PoliciesDown
+from service.errors.policy_errors import PoliciesChanged, PoliciesDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
 from service.model.operations.health import PartState
 from service.model.policies.actions import Action

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from service.errors import CatalogDown, MetricsStoreDown, PoliciesChanged, PoliciesInvalid, TableNotFound
+from service.errors.policy_errors import PoliciesChanged, PoliciesInvalid
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown, MetricsStoreDown
 from service.faults import Fault
 from service.model.policies.actions import Action
 from service.model.policies.checks import CheckedPolicy, PolicyProblem

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from service.errors import TableAccessDenied
+from service.errors.policy_errors import TableAccessDenied
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Allowed, Refused
 from service.model.policies.read_plan import ReadTable

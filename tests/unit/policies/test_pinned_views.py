@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from service.errors import EngineNotReady, PoliciesInvalid, SqlInvalid
+from service.errors.policy_errors import PoliciesInvalid
+from service.errors.statement_errors import SqlInvalid
+from service.errors.unavailable import EngineNotReady
 from service.faults import Fault
 from service.model.policies.policies import AnyPolicy, DefinerView, PolicySet
 from service.model.tables.tables import TableListing, TableName

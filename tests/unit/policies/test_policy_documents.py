@@ -10,7 +10,8 @@ from hypothesis import strategies as some
 from pydantic import ValidationError
 
 from api.cli.policy_file import MAX_FILE_BYTES, PolicyFileInvalid, read_policy_file, yaml_of
-from api.http.schemas.policies import PoliciesBody, document_of, policies_answer
+from api.http.schemas.administration.policy_answers import document_of, policies_answer
+from api.http.schemas.administration.policy_documents import PoliciesBody
 from service.model.policies.actions import Action
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
 from service.model.policies.ready_masks import ReadyMask, expression_of, ready_mask_of

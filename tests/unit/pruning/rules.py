@@ -11,17 +11,10 @@ from sqlglot import exp, parse_one
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from service.model.filters.column_values import ColumnValues
-from service.model.filters.filtering import (
-    Build,
-    DynamicFilteringData,
-    FilterRecord,
-    JoinType,
-    KeyDependency,
-    KeyValue,
-    Probe,
-    Reason,
-)
+from service.model.filters.dynamic_filter import Build, JoinType, KeyDependency, Probe
+from service.model.filters.filter_record import FilterRecord, Reason
 from service.model.filters.joins import Candidate, ColumnOf, FlattenedGraph, InlineTable, JoinGraph, Relation
+from service.model.filters.key_set import DynamicFilteringData, KeyValue
 from service.model.filters.keys import key_family
 from service.model.tables.tables import NOW, TableAt, TableFacts, TableName
 from service.model.tables.views import View, ViewColumn

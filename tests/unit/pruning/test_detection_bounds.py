@@ -9,7 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from service.model.filters.filtering import DynamicFilter, Reason
+from service.model.filters.dynamic_filter import DynamicFilter
+from service.model.filters.filter_record import Reason
 from service.model.tables.tables import TableAt, TableFacts, TableName
 from service.pruning.conditions.implied_conjuncts import MAX_BRANCHES
 from service.pruning.detect import detect

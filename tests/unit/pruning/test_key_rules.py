@@ -8,7 +8,8 @@ from itertools import pairwise
 import pytest
 from sqlglot import exp, parse_one
 
-from service.model.filters.filtering import JoinType, KeySpan, Probe, Reason
+from service.model.filters.dynamic_filter import JoinType, KeySpan, Probe
+from service.model.filters.filter_record import Reason
 from service.model.filters.joins import Candidate, ColumnOf, JoinGraph
 from service.pruning.build_side.composite_keys import MAX_COLUMNS, FoundKey, composite_keys
 from service.pruning.candidates.key_plan import KeyPlan, key_plan

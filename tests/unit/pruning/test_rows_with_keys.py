@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from service.model.filters.filtering import Build
+from service.model.filters.dynamic_filter import Build
 from service.model.filters.relations import RelationQuery
 from service.model.tables.tables import TableName
 from service.pruning.detection import FilterAssignment

@@ -9,11 +9,11 @@ import pytest
 
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest
-from service.ports import Engine, EngineResult
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.query_registry import QueryRegistry
-from service.query.lifecycle.run_pruned import run_pruned
-from service.query.lifecycle.run_query import QueryPorts
+from service.ports.engine.query_engine import Engine, EngineResult
+from service.query.execution.run_pruned import run_pruned
+from service.query.execution.run_query import QueryPorts
+from service.query.registry.query_handle import QueryHandle
+from service.query.registry.query_registry import QueryRegistry
 from tests.fakes.catalogs import FakeCatalogs
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import FakeEngine

@@ -7,14 +7,14 @@ from uuid import UUID
 
 import pytest
 
-from service.errors import (
-    GatewayError,
+from service.errors.gateway_error import GatewayError
+from service.errors.session_errors import (
     SessionNotFound,
     SessionSettingRefused,
     SessionTooLarge,
     SessionViewNotFound,
-    SqlInvalid,
 )
+from service.errors.statement_errors import SqlInvalid
 from service.model.sessions.changes import (
     DropView,
     PutSettings,

@@ -7,16 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.errors import AnalysisException, ParseException, PySparkException, SparkRuntimeException
 
-from service.errors import (
-    ColumnNotFound,
-    GatewayError,
-    ParameterMissing,
-    QueryFailed,
-    ResultTooLarge,
-    SqlInvalid,
-    SqlSyntaxError,
-    TableNotFound,
-)
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryFailed, ResultTooLarge
+from service.errors.statement_errors import ColumnNotFound, ParameterMissing, SqlInvalid, SqlSyntaxError
+from service.errors.table_errors import TableNotFound
 from spark_session.spark_errors import in_gateway_terms, position_in, sentence, unquoted
 
 SENTENCES = [

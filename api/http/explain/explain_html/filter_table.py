@@ -8,7 +8,9 @@ from html import escape
 from api.http.explain.explain_html.names import breakable
 from api.http.explain.explain_html.numbers import count, size
 from api.http.rendering.reasons import SENTENCES
-from service.model.filters.filtering import Build, FilterForm, FilterRecord, FilterSource
+from service.model.filters.dynamic_filter import Build
+from service.model.filters.filter_record import FilterRecord
+from service.model.filters.key_set import FilterForm, FilterSource
 
 # A filter may have hundreds of ranges. The page shows a few; the JSON has all.
 MAX_RANGES_SHOWN = 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.http.schemas.explanation import timings
+from api.http.schemas.queries.explanation import timings
 from service.model.query.explanation import Explanation
 
 

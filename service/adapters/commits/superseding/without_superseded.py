@@ -20,7 +20,8 @@ from service.adapters.data_files.writer.file_set import delete_files
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.disk.synced_files import Sync
-from service.errors import CommittableUnreadable, IngestInvalid, StorageDown
+from service.errors.ingest_errors import CommittableUnreadable, IngestInvalid
+from service.errors.unavailable import StorageDown
 from service.model.ingest.writing import Committable, WriteResult, WriteTarget
 
 # Rounds of several tables are committed at once.

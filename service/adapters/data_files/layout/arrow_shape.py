@@ -11,7 +11,7 @@ from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.schema import Schema, sanitize_column_names
 
 from service.adapters.data_files.layout.is_alike import is_alike
-from service.errors import IngestInvalid, RecordsInvalid
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
 
 # Batches with this many rows are not worth copying.
 _MANY_ROWS = 1_000

@@ -12,7 +12,7 @@ from pyiceberg.transforms import TruncateTransform, VoidTransform
 
 from service.adapters.data_files.layout.arrow_transforms import transformed
 from service.adapters.data_files.layout.columns import ColumnPlace
-from service.errors import IngestInvalid, RecordsInvalid
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
 from service.model.tables.transforms import is_partition_of
 
 PartitionValues = tuple[object, ...]

@@ -18,7 +18,7 @@ from service.adapters.data_files.layout.sorting import is_sortable
 from service.adapters.data_files.metrics.file_metrics import MetricsPlan
 from service.adapters.data_files.plan.write_properties import WriteProperties
 from service.adapters.data_files.plan.writer_state import WriterState
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.model.ingest.writing import WriteTarget
 
 # Engines disagree whether NaN equals itself, and whether the two zeros are equal.

@@ -17,7 +17,8 @@ from service.adapters.data_files.layout.file_schema import file_schema
 from service.adapters.data_files.plan.cached_io import cached_io
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.read_back.projected_array import projected_columns
-from service.errors import CommittableUnreadable, IngestInvalid, StorageDown, WrittenFileMissing
+from service.errors.ingest_errors import CommittableUnreadable, IngestInvalid, WrittenFileMissing
+from service.errors.unavailable import StorageDown
 from service.model.ingest.writing import WritableTable, WriteTarget
 from service.model.tables.schemas import Field
 
@@ -25,7 +26,7 @@ _BATCH_ROWS = 16_384
 
 
 class ParquetWrittenRows:
-    """Implements `service.ingest_ports.WrittenRows`. Thread-safe."""
+    """Implements `service.ports.tables.data_files.WrittenRows`. Thread-safe."""
 
     def columns(self, table: WritableTable, data_file: str) -> tuple[Field, ...]:
         """Returns the fields of a file, with their ids and types when it was written.

@@ -19,7 +19,7 @@ from service.adapters.data_files.plan.file_plan import FilePlan
 from service.adapters.data_files.plan.locations import Locations
 from service.adapters.data_files.writer.open_file import OpenFile, WrittenFile
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.errors import IngestInvalid, RecordsInvalid
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
 
 
 class FileSet:

@@ -14,7 +14,7 @@ from service.adapters.data_files.metrics.content_files import content_file_json
 from service.adapters.data_files.metrics.own_statistics import OwnStatistics
 from service.adapters.data_files.plan.file_plan import FilePlan
 from service.adapters.data_files.writer.turns import out_of_turn
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.data_files.writer.write_fan import write_fan
 from service.adapters.disk.synced_files import sync_files
-from service.errors import StorageDown
+from service.errors.unavailable import StorageDown
 from service.model.ingest.writing import Destination, WritableTable, WriteResult, WriteTarget
 
 
 class ParquetDataFiles:
-    """Implements `service.ingest_ports.DataFiles`. Thread-safe.
+    """Implements `service.ports.tables.data_files.DataFiles`. Thread-safe.
 
     `sync` makes files durable, so that they survive a power failure, before they are reported.
     """

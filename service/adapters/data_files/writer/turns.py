@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Semaphore
 
-from service.errors import TooManyIngests
+from service.errors.ingest_errors import TooManyIngests
 
 LONGEST_WAIT_S = 60.0
 

@@ -12,7 +12,7 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.file_set import FileSet
 from service.adapters.data_files.writer.row_keys import RowKeys
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.errors import UpsertTooLarge
+from service.errors.ingest_errors import UpsertTooLarge
 from service.model.ingest.writing import WriteResult, WriteTarget
 
 

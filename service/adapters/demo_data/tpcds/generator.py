@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from service.errors import CannotStart, PartDown
+from service.errors.gateway_error import CannotStart, PartDown
 
 NO_SPACE = "no space left on device"
 

@@ -26,7 +26,7 @@ from service.adapters.demo_data.tpcds.preconditions import (
 )
 from service.adapters.demo_data.tpcds.text import read_text
 from service.adapters.demo_data.tpcds.tpcds_schemas import DATE_KEYS, partition_spec, table_schemas
-from service.errors import CallerError, CannotStart
+from service.errors.gateway_error import CallerError, CannotStart
 
 
 class Step(StrEnum):

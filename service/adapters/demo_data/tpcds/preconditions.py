@@ -9,7 +9,8 @@ from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchNamespaceError
 
 from service.adapters.demo_data.tpcds.tpcds_schemas import table_schemas
-from service.errors import CallerError, TableNotFound
+from service.errors.gateway_error import CallerError
+from service.errors.table_errors import TableNotFound
 
 SCALE_PROPERTY = "sluice.tpcds.scale"
 """Set in the commit that creates a table: the scale factor of its rows."""

@@ -25,11 +25,12 @@ from service.adapters.postgres.shared.advisory_lock import advisory_lock
 from service.adapters.postgres.shared.connecting import DURABLE, store_engine
 from service.adapters.postgres.shared.pool_use import pool_use
 from service.committables import write_results_from_bytes
-from service.errors import CommittableUnreadable, MetricsStoreDown
-from service.ingest_ports import OnRefused
-from service.model.ingest.ingest import PendingRound, RevisedRound, RoundPart, RoundRevision
+from service.errors.ingest_errors import CommittableUnreadable
+from service.errors.unavailable import MetricsStoreDown
+from service.model.ingest.commit_rounds import PendingRound, RevisedRound, RoundPart, RoundRevision
 from service.model.ingest.writing import Committable, TableKey
 from service.model.operations.usage import PoolUse
+from service.ports.stores.ingest_log import OnRefused
 from service.tracing import TraceContext
 
 # A replica that vanished must not keep its locks until TCP gives up, which takes hours.

@@ -19,12 +19,13 @@ from service.adapters.postgres.shared.connecting import DURABLE, store_engine
 from service.adapters.postgres.shared.outage import Outage
 from service.adapters.postgres.shared.pool_use import pool_use
 from service.adapters.postgres.shared.storable import storable
-from service.errors import MetricsStoreDown
-from service.ingest_ports import OnRefused, count_nothing
-from service.model.ingest.ingest import IngestRecord, PendingRound, WaitingIngests
+from service.errors.unavailable import MetricsStoreDown
+from service.model.ingest.commit_rounds import PendingRound, WaitingIngests
+from service.model.ingest.ingest import IngestRecord
 from service.model.ingest.writing import TableKey, WriteResult
 from service.model.operations.usage import PoolUse
 from service.model.tables.tables import TableName
+from service.ports.stores.ingest_log import OnRefused, count_nothing
 
 KEYS_AT_ONCE = 1_000
 DEFAULT_BOUNDS = RoundBounds()

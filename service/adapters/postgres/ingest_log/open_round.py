@@ -14,10 +14,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from service.adapters.postgres.ingest_log.ingest_rows import key_values, revised_values
 from service.adapters.postgres.ingest_log.ingest_tables import CommitRoundRow, IngestCommitRow
 from service.adapters.postgres.shared.storable import storable
-from service.errors import MetricsStoreDown
-from service.ingest_ports import OnRefused
-from service.model.ingest.ingest import RoundRevision
+from service.errors.unavailable import MetricsStoreDown
+from service.model.ingest.commit_rounds import RoundRevision
 from service.model.ingest.writing import CommitResult, Committable, TableKey
+from service.ports.stores.ingest_log import OnRefused
 
 T = TypeVar("T")
 

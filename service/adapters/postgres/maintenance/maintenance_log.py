@@ -32,7 +32,7 @@ from service.adapters.postgres.shared.advisory_lock import advisory_lock
 from service.adapters.postgres.shared.answering import transaction
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.pool_use import pool_use
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import (
     Gathered,

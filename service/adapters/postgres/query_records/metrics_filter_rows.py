@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from service.adapters.postgres.shared.metrics_tables import FilterRow
 from service.adapters.postgres.shared.storable import storable
-from service.model.filters.filtering import (
-    Build,
-    FilterForm,
-    FilterRecord,
-    FilterSource,
-    JoinType,
-    Probe,
-    Reason,
-)
+from service.model.filters.dynamic_filter import Build, JoinType, Probe
+from service.model.filters.filter_record import FilterRecord, Reason
+from service.model.filters.key_set import FilterForm, FilterSource
 from service.model.query.query import QueryRecord
 from service.model.tables.tables import TableName
 

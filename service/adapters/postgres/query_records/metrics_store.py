@@ -17,7 +17,7 @@ from service.adapters.postgres.shared.answering import transaction
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.metrics_tables import FilterRow, QueryRow, ScanRow
 from service.adapters.postgres.shared.pool_use import pool_use
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.operations.health import PartHealth, PartState
 from service.model.operations.usage import PoolUse
 from service.model.query.query import QueryRecord

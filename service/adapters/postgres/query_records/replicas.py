@@ -25,7 +25,7 @@ from service.adapters.postgres.query_records.take_lost import (
 from service.adapters.postgres.shared.answering import answering
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
 from service.adapters.postgres.shared.storable import storable
-from service.errors import ReplicaLost
+from service.errors.query_errors import ReplicaLost
 from service.model.query.query import QueryRecord, QueryState
 from service.model.query.replicas import Decided, OpenQuery, Replica
 

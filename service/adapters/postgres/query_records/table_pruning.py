@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from service.model.filters.filtering import FilterSource, Reason
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterSource
 from service.model.query.history import NOTHING, TablePruning
 from service.model.query.pruning import Selection
 

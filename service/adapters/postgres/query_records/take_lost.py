@@ -26,7 +26,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from service.adapters.postgres.query_records.replica_tables import OpenQueryRow, ReplicaRow
 from service.adapters.postgres.shared.metrics_tables import QueryRow
-from service.errors import ReplicaLost
+from service.errors.query_errors import ReplicaLost
 from service.model.query.query import QueryState
 
 REPLICAS = cast(Table, ReplicaRow.__table__)

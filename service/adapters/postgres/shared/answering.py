@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 
 
 @contextmanager

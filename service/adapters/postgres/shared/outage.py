@@ -12,8 +12,8 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 from tenacity import RetryCallState, Retrying, retry_if_exception, wait_random
 
-from service.errors import MetricsStoreDown
-from service.ports import Clock
+from service.errors.unavailable import MetricsStoreDown
+from service.ports.clock import Clock
 
 T = TypeVar("T")
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 0.4

@@ -9,7 +9,7 @@ from sqlalchemy import NullPool, text
 
 from service.adapters.postgres.shared.answering import answering
 from service.adapters.postgres.shared.connecting import CONNECTION, store_engine
-from service.ports import Clock
+from service.ports.clock import Clock
 
 
 class StoreClock:

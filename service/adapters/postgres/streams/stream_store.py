@@ -25,7 +25,8 @@ from service.adapters.postgres.shared.connecting import DURABLE, store_engine
 from service.adapters.postgres.shared.pool_use import pool_use
 from service.adapters.postgres.shared.storable import storable
 from service.adapters.postgres.streams.stream_tables import StreamRow
-from service.errors import GatewayError, MetricsStoreDown
+from service.errors.gateway_error import GatewayError
+from service.errors.unavailable import MetricsStoreDown
 from service.model.ingest.streams import BatchDone, CreatorRoles, StreamRecord, StreamState
 from service.model.operations.usage import PoolUse
 
@@ -94,7 +95,7 @@ class PostgresStreamStore:
         *,
         resumed_by: CreatorRoles | None = None,
     ) -> None:
-        """See `service.stream_ports.StreamStore`.
+        """See `service.ports.stores.stream_store.StreamStore`.
 
         Raises:
             MetricsStoreDown: the store does not answer.

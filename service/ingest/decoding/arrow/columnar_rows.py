@@ -16,7 +16,7 @@ from service.ingest.decoding.values.exact_arrays import InvalidValue, exact_arra
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
 from service.ingest.decoding.values.known_columns import check_columns, check_names
 from service.ingest.decoding.values.row_payload import row_payload
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 from service.model.tables.schemas import Field
 
 

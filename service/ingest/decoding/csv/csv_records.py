@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.streams.line_blocks import line_blocks, too_long
 
 _FIELD = re.compile(r'(?:"([^"]*(?:""[^"]*)*)"|([^",]*))(,|\Z)')

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from typing import BinaryIO
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.csv.csv_records import CsvRecord, NoCsv, csv_records
 from service.ingest.decoding.streams.note_names import note_names
 from service.ingest.decoding.streams.plan import ReadPlan
@@ -15,7 +15,7 @@ from service.ingest.decoding.streams.rows import BadRow, Position, Rows
 from service.ingest.decoding.values.known_columns import check_columns
 from service.ingest.decoding.values.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.decoding.values.text_values import text_values
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 
 _BATCH_BYTES = 4 * 1024**2
 

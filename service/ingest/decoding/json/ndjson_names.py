@@ -11,7 +11,7 @@ from service.ingest.decoding.json.json_lines import NoJson, parsed
 from service.ingest.decoding.streams.line_blocks import line_blocks
 from service.ingest.decoding.streams.note_names import note_names
 from service.ingest.decoding.values.exact_json import exact_json
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 
 
 def ndjson_names(

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from service.ingest.decoding.values.exact_json import exact_number
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 
 # The years 1 to 9999, and the range of nanoseconds, both in milliseconds.
 _YEARS_MS = (-62_135_596_800_000, 253_402_300_799_999)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 
 BLOCK_BYTES = 4 * 1024**2
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 from service.model.tables.partition_rules import NO_RULES, PartitionRules
 from service.model.tables.schemas import Field
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-from service.errors import GatewayError, IngestInvalid, StorageDown
+from service.errors.gateway_error import GatewayError
+from service.errors.ingest_errors import IngestInvalid
+from service.errors.unavailable import StorageDown
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # An impossible position in the file, which the data has given.

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from service.ingest.decoding.streams.decompressed import decompressed
-from service.ingest_ports import Spools
-from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.ingest_request import StreamedRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
+from service.ports.tables.data_files import Spools
 
 _COPIED_BYTES = 4 * 1024**2
 

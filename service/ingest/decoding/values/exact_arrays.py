@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.values.arrow_types import arrow_field
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
 from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct

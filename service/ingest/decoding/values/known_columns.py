@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.streams.plan import ReadPlan
 
 _MAX_REPORTED = 10

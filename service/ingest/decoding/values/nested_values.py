@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence, Set
 from ctypes import c_float
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.values.scalar_values import Convert, scalar_values
 from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 

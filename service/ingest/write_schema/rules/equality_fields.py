@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from service.ingest.write_schema.projection import Projection
 from service.ingest.write_schema.rules.partition_sources import VOID
-from service.model.ingest.ingest import Violation, WriteRule
+from service.model.ingest.ingest_request import Violation, WriteRule
 
 
 def equality_fields(projection: Projection) -> Iterator[Violation]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from service.ingest.write_schema.projection import Projection
-from service.model.ingest.ingest import Violation, WriteRule
+from service.model.ingest.ingest_request import Violation, WriteRule
 
 
 def required_columns(projection: Projection) -> Iterator[Violation]:

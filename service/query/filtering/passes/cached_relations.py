@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from service.model.filters.filtering import FilterRecord
+from service.model.filters.filter_record import FilterRecord
 from service.model.filters.relations import CachedRelation
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.tables.tables import TableName

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from service.model.filters.filtering import DynamicFilter, FilterForm, KeySpan
+from service.model.filters.dynamic_filter import DynamicFilter, KeySpan
+from service.model.filters.key_set import FilterForm
 from service.model.filters.relations import CachedRelation
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.tables.sql import TextSpan

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from service.model.filters.filtering import FilterForm, FilterRecord
+from service.model.filters.filter_record import FilterRecord
+from service.model.filters.key_set import FilterForm
 from service.pruning.scan_layout.covers_native_pruning import covers_native_pruning
 from service.query.filtering.applied_filter import AppliedFilter
 from service.query.filtering.detections import Detected

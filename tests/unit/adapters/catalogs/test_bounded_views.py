@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from service.adapters.catalogs.bounded_views import BoundedViews
-from service.errors import CatalogDown
+from service.errors.unavailable import CatalogDown
 from service.model.tables.tables import TableName
 from service.model.tables.views import View, ViewReading
 from tests.fakes.views import FakeViews

@@ -13,7 +13,7 @@ from pyiceberg.types import LongType, NestedField
 
 from service.adapters.catalogs.check_unambiguous import check_unambiguous
 from service.adapters.demo_data.log_table import make_log_table
-from service.errors import CreationInvalid
+from service.errors.ingest_errors import CreationInvalid
 from service.ingest.schema_changes.creation_faults import creation_faults
 from service.model.tables.reserved_names import METADATA_TABLES, is_reserved
 from service.model.tables.schemas import Field, Primitive, TableSchema

@@ -12,7 +12,7 @@ from pyiceberg.types import DateType, DecimalType, NestedField, StringType
 
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json, schema_to_json
 from service.adapters.catalogs.iceberg_schemas import pyiceberg_schema, table_schema
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, TableSchema
 
 PRIMITIVES = [

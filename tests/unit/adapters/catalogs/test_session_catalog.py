@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from service.adapters.catalogs.session_catalog import CatalogsWithSession
-from service.errors import CatalogDown, TableNotFound
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.model.operations.health import PartState
 from service.model.tables.tables import TableAt, TableName, TableSource, TableVersion, VersionKind
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table

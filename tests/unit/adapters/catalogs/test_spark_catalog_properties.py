@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 SQL = {
     "type": "sql",

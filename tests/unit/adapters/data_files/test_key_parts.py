@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from service.adapters.data_files.writer.key_parts import key_parts
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from tests.unit.adapters.data_files.states import state_of, target_of
 
 

@@ -24,7 +24,7 @@ from pyiceberg.types import (
 from service.adapters.catalogs.iceberg_schemas import table_schema
 from service.adapters.data_files.plan.locations import folder_bounds
 from service.adapters.data_files.plan.writer_state import WriterState
-from service.errors import RecordsInvalid
+from service.errors.ingest_errors import RecordsInvalid
 from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
 from service.ingest.partition_rules import partition_rules

@@ -27,7 +27,7 @@ from pyiceberg.types import (
 
 from service.adapters.data_files.layout.columns import column_places
 from service.adapters.data_files.layout.partitions import Partitioning
-from service.errors import IngestInvalid, RecordsInvalid
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
 from tests.unit.adapters.data_files.states import EVENTS, spec_of
 
 PLACES = column_places(EVENTS)

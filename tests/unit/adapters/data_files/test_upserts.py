@@ -31,7 +31,7 @@ from pyiceberg.types import (
 
 from service.adapters.data_files.plan.file_plan import FilePlan
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.errors import IngestInvalid, RecordsInvalid
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
 from service.model.ingest.writing import WriteResult
 from tests.unit.adapters.data_files.states import (
     files_below,

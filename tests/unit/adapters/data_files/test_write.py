@@ -23,7 +23,7 @@ from pyiceberg.types import DoubleType, LongType, NestedField, PrimitiveType, St
 from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.errors import IngestInvalid, RecordsInvalid
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
 from service.ingest.decoding.parquet.parquet_footer import column_chunks
 from service.ingest.decoding.parquet.parquet_pages import pages
 from service.model.ingest.writing import WriteResult

@@ -13,7 +13,7 @@ import pytest
 
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.data_files.writer.write_fan import write_fan
-from service.errors import IngestInvalid, RecordsInvalid
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid
 from service.model.ingest.writing import Destination, TableKey, WritableTable
 from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import TableName

@@ -37,7 +37,7 @@ from service.adapters.data_files.plan.writer_state import WriterState
 from service.adapters.data_files.read_back.written_rows import ParquetWrittenRows
 from service.adapters.data_files.writer.write import write_data_files
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.errors import StorageDown
+from service.errors.unavailable import StorageDown
 from service.ingest.committing.rewrite_target import rewrite_target
 from service.ingest.decoding.values.arrow_types import arrow_schema
 from service.model.ingest.writing import TableKey, WritableTable, WriteTarget

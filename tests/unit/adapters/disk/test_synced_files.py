@@ -14,7 +14,7 @@ import pytest
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
 from service.adapters.disk.synced_files import sync_files
-from service.errors import StorageDown
+from service.errors.unavailable import StorageDown
 from service.model.ingest.writing import Destination, TableKey, WritableTable
 from service.model.tables.schemas import TableSchema
 from service.model.tables.tables import TableName

@@ -13,8 +13,8 @@ from service.adapters.filters.codec import HEAD_BYTES, decode, decode_head, enco
 from service.adapters.filters.entry_head import EntryHead, Rubbish
 from service.adapters.filters.key_types import Uncacheable
 from service.adapters.filters.sampled_keys import sampled_keys
-from service.model.filters.filtering import DynamicFilteringData, FilterForm, Key, KeyRange, KeyValue
 from service.model.filters.key_sample import KeySample
+from service.model.filters.key_set import DynamicFilteringData, FilterForm, Key, KeyRange, KeyValue
 from service.model.tables.tables import TableName
 from tests.fakes.filters import DAYS, date_filter, keys_of
 

@@ -18,7 +18,12 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from service.adapters.oidc.jwt_verifier import JwtVerifier
 from service.adapters.oidc.trusted_issuer import TrustedIssuer
-from service.errors import AccessTokenExpired, AccessTokenInvalid, AuthenticationDown, CredentialFault
+from service.errors.credential_errors import (
+    AccessTokenExpired,
+    AccessTokenInvalid,
+    AuthenticationDown,
+    CredentialFault,
+)
 from service.model.authentication.principals import Principal, PrincipalKind
 from tests.fakes.oidc_issuer import AUDIENCE, DISCOVERY, KEYS, OidcIssuer, oidc_issuer
 

@@ -11,7 +11,7 @@ from sqlalchemy import exc
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from service.adapters.postgres.shared.outage import Outage
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from tests.fakes.clock import FakeClock
 
 WAIT_S = 10

@@ -9,7 +9,7 @@ import pytest
 
 from service.adapters.probe_values.listed_values import ListedValues
 from service.model.filters.column_values import ColumnValues, NotKnown
-from service.model.filters.filtering import KeyValue
+from service.model.filters.key_set import KeyValue
 from service.model.tables.tables import TableColumn, TableFacts, TableName, TableSource
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.probe_values import FakeProbeValues

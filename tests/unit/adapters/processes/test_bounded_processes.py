@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from service.adapters.processes.bounded_processes import BoundedProcesses
-from service.ports import CallGivenUp
+from service.ports.bounded_calls import CallGivenUp
 from tests.fakes import long_calls
 
 PATIENCE_S = 60.0

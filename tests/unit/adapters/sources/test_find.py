@@ -12,7 +12,7 @@ import pytest
 
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
-from service.errors import SourceInvalid, SourceNotAllowed
+from service.errors.source_errors import SourceInvalid, SourceNotAllowed
 from service.model.ingest.source_uris import SourceUri
 from service.model.ingest.sources import SourceBounds
 

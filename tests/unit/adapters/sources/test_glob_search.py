@@ -13,7 +13,8 @@ from service.adapters.sources.find import FoundSources
 from service.adapters.sources.glob_search import GlobSearch
 from service.adapters.sources.search_budget import SearchBudget
 from service.adapters.sources.storage import SourceAccess
-from service.errors import IngestCanceled, SourceInvalid
+from service.errors.ingest_errors import IngestCanceled
+from service.errors.source_errors import SourceInvalid
 from service.model.ingest.source_uris import SourceUri, name_match
 from service.model.ingest.sources import SourceBounds
 from tests.fakes.clock import FakeClock

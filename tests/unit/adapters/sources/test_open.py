@@ -14,7 +14,7 @@ from service.adapters.sources.find import FoundSources
 from service.adapters.sources.lines_of_range import LinesOfRange
 from service.adapters.sources.open import opened_split
 from service.adapters.sources.storage import SourceAccess
-from service.errors import SourceChanged, SourceNotAllowed
+from service.errors.source_errors import SourceChanged, SourceNotAllowed
 from service.model.ingest.sources import SourceBounds, SourceFile, SourceSplit, source_splits
 
 

@@ -7,7 +7,8 @@ import io
 import pytest
 
 from service.adapters.sources.reporting_stream import ReportingStream
-from service.errors import SourceChanged, SourceDenied, StorageDown
+from service.errors.source_errors import SourceChanged, SourceDenied
+from service.errors.unavailable import StorageDown
 
 URI = "s3://bucket/in/a.json"
 

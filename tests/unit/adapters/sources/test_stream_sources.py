@@ -9,8 +9,14 @@ import pytest
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
-from service.errors import SourceChanged, SourceInvalid, SourceNotAllowed, StreamInvalid, StreamSourceDown
-from service.model.ingest.ingest import WriteFault
+from service.errors.source_errors import (
+    SourceChanged,
+    SourceInvalid,
+    SourceNotAllowed,
+    StreamInvalid,
+    StreamSourceDown,
+)
+from service.model.ingest.ingest_request import WriteFault
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.sources import SourceBounds, SourceRecords
 from service.model.ingest.streams import DirectorySource, KafkaSource

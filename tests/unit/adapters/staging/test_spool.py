@@ -10,7 +10,9 @@ import pytest
 from service.adapters.disk.file_lock import FileLock
 from service.adapters.disk.scratch_directory import LOCK_NAME
 from service.adapters.staging.spool import IN_MEMORY_BYTES, SpoolDirectory
-from service.errors import CannotStart, IngestInvalid, StorageDown, TooManyIngests
+from service.errors.gateway_error import CannotStart
+from service.errors.ingest_errors import IngestInvalid, TooManyIngests
+from service.errors.unavailable import StorageDown
 
 ROOM = 4 * IN_MEMORY_BYTES
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from service.adapters.staging.staged_bodies import StagedBodies
-from service.errors import StorageDown
-from service.ingest_ports import StagedBody
-from service.model.ingest.ingest import StreamedRecords
+from service.errors.unavailable import StorageDown
+from service.model.ingest.ingest_request import StreamedRecords
 from service.model.ingest.record_formats import RecordFormat
+from service.ports.engine.executors import StagedBody
 from tests.contract.data_files.storages import DiskStorage
 
 LARGE = b"0123456789abcdef" * 2**17

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from service.adapters.staging.task_spools import TaskSpools
-from service.errors import StorageDown
+from service.errors.unavailable import StorageDown
 
 MIB = 1024**2
 

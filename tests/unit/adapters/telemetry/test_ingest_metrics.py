@@ -9,7 +9,7 @@ from uuid import uuid4
 from prometheus_client.parser import text_string_to_metric_families
 
 from service.adapters.telemetry.query_metrics import QueryMetrics
-from service.model.ingest.ingest import IngestBacklog
+from service.model.ingest.commit_rounds import IngestBacklog
 from service.model.ingest.writing import Committable, WriteResult
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result
 

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from service.adapters.telemetry.metered_journal import MeteredJournal
 from service.adapters.telemetry.query_metrics import QueryMetrics
-from service.model.filters.filtering import FilterSource
+from service.model.filters.key_set import FilterSource
 from service.model.operations.caller_classes import CallerClasses
 from service.model.query.pruning import Selection
 from service.model.query.query import QueryError, QueryRecord, QueryState

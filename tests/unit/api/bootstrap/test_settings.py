@@ -8,7 +8,7 @@ import pytest
 from api.bootstrap.masking import MASK, masked
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings_loading import REMOVED, load_settings
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 
 TOKEN = "a" * 64
 

@@ -19,7 +19,8 @@ from api.bootstrap.settings import Settings
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.tracing import traced
 from service.adapters.postgres.shared.connecting import BoundedConnection
-from service.errors import CannotStart, NotAdmitted, QueryTimedOut
+from service.errors.gateway_error import CannotStart
+from service.errors.query_errors import NotAdmitted, QueryTimedOut
 from service.tracing import TraceContext, carried, current, is_used, request, step, together, trace_id
 from tests.collector import Collector, collector, waited_for, within
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from api.cli.checks import Check, Finding, Found, State, tried
-from service.errors import CannotStart, MetricsStoreDown
+from service.errors.gateway_error import CannotStart
+from service.errors.unavailable import MetricsStoreDown
 from tests.integration.running import run_sluice
 
 HEAVY = ("opentelemetry", "pyspark", "pyiceberg", "pyarrow", "fastapi", "sqlalchemy", "sqlglot", "pydantic")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from api.bootstrap.wiring import Progress
+from api.bootstrap.wiring.preparations import Progress
 from api.cli.demonstration.demo_progress import progress_bar
 from api.cli.demonstration.start_progress import FIRST_STEP, StartProgress
 from api.cli.demonstration.steps import shown_steps

@@ -16,8 +16,8 @@ import pytest
 from rich.console import Console
 
 from api.bootstrap.masking import MASK, secrets_of, without_secrets
+from api.bootstrap.parts.find_jars import engine_jars, unfetched
 from api.bootstrap.settings import Settings
-from api.bootstrap.wiring_jars import engine_jars, unfetched
 from api.cli.checks import Finding, State
 from api.cli.commands.doctor import examine
 from api.cli.doctor.address import address
@@ -32,7 +32,8 @@ from api.cli.doctor.versions import versions
 from api.cli.wiring_checks import machine_checks
 from api.cli.wiring_doctor import system_clock
 from api.cli.wiring_doctor_parts import DoctorParts
-from service.errors import CannotStart, EngineLost
+from service.errors.gateway_error import CannotStart
+from service.errors.unavailable import EngineLost
 from service.model.operations.store_answer import StoreAnswer
 from service.model.tables.tables import TableName
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table

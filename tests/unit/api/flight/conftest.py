@@ -16,19 +16,19 @@ import pytest
 
 from api.bootstrap.settings import Settings
 from api.flight.listener import FlightListener
-from api.flight.messages import new, packed, unpacked
-from api.flight.table_columns import sql_name
+from api.flight.metadata.table_columns import sql_name
+from api.flight.wire.messages import new, packed, unpacked
 from api.http.app import create_app
 from api.http.protocol_servers import ProtocolEdge
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from service.model.policies.decisions import Access
 from service.model.query.description import Description
 from service.model.query.query import QueryRequest
 from service.model.query.results import Column
-from service.ports import Clock
+from service.ports.clock import Clock
 from service.query.explaining.planning_service import Planning
-from service.query.lifecycle.query_handle import QueryHandle
 from service.query.query_service import Submission
+from service.query.registry.query_handle import QueryHandle
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.queries import NOON, FakeQueries
 

@@ -13,8 +13,8 @@ import pyarrow.flight as flight
 import pytest
 
 from api.bootstrap.settings import Settings
-from api.flight.messages import ONE_OF, new, packed, parsed
-from service.errors import CannotStart
+from api.flight.wire.messages import ONE_OF, new, packed, parsed
+from service.errors.gateway_error import CannotStart
 from service.model.operations.health import PartState
 from tests.fakes.queries import ROWS
 from tests.unit.api.flight.conftest import (

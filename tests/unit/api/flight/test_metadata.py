@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.flight as flight
 import pytest
 
-from api.flight import schemas
-from api.flight.messages import new, packed
-from api.flight.sql_info import InfoBounds, infos, sql_info
-from api.flight.type_info import TYPES
+from api.flight.metadata import schemas
+from api.flight.metadata.sql_info import InfoBounds, infos, sql_info
+from api.flight.metadata.type_info import TYPES
+from api.flight.wire.messages import new, packed
 from service.model.tables.contents import SchemaEntry
 from tests.unit.api.flight.conftest import JDBC, RunningFlight, answer, flight_of, open_settings
 

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.flight as flight
 import pytest
 
-from api.flight.messages import new, packed, parsed, unpacked
-from api.flight.result_streams import MAX_BATCH_BYTES
-from service.errors import ColumnNotFound, QueryTimedOut, SqlSyntaxError, StatementNotAllowed
+from api.flight.statements.result_streams import MAX_BATCH_BYTES
+from api.flight.wire.messages import new, packed, parsed, unpacked
+from service.errors.query_errors import QueryTimedOut
+from service.errors.statement_errors import ColumnNotFound, SqlSyntaxError, StatementNotAllowed
 from service.model.query.description import ParameterType
 from service.model.query.query import Parameter, QueryState
 from tests.fakes.queries import ROWS

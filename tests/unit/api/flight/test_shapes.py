@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from api.flight.arrow_types import TypeNotRead, arrow_type
-from api.flight.parameters import parameters_of
-from api.flight.result_streams import arrow_zone, batches_of
-from api.flight.table_columns import sql_name
-from api.flight.without_zones import schema_without_zones, without_zones
-from service.errors import ParameterInvalid
+from api.flight.metadata.table_columns import sql_name
+from api.flight.statements.parameters import parameters_of
+from api.flight.statements.result_streams import arrow_zone, batches_of
+from api.flight.wire.arrow_types import TypeNotRead, arrow_type
+from api.flight.wire.without_zones import schema_without_zones, without_zones
+from service.errors.statement_errors import ParameterInvalid
 
 UTC = pa.timestamp("us", "UTC")
 SPELLED = {

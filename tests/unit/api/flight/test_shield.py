@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from api.flight.callers import Callers
-from api.flight.client_sessions import ClientSessions
-from api.flight.failures import StatementFailed, flight_error
-from api.flight.messages import COMMANDS, new, packed
-from api.flight.metadata import Metadata
+from api.flight.calls.callers import Callers
+from api.flight.metadata.metadata_commands import Metadata
 from api.flight.server import FlightSqlServer
+from api.flight.statements.client_sessions import ClientSessions
+from api.flight.wire.failures import StatementFailed, flight_error
+from api.flight.wire.messages import COMMANDS, new, packed
 from api.sql_protocols.failures import Failure
-from service import errors
-from service.errors import GatewayError
+from service.errors import credential_errors, query_errors, statement_errors, unavailable
+from service.errors.gateway_error import GatewayError
 from tests.unit.api.flight.conftest import RunningFlight, action, command, info_of, prepared, until
 
 SECRET = "what-nobody-may-read"
@@ -155,12 +155,12 @@ def test_every_error_of_the_gateway_has_a_kind_and_its_code(kind: type[GatewayEr
 
 def test_kinds_tell_clients_what_to_do() -> None:
     for error, kind in (
-        (errors.CredentialRefused(), flight.FlightUnauthenticatedError),
-        (errors.StatementNotAllowed(), flight.FlightUnauthorizedError),
-        (errors.EngineNotReady(), flight.FlightUnavailableError),
-        (errors.TooManyQueries(), flight.FlightUnavailableError),
-        (errors.QueryTimedOut(), flight.FlightTimedOutError),
-        (errors.SqlSyntaxError("x"), flight.FlightServerError),
+        (credential_errors.CredentialRefused(), flight.FlightUnauthenticatedError),
+        (statement_errors.StatementNotAllowed(), flight.FlightUnauthorizedError),
+        (unavailable.EngineNotReady(), flight.FlightUnavailableError),
+        (query_errors.TooManyQueries(), flight.FlightUnavailableError),
+        (query_errors.QueryTimedOut(), flight.FlightTimedOutError),
+        (statement_errors.SqlSyntaxError("x"), flight.FlightServerError),
         (ValueError("x"), flight.FlightInternalError),
     ):
         assert type(flight_error(error)) is kind

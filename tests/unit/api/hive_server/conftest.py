@@ -16,7 +16,7 @@ from api.hive_server.server import HiveServer
 from api.http.app import create_app
 from api.http.protocol_servers import ProtocolEdge
 from service.model.tables.contents import SchemaEntry
-from service.ports import Clock
+from service.ports.clock import Clock
 from tests.fakes.contents import FakeContents
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.hive_server.thrift_values import Reply, read_reply, written_call

@@ -13,7 +13,8 @@ import pytest
 from api.hive_server.calls.protocol_numbers import V6, V10, OperationState
 from api.hive_server.wire import structs
 from api.hive_server.wire.kinds import Struct
-from service.errors import QueryTimedOut, SqlSyntaxError
+from service.errors.query_errors import QueryTimedOut
+from service.errors.statement_errors import SqlSyntaxError
 from service.model.query.query import QueryState
 from tests.unit.api.hive_server.conftest import operation_of, rows_of, running
 from tests.unit.api.hive_server.thrift_values import read_reply, written_call

@@ -15,7 +15,9 @@ import pytest
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from api.http.auditing.actions import action_of
-from service.errors import StatementNotAllowed, TableChanged, TooManyQueries
+from service.errors.query_errors import TooManyQueries
+from service.errors.statement_errors import StatementNotAllowed
+from service.errors.table_errors import TableChanged
 from service.model.audit.events import Action, AuditEvent, AuditSelection, Outcome
 from tests.fakes.audit import full_event
 from tests.fakes.clock import FakeClock

@@ -15,7 +15,7 @@ import pytest
 
 from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import LogFormat, LogLevel, Settings
-from api.bootstrap.wiring_authentication import build_verifier
+from api.bootstrap.wiring.build_authentication import build_verifier
 from api.http.app import create_app
 from api.http.authentication.authenticator import Sent
 from service.authentication.manage_keys import KeyRequest

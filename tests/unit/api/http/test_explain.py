@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from api.http.explain.explain_html.names import breakable
 from api.http.explain.explain_html.plan_drawing import plan_drawing
 from api.http.rendering.reasons import SENTENCES, VERIFICATIONS
-from service.errors import QueryFailed
-from service.model.filters.filtering import Reason
+from service.errors.query_errors import QueryFailed
+from service.model.filters.filter_record import Reason
 from service.model.query.explanation import PlanNode
 from service.model.query.progress import EngineProgress, Phase, QueryProgress, ScanProgress
 from service.model.query.verification import Verification

@@ -6,7 +6,8 @@ import httpx
 import pytest
 
 from api.bootstrap.settings import Settings
-from service.errors import QueryFailed, SqlSyntaxError, TooManyQueries
+from service.errors.query_errors import QueryFailed, TooManyQueries
+from service.errors.statement_errors import SqlSyntaxError
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio

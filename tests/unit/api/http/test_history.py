@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from service.errors import QueryFailed
+from service.errors.query_errors import QueryFailed
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio

@@ -10,23 +10,15 @@ import httpx
 import pytest
 
 from api.http.problems.problems import failed_ingest_response
-from api.http.schemas.ingest_answer import commit_answer
-from service.errors import (
-    CreationInvalid,
-    RecordsInvalid,
-    SchemaMismatch,
-    ShuttingDown,
-    TableNotFound,
-    WriteSchemaInvalid,
-)
-from service.model.ingest.ingest import (
-    BadRecord,
+from api.http.schemas.ingests.ingest_answer import commit_answer
+from service.errors.ingest_errors import CreationInvalid, RecordsInvalid, SchemaMismatch, WriteSchemaInvalid
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import ShuttingDown
+from service.model.ingest.ingest import BadRecord, IngestCommit, IngestRecord, Rejected
+from service.model.ingest.ingest_request import (
     ColumnFields,
     ColumnNames,
     InferredColumns,
-    IngestCommit,
-    IngestRecord,
-    Rejected,
     Violation,
     WriteRule,
 )

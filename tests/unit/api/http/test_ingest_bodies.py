@@ -15,14 +15,13 @@ import pytest
 import zstandard
 
 from api.bootstrap.settings import Settings
-from service.errors import RecordsInvalid
-from service.model.ingest.ingest import (
-    BadRecord,
+from service.errors.ingest_errors import RecordsInvalid
+from service.model.ingest.ingest import BadRecord, OnError
+from service.model.ingest.ingest_request import (
     ColumnFields,
     ColumnNames,
     InferredColumns,
     IngestRequest,
-    OnError,
     Route,
     StreamedRecords,
 )

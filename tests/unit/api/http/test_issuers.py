@@ -9,7 +9,7 @@ import pytest
 
 from api.http.authentication.issuers import Issuers
 from service.authentication.signing_keys import SigningKeyTimes
-from service.errors import AuthenticationDown
+from service.errors.credential_errors import AuthenticationDown
 from service.model.authentication.access_tokens import ReadToken, SigningKey
 from service.model.authentication.principals import Principal, PrincipalKind
 from tests.fakes.clock import FakeClock

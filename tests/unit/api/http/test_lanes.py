@@ -16,7 +16,7 @@ from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from api.http.lane import Lane
 from api.http.waiting import ClientGone
-from service.errors import TooManyIngests
+from service.errors.ingest_errors import TooManyIngests
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from api.bootstrap.settings import Settings
-from service.errors import QueryFailed
+from service.errors.query_errors import QueryFailed
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
 

@@ -19,7 +19,8 @@ from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from api.http.bodies.record_types import RECORD_TYPES
 from api.http.server import bind, url_of
-from service.errors import SqlEmpty, TableNotFound
+from service.errors.statement_errors import SqlEmpty
+from service.errors.table_errors import TableNotFound
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest
 from tests.fakes.gateway import FakeGateway

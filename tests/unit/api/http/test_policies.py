@@ -11,7 +11,7 @@ import pytest
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from service.authentication.manage_keys import KeyRequest
-from service.errors import MetricsStoreDown
+from service.errors.unavailable import MetricsStoreDown
 from service.model.policies.actions import Action
 from service.model.policies.policies import Grant, PolicySet
 from service.model.policies.table_patterns import TablePattern

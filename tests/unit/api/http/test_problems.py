@@ -10,7 +10,10 @@ import pytest
 
 from api.bootstrap.settings import Settings
 from api.http.problems.http_errors import STATUS
-from service.errors import EngineNotReady, GatewayError, SqlTooLarge, TooManyQueries
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import TooManyQueries
+from service.errors.statement_errors import SqlTooLarge
+from service.errors.unavailable import EngineNotReady
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.conftest import Running
 

@@ -8,7 +8,8 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from service.errors import ColumnNotFound, QueryFailed, QueryTimedOut, SqlSyntaxError
+from service.errors.query_errors import QueryFailed, QueryTimedOut
+from service.errors.statement_errors import ColumnNotFound, SqlSyntaxError
 from service.model.operations.resource_groups import QueuePlace
 from service.model.query.query import Parameter, PruningRequest
 from service.model.query.reuse import ReuseChoice, Reused, ReuseKind

@@ -18,10 +18,11 @@ import pytest
 from api.bootstrap.settings import Settings
 from api.http.events.query_events import EventPace, QueryEvents
 from api.http.waiting import ClientGone
-from service.errors import GatewayBusy, MetricsStoreDown, QueryNotFound, ShuttingDown
+from service.errors.query_errors import QueryNotFound
+from service.errors.unavailable import GatewayBusy, MetricsStoreDown, ShuttingDown
 from service.model.query.progress import EngineProgress, Phase, QueryProgress, ScanProgress
 from service.model.query.query import QueryRecord, QueryState
-from service.query.lifecycle.query_status import QueryStatus
+from service.query.registry.query_status import QueryStatus
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.queries import NOON
 from tests.integration.running import until

@@ -18,10 +18,10 @@ from api.http.bodies.json_request import body_json
 from api.http.bodies.quick_body import AT_MOST_BYTES, QuickBody, quick_body, quick_request
 from api.http.problems.http_errors import NotJson
 from api.http.requests.ingest_request import ingest_request
-from api.http.schemas.ingest_request import IngestBody
+from api.http.schemas.ingests.ingest_request import IngestBody
 from service.adapters.catalogs.iceberg_schema_json import schema_from_json
-from service.errors import GatewayError
-from service.model.ingest.ingest import IngestRequest
+from service.errors.gateway_error import GatewayError
+from service.model.ingest.ingest_request import IngestRequest
 from service.model.ingest.json_records import JsonRecords
 from tests.fakes.gateway import FakeGateway
 

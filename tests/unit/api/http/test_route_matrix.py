@@ -20,7 +20,7 @@ from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from service.authentication.manage_keys import KeyRequest
 from service.model.authentication.principals import Principal, PrincipalKind
-from service.model.ingest.ingest import ColumnNames, IngestRequest, Write
+from service.model.ingest.ingest_request import ColumnNames, IngestRequest, Write
 from service.model.ingest.streams import StreamState
 from service.model.ingest.writing import TableKey
 from service.model.operations.maintenance import MaintenanceOperation, MaintenanceRequest

@@ -24,13 +24,14 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from api.bootstrap.settings import Settings
-from api.bootstrap.settings.tls import CertificateName
+from api.bootstrap.settings.serving.tls import CertificateName
 from api.http.app import create_app
 from api.http.authentication.certificate_names import principal_of
 from api.http.server import bind, server_of, tls_context, url_of
 from api.http.tls.certificate_files import CertificateFiles
 from api.http.tls.reloading_context import ReloadingContext
-from service.errors import CannotStart, CertificateInvalid, CredentialFault
+from service.errors.credential_errors import CertificateInvalid, CredentialFault
+from service.errors.gateway_error import CannotStart
 from tests.fakes.gateway import FakeGateway
 from tests.integration.running import until
 from tests.integration.tls import Authority

@@ -12,7 +12,7 @@ import pytest
 from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import LogFormat, LogLevel, Settings
 from api.bootstrap.tracing import traced
-from service.errors import EngineNotReady
+from service.errors.unavailable import EngineNotReady
 from tests.collector import collector
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.bootstrap.test_logs import lines
@@ -143,7 +143,7 @@ OF_TRACES = ("opentelemetry.sdk.trace", "opentelemetry.exporter", "opentelemetry
 
 
 def test_off_means_that_nothing_that_traces_is_imported() -> None:
-    program = "import sys, api.cli.commands.serve, api.bootstrap.wiring, api.http.app\n"
+    program = "import sys, api.cli.commands.serve, api.bootstrap.wiring.build_gateway, api.http.app\n"
     program += "from api.bootstrap.settings import Settings\n"
     program += "from api.bootstrap.tracing import traced\nwith traced(Settings()): pass\n"
     program += f"print([module for module in sys.modules if module.startswith({OF_TRACES!r})])"

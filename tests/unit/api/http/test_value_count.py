@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.http.bodies.value_count import MAX_FIELDS, MAX_VALUES, TooManyValues, check_fields, check_value_count
-from api.http.schemas.ingest_request import MAX_FAULTS
+from api.http.schemas.ingests.ingest_request import MAX_FAULTS
 
 pytestmark = pytest.mark.anyio
 

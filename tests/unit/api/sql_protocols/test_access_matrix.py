@@ -14,7 +14,9 @@ from api.sql_protocols.listing import Listing, NamePatterns
 from api.sql_protocols.login import ProtocolCaller
 from api.sql_protocols.statements import StatementRequest, Statements
 from service.audit.statements import without_text
-from service.errors import QueryNotFound, TableAccessDenied, TableNotFound
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.query_errors import QueryNotFound
+from service.errors.table_errors import TableNotFound
 from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.tables.contents import SchemaEntry
 from service.model.tables.tables import TableName

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from api.bootstrap.settings import Settings
 from api.sql_protocols.listing import NamePatterns
 from api.sql_protocols.patterns import like, plain_name
-from service.errors import ResultTooLarge
+from service.errors.query_errors import ResultTooLarge
 from service.model.tables.contents import RelationKind, SchemaEntry
 from service.model.tables.tables import TableName
 from tests.fakes.contents import FakeContents

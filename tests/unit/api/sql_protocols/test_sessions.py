@@ -14,13 +14,9 @@ from api.http.authentication.logins import Logins
 from api.http.gateway_access import GatewayAccess
 from api.http.middleware.authentication_metrics import AuthenticationMetrics
 from api.sql_protocols.login import Login
-from service.errors import (
-    CredentialRefused,
-    SessionNotFound,
-    SessionSettingRefused,
-    SqlInvalid,
-    TooManyFailures,
-)
+from service.errors.credential_errors import CredentialRefused, TooManyFailures
+from service.errors.session_errors import SessionNotFound, SessionSettingRefused
+from service.errors.statement_errors import SqlInvalid
 from service.model.authentication.principals import NOBODY
 from service.model.tables.contents import SchemaEntry
 from tests.fakes.clock import FakeClock

@@ -8,7 +8,9 @@ import pytest
 
 from api.bootstrap.settings import Settings
 from api.sql_protocols.statements import StatementRequest
-from service.errors import QueryNotFound, ResultTooLarge, SessionNotFound, SqlSyntaxError
+from service.errors.query_errors import QueryNotFound, ResultTooLarge
+from service.errors.session_errors import SessionNotFound
+from service.errors.statement_errors import SqlSyntaxError
 from service.model.audit.events import Action
 from service.model.query.query import QueryState
 from tests.fakes.queries import ROWS

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from service.errors import (
-    CatalogDown,
-    CommittableUnreadable,
-    MetricsStoreDown,
-    TableChanged,
-    TableNotFound,
-)
+from service.errors.ingest_errors import CommittableUnreadable
+from service.errors.table_errors import TableChanged, TableNotFound
+from service.errors.unavailable import CatalogDown, MetricsStoreDown
 from service.ingest.committing.commit_round import Refusal, commit_round
 from service.model.ingest.ingest import IngestState
 from tests.fakes.ingest_log import FakeIngestLog

@@ -11,19 +11,17 @@ from datetime import timedelta
 import pytest
 
 from service.adapters.clock import SystemClock
-from service.errors import (
-    CatalogDown,
-    CommittableUnreadable,
-    TableChanged,
-    UpsertNotPossible,
-    WrittenFileMissing,
-)
+from service.errors.ingest_errors import CommittableUnreadable, UpsertNotPossible, WrittenFileMissing
+from service.errors.table_errors import TableChanged
+from service.errors.unavailable import CatalogDown
 from service.ingest.committing.commit_pace import CommitPace
 from service.ingest.committing.commit_round import commit_round
 from service.ingest.committing.committer import Committer
-from service.ingest_ports import IngestLog, IngestMetrics, TableCommits
 from service.model.ingest.ingest import IngestRecord, IngestState
 from service.model.ingest.writing import Committable, WriteResult
+from service.ports.stores.ingest_log import IngestLog
+from service.ports.tables.table_changes import TableCommits
+from service.ports.telemetry.ingest_metrics import IngestMetrics
 from tests.fakes.ingest_log import FakeIngestLog
 from tests.fakes.ingest_metrics import FakeIngestMetrics
 from tests.fakes.ingests import LOGS, ORDERS, ingest_of, write_result

@@ -7,7 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from service.errors import CatalogDown, TableNotFound
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import CatalogDown
 from service.ingest.committing.commit_round import CommitRound, StillMissed, commit_round
 from service.ingest.committing.missing_tables import MissingTables
 from service.model.ingest.ingest import IngestCommit, IngestRecord

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from service.errors import TableChanged
+from service.errors.table_errors import TableChanged
 from service.ingest.committing.rewrite_target import is_current, rewrite_target
 from service.model.ingest.writing import WritableTable, WriteTarget
 from service.model.tables.schemas import Field, ListOf, Primitive, Struct, TableSchema

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from service.errors import CatalogDown, MetricsStoreDown, StorageDown, TableChanged, WrittenFileMissing
+from service.errors.ingest_errors import WrittenFileMissing
+from service.errors.table_errors import TableChanged
+from service.errors.unavailable import CatalogDown, MetricsStoreDown, StorageDown
 from service.ingest.committing.commit_round import ATTEMPTS_AT_MOST, CommitRound, StillMissed, commit_round
 from service.ingest.committing.missing_tables import MissingTables
 from service.ingest.committing.rewriting import Rewriting

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from service.adapters.staging.staged_bodies import BodyInMessage
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.present_names import present_names
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.line_blocks import BLOCK_BYTES, line_blocks
@@ -19,7 +19,7 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.decoding.streams.rows import TargetRows
 from service.ingest.distributed.body_splits import body_splits
 from service.ingest.distributed.split_reader import SplitsOfBody
-from service.model.ingest.ingest import Route, StreamedRecords
+from service.model.ingest.ingest_request import Route, StreamedRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.tables.schemas import Field, Primitive
 from tests.thorough import pairs_of

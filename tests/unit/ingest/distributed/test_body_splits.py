@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from service.adapters.staging.staged_bodies import BodyInMessage
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS, ReadBounds
@@ -20,7 +20,7 @@ from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
 from service.ingest.distributed.body_splits import body_splits, is_splittable
 from service.ingest.distributed.split_reader import SplitsOfBody
 from service.model.ingest.body_splits import BodySplit
-from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.ingest_request import StreamedRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
 from service.model.tables.schemas import Field, Primitive
 

@@ -26,11 +26,12 @@ from service.adapters.sources.open import SplitsOfStorage
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.staging.staged_bodies import StagedBodies
 from service.adapters.staging.task_spools import TaskSpools
-from service.errors import RecordsInvalid, UpsertTooLarge
+from service.errors.ingest_errors import RecordsInvalid, UpsertTooLarge
 from service.ingest.dead_letters.dead_letters import FIELDS
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.distributed.write_executed import ExecutedWrite, WritePorts
-from service.model.ingest.ingest import IngestRequest, OnError, Route, StreamedRecords, Write
+from service.model.ingest.ingest import OnError
+from service.model.ingest.ingest_request import IngestRequest, Route, StreamedRecords, Write
 from service.model.ingest.micro_batches import FoundFiles, MicroBatchFiles, MicroBatchRecords
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.sources import SourceBounds, SourceFile, SourceRecords

@@ -12,7 +12,9 @@ from typing import BinaryIO
 import pytest
 
 from service.adapters.staging.task_spools import TaskSpools
-from service.errors import CallerError, SourceChanged, TooManyIngests
+from service.errors.gateway_error import CallerError
+from service.errors.ingest_errors import TooManyIngests
+from service.errors.source_errors import SourceChanged
 from service.ingest.dead_letters.dead_letters import DeferredDeadLetters
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import ReadBounds

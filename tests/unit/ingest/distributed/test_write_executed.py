@@ -17,25 +17,18 @@ import pytest
 
 from service.adapters.data_files.writer.parquet_data_files import ParquetDataFiles
 from service.adapters.data_files.writer.write_bounds import WriteBounds
-from service.errors import (
-    ExecutorsFailed,
-    IngestInvalid,
-    RecordsInvalid,
-    SourceChanged,
-    TableNotFound,
-    WriteSchemaInvalid,
-)
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid, WriteSchemaInvalid
+from service.errors.source_errors import SourceChanged
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import ExecutorsFailed
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.distributed.split_reader import SplitReader
 from service.ingest.distributed.split_task import SplitTask
-from service.ingest_ports import never
-from service.model.ingest.ingest import (
+from service.model.ingest.ingest import IngestRecord, IngestState, OnError
+from service.model.ingest.ingest_request import (
     ColumnNames,
     InferredColumns,
-    IngestRecord,
     IngestRequest,
-    IngestState,
-    OnError,
     Route,
     StreamedRecords,
     Write,
@@ -48,6 +41,7 @@ from service.model.policies.decisions import FULL_ACCESS
 from service.model.tables.schemas import Field, Primitive, TableSchema
 from service.model.tables.table_creation import RequestedSchema
 from service.model.tables.tables import TableName
+from service.ports.tables.sources import never
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch
 from tests.unit.ingest.wide_table import DAY, ID, NOTE, with_columns

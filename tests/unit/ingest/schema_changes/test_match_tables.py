@@ -9,19 +9,18 @@ from uuid import UUID
 
 import pytest
 
-from service.errors import (
+from service.errors.ingest_errors import (
     CreationInvalid,
     IngestInvalid,
     RecordsInvalid,
     SchemaMismatch,
-    TableChanged,
-    TableNotFound,
     WriteNotAllowed,
     WriteSchemaInvalid,
 )
+from service.errors.table_errors import TableChanged, TableNotFound
 from service.ingest.schema_changes.change_rules import ChangeRules
-from service.model.ingest.ingest import (
-    BadRecord,
+from service.model.ingest.ingest import BadRecord
+from service.model.ingest.ingest_request import (
     ColumnFields,
     ColumnNames,
     InferredColumns,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from service.ingest.schema_changes.plan_schema import plan_schema
-from service.model.ingest.ingest import Write
+from service.model.ingest.ingest_request import Write
 from service.model.tables.schema_changes import AddField, DifferenceKind, MakeOptional, WidenField
 from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct, TableSchema
 from service.model.tables.table_creation import RequestedSchema

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from service.ingest.streaming.batch_progress import BatchProgress
-from service.model.ingest.ingest import IngestCommit, Rejected, Write, WrittenTarget
+from service.model.ingest.ingest import IngestCommit, Rejected, WrittenTarget
+from service.model.ingest.ingest_request import Write
 from service.model.ingest.validation_schema import ReadAs, UnreadableFile, ValidatedSchemas, ValidationSchema
 from service.model.ingest.writing import TableKey
 from service.model.tables.schemas import Field, Primitive

@@ -13,14 +13,9 @@ from uuid import UUID
 import pytest
 
 from service.authentication.current_principals import CurrentPrincipals, KnownWays
-from service.errors import (
-    GrantRevoked,
-    MetricsStoreDown,
-    PoliciesDown,
-    ShuttingDown,
-    StreamNotFound,
-    TableAccessDenied,
-)
+from service.errors.policy_errors import PoliciesDown, TableAccessDenied
+from service.errors.source_errors import GrantRevoked, StreamNotFound
+from service.errors.unavailable import MetricsStoreDown, ShuttingDown
 from service.ingest.streaming.creator_policies import CreatorPolicies
 from service.ingest.streaming.stream_creator import roles_of
 from service.model.authentication.api_keys import ApiKey, made_key

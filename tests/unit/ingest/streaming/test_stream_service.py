@@ -19,15 +19,10 @@ from service.adapters.clock import SystemClock
 from service.adapters.sources.find import FoundSources
 from service.adapters.sources.storage import SourceAccess
 from service.adapters.sources.stream_sources import AllowedStreamSources, AllowedTopics
-from service.errors import (
-    EngineLost,
-    EngineNotReady,
-    GatewayError,
-    IngestInvalid,
-    MetricsStoreDown,
-    RecordsInvalid,
-    RequestIdReused,
-    ShuttingDown,
+from service.errors.gateway_error import GatewayError
+from service.errors.ingest_errors import IngestInvalid, RecordsInvalid, TooManyIngests, WriteSchemaInvalid
+from service.errors.query_errors import RequestIdReused
+from service.errors.source_errors import (
     SourceChanged,
     SourceInvalid,
     SourceNotAllowed,
@@ -35,26 +30,15 @@ from service.errors import (
     StreamInvalid,
     StreamNotFound,
     StreamSourceDown,
-    TableChanged,
-    TableNotFound,
-    TooManyIngests,
-    WriteSchemaInvalid,
 )
+from service.errors.table_errors import TableChanged, TableNotFound
+from service.errors.unavailable import EngineLost, EngineNotReady, MetricsStoreDown, ShuttingDown
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.ingest_service import Accepted
 from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
-from service.ingest_ports import never
 from service.model.authentication.principals import Principal, PrincipalKind
-from service.model.ingest.ingest import (
-    ColumnNames,
-    InferredColumns,
-    IngestRecord,
-    IngestRequest,
-    IngestState,
-    OnError,
-    Route,
-    Write,
-)
+from service.model.ingest.ingest import IngestRecord, IngestState, OnError
+from service.model.ingest.ingest_request import ColumnNames, InferredColumns, IngestRequest, Route, Write
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.sources import SourceBounds, SourceRecords
 from service.model.ingest.stream_standing import StreamProgress, StreamStanding
@@ -70,7 +54,8 @@ from service.model.ingest.writing import Committable, TableKey, WritableTable
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.dead_letter_names import dead_letter_name
 from service.model.tables.tables import TableName
-from service.policy_ports import NoPolicies, Policies
+from service.ports.stores.policy_store import NoPolicies, Policies
+from service.ports.tables.sources import never
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
 from tests.fakes.stream_metrics import FakeStreamMetrics

@@ -4,11 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from service.errors import WriteSchemaInvalid
+from service.errors.ingest_errors import WriteSchemaInvalid
 from service.ingest.write_schema.cached_write_schemas import cached_write_schema, cached_written_fields
 from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
 from service.ingest.write_schema.written_fields import written_fields
-from service.model.ingest.ingest import ColumnFields, ColumnNames, InferredColumns, RequestedWriteSchema
+from service.model.ingest.ingest_request import (
+    ColumnFields,
+    ColumnNames,
+    InferredColumns,
+    RequestedWriteSchema,
+)
 from service.model.ingest.writing import TableKey
 from service.model.tables.schemas import Field, Primitive
 from service.model.tables.tables import PartitionField, TableName

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from service.errors import IngestInvalid, WriteSchemaInvalid
+from service.errors.ingest_errors import IngestInvalid, WriteSchemaInvalid
 from service.ingest.write_schema.resolve_targets import resolve_targets
-from service.model.ingest.ingest import (
+from service.model.ingest.ingest_request import (
     ColumnNames,
     InferredColumns,
     IngestRequest,

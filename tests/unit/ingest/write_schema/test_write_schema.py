@@ -4,10 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from service.errors import WriteSchemaInvalid
+from service.errors.ingest_errors import WriteSchemaInvalid
 from service.ingest.write_schema.given_columns import given_columns
 from service.ingest.write_schema.resolve_write_schema import resolve_write_schema
-from service.model.ingest.ingest import ColumnFields, ColumnNames, InferredColumns, Violation, WriteRule
+from service.model.ingest.ingest_request import (
+    ColumnFields,
+    ColumnNames,
+    InferredColumns,
+    Violation,
+    WriteRule,
+)
 from service.model.ingest.writing import WritableTable
 from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct
 from service.model.tables.tables import PartitionField, SortField

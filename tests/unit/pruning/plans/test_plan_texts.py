@@ -9,7 +9,8 @@ from textwrap import dedent
 import pytest
 from sqlglot import tokenize
 
-from service.model.filters.filtering import FilterForm, FilterRecord, FilterSource
+from service.model.filters.filter_record import FilterRecord
+from service.model.filters.key_set import FilterForm, FilterSource
 from service.model.query.explanation import PlanNode, QueryPlans
 from service.model.query.pruning import ScanRecord
 from service.model.query.rewrites import RewriteKind, RewriteRecord

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from service.model.filters.column_values import ColumnValues
-from service.model.filters.filtering import FilterForm, Key, Probe, Reason
+from service.model.filters.dynamic_filter import Probe
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import FilterForm, Key
 from service.model.filters.partition_tuples import PartitionTuples
 from service.model.tables.tables import TableName
 from service.pruning.predicates.composite_predicate import TupleBounds, composite_predicate

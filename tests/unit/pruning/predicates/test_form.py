@@ -11,16 +11,9 @@ import pytest
 from sqlglot import exp
 
 from service.model.filters.column_values import ColumnValues
-from service.model.filters.filtering import (
-    DynamicFilter,
-    DynamicFilteringData,
-    FilterForm,
-    KeyRange,
-    KeySpan,
-    KeyValue,
-    Probe,
-    Reason,
-)
+from service.model.filters.dynamic_filter import DynamicFilter, KeySpan, Probe
+from service.model.filters.filter_record import Reason
+from service.model.filters.key_set import DynamicFilteringData, FilterForm, KeyRange, KeyValue
 from service.model.tables.tables import PartitionField, SortField, TableAt, TableFacts, TableName
 from service.pruning.predicates.composite_predicate import TupleBounds, composite_predicate
 from service.pruning.predicates.form import FormBounds, form, listed_keys

@@ -2,15 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from service.model.filters.filtering import (
-    Build,
-    FilterForm,
-    FilterRecord,
-    FilterSource,
-    JoinType,
-    Probe,
-    Reason,
-)
+from service.model.filters.dynamic_filter import Build, JoinType, Probe
+from service.model.filters.filter_record import FilterRecord, Reason
+from service.model.filters.key_set import FilterForm, FilterSource
 from service.model.tables.tables import PartitionField, TableName, TableSource
 from service.pruning.detect import detect
 from service.pruning.detection import Detection, DetectionContext

@@ -6,7 +6,7 @@ import heapq
 from collections import Counter
 from dataclasses import dataclass, field
 
-from service.errors import TooManyQueries
+from service.errors.query_errors import TooManyQueries
 from service.model.operations.resource_groups import (
     USER,
     GroupPath,

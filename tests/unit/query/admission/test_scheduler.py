@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.errors import QuotaExhausted, TooManyQueries
+from service.errors.query_errors import QuotaExhausted, TooManyQueries
 from service.model.operations.resource_groups import ResourceGroup, WhenExhausted
 from service.model.query.planned_work import PlannedWork
 from service.query.admission.scheduler import Scheduler

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from service.errors import TooManyQueries
+from service.errors.query_errors import TooManyQueries
 from service.model.operations.resource_groups import (
     USER,
     GroupPath,

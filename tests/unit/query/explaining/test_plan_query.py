@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from service.errors import EngineLost, ParameterMissing, QueryCanceled, SqlEmpty, TableNotFound
+from service.errors.query_errors import QueryCanceled
+from service.errors.statement_errors import ParameterMissing, SqlEmpty
+from service.errors.table_errors import TableNotFound
+from service.errors.unavailable import EngineLost
 from service.model.query.explanation import PLANNED
 from service.model.query.query import PruningRequest, QueryRequest
 from service.model.tables.tables import TableName
 from service.query.explaining.plan_query import PlansOnly, only_planned, plan_query
 from service.query.filtering.pruned_query import PrunedQuery
-from service.query.lifecycle.recorded import MAX_PLAN_CHARACTERS
+from service.query.registry.recorded import MAX_PLAN_CHARACTERS
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import PLAN, FakeEngine, engine_result
 from tests.fakes.query_records import applied, scan

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.errors import GatewayError, QueryCanceled, QueryFailed, ShuttingDown, TooManyQueries
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryCanceled, QueryFailed, TooManyQueries
+from service.errors.unavailable import ShuttingDown
 from service.model.query.explanation import PLANNED
 from service.query.explaining.plan_query import plan_query
 from service.query.explaining.planning_service import PlanningService

@@ -10,18 +10,19 @@ from typing import cast
 import pytest
 
 from service.adapters.processes.bounded_processes import BoundedProcesses
-from service.errors import CallerError, SqlTooDeep
-from service.model.filters.filtering import Reason
+from service.errors.gateway_error import CallerError
+from service.errors.statement_errors import SqlTooDeep
+from service.model.filters.filter_record import Reason
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import QueryRequest
 from service.model.tables.tables import PartitionField, TableColumn, TableName
-from service.ports import Answer, BoundedCalls
+from service.ports.bounded_calls import Answer, BoundedCalls
+from service.query.execution.validate import validate
 from service.query.explaining.explain import explain, plans_of
 from service.query.filtering.detections import Detected, DetectionBounds, Detections
 from service.query.filtering.in_process import InProcess
 from service.query.filtering.look_for_filters import ready
 from service.query.filtering.read_text import TextReader, read_apart
-from service.query.lifecycle.validate import validate
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock
 from tests.fakes.probe_values import FakeProbeValues

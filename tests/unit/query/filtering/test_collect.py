@@ -9,20 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from service.errors import FilterCollectionTimedOut, QueryFailed
-from service.model.filters.filtering import (
-    DynamicFilter,
-    DynamicFilteringData,
-    EarlierKeys,
-    FilterOutcome,
-    FilterSource,
-    KeyDependency,
-    ObtainedKeys,
-    Reason,
-)
+from service.errors.query_errors import FilterCollectionTimedOut, QueryFailed
+from service.model.filters.dynamic_filter import DynamicFilter, KeyDependency
+from service.model.filters.filter_record import FilterOutcome, Reason
+from service.model.filters.key_set import DynamicFilteringData, EarlierKeys, FilterSource, ObtainedKeys
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameters
-from service.ports import EngineResult
+from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.collect import CollectBounds, Collector
 from service.query.filtering.engine_keys import KEY_BYTES, Collecting, EngineKeys
 from service.query.filtering.engine_switches import AGGREGATES_OF_STATISTICS

@@ -6,13 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from service.errors import EngineLost
-from service.model.filters.filtering import Build, DynamicFilteringData
+from service.errors.unavailable import EngineLost
+from service.model.filters.dynamic_filter import Build
+from service.model.filters.key_set import DynamicFilteringData
 from service.model.filters.relations import CachedRelation, RelationBounds, RelationQuery
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.query.query import Parameter
 from service.model.tables.tables import TableName
-from service.ports import KeysAndRows
+from service.ports.filters.filter_keys import KeysAndRows
 from service.query.filtering.local_relations import LocalRelations
 from tests.fakes.relations import BYTES_PER_ROW, FakeRelations
 

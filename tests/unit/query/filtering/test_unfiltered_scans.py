@@ -2,16 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.model.filters.filtering import (
-    Build,
-    FilterForm,
-    FilterOutcome,
-    FilterRecord,
-    FilterSource,
-    JoinType,
-    Probe,
-    Reason,
-)
+from service.model.filters.dynamic_filter import Build, JoinType, Probe
+from service.model.filters.filter_record import FilterOutcome, FilterRecord, Reason
+from service.model.filters.key_set import FilterForm, FilterSource
 from service.model.query.pruning import PruningMetrics, ScanRecord, Selection
 from service.model.tables.tables import TableName
 from service.pruning.detection import FilterAssignment

@@ -7,14 +7,14 @@ from uuid import uuid4
 
 import pytest
 
-from service.errors import VerificationFailed
-from service.model.filters.filtering import Reason
+from service.errors.query_errors import VerificationFailed
+from service.model.filters.filter_record import Reason
 from service.model.query.query import PruningRequest, QueryRequest
 from service.model.tables.tables import TableAt, TableFacts, TableName, TableSource
 from service.query.filtering.pruned_query import PrunedQuery
 from service.query.filtering.unpinned import Unpinned, UnpinnedTables, unpinned
 from service.query.filtering.unpinned_references import UnpinnedReference
-from service.query.lifecycle.query_handle import QueryHandle
+from service.query.registry.query_handle import QueryHandle
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.engine import FakeEngine, engine_result
 from tests.fakes.filters import date_filter

@@ -14,15 +14,15 @@ from service.model.query.results import Column
 from service.model.query.reuse import PlanReads, Reused, ReuseKind, TableRead
 from service.model.query.rewrites import RewriteKind
 from service.model.tables.tables import TableColumn, TableFacts, TableName
-from service.ports import BoundedCalls
+from service.ports.bounded_calls import BoundedCalls
+from service.query.execution.run_query import QueryPorts
 from service.query.filtering.in_process import InProcess
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.run_query import QueryPorts
 from service.query.refresh.kept_states import KeptStates
 from service.query.refresh.merged_answers import MergedAnswers
 from service.query.refresh.refresh_plans import RefreshPlans
 from service.query.refresh.refresher import RefreshBounds, Refresher, RefreshParts
 from service.query.refresh.state_reader import StateBounds, StateReader
+from service.query.registry.query_handle import QueryHandle
 from tests.fakes.describer import FakeDescriber
 from tests.fakes.engine import engine_result
 from tests.fakes.held_rows import FakeHeldRows

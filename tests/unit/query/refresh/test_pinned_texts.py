@@ -4,7 +4,7 @@ import pytest
 
 from service.model.query.refresh import NotRefreshable, RefreshOutcome
 from service.model.tables.tables import TableName
-from service.ports import no_answer
+from service.ports.bounded_calls import no_answer
 from service.query.refresh.pinned_texts import added_sql, pinned_sql
 
 SALES, DAYS = TableName("lake", "shop", "sales"), TableName("lake", "shop", "days")

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from service.errors import EngineLost, QueryFailed
+from service.errors.query_errors import QueryFailed
+from service.errors.unavailable import EngineLost
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access
 from service.model.policies.policies import ColumnMask, Grant, PolicySet, RowFilter
@@ -19,7 +20,7 @@ from service.model.query.results import Column
 from service.model.query.reuse import ReuseChoice, Reused, ReuseKind
 from service.model.tables.tables import TableName
 from service.policies.compiled_policies import CompiledPolicies, RoleAccess
-from service.ports import Answer, CallGivenUp, no_answer
+from service.ports.bounded_calls import Answer, CallGivenUp, no_answer
 from service.query.refresh.refresher import REFUSED_FOR_MS, RefreshBounds
 from tests.fakes.held_rows import FakeHeldRows
 from tests.unit.query.refresh.rig import PROBE, RESULT, TYPES, RefreshRig, refreshed, said, state_rows

@@ -7,17 +7,17 @@ from typing import Any
 from uuid import uuid4
 
 from service.adapters.reuse.local_index import LocalResultIndex
-from service.errors import QueryCanceled
+from service.errors.query_errors import QueryCanceled
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.query import QueryRecord, QueryRequest
 from service.model.query.reuse import ReuseChoice
 from service.model.tables.tables import TableName
-from service.query.lifecycle.query_handle import QueryHandle
-from service.query.lifecycle.recorded import record
-from service.query.lifecycle.result_reuse import ResultReuse
-from service.query.lifecycle.reuse_lookup import ReuseBounds, ReusePorts
-from service.query.lifecycle.run_query import QueryPorts, run_query
-from service.reuse_ports import ResultIndex
+from service.ports.stores.reusable_results import ResultIndex
+from service.query.execution.run_query import QueryPorts, run_query
+from service.query.registry.query_handle import QueryHandle
+from service.query.registry.recorded import record
+from service.query.reuse.result_reuse import ResultReuse
+from service.query.reuse.reuse_lookup import ReuseBounds, ReusePorts
 from tests.fakes.catalogs import facts_of_empty_table
 from tests.fakes.lineage import FakeLineage
 from tests.fakes.reuse import FakeFactReader, FakeViewStates

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.errors import TableAccessDenied, ViewChanged
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.table_errors import ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.decisions import FULL_ACCESS
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter

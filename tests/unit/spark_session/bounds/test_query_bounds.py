@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.errors import QueryTooLarge, ReadOptionInvalid
+from service.errors.statement_errors import QueryTooLarge, ReadOptionInvalid
 from service.model.query.query import Parameter, Parameters
 from spark_session.bounds.growing_functions import RULES
 from spark_session.bounds.plan_sizes import allow_plan, allow_tasks

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.errors import SqlInvalid, TableAccessDenied
+from service.errors.policy_errors import TableAccessDenied
+from service.errors.statement_errors import SqlInvalid
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.policies.read_plan import ReadPlan, ReadTable, ReadView
 from service.model.tables.tables import TableName

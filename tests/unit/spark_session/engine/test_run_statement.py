@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.model.policies.decisions import FULL_ACCESS
-from service.ports import Statement
+from service.ports.engine.query_engine import Statement
 from spark_session.engine.run_statement import within
 
 ROWS = st.lists(st.integers(0, 500), max_size=40).map(lambda sizes: pa.table({"s": ["x" * n for n in sizes]}))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from spark_session.jars.compiled_classes import SOURCES, compiled_classes, ship_classes
 from spark_session.jars.jars import resolve
 from spark_session.jars.java_compiler import COMPILER, compile_java

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from spark_session.jars.jars import check_java, resolve
 
 COORDINATES = ["org.example:one:1.0", "org.example:two:2.0"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import spark_session
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from spark_session.jars.kafka_jars import CONNECTOR, KAFKA_JARS
 from spark_session.jars.pinned_jars import pinned_jars
 from tests.unit.spark_session.jars.test_jars import publish

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.errors import PySparkException
 
-from service.errors import ParameterInvalid
+from service.errors.statement_errors import ParameterInvalid
 from service.model.query.query import JsonScalar, Parameter
 from spark_session.session.parameters import spark_arguments
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import CannotStart
+from service.errors.gateway_error import CannotStart
 from spark_session.settings.spark_version import check_spark_version
 
 ROOT = Path(__file__).parents[4]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from service.errors import StreamFailed, StreamSourceDown
+from service.errors.source_errors import StreamFailed, StreamSourceDown
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.sources import SourceRecords
 from service.model.ingest.streams import DirectorySource, KafkaSource

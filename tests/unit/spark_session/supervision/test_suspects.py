@@ -8,7 +8,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from service.errors import EngineLost, QueryQuarantined
+from service.errors.query_errors import QueryQuarantined
+from service.errors.unavailable import EngineLost
 from spark_session.java.calls import Call, Calls
 from spark_session.supervision.suspects import TRIAL_S, Suspects
 

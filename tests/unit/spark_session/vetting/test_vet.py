@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.errors import SqlInvalid, StatementNotAllowed
+from service.errors.statement_errors import SqlInvalid, StatementNotAllowed
 from spark_session.vetting.decision import Ruling, names_with
 from spark_session.vetting.functions import (
     FUNCTIONS,

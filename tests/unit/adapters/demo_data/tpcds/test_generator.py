@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from service.adapters.demo_data.tpcds.generator import Generator
-from service.errors import CannotStart, PartDown
+from service.errors.gateway_error import CannotStart, PartDown
 
 FOLDER_AND_TABLE = """
 while [ $# -gt 0 ]; do

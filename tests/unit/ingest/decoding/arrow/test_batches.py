@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.arrow.batches import parquet_batches, parquet_row_groups
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 

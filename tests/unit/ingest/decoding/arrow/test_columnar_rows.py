@@ -13,14 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import BadRow
 from service.ingest.decoding.values.exact_arrays import exact_array
 from service.ingest.decoding.values.row_payload import row_payload
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 from service.model.ingest.record_formats import RecordFormat
 from service.model.tables.schemas import Field, ListOf, MapOf, Primitive, Struct
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.csv.csv_records import NoCsv, csv_records
 from service.ingest.decoding.csv.csv_rows import csv_names, csv_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 from service.ingest.decoding.streams.rows import FIRST, BadRow, Position
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 from service.model.tables.schemas import Field, ListOf, Primitive
 
 

@@ -20,7 +20,7 @@ from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 from service.ingest.decoding.streams.rows import FIRST, BadRow, Rows
 from service.ingest.decoding.values.record_rows import RecordRows
 from service.ingest.decoding.values.sent_types import MIDNIGHTS
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 from service.model.tables.schemas import Field, Primitive
 
 TYPES = (

@@ -18,7 +18,7 @@ from service.ingest.decoding.streams.rows import FIRST, TargetRows
 from service.ingest.decoding.values.exact_json import exact_json
 from service.ingest.decoding.values.record_rows import BATCH_ROWS, RecordRows
 from service.ingest.request_rows import Unfit, request_rows
-from service.model.ingest.ingest import IngestRequest, Route, Write
+from service.model.ingest.ingest_request import IngestRequest, Route, Write
 from service.model.ingest.json_records import JsonRecords
 from service.model.ingest.writing import TableKey
 from service.model.tables.schemas import Field, Primitive

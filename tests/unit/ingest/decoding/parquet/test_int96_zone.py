@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import BadRow

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.arrow.batches import parquet_batches
 from service.ingest.decoding.parquet.parquet_footer import ColumnChunk, column_chunks
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.errors import IngestInvalid, StorageDown
+from service.errors.ingest_errors import IngestInvalid
+from service.errors.unavailable import StorageDown
 from service.ingest.decoding.arrow.batches import arrow_batches, parquet_batches, parquet_row_groups
 from service.ingest.decoding.streams.decompressed import decompressed
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS

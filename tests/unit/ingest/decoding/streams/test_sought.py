@@ -14,13 +14,14 @@ import pytest
 
 from service.adapters.disk.scratch_directory import LOCK_NAME
 from service.adapters.staging.spool import IN_MEMORY_BYTES, SpoolDirectory
-from service.errors import IngestInvalid, StorageDown, TooManyIngests
+from service.errors.ingest_errors import IngestInvalid, TooManyIngests
+from service.errors.unavailable import StorageDown
 from service.ingest.decoding.arrow.batches import parquet_batches
 from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 from service.ingest.decoding.streams.sought import opened_records
-from service.ingest_ports import Spools
-from service.model.ingest.ingest import StreamedRecords
+from service.model.ingest.ingest_request import StreamedRecords
 from service.model.ingest.record_formats import Compression, RecordFormat
+from service.ports.tables.data_files import Spools
 from tests.fakes.spools import FakeSpools
 
 ROWS = 300_000

@@ -18,7 +18,7 @@ from service.ingest.decoding.streams.read_bounds import DEFAULT_BOUNDS
 from service.ingest.decoding.streams.rows import BadRow, Rows, TargetRows
 from service.ingest.decoding.values.invalid_partition_values import invalid_partition_values
 from service.ingest.request_rows import Unfit, request_rows
-from service.model.ingest.ingest import IngestRequest, Route, Write
+from service.model.ingest.ingest_request import IngestRequest, Route, Write
 from service.model.ingest.record_formats import RecordFormat
 from service.model.ingest.writing import TableKey
 from service.model.tables.partition_rules import FolderBounds, PartitionRule, PartitionRules

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.arrow.columnar_rows import columnar_rows
 from service.ingest.decoding.read_rows import read_rows
 from service.ingest.decoding.streams.plan import ReadPlan, ReadTarget
 from service.ingest.decoding.streams.rows import FIRST, BadRow, Position, TargetRows
 from service.ingest.decoding.values.exact_json import exact_json
 from service.ingest.decoding.values.record_rows import RecordRows
-from service.model.ingest.ingest import Route
+from service.model.ingest.ingest_request import Route
 from service.model.ingest.record_formats import RecordFormat
 from service.model.tables.schemas import Field, FieldType, ListOf, MapOf, Primitive, Struct
 from tests.unit.ingest.wide_table import COUNTS, ID, NOTE, PLACE, TAGS

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.errors import IngestInvalid
+from service.errors.ingest_errors import IngestInvalid
 from service.ingest.decoding.arrow.batches import arrow_batches, parquet_batches
 from service.ingest.decoding.parquet.compact_structs import compact_struct
 from service.ingest.decoding.streams.read_bounds import ReadBounds, Room

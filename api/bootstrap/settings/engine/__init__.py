@@ -1,0 +1,1 @@
+"""How the engine is started and supervised, and the catalogs that it reads."""

@@ -1,0 +1,1 @@
+"""Settings of the protocols of SQL tools: Arrow Flight SQL and HiveServer2's."""

@@ -1,0 +1,1 @@
+"""How queries are admitted, bounded, pruned and answered from earlier results."""

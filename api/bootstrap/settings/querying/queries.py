@@ -1,0 +1,111 @@
+"""How many queries run, for how long, and how much they may return."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Self
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+
+from api.bootstrap.settings.kinds import GIB, KIB, MIB
+from api.bootstrap.settings.querying.resource_groups import ResourceGroupsSetting
+
+
+def folder_of_url(url: str) -> Path:
+    """Returns the folder that a file: URL names.
+
+    Raises:
+        ValueError: it is another kind of URL, or it does not name a folder.
+
+    >>> str(folder_of_url("file:///shared/my%20results"))
+    '/shared/my results'
+    """
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    if parts.scheme != "file" or parts.netloc or parts.query or parts.fragment or path.strip("/") == "":
+        raise ValueError("has to be the URL of a folder, such as file:///shared/results")
+    return Path(path)
+
+
+class QuerySettings(BaseModel):
+    """How many queries run, for how long, and how much they may return."""
+
+    query_workers: int = Field(
+        default_factory=lambda: max(4, 2 * (os.cpu_count() or 1)),
+        ge=1,
+        le=1024,
+        description="long queries of one caller that run at the same time; one place more is for others",
+    )
+    max_queued_queries: int = Field(1000, ge=0, le=1_000_000, description="queries that wait before a 429")
+    short_query_workers: int = Field(
+        2, ge=0, le=1024, description="places for short queries alone, beside those of query_workers; 0: none"
+    )
+    short_query_max_bytes: int = Field(
+        32 * MIB, ge=0, le=64 * GIB, description="a query is short if its plan selects no more bytes of files"
+    )
+    short_query_max_s: float = Field(
+        10.0, ge=0.1, le=3600, description="a short query that runs for longer counts as a long one"
+    )
+    queries_planned_ahead: int = Field(
+        4, ge=1, le=1000, description="long queries of a resource group that are planned before their turn"
+    )
+    resource_groups: ResourceGroupsSetting = Field(
+        {},
+        description="resource groups as Trino writes them: JSON, or the path of a JSON file. Unset: one group"
+        " for each caller, all equal",
+    )
+    engine_retries: int = Field(1, ge=0, le=3, description="how often a query runs again if its engine dies")
+    query_timeout_s: int = Field(300, ge=1, le=86_400, description="timeout of queries that set none")
+    max_query_timeout_s: int = Field(3600, ge=1, le=86_400, description="the most that a query may set")
+    row_limit: int = Field(10_000, ge=1, le=1_000_000_000, description="row limit of queries that set none")
+    max_row_limit: int = Field(1_000_000, ge=1, le=1_000_000_000, description="the most that one may set")
+    byte_limit: int = Field(100 * MIB, ge=KIB, le=64 * GIB, description="byte limit of queries that set none")
+    max_byte_limit: int = Field(GIB, ge=KIB, le=64 * GIB, description="the most that a query may set")
+    max_sql_nesting: int = Field(
+        200,
+        ge=16,
+        le=1_000,
+        description="parentheses, brackets and CASEs that are open at once in a text, before a 422",
+    )
+    max_sql_bytes: int = Field(
+        256 * KIB,
+        ge=KIB,
+        le=64 * MIB,
+        description="size of an SQL text in UTF-8; parsing one delays others",
+    )
+    max_parameters: int = Field(1000, ge=0, le=100_000, description="parameters of one query")
+    result_ttl_s: int = Field(600, ge=1, le=86_400, description="how long a result can be read")
+    result_max_bytes: int = Field(
+        2 * GIB, ge=MIB, le=1024 * GIB, description="disk space of all results together; the oldest make room"
+    )
+    results_url: str | None = Field(
+        None,
+        description="folder for results that all replicas and Spark's executors share, as a file: URL; any"
+        " replica then serves any result. Unset: a folder of this gateway's own",
+    )
+    result_inline_bytes: int = Field(
+        4 * MIB,
+        ge=0,
+        le=64 * MIB,
+        description="bytes that all tasks of a query may send to the driver; larger results are files",
+    )
+    result_task_inline_bytes: int = Field(256 * KIB, ge=0, le=64 * MIB, description="the same for each task")
+    chunk_rows: int = Field(10_000, ge=1, le=1_000_000, description="rows of a chunk at most")
+    chunk_bytes: int = Field(8 * MIB, ge=KIB, le=GIB, description="bytes of a chunk in Arrow at most")
+
+    @field_validator("results_url")
+    @classmethod
+    def _names_a_folder(cls, value: str | None) -> str | None:
+        if value is not None:
+            folder_of_url(value)
+        return value
+
+    @model_validator(mode="after")
+    def _defaults_are_within_their_maximum(self) -> Self:
+        pairs = [("query_timeout_s", "max_query_timeout_s"), ("row_limit", "max_row_limit")]
+        for name, maximum in [*pairs, ("byte_limit", "max_byte_limit")]:
+            if getattr(self, name) > getattr(self, maximum):
+                raise ValueError(f"{name} is larger than {maximum}")
+        return self

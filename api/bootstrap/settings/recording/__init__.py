@@ -1,0 +1,1 @@
+"""Where records, lineage and traces go."""

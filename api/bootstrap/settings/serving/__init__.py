@@ -1,0 +1,1 @@
+"""Where the gateway listens, by TLS or without, and whom it serves within which bounds."""

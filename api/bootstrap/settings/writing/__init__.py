@@ -1,0 +1,1 @@
+"""Writes, their sources and bounds, and the maintenance of tables."""

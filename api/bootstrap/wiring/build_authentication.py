@@ -1,0 +1,86 @@
+"""Builds the parts of authentication from the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from api.bootstrap.parts.components import Components
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings.callers.oidc_issuers import OidcIssuer
+from api.bootstrap.settings.serving.tls import ClientCertificates
+from service.adapters.api_keys.postgres_api_keys import PostgresApiKeys
+from service.adapters.audit.postgres_audit_log import PostgresAuditLog
+from service.adapters.clock import SystemClock
+from service.adapters.oidc.jwt_verifier import JwtVerifier
+from service.adapters.oidc.trusted_issuer import TrustedIssuer
+from service.authentication.current_principals import CurrentPrincipals, KnownWays
+from service.authentication.known_keys import KeyTimes
+from service.authentication.last_uses import LastUses
+from service.authentication.manage_keys import ApiKeys
+from service.ports.clock import Clock
+from service.ports.stores.api_key_store import TokenVerifier
+from service.ports.stores.audit_log import AuditLog
+
+
+def build_api_keys(components: Components) -> ApiKeys:
+    """Returns the keys in the metrics store. Their last uses are written until the components are closed."""
+    store = PostgresApiKeys(components.migrated_store_url)
+    components.stack.callback(store.close)
+    uses = LastUses(store.note_uses)
+    components.stack.callback(uses.close)
+    uses.start()
+    return ApiKeys(store, SystemClock(), uses)
+
+
+def current_principals(settings: Settings, api_keys: ApiKeys | None, clock: Clock) -> CurrentPrincipals:
+    """Returns what finds the creators of streams again."""
+    ways = KnownWays(
+        is_open=not settings.has_authentication,
+        tokens=frozenset(settings.api_tokens),
+        has_certificates=settings.tls_client_certificates is not ClientCertificates.NONE,
+        has_issuers=bool(settings.oidc_issuers),
+        roles={name: frozenset(roles) for name, roles in settings.principal_roles.items()},
+    )
+    times = KeyTimes(settings.api_key_cache_ttl_s, settings.api_key_outage_s)
+    return CurrentPrincipals(ways, None if api_keys is None else api_keys.store, clock, times)
+
+
+@contextmanager
+def opened_api_keys(settings: Settings) -> Iterator[tuple[ApiKeys, AuditLog]]:
+    """Opens the same for a command, which uses no key itself, and the audit log beside it.
+
+    Raises:
+        CannotStart: this version cannot use the metrics store.
+    """
+    with ExitStack() as stack:
+        url = Components(settings=settings, stack=stack).migrated_store_url
+        store, log = PostgresApiKeys(url), PostgresAuditLog(url)
+        stack.callback(store.close)
+        stack.callback(log.close)
+        yield ApiKeys(store, SystemClock(), LastUses(store.note_uses)), log
+
+
+def build_verifier(settings: Settings) -> TokenVerifier | None:
+    """Returns the verifier for the operator's issuers. None: there are no issuers."""
+    if not settings.oidc_issuers:
+        return None
+    issuers = [trusted_issuer(name, issuer) for name, issuer in settings.oidc_issuers.items()]
+    return JwtVerifier(issuers, settings.oidc_max_token_bytes, settings.oidc_fetch_timeout_s)
+
+
+def trusted_issuer(name: str, issuer: OidcIssuer) -> TrustedIssuer:
+    """Returns the issuer as its settings describe it."""
+    return TrustedIssuer(
+        name=name,
+        url=issuer.issuer,
+        audiences=issuer.audiences,
+        algorithms=issuer.algorithms,
+        required_claims=issuer.required_claims,
+        principal_claim=issuer.principal_claim,
+        principal_prefix=f"{name}:" if issuer.principal_prefix is None else issuer.principal_prefix,
+        roles_claim=issuer.roles_claim,
+        leeway_s=issuer.leeway_s,
+        keys_url=issuer.keys_url,
+        ca_file=issuer.ca_file,
+    )

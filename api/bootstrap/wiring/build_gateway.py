@@ -1,0 +1,231 @@
+"""Builds the gateway from its parts."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from contextlib import ExitStack
+from dataclasses import replace
+
+from api.bootstrap.masking import shown_statement
+from api.bootstrap.parts.await_given_stores import await_given_stores
+from api.bootstrap.parts.build_admission import admission_rules
+from api.bootstrap.parts.components import Components
+from api.bootstrap.settings import Settings
+from api.bootstrap.wiring.build_audit import build_audit
+from api.bootstrap.wiring.build_authentication import build_api_keys, current_principals
+from api.bootstrap.wiring.build_authorization import build_policies
+from api.bootstrap.wiring.build_ingests import build_ingests
+from api.bootstrap.wiring.build_maintenances import build_maintenances
+from api.bootstrap.wiring.build_query_ports import build_query_ports
+from api.bootstrap.wiring.build_sessions import build_sessions, own_settings
+from api.bootstrap.wiring.build_streams import ReadStream, build_streams, large_inputs
+from api.bootstrap.wiring.watch_gateway import watch_gateway
+from service.adapters.catalogs.bounded_contents import BoundedContents
+from service.adapters.catalogs.bounded_views import BoundedViews
+from service.adapters.clock import SystemClock
+from service.adapters.telemetry.query_metrics import QueryMetrics
+from service.audit.audit import Audit
+from service.audit.query_events import LostQueries
+from service.browsing.catalog_browser import CatalogBrowser
+from service.gateway import Gateway, GatewayBounds
+from service.ingest.ingest_service import IngestService
+from service.ingest.streaming.creator_policies import CreatorPolicies
+from service.ingest.streaming.stream_service import StreamService
+from service.maintenance.maintenance_service import MaintenanceService
+from service.model.operations.caller_classes import CallerClasses
+from service.ports.clock import Clock
+from service.ports.stores.policy_store import NoPolicies, Policies
+from service.ports.telemetry.lineage import Lineage, NoLineage
+from service.query.query_service import QueryBounds, QueryService
+from service.query.registry.presence import PresenceBounds
+from service.sessions.session_service import SessionService
+from spark_session.engine.contents import SparkContents
+from spark_session.engine.row_deltas import SparkRowDeltas
+from spark_session.engine.table_maintenance import SparkTableMaintenance
+from spark_session.engine.views import SparkViews
+from spark_session.jars.jars import check_java
+
+COLLECTED_AFTER = 10_000
+
+
+def build_gateway(
+    settings: Settings, read_stream: ReadStream, stopping: threading.Event | None = None
+) -> Gateway:
+    """Starts every part, and returns once a real query has run.
+
+    Raises:
+        CannotStart: a part cannot start; the parts that had started are stopped again.
+        ShuttingDown: the process has to stop while the start still waits for stores.
+    """
+    check_java()
+    await_given_stores(settings, stopping or threading.Event())
+    stack = ExitStack()
+    try:
+        gateway = _gateway(settings, Components(settings=settings, stack=stack), read_stream)
+        # These objects live as long as the process, so the garbage collector need not look at them again.
+        gc.collect()
+        gc.freeze()
+        # A query's trees and a body's records are thousands of objects each. Python's default is a collection
+        # every 700 objects: most of them are still in use, and collections took an eighth of a planner's
+        # time.
+        gc.set_threshold(COLLECTED_AFTER)
+        return gateway
+    except BaseException:
+        stack.close()
+        raise
+
+
+def _gateway(settings: Settings, components: Components, read_stream: ReadStream) -> Gateway:
+    clock = SystemClock()
+    metrics = QueryMetrics(CallerClasses(settings.caller_classes))
+    # Closed last, so that it receives everything that ends.
+    lineage = _lineage(settings, components, clock, metrics)
+    audit = build_audit(settings, components, clock, metrics)
+    sessions = build_sessions(settings, components)
+    queries = _queries(settings, components, clock, metrics, lineage, audit, sessions)
+    ingests = _ingests(settings, components, clock, metrics, lineage, audit)
+    policy_service = build_policies(settings, components, metrics)
+    api_keys = build_api_keys(components) if settings.api_keys else None
+    policies = CreatorPolicies(
+        policy_service.live or NoPolicies(), current_principals(settings, api_keys, clock).now
+    )
+    streams = _streams(settings, components, clock, metrics, ingests, policies, read_stream)
+    gateway = Gateway(
+        queries=queries,
+        ingests=ingests,
+        maintenances=_maintenances(settings, components, clock, metrics, lineage),
+        streams=streams,
+        store=components.metrics_store,
+        filter_cache=components.filter_cache,
+        metrics=metrics,
+        bounds=_gateway_bounds(settings),
+        on_closed=components.stack.close,
+        api_keys=api_keys,
+        audit=audit,
+        policies=policy_service.live,
+        policy_service=policy_service,
+        sessions=sessions,
+        browser=_browser(settings, components, clock),
+    )
+    watch_gateway(metrics, gateway, components)
+    return gateway
+
+
+def _gateway_bounds(settings: Settings) -> GatewayBounds:
+    return GatewayBounds(
+        shutdown_timeout_s=settings.shutdown_timeout_s,
+        health_timeout_s=settings.health_timeout_s,
+        engine_max_down_s=settings.engine_unresponsive_s + settings.liveness_patience_s,
+    )
+
+
+def _ingests(
+    settings: Settings,
+    components: Components,
+    clock: Clock,
+    metrics: QueryMetrics,
+    lineage: Lineage,
+    audit: Audit,
+) -> IngestService:
+    return build_ingests(
+        settings,
+        components.catalogs,
+        SparkRowDeltas(lambda: components.engine.session),
+        components.migrated_store_url,
+        components.folder("spool"),
+        large_inputs(settings, components.engine),
+        clock,
+        components.stack,
+        metrics,
+        lineage,
+        audit.trail,
+    )
+
+
+def _streams(
+    settings: Settings,
+    components: Components,
+    clock: Clock,
+    metrics: QueryMetrics,
+    ingests: IngestService,
+    policies: Policies,
+    read_stream: ReadStream,
+) -> StreamService:
+    return build_streams(
+        settings,
+        components.engine,
+        ingests,
+        components.migrated_store_url,
+        components.folder("streams"),
+        clock,
+        components.stack,
+        metrics,
+        read_stream,
+        policies,
+    )
+
+
+def _maintenances(
+    settings: Settings, components: Components, clock: Clock, metrics: QueryMetrics, lineage: Lineage
+) -> MaintenanceService:
+    return build_maintenances(
+        settings,
+        components.catalogs,
+        SparkTableMaintenance(lambda: components.engine.session, settings.maintenance_compaction_width),
+        components.migrated_store_url,
+        clock,
+        components.stack,
+        lineage,
+        metrics,
+    )
+
+
+def _queries(
+    settings: Settings,
+    components: Components,
+    clock: Clock,
+    metrics: QueryMetrics,
+    lineage: Lineage,
+    audit: Audit,
+    sessions: SessionService,
+) -> QueryService:
+    bounds = QueryBounds(
+        workers=settings.query_workers,
+        max_queued=settings.max_queued_queries,
+        result_ttl_ms=settings.result_ttl_s * 1000,
+        presence=PresenceBounds(
+            interval_s=settings.replica_heartbeat_interval_s, lost_after_s=settings.replica_lost_after_s
+        ),
+        admission=(rules := admission_rules(settings)),
+    )
+    metrics.admission.know(rules.groups)
+    ports = replace(
+        build_query_ports(settings, components, clock, metrics, lineage, audit),
+        sessions=sessions,
+        own_settings=own_settings(settings),
+    )
+    lost = LostQueries(components.metrics_store, audit.trail, shown_statement(settings))
+    return QueryService(
+        ports, components.metrics_store, components.query_history, bounds, components.replicas, lost.audit
+    )
+
+
+def _browser(settings: Settings, components: Components, clock: Clock) -> CatalogBrowser:
+    return CatalogBrowser(
+        components.catalog_names,
+        components.all_catalogs,
+        BoundedContents(SparkContents(lambda: components.engine.session)),
+        BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s),
+        components.probe_values,
+        clock,
+    )
+
+
+def _lineage(settings: Settings, components: Components, clock: Clock, metrics: QueryMetrics) -> Lineage:
+    if settings.lineage_url is None:
+        return NoLineage()
+    # Most gateways do not use it, and importing it takes a moment.
+    from api.bootstrap.wiring.build_lineage import build_lineage
+
+    return build_lineage(settings, components, clock, metrics.lineage, settings.lineage_url)

@@ -1,0 +1,116 @@
+"""Builds the pruner."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from api.bootstrap.parts.components import Components
+from api.bootstrap.settings import Settings
+from service.adapters.catalogs.bounded_views import BoundedViews
+from service.adapters.keys.key_carrier import ArrowKeyCarrier, CarryBounds
+from service.adapters.keys.key_collector import ArrowKeyCollector
+from service.model.filters.relations import RelationBounds
+from service.model.query.rewrites import RewriteKind
+from service.ports.bounded_calls import BoundedCalls
+from service.ports.clock import Clock
+from service.pruning.predicates.composite_predicate import TupleBounds
+from service.pruning.predicates.form import FormBounds
+from service.query.filtering.collect import CollectBounds, Collector
+from service.query.filtering.detections import DetectionBounds, Detections
+from service.query.filtering.engine_keys import EngineKeys
+from service.query.filtering.local_relations import LocalRelations
+from service.query.filtering.prune import Pruner
+from service.query.filtering.pruning_bounds import PruningBounds
+from service.query.filtering.rewrite import RewriteBounds
+from spark_session.engine.engine_relations import EngineRelations
+from spark_session.engine.views import SparkViews
+
+RELATION_FETCHERS = 2
+
+
+def build_pruner(settings: Settings, components: Components, clock: Clock, calls: BoundedCalls) -> Pruner:
+    """Returns the pruner; its threads end with the parts."""
+    collector = _collector(settings, components, clock)
+    relations = _local_relations(settings, components)
+    views = BoundedViews(SparkViews(lambda: components.engine.session), settings.catalog_facts_timeout_s)
+    bounds = _detection_bounds(settings, components.catalog_names)
+    return Pruner(
+        Detections(components.all_catalogs, views, components.probe_values, clock, bounds, calls),
+        collector,
+        relations,
+        _pruning_bounds(settings, components.engine.slots),
+    )
+
+
+def _collector(settings: Settings, components: Components, clock: Clock) -> Collector:
+    executor = ThreadPoolExecutor(settings.dynamic_filtering_collectors, thread_name_prefix="collector")
+    components.stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+    max_filter_bytes = settings.dynamic_filtering_max_filter_bytes
+    return Collector(
+        ArrowKeyCollector(
+            components.catalogs.opened, max_filter_bytes, settings.dynamic_filtering_max_collected_files
+        ),
+        EngineKeys(components.engine, max_filter_bytes, settings.dynamic_filtering_max_ranges),
+        components.filter_cache,
+        executor,
+        clock,
+        CollectBounds(
+            wait_s=settings.dynamic_filtering_collect_timeout_s,
+            collect_s=settings.dynamic_filtering_max_collection_s,
+        ),
+        ArrowKeyCarrier(
+            components.catalogs.opened,
+            CarryBounds(
+                max_snapshots=settings.dynamic_filtering_max_carried_commits,
+                max_files=settings.dynamic_filtering_max_collected_files,
+                max_filter_bytes=max_filter_bytes,
+            ),
+        ),
+    )
+
+
+def _local_relations(settings: Settings, components: Components) -> LocalRelations:
+    # Separate from the collectors' threads: queries wait for keys, but not for these.
+    fetchers = ThreadPoolExecutor(RELATION_FETCHERS, thread_name_prefix="relations")
+    components.stack.callback(fetchers.shutdown, wait=False, cancel_futures=True)
+    return LocalRelations(
+        EngineRelations(components.engine),
+        fetchers,
+        RelationBounds(
+            max_rows=settings.local_relation_max_rows, max_bytes=settings.local_relation_max_bytes
+        ),
+    )
+
+
+def _detection_bounds(settings: Settings, catalog_names: frozenset[str]) -> DetectionBounds:
+    return DetectionBounds(
+        max_build_rows=settings.dynamic_filtering_max_build_rows,
+        catalog_names=catalog_names,
+        session={
+            "timeZone": settings.session_time_zone,
+            "maxFilterBytes": str(settings.dynamic_filtering_max_filter_bytes),
+            "maxRanges": str(settings.dynamic_filtering_max_ranges),
+        }
+        | settings.spark_conf,
+        max_relation_rows=settings.local_relation_max_rows,
+        is_expanding_views=RewriteKind.VIEW_EXPANDED in settings.rewrites,
+        max_manifest_ms=round(1000 * settings.dynamic_filtering_manifest_timeout_s),
+        max_tree_bytes=settings.dynamic_filtering_texts_max_bytes,
+    )
+
+
+def _pruning_bounds(settings: Settings, slots: int) -> PruningBounds:
+    return PruningBounds(
+        is_enabled=settings.dynamic_filtering_enabled,
+        min_table_bytes=settings.dynamic_filtering_min_table_bytes,
+        form=FormBounds(
+            max_in_list=settings.dynamic_filtering_max_in_list,
+            max_ranges=settings.dynamic_filtering_max_ranges,
+            max_listed=settings.dynamic_filtering_max_listed_keys,
+        ),
+        tuples=TupleBounds(
+            max_parts=settings.dynamic_filtering_max_tuple_alternatives,
+            max_values=settings.dynamic_filtering_max_tuple_values,
+        ),
+        rewrites=RewriteBounds(kinds=frozenset(settings.rewrites), slots=slots),
+    )

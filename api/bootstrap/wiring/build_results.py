@@ -1,0 +1,35 @@
+"""Wires the store of results."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from api.bootstrap.parts.components import Components
+from api.bootstrap.settings import Settings
+from api.bootstrap.settings.querying.queries import folder_of_url
+from service.adapters.results.result_bounds import ResultBounds
+from service.adapters.results.result_store import FolderResultStore
+from service.ports.clock import Clock
+from spark_session.settings.settings import is_local
+
+# A query may write a little longer than its timeout, until its worker is given up.
+STOPPED_WITHIN = timedelta(hours=1)
+
+
+def build_results(settings: Settings, components: Components, clock: Clock) -> FolderResultStore:
+    """Returns the store, in the folder that replicas share or in one of this gateway's own."""
+    bounds = ResultBounds(
+        time_to_live=timedelta(seconds=settings.result_ttl_s),
+        total_bytes=settings.result_max_bytes,
+        chunk_rows=settings.chunk_rows,
+        chunk_bytes=settings.chunk_bytes,
+        inline_bytes=settings.result_task_inline_bytes,
+        driver_bytes=settings.result_inline_bytes,
+        unfinished_after=timedelta(seconds=settings.max_query_timeout_s) + STOPPED_WITHIN,
+    )
+    if settings.results_url is not None:
+        return FolderResultStore(folder_of_url(settings.results_url), clock, bounds, is_shared=True)
+    # Executors on other machines do not see this gateway's disk: their rows come through the driver.
+    return FolderResultStore(
+        components.folder("results"), clock, bounds, is_reached_by_engine=is_local(settings.spark_master)
+    )

@@ -1,0 +1,1 @@
+"""Who calls, how many calls run at once, and how each ended."""

@@ -1,0 +1,1 @@
+"""Answers to the questions of drivers: catalogs, tables, types and abilities."""

@@ -1,0 +1,1 @@
+"""Tables that can be queried, the effect of pruning on them, and their maintenance."""

@@ -1,0 +1,1 @@
+"""API keys, policies, the audit log, filters and health."""

@@ -1,0 +1,1 @@
+"""Queries, their results, progress and explanations, and sessions."""

@@ -1,0 +1,1 @@
+"""Tables and views, and their maintenance."""

@@ -1,0 +1,107 @@
+"""Why credentials are refused, or cannot be verified."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from service.errors.gateway_error import CallerError, PartDown
+
+
+class CredentialFault(StrEnum):
+    """Why credentials are refused."""
+
+    MISSING = "missing"
+    MALFORMED = "malformed"
+    UNKNOWN = "unknown"
+    WRONG = "wrong"
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+    TOO_LARGE = "too_large"
+    ISSUER = "issuer"
+    ALGORITHM = "algorithm"
+    EXTENSION = "extension"
+    UNKNOWN_KEY = "unknown_key"
+    SIGNATURE = "signature"
+    AUDIENCE = "audience"
+    NOT_YET_VALID = "not_yet_valid"
+    CLAIM = "claim"
+    PRINCIPAL = "principal"
+    ROLES = "roles"
+
+
+class CredentialRefused(CallerError):
+    """The gateway does not accept these credentials.
+
+    `reason` is for the log and the metrics.
+    """
+
+    code = "UNAUTHENTICATED"
+    reason = CredentialFault.UNKNOWN
+
+    def __init__(self, detail: str | None = None, reason: CredentialFault | None = None) -> None:
+        super().__init__(detail)
+        self.reason = reason or type(self).reason
+
+
+class ApiKeyInvalid(CredentialRefused):
+    """There is no such API key, or its secret is wrong."""
+
+    code = "API_KEY_INVALID"
+    reason = CredentialFault.WRONG
+
+
+class ApiKeyExpired(CredentialRefused):
+    """The API key has expired. Ask an administrator for a new one."""
+
+    code = "API_KEY_EXPIRED"
+    reason = CredentialFault.EXPIRED
+
+
+class ApiKeyRevoked(CredentialRefused):
+    """The API key was revoked. Ask an administrator for a new one."""
+
+    code = "API_KEY_REVOKED"
+    reason = CredentialFault.REVOKED
+
+
+class AccessTokenInvalid(CredentialRefused):
+    """The gateway does not accept this access token."""
+
+    code = "ACCESS_TOKEN_INVALID"
+    reason = CredentialFault.MALFORMED
+
+
+class AccessTokenExpired(CredentialRefused):
+    """The access token has expired. Ask its issuer for a new one."""
+
+    code = "ACCESS_TOKEN_EXPIRED"
+    reason = CredentialFault.EXPIRED
+
+
+class CertificateInvalid(CredentialRefused):
+    """The client certificate is missing or has expired, or it names no principal."""
+
+    code = "CERTIFICATE_INVALID"
+    reason = CredentialFault.MISSING
+
+
+class TooManyFailures(CallerError):
+    """Too many attempts from this address, or with this key, have failed. Wait before the next one."""
+
+    code = "TOO_MANY_FAILURES"
+
+    def __init__(self, detail: str | None = None, retry_after_s: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+
+class ApiKeyNotFound(CallerError):
+    """There is no API key with this id."""
+
+    code = "API_KEY_NOT_FOUND"
+
+
+class AuthenticationDown(PartDown):
+    """The credentials cannot be verified now: a store or an issuer is down. Send the request again."""
+
+    code = "AUTHENTICATION_DOWN"

@@ -1,0 +1,126 @@
+"""Why a query is not accepted, and how one ends without a result."""
+
+from __future__ import annotations
+
+from service.errors.gateway_error import CallerError, GatewayError, PartDown
+from service.errors.unavailable import StorageDown
+from service.model.query.query import EngineRun
+
+
+class NotAdmitted(Exception):
+    """A query is planned and has to wait for its turn: its run ends here, before its first job.
+
+    No error of anybody, and no `GatewayError`: nothing reports it.
+    """
+
+
+class RequestIdReused(CallerError):
+    """This requestId was sent before with another body. Use a new one for each new request."""
+
+    code = "REQUEST_ID_REUSED"
+
+
+class QueryNotFound(CallerError):
+    """There is no query with this id."""
+
+    code = "QUERY_NOT_FOUND"
+
+
+class ChunkNotFound(CallerError):
+    """The result has no chunk with this number."""
+
+    code = "CHUNK_NOT_FOUND"
+
+
+class ResultExpired(CallerError):
+    """The result's time to live has ended, or policies have changed. Run the query again."""
+
+    code = "RESULT_EXPIRED"
+
+
+class TooManyQueries(CallerError):
+    """Too many queries are waiting. Try again later."""
+
+    code = "TOO_MANY_QUERIES"
+
+    def __init__(self, detail: str | None = None, retry_after_s: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+
+class QuotaExhausted(TooManyQueries):
+    """The caller's resource group has used up its budget. Try again later."""
+
+    code = "QUOTA_EXHAUSTED"
+
+    def __init__(self, group: str = "", retry_after_s: int = 1) -> None:
+        super().__init__(
+            f"The resource group {group} has used up its budget. Send the query again in {retry_after_s} s."
+            if group
+            else None,
+            retry_after_s,
+        )
+
+
+class QueryEnded(GatewayError):
+    """The query ended without a result."""
+
+    code = "QUERY_FAILED"
+    run: EngineRun | None = None
+    """The engine's report on a query that started to run."""
+
+
+class QueryFailed(QueryEnded):
+    """The query failed while it ran."""
+
+    code = "QUERY_FAILED"
+
+
+class VerificationFailed(QueryEnded):
+    """The pruned query gave other rows than the query as written. Please report it; its filters are off."""
+
+    code = "VERIFICATION_FAILED"
+
+
+class QueryTimedOut(QueryEnded):
+    """The query exceeded its own timeout."""
+
+    code = "QUERY_TIMED_OUT"
+
+
+class QueryCanceled(QueryEnded):
+    """The query was canceled."""
+
+    code = "QUERY_CANCELED"
+
+
+class ReplicaLost(QueryEnded):
+    """The gateway that ran the query stopped without reporting a result. Send the query again."""
+
+    code = "REPLICA_LOST"
+
+
+class ResultTooLarge(QueryEnded):
+    """The result is larger than this gateway may hold. Ask for fewer rows or columns."""
+
+    code = "RESULT_TOO_LARGE"
+
+
+class QueryQuarantined(PartDown):
+    """The engine was lost while queries of this text were running. This text is not run for a while."""
+
+    code = "QUERY_QUARANTINED"
+
+    def __init__(self, detail: str | None = None, retry_after_s: int = 1) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
+
+
+class NoRoomForResult(QueryEnded, StorageDown):
+    """The gateway's own disk has no room for the result. Try again, or ask for fewer rows."""
+
+    code = "STORAGE_DOWN"
+
+
+class FilterCollectionTimedOut(GatewayError):
+    """Another query collects these keys and was not done in time. Never leaves the gateway."""

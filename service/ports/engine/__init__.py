@@ -1,0 +1,1 @@
+"""The engine: it runs statements, streams, and work on its executors."""

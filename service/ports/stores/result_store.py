@@ -1,0 +1,40 @@
+"""The rows of results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+from uuid import UUID
+
+from service.model.query.results import Column, Manifest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class ResultStore(Protocol):
+    """Keeps results until their time to live ends."""
+
+    def put(
+        self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool
+    ) -> Manifest:
+        """Keeps the rows, cut into chunks."""
+
+    def chunk(self, query_id: UUID, index: int) -> pa.Table:
+        """Returns the rows of one chunk; the same on every read.
+
+        Raises:
+            ResultExpired: the result is gone.
+            ChunkNotFound: the result has no such chunk.
+        """
+
+    def manifest(self, query_id: UUID) -> Manifest | None:
+        """Returns the shape of a result that another replica may have kept; None if it is not here."""
+
+    def share(self, query_id: UUID, other: UUID) -> bool:
+        """Makes a result that of another query too, and returns whether it is still there.
+
+        Each has its own time to live and ends on its own. The rows take their room once.
+        """
+
+    def drop(self, query_id: UUID) -> None:
+        """Deletes a result, if it is there."""

@@ -1,0 +1,1 @@
+"""Tables and their files: what reads, writes, changes and maintains them."""

@@ -1,0 +1,317 @@
+"""A query while the gateway holds it: its state, and its waiting callers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from service import audited
+from service.errors.gateway_error import GatewayError, PartDown
+from service.errors.query_errors import QueryCanceled, QueryEnded
+from service.errors.unavailable import EngineLost
+from service.model.filters.filter_record import FilterRecord
+from service.model.policies.decisions import Access
+from service.model.query.pruning import ScanRecord
+from service.model.query.query import EngineRun, QueryError, QueryRecord, QueryRequest, QueryState
+from service.model.query.results import Manifest
+from service.model.query.reuse import ReusableResult, Reused
+from service.model.query.statement_text import query_text
+from service.policies.shown_counts import with_shown_counts
+from service.ports.engine.query_engine import EngineResult
+from service.query.filtering.pruned_query import PrunedQuery
+from service.query.filtering.unfiltered_scans import unfiltered_scans
+from service.query.registry.progress_gauge import ProgressGauge
+from service.query.registry.query_status import QueryStatus
+from service.query.registry.run_outcome import RunOutcome
+from service.tracing import current
+
+_RESOLVED: Future[None] = Future()
+_RESOLVED.set_result(None)
+
+
+class QueryHandle:
+    """QUEUED → RUNNING → one of the final states, never back. A query is still QUEUED while it is planned.
+
+    `text` is the query, without an EXPLAIN before it.
+
+    `finished` resolves with the final state; `recorded` resolves once the record is on its way to the store.
+    Times are milliseconds of the monotonic clock.
+    """
+
+    def __init__(
+        self,
+        query_id: UUID,
+        request: QueryRequest,
+        caller: str,
+        access: Access,
+        submitted_at: datetime,
+        now_ms: int,
+    ) -> None:
+        self.query_id = query_id
+        self.request = request
+        self.text = query_text(request.sql)
+        self.caller = caller
+        self.access = access
+        self.finished: Future[None] = Future()
+        self.recorded: Future[None] = Future()
+        self.progress = ProgressGauge(access)
+        self.deadline_ms = now_ms + request.timeout_ms
+        self._submitted_ms = now_ms
+        self._taken_ms: int | None = None
+        self._ended_ms: int | None = None
+        self._lock = threading.Lock()
+        self._cancellation: QueryEnded | None = None
+        self._canceled_ms: int | None = None
+        self._manifest: Manifest | None = None
+        self._failure: GatewayError | None = None
+        self._pruned = PrunedQuery(request.sql)
+        request_audited = audited.current()
+        self._record = QueryRecord(
+            query_id=query_id,
+            caller=caller,
+            sql=request.sql,
+            state=QueryState.QUEUED,
+            submitted_at=submitted_at,
+            catalog=request.catalog,
+            schema=request.schema,
+            request_id=request.request_id,
+            fingerprint=request.fingerprint(),
+            tags=request.tags,
+            trace=current().context,
+            origin=None if request_audited is None else request_audited.origin,
+            access=access,
+        )
+
+    @property
+    def record(self) -> QueryRecord:
+        """Returns the current record."""
+        return self._record
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that is the same for the same request."""
+        return self._record.fingerprint
+
+    @property
+    def pruned(self) -> PrunedQuery:
+        """Returns the text to run, and the outcome of its filters."""
+        return self._pruned
+
+    @property
+    def ended_ms(self) -> int | None:
+        """When it ended; None before that."""
+        return self._ended_ms
+
+    def is_canceled(self) -> bool:
+        """Whether it was asked to end."""
+        return self._cancellation is not None
+
+    def is_running(self) -> bool:
+        """Whether a worker plans or runs it."""
+        state = self._record.state
+        return state is QueryState.RUNNING or (state is QueryState.QUEUED and self._taken_ms is not None)
+
+    def has_result(self) -> bool:
+        """Whether rows can still be read, as far as is known."""
+        return self._manifest is not None
+
+    def lose_result(self) -> None:
+        """Notes that the rows can no longer be read."""
+        with self._lock:
+            self._manifest = None
+
+    def take(self, now_ms: int) -> bool:
+        """Notes that a worker begins to plan it; returns False if it was canceled while it waited."""
+        with self._lock:
+            is_waiting = self._record.state is QueryState.QUEUED and self._taken_ms is None
+            if not is_waiting or self._cancellation is not None:
+                return False
+            self._taken_ms = now_ms
+            return True
+
+    def start(self, now_ms: int) -> bool:
+        """Marks it as running; returns False if it was canceled before.
+
+        The time of its worker, with the planning of this attempt, no longer counts as queued.
+        """
+        with self._lock:
+            if self._record.state.is_final or self._cancellation is not None:
+                return False
+            if self._record.state is QueryState.QUEUED:
+                self._taken_ms = now_ms if self._taken_ms is None else self._taken_ms
+                queued_ms = self._taken_ms - self._submitted_ms
+                self._record = replace(self._record, state=QueryState.RUNNING, queued_ms=queued_ms)
+            return True
+
+    def set_aside(self) -> bool:
+        """Lets it wait again, since it may not run yet; returns False if it was canceled or has ended."""
+        with self._lock:
+            if self._record.state is not QueryState.QUEUED or self._cancellation is not None:
+                return False
+            self._taken_ms = None
+            return True
+
+    def prune(self, pruned: PrunedQuery) -> None:
+        """Sets its pruned form, for its run and its record."""
+        with self._lock:
+            self._pruned = pruned
+            if not self._record.state.is_final:
+                self._record = replace(
+                    self._record,
+                    filters=pruned.filters,
+                    rewritten_sql=pruned.rewritten_sql,
+                    parse_ms=pruned.parse_ms,
+                    detect_ms=pruned.detect_ms,
+                    filters_ms=pruned.filters_ms,
+                    rewrites=pruned.rewrites,
+                )
+
+    def note(self, outcome: RunOutcome) -> None:
+        """Stores the outcome of its run, for its record."""
+        self.prune(outcome.pruned)
+        with self._lock:
+            if not self._record.state.is_final:
+                self._record = replace(self._record, verification=outcome.verification)
+
+    def cancel(self, reason: QueryEnded, now_ms: int) -> bool:
+        """Asks it to end for this reason; returns whether that ended it at once, because it only waited."""
+        with self._lock:
+            if self._record.state.is_final:
+                return False
+            if self._cancellation is None:
+                self._cancellation, self._canceled_ms = reason, now_ms
+            is_waiting = self._record.state is QueryState.QUEUED and self._taken_ms is None
+        # If several cancel it at once, only one of them has ended it.
+        return is_waiting and self.fail(reason, now_ms)
+
+    def give_up(self, grace_ms: int, now_ms: int) -> bool:
+        """Ends it if it was canceled that long ago, though a worker still runs it; returns whether it did."""
+        with self._lock:
+            reason, since_ms = self._cancellation, self._canceled_ms
+        if reason is None or since_ms is None or now_ms - since_ms < grace_ms:
+            return False
+        return self.fail(reason, now_ms)
+
+    def succeed(self, result: EngineResult, manifest: Manifest, now_ms: int) -> bool:
+        """Ends it with a result. Returns False if it had ended before."""
+        worked_ms = self._worked_ms(now_ms)
+        planning_ms = min(_pruning_ms(self._record) + result.planning_ms, worked_ms)
+        record = replace(
+            self._record,
+            state=QueryState.SUCCEEDED,
+            queued_ms=self._queued_ms(now_ms),
+            planning_ms=planning_ms,
+            running_ms=worked_ms - planning_ms,
+            row_count=manifest.row_count,
+            byte_count=manifest.byte_count,
+            scans=with_shown_counts(result.scans, self.access),
+            applied=result.applied,
+            filters=self._filters(result.scans),
+            reused=result.reused,
+        )
+        return self._end(record, manifest, None, now_ms)
+
+    def succeed_reused(self, reused: Reused, kept: ReusableResult, now_ms: int) -> bool:
+        """Ends it with the result of an earlier query. Returns False if it had ended before."""
+        record = replace(
+            self._record,
+            state=QueryState.SUCCEEDED,
+            running_ms=self._worked_ms(now_ms),
+            row_count=kept.manifest.row_count,
+            byte_count=kept.manifest.byte_count,
+            scans=with_shown_counts(kept.scans, self.access),
+            applied=kept.applied,
+            reused=reused,
+        )
+        return self._end(record, kept.manifest, None, now_ms)
+
+    def fail(self, failure: GatewayError, now_ms: int) -> bool:
+        """Ends it without a result, for the reason of its cancellation if it has one.
+
+        Returns False if it had ended before. The failure is kept without its traceback and causes: frames
+        hold rows, and causes hold objects of the engine.
+        """
+        worked_ms = self._worked_ms(now_ms)
+        planning_ms = _planning_ms(failure, _pruning_ms(self._record), worked_ms)
+        run = engine_run(failure)
+        if isinstance(failure, QueryCanceled | PartDown) and self._cancellation is not None:
+            failure = self._cancellation
+        record = replace(
+            self._record,
+            state=QueryState.CANCELED if isinstance(failure, QueryCanceled) else QueryState.FAILED,
+            error=QueryError(failure.code, failure.detail),
+            queued_ms=self._queued_ms(now_ms),
+            planning_ms=planning_ms,
+            running_ms=worked_ms - planning_ms,
+            scans=() if run is None else with_shown_counts(run.scans, self.access),
+            applied=None if run is None else run.applied,
+            filters=self._filters(() if run is None else run.scans),
+        )
+        return self._end(record, None, failure, now_ms)
+
+    def let_go(self) -> None:
+        """Frees what an ended and recorded query no longer needs; thousands of them are held."""
+        with self._lock:
+            self._pruned = PrunedQuery(self.request.sql)
+            self.finished = self.recorded = _RESOLVED
+            self.progress = ProgressGauge(self.access)
+
+    def status(self, now_ms: int) -> QueryStatus:
+        """Returns its current status; while it waits, all of its time counts as queued."""
+        with self._lock:
+            until_ms = now_ms if self._ended_ms is None else self._ended_ms
+            elapsed_ms = until_ms - self._submitted_ms
+            record = self._record
+            if record.state is QueryState.QUEUED:
+                record = replace(record, queued_ms=elapsed_ms)
+            return QueryStatus(record, elapsed_ms, self._manifest, self._failure, self.request.format)
+
+    def _filters(self, scans: Sequence[ScanRecord]) -> tuple[FilterRecord, ...]:
+        return (*self._record.filters, *unfiltered_scans(self._pruned, scans))
+
+    def _queued_ms(self, now_ms: int) -> int:
+        return (now_ms if self._taken_ms is None else self._taken_ms) - self._submitted_ms
+
+    def _worked_ms(self, now_ms: int) -> int:
+        return 0 if self._taken_ms is None else now_ms - self._taken_ms
+
+    def _end(
+        self, record: QueryRecord, manifest: Manifest | None, failure: GatewayError | None, now_ms: int
+    ) -> bool:
+        with self._lock:
+            if self._record.state.is_final:
+                return False
+            self._record, self._manifest, self._failure = record, manifest, failure
+            self._ended_ms = now_ms
+        if failure is not None:
+            _cut(failure)
+        self.finished.set_result(None)
+        return True
+
+
+def _pruning_ms(record: QueryRecord) -> int:
+    return record.parse_ms + record.detect_ms + record.filters_ms
+
+
+def _planning_ms(failure: GatewayError, pruning_ms: int, worked_ms: int) -> int:
+    """Returns how much of the worker's time had passed when the plan was ready, as far as is known."""
+    run = engine_run(failure)
+    if run is not None:
+        return min(pruning_ms + run.planning_ms, worked_ms)
+    # A lost engine cannot report its progress; any other failure without a report means that nothing ran.
+    return min(pruning_ms, worked_ms) if isinstance(failure, EngineLost) else worked_ms
+
+
+def engine_run(failure: GatewayError) -> EngineRun | None:
+    """Returns the engine's report, if the query had started to run."""
+    return failure.run if isinstance(failure, QueryEnded) else None
+
+
+def _cut(failure: GatewayError) -> None:
+    failure.__traceback__ = failure.__cause__ = failure.__context__ = None
+    if isinstance(failure, QueryEnded):
+        failure.run = None
