@@ -18,6 +18,7 @@ from service.errors import (
     statement_errors,
     table_errors,
 )
+from service.errors.every_kind import kinds_by_code
 from service.errors.gateway_error import GatewayError
 from service.model.query.query import QueryError
 
@@ -99,11 +100,4 @@ def sql_state_of(error_type: type[GatewayError]) -> str:
     return next(SQL_STATES[known] for known in error_type.__mro__ if known in SQL_STATES)
 
 
-def _states_by_code(error_type: type[GatewayError]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for subclass in error_type.__subclasses__():
-        found |= _states_by_code(subclass)
-    return found | {error_type.code: sql_state_of(error_type)}
-
-
-_BY_CODE = _states_by_code(GatewayError)
+_BY_CODE = {code: sql_state_of(kind) for code, kind in kinds_by_code(GatewayError).items()}

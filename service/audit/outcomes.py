@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from service.errors.every_kind import kinds_by_code
 from service.errors.gateway_error import CallerError
 from service.model.audit.events import Outcome
 
@@ -16,10 +15,4 @@ def outcome_of(error_code: str | None) -> Outcome:
     """
     if error_code is None:
         return Outcome.SUCCEEDED
-    return Outcome.REFUSED if error_code in set(_codes(CallerError)) else Outcome.FAILED
-
-
-def _codes(error_type: type[CallerError]) -> Iterator[str]:
-    yield error_type.code
-    for subclass in error_type.__subclasses__():
-        yield from _codes(subclass)
+    return Outcome.REFUSED if error_code in kinds_by_code(CallerError) else Outcome.FAILED

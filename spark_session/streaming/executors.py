@@ -128,8 +128,8 @@ def _is_interruption(text: str) -> bool:
 def _in_gateway_terms(text: str) -> PartDown:
     r"""Returns why the executors failed, if they reported it in the gateway's own terms.
 
-    >>> _in_gateway_terms("Traceback …\nservice.errors.StorageDown: The storage does not answer.\n\tat …")
-    StorageDown('The storage does not answer.')
+    >>> _in_gateway_terms("Traceback …\nservice.errors.unavailable.StorageDown: It does not answer.\n\tat …")
+    StorageDown('It does not answer.')
     """
     if found := _STORAGE.search(text):
         return StorageDown(found["detail"])

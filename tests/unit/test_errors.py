@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+import pkgutil
+import subprocess
+import sys
 
 import pytest
 
+import service.errors
 from api.http.problems.http_errors import STATUS
+from service.errors.every_kind import every_kind
 from service.errors.gateway_error import GatewayError
 
-
-def kinds(base: type[GatewayError]) -> Iterator[type[GatewayError]]:
-    yield base
-    for kind in base.__subclasses__():
-        yield from kinds(kind)
-
-
-KINDS = [kind for kind in dict.fromkeys(kinds(GatewayError)) if kind.__module__.startswith("service.errors")]
+KINDS = [
+    kind for kind in dict.fromkeys(every_kind(GatewayError)) if kind.__module__.startswith("service.errors")
+]
 
 
 def test_the_table_of_statuses_imports_every_kind() -> None:
     assert set(KINDS) <= set(STATUS)
+
+
+def test_whoever_asks_for_every_kind_has_imported_all_areas() -> None:
+    room = {module.name for module in pkgutil.iter_modules(service.errors.__path__, "service.errors.")}
+    program = "import sys, service.audit.outcomes; print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert room <= set(ended.stdout.split()), ended.stderr
 
 
 @pytest.mark.parametrize("kind", KINDS)

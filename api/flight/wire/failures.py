@@ -25,6 +25,7 @@ from service.errors import (
     statement_errors,
     table_errors,
 )
+from service.errors.every_kind import kinds_by_code
 from service.errors.gateway_error import GatewayError
 
 T = TypeVar("T")
@@ -89,14 +90,7 @@ def _kind(error_type: type[BaseException]) -> Callable[[str], Exception]:
     return kind
 
 
-def _kinds_by_code(error_type: type[GatewayError]) -> dict[str, Callable[[str], Exception]]:
-    found: dict[str, Callable[[str], Exception]] = {}
-    for subclass in error_type.__subclasses__():
-        found |= _kinds_by_code(subclass)
-    return found | {error_type.code: _kind(error_type)}
-
-
-_BY_CODE = _kinds_by_code(GatewayError)
+_BY_CODE = {code: _kind(kind) for code, kind in kinds_by_code(GatewayError).items()}
 
 
 def fail(error: BaseException) -> NoReturn:
