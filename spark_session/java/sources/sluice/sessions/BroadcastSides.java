@@ -2,6 +2,8 @@ package sluice.sessions;
 
 import static sluice.collections.Lists.list;
 
+import java.util.List;
+import java.util.stream.Stream;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.Cross$;
@@ -15,6 +17,7 @@ import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.NO_BROADCAST_HASH$;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.execution.dynamicpruning.PartitionPruning$;
 import scala.Option;
 
 /**
@@ -30,7 +33,8 @@ import scala.Option;
  *   <li>The plan that reads the keys stays equal to the join's side, so that both are one broadcast. Spark optimizes a
  *       subquery, turns it into a join, and prunes that join once more; combining filters then drops the second filter
  *       on the join's side alone. Filters of joins further out reach that side alone, too (`KeyPlans`).
- *   <li>If the two differ all the same, the keys are read separately, so that the scan is still pruned.
+ *   <li>If the two differ all the same, the keys are read separately, so that the scan is still pruned. The keys of a
+ *       side that no join of its type broadcasts are not: Spark would not prune by them either.
  * </ul>
  */
 public final class BroadcastSides extends Rule<LogicalPlan> {
@@ -39,24 +43,43 @@ public final class BroadcastSides extends Rule<LogicalPlan> {
 
     @Override
     public LogicalPlan apply(LogicalPlan plan) {
-        return "true".equals(conf().getConfString(SWITCH, "false")) ? kept(plan) : plan;
+        return "true".equals(conf().getConfString(SWITCH, "false")) ? kept(plan, List.of()) : plan;
     }
 
-    private LogicalPlan kept(LogicalPlan plan) {
-        LogicalPlan found = plan.mapChildren(this::kept);
-        if (found instanceof Filter) {
-            return found.mapExpressions(this::inBuildSides);
+    /** `unsent` are the sides of joins further out that Spark cannot broadcast. */
+    private LogicalPlan kept(LogicalPlan plan, List<LogicalPlan> unsent) {
+        if (plan instanceof Join join) {
+            return hinted(KeyPlans.ofSides(withKept(join, unsent)));
         }
-        return found instanceof Join join ? hinted(KeyPlans.ofSides(join)) : found;
+        LogicalPlan found = plan.mapChildren(child -> kept(child, unsent));
+        return found instanceof Filter ? found.mapExpressions(each -> inBuildSides(each, unsent)) : found;
+    }
+
+    private Join withKept(Join join, List<LogicalPlan> unsent) {
+        JoinType type = join.joinType();
+        LogicalPlan left = join.left();
+        LogicalPlan right = join.right();
+        boolean isLeftSent = PartitionPruning$.MODULE$.canBuildBroadcastLeft(type);
+        boolean isRightSent = PartitionPruning$.MODULE$.canBuildBroadcastRight(type);
+        LogicalPlan keptLeft = kept(left, isRightSent ? unsent : with(unsent, right));
+        LogicalPlan keptRight = kept(right, isLeftSent ? unsent : with(unsent, left));
+        return keptLeft == left && keptRight == right
+            ? join
+            : join.copy(keptLeft, keptRight, type, join.condition(), join.hint());
+    }
+
+    private static List<LogicalPlan> with(List<LogicalPlan> plans, LogicalPlan added) {
+        return Stream.concat(plans.stream(), Stream.of(added)).toList();
     }
 
     /** Applies the same to plans that read keys: one broadcast serves both, so they must equal the join's side. */
-    private Expression inBuildSides(Expression condition) {
+    private Expression inBuildSides(Expression condition, List<LogicalPlan> unsent) {
         if (condition instanceof DynamicPruningSubquery filter) {
-            LogicalPlan keys = kept(PruningFilters.pushedDown(filter.buildQuery()));
-            return PruningFilters.reading(keys, filter, filter.onlyInBroadcast() && !isSmall(keys));
+            LogicalPlan keys = kept(PruningFilters.pushedDown(filter.buildQuery()), List.of());
+            boolean isSent = unsent.stream().noneMatch(side -> PruningFilters.isOf(filter, side));
+            return PruningFilters.reading(keys, filter, filter.onlyInBroadcast() && !(isSent && isSmall(keys)));
         }
-        return condition.mapChildren(this::inBuildSides);
+        return condition.mapChildren(each -> inBuildSides(each, unsent));
     }
 
     private LogicalPlan hinted(Join join) {
