@@ -31,7 +31,7 @@ from tests.fakes.ingests import ACCEPTED_AT, LOGS, ORDERS, ingest_of, write_resu
 
 NOBODY_THERE = "postgresql+psycopg://postgres:topsecret@127.0.0.1:9/sluice"
 MANY = 10_000
-END_WHO_HAS_LOCKS = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+END_WHO_HAS_LOCKS = "SELECT pg_terminate_backend(pid, 20000) FROM pg_locks WHERE locktype = 'advisory'"
 
 
 @pytest.fixture(params=["fake", "postgres"])

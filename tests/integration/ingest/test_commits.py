@@ -220,6 +220,6 @@ def test_a_postgres_that_stops_and_starts_loses_nothing(lakehouse: IngestLakehou
 def end_who_has_locks(lakehouse: IngestLakehouse) -> None:
     with psycopg.connect(lakehouse.log_url.replace("+psycopg", ""), autocommit=True) as connection:
         connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+            "SELECT pg_terminate_backend(pid, 20000) FROM pg_locks WHERE locktype = 'advisory'"
             " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
         )
