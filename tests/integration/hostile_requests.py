@@ -11,11 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spark_session.vetting.decision import Ruling, names_with
-from spark_session.vetting.functions import FUNCTIONS, TABLE_FUNCTIONS
-from spark_session.vetting.options import FORMAT_OPTIONS, READ_OPTIONS
-from spark_session.vetting.statements import STATEMENTS
-from tests.integration.sql.statement_texts import TEXTS
+from tests.integration.hostile_texts import PATHS, hostile_texts
 
 SECRETS = ("root:x:", "daemon:", "BEGIN PRIVATE KEY", "java.lang", "Traceback", "\tat org.")
 """Parts of files and stacks that no answer may have."""
@@ -48,86 +44,19 @@ class HostileRequest:
 
 def all_hostile_requests() -> list[HostileRequest]:
     """Returns every request, those of one kind together."""
-    return [*_sql(), *_paths_as_tables(), *_names(), *_targets(), *_headers(), *_bodies(), *_sources()]
+    return [*_sql(), *_names(), *_targets(), *_headers(), *_bodies(), *_sources()]
+
+
+def _sql() -> Iterator[HostileRequest]:
+    for text in hostile_texts():
+        yield _query(text.sql, *text.codes)
+    for path in PATHS:
+        yield _query("SELECT 1", "SQL_SYNTAX", schema=f"`{path}")
 
 
 def _query(sql: str, *codes: str, **body: Any) -> HostileRequest:
     content = json.dumps({"sql": sql, "waitTimeout": "50s"} | body).encode()
     return HostileRequest("sql", "POST", "/query", content=content, codes=frozenset(codes))
-
-
-NOT_ALLOWED = "STATEMENT_NOT_ALLOWED"
-
-
-def _sql() -> Iterator[HostileRequest]:
-    yield from _statements()
-    for name in sorted(names_with(FUNCTIONS, Ruling.REFUSED)):
-        for call in (f"{name}('a', 'b')", f"SYSTEM.BUILTIN.{name}('a')", f"IDENTIFIER('{name}')('a')"):
-            yield _query(f"SELECT {call}", NOT_ALLOWED)
-        yield _query(f"SELECT 1 WHERE EXISTS (SELECT count({name}('a', 'b')))", NOT_ALLOWED)
-    for name in names_with(TABLE_FUNCTIONS, Ruling.REFUSED):
-        yield _query(f"SELECT * FROM {name}()", NOT_ALLOWED)
-    for option in sorted(names_with(READ_OPTIONS, Ruling.REFUSED)):
-        yield _query(f"SELECT * FROM shop.sales WITH (`{option}` = '/etc')", NOT_ALLOWED)
-    for option in sorted(names_with(FORMAT_OPTIONS, Ruling.REFUSED)):
-        yield _query(f"SELECT schema_of_csv('1', map('{option}', '2000000000'))", NOT_ALLOWED)
-        yield _query(f"SELECT from_csv('1', 'a INT', map('{option.upper()}', '2000000000'))", NOT_ALLOWED)
-    yield from _unknown_functions()
-
-
-def _unknown_functions() -> Iterator[HostileRequest]:
-    for function in ("read_files", "read_csv", "http_get", "parquet_scan", "load_extension", "pg_read_file"):
-        yield _query(f"SELECT {function}('/etc/passwd')", "SQL_INVALID")
-        yield _query(f"SELECT * FROM {function}('/etc/passwd')", "SQL_INVALID")
-    for name in (
-        "spark_catalog.default.f",
-        "lake.shop.f",
-        "system.session.f",
-        "global_temp.f",
-        "lake.system.f",
-    ):
-        yield _query(f"SELECT {name}(1)", "SQL_INVALID")
-
-
-def _statements() -> Iterator[HostileRequest]:
-    """Each statement that is refused: alone, behind a comment, behind a query, and as a part of one."""
-    codes = (NOT_ALLOWED, "SESSION_REQUIRED", "SQL_SYNTAX", "SQL_MANY_STATEMENTS")
-    for name in sorted(names_with(STATEMENTS, Ruling.REFUSED)):
-        text = TEXTS[name].replace("lake.shop.sales", "shop.sales")
-        yield _query(text, *codes)
-        yield _query(f"/* SELECT 1 */ -- SELECT 2\n {text}", *codes)
-        yield _query(f"SELECT 1; {text}", *codes)
-        yield _query(f"SELECT * FROM ({text})", *codes, "SQL_INVALID", "TABLE_NOT_FOUND")
-
-
-_PATHS = (
-    "/etc/passwd",
-    "file:/etc/passwd",
-    "file:///etc/passwd",
-    "hdfs://namenode/data",
-    "s3a://bucket/data",
-    "http://127.0.0.1:9/data",
-    "jar:file:/a.jar!/b",
-    "../../etc/passwd",
-    "shop/sales",
-)
-
-
-def _paths_as_tables() -> Iterator[HostileRequest]:
-    for path in _PATHS:
-        for prefix in (
-            "",
-            "lake.",
-            "lake.shop.",
-            "parquet.",
-            "text.",
-            "csv.",
-            "binaryFile.",
-            "spark_catalog.",
-        ):
-            yield _query(f"SELECT * FROM {prefix}`{path}`", NOT_ALLOWED)
-        yield _query(f"SELECT * FROM IDENTIFIER('text.`{path}`')", NOT_ALLOWED)
-        yield _query("SELECT 1", "SQL_SYNTAX", schema=f"`{path}")
 
 
 _NAMES = (
@@ -317,7 +246,7 @@ def _bodies() -> Iterator[HostileRequest]:
 
 def _sources() -> Iterator[HostileRequest]:
     for uri in (
-        *_PATHS,
+        *PATHS,
         "file:///etc/shadow",
         "file://localhost/etc/passwd",
         "file:/proc/self/environ",

@@ -10,8 +10,9 @@ from api.hive_server.calls.methods import METHODS
 from api.hive_server.calls.statuses import failed
 from api.hive_server.wire.faults import MessageFault
 from api.hive_server.wire.kinds import Field, Struct
-from api.hive_server.wire.reading import MessageType, Reader
-from api.hive_server.wire.writing import INTERNAL_ERROR, UNKNOWN_METHOD, exception, reply
+from api.hive_server.wire.reading import Head, MessageType, Reader
+from api.hive_server.wire.writing import INTERNAL_ERROR, PROTOCOL_ERROR, UNKNOWN_METHOD, exception, reply
+from api.http.problems.http_errors import InvalidRequest
 from api.sql_protocols.failures import failure_of
 
 _WITHOUT_STATUS = frozenset({"GetQueryId"})
@@ -43,6 +44,12 @@ async def answer(context: CallContext, client: Client, message: bytes) -> bytes:
             return exception(head, INTERNAL_ERROR, failure.text)
         return reply(head, method.answer, {"status": failed(failure)} | _required(head.name))
     return reply(head, method.answer, answered)
+
+
+def unreadable(fault: MessageFault) -> bytes:
+    """Returns the last message on a connection whose client sent bytes that are not a message."""
+    text = f"{InvalidRequest.code}: The bytes are no message: {fault}."
+    return exception(Head(MessageType.EXCEPTION, "", 0), PROTOCOL_ERROR, text)
 
 
 def _required(method: str) -> dict[str, object]:

@@ -106,9 +106,10 @@ class Operations:
         if not of_session:
             self._of_session.pop(operation.session.session_id, None)
 
-    def take_session(self, session_id: UUID) -> Sequence[Operation]:
-        """Forgets all operations of a session, and returns them."""
-        taken = list(self._of_session.get(session_id, {}).values())
+    def take_session(self, session_id: UUID, caller: str) -> Sequence[Operation]:
+        """Forgets the operations of a caller's own session, and returns them."""
+        found = self._of_session.get(session_id, {}).values()
+        taken = [operation for operation in found if operation.caller == caller]
         for operation in taken:
             self.remove(operation)
         return taken

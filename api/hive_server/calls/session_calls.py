@@ -68,7 +68,8 @@ async def close_session(context: CallContext, client: Client, request: Mapping[s
 async def end_session(context: CallContext, client: Client, session_id: UUID) -> None:
     """Ends a session, and cancels what runs in it."""
     client.sessions.discard(session_id)
-    for operation in context.operations.take_session(session_id):
+    # Anyone can make a handle with another caller's session in it.
+    for operation in context.operations.take_session(session_id, client.caller.name):
         await end_operation(context, operation)
     await context.in_thread(context.parts.sessions.close, client.caller, session_id)
 

@@ -10,7 +10,7 @@ import structlog
 
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.protocols.hive_server import HiveAuthentication
-from api.hive_server.calls.answering import answer
+from api.hive_server.calls.answering import answer, unreadable
 from api.hive_server.calls.client import Client
 from api.hive_server.calls.context import CallContext
 from api.hive_server.transport.answers import Answers
@@ -85,9 +85,16 @@ class Connection:
 
         Raises:
             Refused: its credentials are not accepted any more, which its last answer says.
-            MessageFault: a message cannot be read.
+            MessageFault: a message cannot be read, which its last answer says.
             TimeoutError, IncompleteReadError, ConnectionError: the client did not go on.
         """
+        try:
+            await self._serve(source)
+        except MessageFault as fault:
+            await self._answers.write(self._writer, source.framed(unreadable(fault)))
+            raise
+
+    async def _serve(self, source: Source) -> None:
         settings = self._context.settings
         bounds = bounds_of(settings)
         while True:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from api.hive_server.calls.protocol_numbers import V6, V10, OperationState
+from api.hive_server.calls.session_handles import SessionHandle, written_handle
 from api.hive_server.wire import structs
 from api.hive_server.wire.kinds import Struct
 from service.errors.query_errors import QueryTimedOut
@@ -119,6 +120,20 @@ async def test_cancel_close_session_and_a_closed_socket_cancel_what_runs() -> No
         async with asyncio.timeout(30):
             while {state for _, state in states()} != {QueryState.CANCELED}:
                 await asyncio.sleep(0.05)
+
+
+async def test_a_handle_with_the_session_of_another_caller_ends_nothing() -> None:
+    async with running(api_tokens=TOKENS) as server:
+        owner, thief = await server.connect(), await server.connect()
+        for client, name, password in ((owner, "kim", "secret"), (thief, "lou", "other")):
+            assert await client.sasl(name, password) == (5, b"")
+            await client.open()
+        running_operation = operation_of(await owner.execute("SELECT 1", runAsync=True))
+        session_id = UUID(bytes=owner.session["sessionHandle"]["sessionId"]["guid"])
+        forged = written_handle(SessionHandle(session_id, V10, is_plain=False), "lou")
+        await thief.call("CloseSession", {"sessionHandle": forged})
+        assert (await owner.call("GetOperationStatus", running_operation))[1][1] == 0
+        assert (await owner.execute("SELECT 1"))[1][1] == 0
 
 
 async def test_a_running_statement_is_waited_for_a_second_at_most() -> None:

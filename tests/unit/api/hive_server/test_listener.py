@@ -66,6 +66,8 @@ async def test_what_is_no_message_ends_the_connection(data: bytes) -> None:
         client = await server.connect()
         await client.sasl()
         client.writer.write(data)
+        told = await client.receive()
+        assert (told.type, told.fields[2], told.fields[1][:16]) == (3, 7, b"INVALID_REQUEST:")
         assert await client.is_closed()
         assert (await (await server.client()).execute("SELECT 1"))[1][1] == 0
 
