@@ -27,6 +27,7 @@ OF_THEIR_OWN = frozenset(
         "maintenance_schedule",
         "object_stores",
         "replicas",
+        "secrets",
         "session_catalog",
         "shared_results",
         "traces",

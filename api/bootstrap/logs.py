@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 import orjson
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from api.bootstrap.masking import masked_text
+from api.bootstrap.masking import without_secrets
 from api.bootstrap.settings import LogFormat, LogLevel
 from service import tracing
 
@@ -25,10 +27,15 @@ _LONGEST_REASON = 2_000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def configure_logging(level: LogLevel, format: LogFormat) -> None:  # noqa: A002
+def configure_logging(
+    level: LogLevel,
+    format: LogFormat,  # noqa: A002
+    secrets: Collection[str] = (),
+) -> None:
     """Sends every line of this process, including those of libraries, to stderr through one formatter.
 
-    May be called again; the last call counts.
+    May be called again; the last call counts. `secrets` are masked in texts of others, beside what looks
+    like one.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -48,24 +55,29 @@ def configure_logging(level: LogLevel, format: LogFormat) -> None:  # noqa: A002
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_formatter(shared, format))
+    handler.setFormatter(_formatter(shared, format, secrets))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.value)
     _quieten()
 
 
-def _formatter(shared: list[Processor], format: LogFormat) -> logging.Formatter:  # noqa: A002
+def _formatter(
+    shared: list[Processor],
+    format: LogFormat,  # noqa: A002
+    secrets: Collection[str],
+) -> logging.Formatter:
+    masking = partial(_without_secrets, frozenset(secrets))
     rendering: list[Processor] = (
         [
             structlog.processors.format_exc_info,
-            _without_secrets,
+            masking,
             structlog.processors.JSONRenderer(serializer=_json),
         ]
         if format is LogFormat.JSON
         else [
             structlog.processors.format_exc_info,
-            _without_secrets,
+            masking,
             _one_line,
             structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
         ]
@@ -90,10 +102,12 @@ def _json(event: EventDict, **_: Any) -> str:
         return orjson.dumps({name: ascii(value) for name, value in event.items()}).decode()
 
 
-def _without_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+def _without_secrets(
+    secrets: Collection[str], _logger: WrappedLogger, _method: str, event: EventDict
+) -> EventDict:
     # Messages and stacks of libraries may contain an address or a header that they were given.
     texts = {name: event[name] for name in _FREE_TEXT if isinstance(event.get(name), str)}
-    shown = {name: masked_text(text) for name, text in texts.items()}
+    shown = {name: without_secrets(text, secrets) for name, text in texts.items()}
     if "reason" in shown:
         # Spark's reasons are pages long. They are cut after masking: half of an address would not look like
         # one.

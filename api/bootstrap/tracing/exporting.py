@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Self
 from urllib.parse import urlsplit
@@ -27,9 +27,11 @@ from opentelemetry.sdk.trace.sampling import (
 from opentelemetry.trace import Link, SpanKind, Status, TraceState
 from opentelemetry.util.types import Attributes
 
+from api.bootstrap.masking import secrets_of
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings.recording.tracing import headers_of
 from api.bootstrap.tracing.libraries import instrument, uninstrument
+from api.bootstrap.tracing.masked_spans import masked_span
 from api.bootstrap.tracing.recording import RecordingTracer
 from service.tracing import LINKS_AT_MOST
 
@@ -67,7 +69,9 @@ class Exporting:
             ),
         )
         processor = BatchSpanProcessor(
-            ReportingExporter(_exporter(settings), has_texts=settings.traces_sql),
+            ReportingExporter(
+                _exporter(settings), has_texts=settings.traces_sql, secrets=secrets_of(settings)
+            ),
             max_queue_size=settings.traces_queue_spans,
             schedule_delay_millis=EXPORT_EVERY_MS,
             max_export_batch_size=SPANS_AT_ONCE,
@@ -117,16 +121,23 @@ class WithinRequests(Sampler):
 
 
 class ReportingExporter(SpanExporter):
-    """Drops texts that the operator does not want, and logs once when the collector takes no spans."""
+    """Drops texts that the operator does not want, and logs once when the collector takes no spans.
 
-    def __init__(self, exporter: SpanExporter, *, has_texts: bool) -> None:
+    The words of callers and libraries are sent without credentials, and without any of `secrets`.
+    """
+
+    def __init__(
+        self, exporter: SpanExporter, *, has_texts: bool, secrets: Collection[str] = frozenset()
+    ) -> None:
         self._exporter = exporter
         self._has_texts = has_texts
+        self._secrets = secrets
         self._lost = 0
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """See the SDK."""
-        shown = spans if self._has_texts else [without_texts(span) for span in spans]
+        kept = spans if self._has_texts else [without_texts(span) for span in spans]
+        shown = [masked_span(span, self._secrets) for span in kept]
         result = self._exporter.export(shown)
         if result is SpanExportResult.SUCCESS:
             if self._lost:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from api.bootstrap.logs import configure_logging
+from api.bootstrap.masking import secrets_of
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.wiring.preparations import migrate as migrate_store
 
@@ -17,7 +18,7 @@ def migrate(revision: str | None) -> None:
         CannotStart: there is no such revision.
     """
     settings = load_settings()
-    configure_logging(settings.log_level, settings.log_format)
+    configure_logging(settings.log_level, settings.log_format, secrets_of(settings))
     migrate_store(settings, revision)
     is_newest = revision is None
     typer.echo(f"The metrics store's schema is {'up to date' if is_newest else f'at {revision}'}.")

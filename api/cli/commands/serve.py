@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import typer
 
 from api.bootstrap.logs import configure_logging
+from api.bootstrap.masking import secrets_of
 from api.bootstrap.settings import Settings
 from api.bootstrap.settings_loading import load_settings
 from api.bootstrap.tracing import traced
@@ -27,7 +28,7 @@ def serve() -> None:
         CannotStart: the settings are not valid, or a part does not start.
     """
     settings = load_settings()
-    configure_logging(settings.log_level, settings.log_format)
+    configure_logging(settings.log_level, settings.log_format, secrets_of(settings))
     deadline = StopDeadline(settings.shutdown_delay_s + settings.shutdown_timeout_s + STOPPED_WITHIN_S)
     stopping = threading.Event()
 
