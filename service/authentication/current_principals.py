@@ -36,8 +36,9 @@ class KnownWays:
 class CurrentPrincipals:
     """Finds principals that have been here before. Any thread may call any method.
 
-    Tokens and certificates are as the settings say. A principal of API keys needs one that is valid, and has
-    no role beyond those of all its valid ones. An issuer cannot be asked: its principals stay as they were.
+    Tokens and certificates are as the settings say. A principal that came with an API key needs that key to
+    be valid, and has no role beyond the key's. If its key is not known, as in what earlier versions stored,
+    any valid one of the same name counts. An issuer cannot be asked: its principals stay as they were.
     """
 
     def __init__(
@@ -89,7 +90,9 @@ class CurrentPrincipals:
             return None
         now = self._clock.now()
         valid = [
-            key for key in self._of(before.name, self._keys) if key.expires_at is None or key.expires_at > now
+            key
+            for key in self._of(before.name, self._keys)
+            if (key.expires_at is None or key.expires_at > now) and before.key_id in (None, key.key_id)
         ]
         if not valid:
             return None

@@ -103,7 +103,7 @@ def test_only_a_running_stream_can_end_and_any_can_run_again(store: StreamStore)
 def test_the_roles_of_the_creator_are_kept_until_it_resumes_the_stream(
     store: StreamStore, roles: frozenset[str]
 ) -> None:
-    record = replace(stream(), creator_roles=CreatorRoles("oidc", roles))
+    record = replace(stream(), creator_roles=CreatorRoles("key", roles, "0123456789abcdef"))
     store.add(record)
     assert found(store, record) == record
     store.move(record.stream_id, StreamState.STOPPED)

@@ -23,11 +23,11 @@ from service.adapters.telemetry.stream_metrics import StreamCollector
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingest_service import IngestService, ReadSchema
+from service.ingest.streaming.creator_policies import CreatorRights
 from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
 from service.model.ingest.sources import SourceBounds
 from service.model.ingest.streams import StreamDefinition
 from service.ports.clock import Clock
-from service.ports.stores.policy_store import Policies
 from spark_session.engine.engine import SparkEngine
 from spark_session.settings.settings import is_local
 from spark_session.streaming.executors import SparkExecutors
@@ -84,7 +84,7 @@ def build_streams(
     stack: ExitStack,
     metrics: QueryMetrics,
     read_stream: ReadStream,
-    policies: Policies,
+    policies: CreatorRights,
 ) -> StreamService:
     """Begins to run the streams that have to run. The store's tables must exist."""
     store = PostgresStreamStore(store_url)

@@ -17,6 +17,7 @@ from service.errors.unavailable import ShuttingDown
 from service.ingest.committing.waiters import unsettled
 from service.ingest.ingest_service import Accepted, IngestService
 from service.ingest.streaming.batch_progress import BatchProgress
+from service.ingest.streaming.creator_policies import CreatorRights
 from service.ingest.streaming.stream_creator import creator_of
 from service.ingest.write_rights import check_write_rights
 from service.model.ingest.ingest import BadRecord, IngestRecord, IngestState
@@ -34,7 +35,6 @@ from service.model.ingest.validation_schema import ValidationSchema
 from service.model.ingest.writing import TableKey
 from service.ports.clock import Clock
 from service.ports.engine.stream_queries import RunningStream
-from service.ports.stores.policy_store import Policies
 from service.ports.stores.stream_store import StreamLease, StreamStore
 
 _LOOK_AROUND_S = 0.2
@@ -61,7 +61,7 @@ class StreamRun:
         store: StreamStore,
         clock: Clock,
         found: Callable[[Sequence[str]], FoundFiles],
-        policies: Policies,
+        policies: CreatorRights,
         on_done: Callable[[], None] = lambda: None,
     ) -> None:
         self.record = record

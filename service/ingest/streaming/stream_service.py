@@ -22,6 +22,7 @@ from service.errors.table_errors import TableChanged
 from service.errors.unavailable import ShuttingDown
 from service.idempotency import same_request, sent_before
 from service.ingest.ingest_service import IngestService
+from service.ingest.streaming.creator_policies import CreatorRights, NoCreatorPolicies
 from service.ingest.streaming.no_stream_metrics import NoStreamMetrics
 from service.ingest.streaming.stream_creator import creator_of, roles_of
 from service.ingest.streaming.stream_lags import StreamLags
@@ -35,7 +36,6 @@ from service.model.policies.decisions import FULL_ACCESS, Access
 from service.periodic_worker import PeriodicWorker
 from service.ports.clock import Clock
 from service.ports.engine.stream_queries import RunningStream, StreamQueries
-from service.ports.stores.policy_store import NoPolicies, Policies
 from service.ports.stores.stream_store import StreamStore
 from service.ports.tables.stream_sources import StreamSources
 from service.ports.telemetry.stream_metrics import StreamMetrics
@@ -73,7 +73,7 @@ class StreamPorts:
     sources: StreamSources
     clock: Clock
     metrics: StreamMetrics = field(default_factory=NoStreamMetrics)
-    policies: Policies = field(default_factory=NoPolicies)
+    policies: CreatorRights = field(default_factory=NoCreatorPolicies)
     """Decides whether a stream's creator may still write."""
 
 

@@ -73,11 +73,13 @@ class StreamDefinition:
 class CreatorRoles:
     """The proven kind and roles of the creator of a stream, when it created or last resumed the stream.
 
-    `kind` is that of its principal, also one that only a newer version knows.
+    `kind` is that of its principal, also one that only a newer version knows. `key_id` is the API key that it
+    came with. It is None for other kinds, and for streams of earlier versions.
     """
 
     kind: str
     roles: frozenset[str] = frozenset()
+    key_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,13 +208,17 @@ def _creator_values(creator: CreatorRoles | None) -> dict[str, Any]:
     """Returns the columns of who the creator is; none if that stays as it is."""
     if creator is None:
         return {}
-    return {"principal_kind": creator.kind, "roles": [storable(role) for role in sorted(creator.roles)]}
+    return {
+        "principal_kind": creator.kind,
+        "roles": [storable(role) for role in sorted(creator.roles)],
+        "key_id": creator.key_id,
+    }
 
 
 def _creator_roles(row: StreamRow) -> CreatorRoles | None:
     if row.principal_kind is None or row.roles is None:
         return None
-    return CreatorRoles(row.principal_kind, frozenset(row.roles))
+    return CreatorRoles(row.principal_kind, frozenset(row.roles), row.key_id)
 
 
 def _utc(at: datetime | None) -> datetime | None:

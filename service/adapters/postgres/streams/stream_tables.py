@@ -36,6 +36,7 @@ class StreamRow(Base):
     fingerprint: Mapped[str] = mapped_column(server_default="")
     principal_kind: Mapped[str | None]
     roles: Mapped[list[str] | None] = mapped_column(JSONB(none_as_null=True))
+    key_id: Mapped[str | None]
 
     __table_args__ = (
         Index(

@@ -17,7 +17,13 @@ from service.errors.policy_errors import PoliciesDown, TableAccessDenied
 from service.errors.source_errors import GrantRevoked, StreamNotFound
 from service.errors.unavailable import MetricsStoreDown, ShuttingDown
 from service.ingest.streaming.creator_policies import CreatorPolicies
-from service.ingest.streaming.stream_creator import roles_of
+from service.ingest.streaming.stream_creator import (
+    KnownCreator,
+    StreamCreator,
+    UnknownCreator,
+    creator_of,
+    roles_of,
+)
 from service.model.authentication.api_keys import ApiKey, made_key
 from service.model.authentication.principals import NOBODY, Principal, PrincipalKind
 from service.model.ingest.streams import CreatorRoles, StreamRecord, StreamState
@@ -61,10 +67,10 @@ class Policed:
         self.ways = KnownWays(tokens=frozenset({"ann"}), roles={"ann": frozenset({"loader"})})
         self.running = Running(self.ingests, self.store, folder, self)
 
-    def access_of(self, principal: Principal) -> Access:
+    def access_of(self, creator: StreamCreator) -> Access:
         """Decides as a gateway does that is started with `ways`."""
         principals = CurrentPrincipals(self.ways, self.keys, self.clock)
-        return CreatorPolicies(self.live, principals.now).access_of(principal)
+        return CreatorPolicies(self.live, principals.now).access_of(creator)
 
     def key(self, *roles: str, **more: Any) -> ApiKey:
         full = ApiKey("", b"", "kim", frozenset(roles), "", self.clock.now(), "ops", **more)
@@ -257,6 +263,14 @@ def test_without_known_roles_it_ends_until_its_creator_resumes_it(
     assert policed.running.ids() == [1]
 
 
+@pytest.mark.parametrize("claims", [{}, {"kind": "not known"}], ids=["none", "odd ones"])
+def test_no_claims_of_a_principal_make_it_unknown(policed: Policed, claims: dict[str, str]) -> None:
+    creator = Principal("ann", PrincipalKind.TOKEN, frozenset({"loader"}), claims=claims)
+    record = policed.running.record(policed.create(creator))
+    assert creator_of(record) == KnownCreator(Principal("ann", PrincipalKind.TOKEN, creator.roles))
+    assert creator_of(replace(record, creator_roles=None)) == UnknownCreator("ann")
+
+
 def test_its_creator_resumes_it_with_the_roles_of_now(policed: Policed) -> None:
     stream_id = policed.create()
     promoted = Principal("ann", PrincipalKind.OIDC, frozenset({"editor"}))
@@ -265,7 +279,7 @@ def test_its_creator_resumes_it_with_the_roles_of_now(policed: Policed) -> None:
     until(lambda: stream_id in policed.running.queries.running)
     # It runs, and takes the new roles without a new beginning.
     policed.resume(stream_id, promoted)
-    until(lambda: policed.running.streams._runs[stream_id].creator.roles == promoted.roles)
+    until(lambda: policed.running.streams._runs[stream_id].creator == KnownCreator(promoted))
     policed.set(Grant("editor", Action.INSERT, EVENTS))
     policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
     assert policed.running.record(stream_id).state is StreamState.RUNNING
@@ -342,10 +356,33 @@ def test_it_goes_on_with_credentials_as_they_were(policed: Policed, creator: Pri
     policed.ways = ALL_WAYS
     old = policed.key("loader")
     stream_id = policed.create(creator)
-    # A principal may change its keys one after the other.
+    # The key is not known of a stream of an earlier version: any of its principal counts.
     policed.key("loader", "reader")
     policed.keys.revoke(old.key_id, "ops")
     policed.clock.advance(timedelta(seconds=30))
+    policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
+    assert policed.running.record(stream_id).state is StreamState.RUNNING
+
+
+def test_a_stream_ends_with_the_key_that_created_it(policed: Policed) -> None:
+    first, second = policed.key("loader"), policed.key("loader")
+    by_first, by_second = (replace(KIM, key_id=key.key_id) for key in (first, second))
+    ended, kept = policed.create(by_first), policed.create(by_second, name="more")
+    policed.running.give(ended, batch(0, 1, checkpoint=CHECKPOINT))
+    policed.keys.revoke(first.key_id, "ops")
+    assert policed.until_ended(ended).error_code == "GRANT_REVOKED"
+    assert policed.running.record(kept).state is StreamState.RUNNING
+
+
+def test_a_stream_is_given_to_another_key_before_its_own_is_revoked(policed: Policed) -> None:
+    old = policed.key("loader")
+    stream_id = policed.create(replace(KIM, key_id=old.key_id))
+    until(lambda: stream_id in policed.running.queries.running)
+    new = replace(KIM, key_id=policed.key("loader").key_id)
+    # It runs on, and counts on the new key.
+    policed.resume(stream_id, new)
+    until(lambda: policed.running.streams._runs[stream_id].creator == KnownCreator(new))
+    policed.keys.revoke(old.key_id, "ops")
     policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
     assert policed.running.record(stream_id).state is StreamState.RUNNING
 

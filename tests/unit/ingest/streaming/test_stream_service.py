@@ -35,6 +35,7 @@ from service.errors.table_errors import TableChanged, TableNotFound
 from service.errors.unavailable import EngineLost, EngineNotReady, MetricsStoreDown, ShuttingDown
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.ingest_service import Accepted
+from service.ingest.streaming.creator_policies import CreatorRights, NoCreatorPolicies
 from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
 from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.ingest.ingest import IngestRecord, IngestState, OnError
@@ -54,7 +55,6 @@ from service.model.ingest.writing import Committable, TableKey, WritableTable
 from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.tables.dead_letter_names import dead_letter_name
 from service.model.tables.tables import TableName
-from service.ports.stores.policy_store import NoPolicies, Policies
 from service.ports.tables.sources import never
 from tests.fakes.ingest_service import FakeIngests
 from tests.fakes.micro_batches import FakeMicroBatch, FakeStreamQueries
@@ -86,7 +86,11 @@ class Running:
     """One replica's streams, on a shared store."""
 
     def __init__(
-        self, ingests: FakeIngests, store: FakeStreamStore, folder: Path, policies: Policies | None = None
+        self,
+        ingests: FakeIngests,
+        store: FakeStreamStore,
+        folder: Path,
+        policies: CreatorRights | None = None,
     ) -> None:
         self.ingests = ingests
         self.store = store
@@ -103,7 +107,7 @@ class Running:
             sources=sources,
             clock=self.clock,
             metrics=self.metrics,
-            policies=policies or NoPolicies(),
+            policies=policies or NoCreatorPolicies(),
         )
         self.streams = StreamService(ports, ingests, self.definition, PACE)
         self.folder = folder
