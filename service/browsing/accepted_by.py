@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from service.model.filters.column_values import ColumnValues, NotKnown
 from service.model.tables.contents import AcceptedBy, AcceptedColumn
@@ -14,17 +14,19 @@ MAX_COLUMNS = 200
 """The values in the files of more columns are not looked for: a wide table has thousands."""
 
 
-def accepted_by(facts: TableFacts, values: ProbeValues | None) -> Sequence[AcceptedColumn]:
+def accepted_by(
+    facts: TableFacts, values: ProbeValues | None, hidden: Collection[str] = ()
+) -> Sequence[AcceptedColumn]:
     """Returns the columns in the order of the table, each with the first of the reasons that it has.
 
     The values in files are looked for, and nobody waits for them: a later call knows more. `values`: None
-    leaves them out.
+    leaves them out. `hidden`: columns, in lower case, whose values are not looked for.
 
     Source: FLIP-248, `SupportsDynamicFiltering.listAcceptedFilterFields`.
     """
     by_layout = _by_layout(facts)
     accepted = accepted_columns(facts)
-    by_files = {} if values is None else _by_files(facts, values, accepted)
+    by_files = {} if values is None else _by_files(facts, values, accepted.union(hidden))
     found: list[AcceptedColumn] = []
     for column in facts.columns:
         name = column.name.lower()

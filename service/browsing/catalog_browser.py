@@ -21,7 +21,7 @@ from service.model.tables.contents import (
 )
 from service.model.tables.tables import TableAt, TableColumn, TableFacts, TableListing, TableName
 from service.policies.require import may
-from service.policies.shown_counts import shows_counts
+from service.policies.shown_counts import masked_columns, shows_counts
 from service.ports.clock import Clock
 from service.ports.filters.filter_keys import ProbeValues
 from service.ports.tables.catalogs import CatalogContents, Catalogs, Views
@@ -109,10 +109,11 @@ class CatalogBrowser:
     def accepted(self, facts: TableFacts, access: Access) -> Sequence[AcceptedColumn]:
         """Returns the columns of a table that filters are accepted on.
 
-        Its files are not looked at if the principal does not see all of its rows.
+        Its files are not looked at if the principal does not see all of its rows, and those of a masked
+        column never are: how its values lie says something of them.
         """
         values = self._probe_values if shows_counts(access, facts.name) else None
-        return accepted_by(facts, values)
+        return accepted_by(facts, values, masked_columns(access, facts))
 
     def _asked(self, catalog: str | None, access: Access) -> Sequence[str]:
         known = self.catalogs(access)

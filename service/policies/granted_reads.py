@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.errors.policy_errors import TableAccessDenied
+from service.errors.statement_errors import QueryTooLarge
 from service.errors.table_errors import ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.decisions import Access, Allowed
@@ -84,6 +85,20 @@ def allow_unread(plan: ReadPlan, access: Access, own_names: Collection[str]) -> 
             raise TableAccessDenied(
                 name, Action.SELECT, "policies restrict it, and this query may not read it"
             )
+
+
+def allow_view_depth(plan: ReadPlan, max_depth: int) -> None:
+    """Checks that views are not nested too deeply: each level is a decision about all that is below it.
+
+    Raises:
+        QueryTooLarge: they are.
+    """
+    deepest = max(plan.views, key=lambda view: len(view.path), default=None)
+    if deepest is not None and len(deepest.path) >= max_depth:
+        raise QueryTooLarge(
+            f"The query reads a view {len(deepest.path)} views deep within others. At most {max_depth} levels"
+            " are read under policies (max_view_depth)."
+        )
 
 
 def guarded_places(plan: ReadPlan, access: Access, definition: Definition) -> Iterator[GuardedPlace]:

@@ -22,6 +22,16 @@ def shows_counts(access: Access, table: TableName) -> bool:
     return isinstance(decision, Allowed) and decision.restriction.row_filter is None
 
 
+def masked_columns(access: Access, facts: TableFacts) -> frozenset[str]:
+    """Returns the table's columns, in lower case, whose values the principal does not see."""
+    decision = access.decide(Action.SELECT, facts.name)
+    if not isinstance(decision, Allowed):
+        return frozenset(column.name.lower() for column in facts.columns)
+    return frozenset(
+        column.name.lower() for column in facts.columns if decision.restriction.is_masked(column.name)
+    )
+
+
 def shows_writes(access: Access, table: TableName) -> bool:
     """Whether the principal may know how much was written: it knows of the table, and no row is hidden."""
     decision = access.decide(Action.SELECT, table)

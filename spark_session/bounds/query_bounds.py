@@ -14,6 +14,7 @@ class QueryBounds:
     `value_bytes`: the bytes that functions like `repeat` and `sequence` make of their arguments, for all
     values of a text together. `row_copies`: rows that one row becomes in a CUBE, a sliding window or `stack`,
     and levels of a recursion. `partitions`: those of a hint or of `range`. `tasks`: those of a whole plan.
+    `view_depth`: views within views, where policies decide.
     `batch_rows` and `min_split_bytes`: the bounds of the read options `batch-size` and `split-size`.
     """
 
@@ -21,5 +22,6 @@ class QueryBounds:
     row_copies: int = 4096
     partitions: int = 10_000
     tasks: int = 100_000
+    view_depth: int = 20
     batch_rows: int = 16_384
     min_split_bytes: int = MIB

@@ -30,13 +30,16 @@ from service.policies.granted_reads import (
     Definition,
     GuardedPlace,
     allow_unread,
+    allow_view_depth,
     applied_policies,
     guarded_places,
     has_full_names,
     has_policies,
     written_views,
 )
+from spark_session.bounds.query_bounds import QueryBounds
 from spark_session.java.own_classes import java_instance
+from spark_session.session.analysis_count import AnalysisCount
 from spark_session.session.view_definitions import ViewDefinitions, definition_of, is_made_from
 from spark_session.table_sql_name import table_sql_name
 
@@ -48,12 +51,19 @@ DO_NOT_FIT = (
     " the operator."
 )
 log = structlog.get_logger(__name__)
+_DEFAULT = QueryBounds()
 
 
 class TableGuards:
-    """Asks `ReadTables.java` what a query reads, and lets `TableGuards.java` guard it."""
+    """Asks `ReadTables.java` what a query reads, and lets `TableGuards.java` guard it.
 
-    def __init__(self, gateway: JavaGateway) -> None:
+    `analyses` counts the times that a query was analyzed again. No query may read views within views more
+    than `max_view_depth` deep.
+    """
+
+    def __init__(self, gateway: JavaGateway, max_view_depth: int = _DEFAULT.view_depth) -> None:
+        self.analyses = AnalysisCount()
+        self._max_view_depth = max_view_depth
         self._reader = java_instance(gateway, "sluice.policies.ReadTables")
         self._java = java_instance(gateway, "sluice.policies.TableGuards")
         self.definitions = ViewDefinitions(gateway)
@@ -80,6 +90,7 @@ class TableGuards:
             QueryFailed: Spark cannot read a table as the policies say.
             StatementNotAllowed: the plan reads something whose name is not known.
             SessionSettingRefused: a view has a definer, and the session other settings than the gateway.
+            QueryTooLarge: it reads views that are nested too deeply.
         """
         if access is FULL_ACCESS:
             return frame, ()
@@ -93,6 +104,8 @@ class TableGuards:
                 check(frame)
         allow_unread(plan, access, own_names)
         places = list(guarded_places(plan, access, definition))
+        # Only who may read all of them learns how deep they are.
+        allow_view_depth(plan, self._max_view_depth)
         if not places:
             return frame, ()
         if own and any(place.is_apart for place in places):
@@ -177,6 +190,7 @@ class TableGuards:
 
     def _analyzed(self, asked: _Asked, frame: DataFrame) -> tuple[DataFrame, ReadPlan]:
         jsession = asked.session._jsparkSession
+        self.analyses.add()
         full = DataFrame(self._reader.inFull(jsession, frame._jdf), asked.session)
         return full, self._read(asked, full)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from service.model.policies.read_plan import Parts, ReadView, lower
 from spark_session.java.own_classes import java_instance
+from spark_session.session.analysis_count import AnalysisCount
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -25,9 +26,10 @@ class ViewText:
 
 
 class ViewDefinitions:
-    """Asks `ViewDefinitions.java` in the driver's JVM."""
+    """Asks `ViewDefinitions.java` in the driver's JVM. `reads` counts the views that it was asked for."""
 
     def __init__(self, gateway: JavaGateway) -> None:
+        self.reads = AnalysisCount()
         self._java = java_instance(gateway, "sluice.sessions.ViewDefinitions")
 
     def read(
@@ -38,6 +40,7 @@ class ViewDefinitions:
         With `of_session`, also those of Spark's own catalog are returned, whose states are all the same.
         """
         asked = sorted(names)
+        self.reads.add(len(asked))
         reported = json.loads(self._java.read(session._jsparkSession, json.dumps(asked), of_session))
         return {name: _view_text(found) for name, found in zip(asked, reported, strict=True)}
 

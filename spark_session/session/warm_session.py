@@ -70,7 +70,7 @@ class WarmSession:
         self.result_writer = ResultWriter(jvm.gateway)
         self.planned_work = PlannedWorkReader(jvm.gateway)
         self.cpu_times = CpuTimeReader(jvm.gateway, context) if settings.counts_cpu else None
-        self.table_guards = TableGuards(jvm.gateway)
+        self.table_guards = TableGuards(jvm.gateway, settings.bounds.view_depth)
         self.reuse_facts = ReuseFacts(jvm.gateway, self.table_guards.definitions)
         self.relations = LocalRelationStore(
             jvm.gateway,

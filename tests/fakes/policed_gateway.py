@@ -30,7 +30,7 @@ from service.model.query.explanation import Explanation
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import QueryRequest
 from service.model.tables.schemas import Field, Primitive, TableSchema
-from service.model.tables.tables import TableFacts, TableListing, TableName
+from service.model.tables.tables import TableColumn, TableFacts, TableListing, TableName
 from service.policies.granted_reads import allow_table
 from service.policies.live_policies import LivePolicies
 from service.policies.require import may
@@ -48,6 +48,10 @@ from tests.fakes.queries import NOON, SCAN, FakeQueries
 from tests.fakes.stream_store import FakeStreamStore
 
 FIELDS = (Field(1, "id", Primitive("long")), Field(2, "card", Primitive("string")))
+COLUMNS = (
+    TableColumn(1, "id", "long", is_required=False),
+    TableColumn(2, "card", "string", is_required=False),
+)
 ROWS = pa.table({"id": [1, 2], "card": ["4111", "4242"]})
 FOLDER = "file:///inbox"
 SELECT_FROM = "SELECT * FROM "
@@ -120,7 +124,7 @@ class PolicedGateway(FakeGateway):
         # The gateway that it extends asks for its own table, which is not one of these.
         self.facts = {TABLE: facts_of_empty_table(TABLE)}
         super().__init__()
-        self.facts = {name: replace(facts_of_empty_table(name), record_count=2) for name in tables}
+        self.facts = {name: replace(facts_of_empty_table(name, COLUMNS), record_count=2) for name in tables}
         self.queries: PolicedQueries = PolicedQueries(self.facts)
         self._policies = live
         self._policy_service = fake_policies(self.tables, live=live)
@@ -149,7 +153,7 @@ class PolicedGateway(FakeGateway):
     def table(self, name: TableName) -> TableFacts:
         if name not in self.facts:
             raise TableNotFound(str(name))
-        return replace(self.facts[name], data_file_count=3)
+        return replace(self.facts[name], data_file_count=3, snapshot_id=7)
 
     def close(self, within_s: float | None = None) -> None:
         self.real_streams.close(5)

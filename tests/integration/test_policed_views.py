@@ -15,7 +15,7 @@ import pytest
 from service.errors.gateway_error import GatewayError
 from service.errors.policy_errors import TableAccessDenied
 from service.errors.query_errors import QueryFailed
-from service.errors.statement_errors import StatementNotAllowed
+from service.errors.statement_errors import QueryTooLarge, StatementNotAllowed
 from service.errors.table_errors import ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
@@ -291,6 +291,63 @@ def test_row_filters_and_masks_below_are_those_of_the_definer(house: Callable[..
         (4, None, "c4", "?", None),
         (5, "hidden", "c5", "?", "A"),
     ]
+
+
+TIMES = (1, 2, 20)
+
+
+def cost(asked: House, sql: str, times: int = 1) -> tuple[int, int]:
+    """Returns how many queries were analyzed again, and how many views were looked at in catalogs."""
+    assert asked.engine.session is not None
+    guards = asked.engine.session.table_guards
+    before = guards.analyses.count, guards.definitions.reads.count
+    for _ in range(times):
+        asked.run(sql)
+    return guards.analyses.count - before[0], guards.definitions.reads.count - before[1]
+
+
+@pytest.mark.parametrize("name", ["some_orders", "lake.shop.some_orders"], ids=["short", "full"])
+def test_a_definers_view_is_looked_at_once_for_a_query_however_often_it_is_used(
+    house: Callable[..., House], name: str
+) -> None:
+    granted = (*select("analyst", "shop.some_orders"), *select("owner", "shop.orders"))
+    asked = house(*granted).with_definers(some_orders="owner")
+    costs = {cost(asked, " UNION ALL ".join([f"SELECT id FROM {name}"] * times)) for times in TIMES}
+    # Two looks at the view: it must be the same before and after the analysis that is decided on.
+    assert costs == {(1 if "." in name else 2, 2)}
+
+
+def test_a_hundred_queries_cost_a_hundred_times_one(house: Callable[..., House]) -> None:
+    granted = (
+        *select("analyst", "shop.paid"),
+        *select("owner", "shop.orders", "shop.some_orders", "hr.salaries"),
+    )
+    asked = house(*granted).with_definers(paid="owner")
+    sql = "SELECT id FROM lake.shop.paid"
+    analyses, reads = cost(asked, sql)
+    assert (analyses, reads) == (1, 4)
+    assert cost(asked, sql, 100) == (100, 400)
+
+
+def test_a_query_without_a_definers_view_is_not_analyzed_again(house: Callable[..., House]) -> None:
+    asked = house(*select("analyst", "shop.plain", "shop.orders"))
+    assert cost(asked, "SELECT id FROM plain", 3) == (0, 0)
+
+
+def test_views_within_views_are_read_to_a_bound(house: Callable[..., House]) -> None:
+    asked = house(*select("analyst", "*.*"), *select("owner", "*.*"))
+    for depth in range(1, 22):
+        below = "orders" if depth == 1 else f"deep{depth - 1}"
+        command(asked.engine, f"CREATE OR REPLACE VIEW deep{depth} AS SELECT id FROM {below}")
+    owned = asked.with_definers(deep20="owner", deep21="owner")
+    assert owned.rows("SELECT count(id) AS n FROM deep20") == [(5,)]
+    for sql in ("SELECT id FROM deep21", "SELECT 1 WHERE EXISTS (SELECT 1 FROM lake.shop.deep21)"):
+        with pytest.raises(QueryTooLarge, match="max_view_depth"):
+            owned.run(sql)
+    with pytest.raises(QueryTooLarge):
+        asked.run("SELECT id FROM lake.shop.deep21")
+    # Who may not read the view does not learn how deep it is.
+    refused(house(*select("analyst", "shop.deep20")), "SELECT id FROM deep21", "shop.deep21")
 
 
 def test_a_view_of_several_roles_reads_as_one_with_all_of_them(house: Callable[..., House]) -> None:

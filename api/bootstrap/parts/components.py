@@ -293,6 +293,7 @@ def _query_bounds(settings: Settings) -> QueryBounds:
         row_copies=settings.max_row_copies,
         partitions=settings.max_partitions,
         tasks=settings.max_query_tasks,
+        view_depth=settings.max_view_depth,
         batch_rows=settings.max_read_batch_rows,
         min_split_bytes=settings.min_read_split_bytes,
     )

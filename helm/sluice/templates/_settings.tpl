@@ -179,6 +179,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "max_row_copies" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_partitions" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_query_tasks" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "max_view_depth" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "max_read_batch_rows" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "min_read_split_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "dynamic_filtering_enabled" "kind" "json") }}

@@ -37,6 +37,8 @@ from spark_session.table_sql_name import quoted
 
 PARTITIONS = StructType([StructField("partition", StringType(), nullable=False)])
 """As Spark shows partitions."""
+COLUMN_NAMES = StructType([StructField("col_name", StringType(), nullable=False)])
+"""As Spark shows the names of columns."""
 SESSION_CATALOG = "spark_catalog"
 
 
@@ -95,9 +97,17 @@ def answer_of_relation(
     return answered(relation)
 
 
-def _columns(relation: Relation) -> Answer:
+def _as_spark_says(relation: Relation) -> Answer:
     frame = relation.frame()
     return answer_with(frame.schema, rows_of(frame))
+
+
+def _names(relation: Relation) -> Answer:
+    if not relation.is_view:
+        return _as_spark_says(relation)
+    # Spark 4.1 has no plan for it on a view of a catalog.
+    columns = relation.child.sql(f"SELECT * FROM {quoted(relation.parts)}").columns
+    return answer_with(COLUMN_NAMES, [(name,) for name in columns])
 
 
 def _description(relation: Relation) -> Answer:
@@ -140,7 +150,7 @@ def _creation(relation: Relation) -> Answer:
 def _partitions(relation: Relation) -> Answer:
     require_partitions(relation.access, relation.name)
     if relation.name.catalog == SESSION_CATALOG:
-        return _columns(relation)
+        return _as_spark_says(relation)
     frame = relation.child.sql(f"SELECT * FROM {quoted((*relation.parts, 'partitions'))}")
     relation.session.guard.allow_reading_only(frame)
     if "partition" not in frame.columns:
@@ -157,7 +167,7 @@ def _partitions(relation: Relation) -> Answer:
 _BY_KIND: Mapping[str, Callable[[Relation], Answer]] = {
     "DescribeRelation": _description,
     "DescribeColumn": _column,
-    "ShowColumns": _columns,
+    "ShowColumns": _names,
     "ShowCreateTable": _creation,
     "ShowPartitions": _partitions,
     "ShowTableProperties": _properties,

@@ -172,3 +172,9 @@ def test_what_files_tell_is_only_for_who_sees_all_rows(bench: Bench) -> None:
     assert list(bench.browser.accepted(layout(), filtered)) == []
     assert bench.values.asked == []
     assert bench.browser.accepted(layout(), SHOP)
+
+
+def test_what_files_tell_of_a_masked_column_is_for_who_sees_its_values(bench: Bench) -> None:
+    masked = access(("lake.shop.orders", "select"), ("lake.shop.orders", "mask:CARD=NULL"))
+    assert {column.column for column in bench.browser.accepted(layout(), masked)} == {"day", "k", "free"}
+    assert "card" not in {column for _, _, column in bench.values.asked}

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 
 from service.errors.policy_errors import TableAccessDenied
+from service.errors.statement_errors import QueryTooLarge
 from service.errors.table_errors import ViewChanged
 from service.model.policies.actions import Action
 from service.model.policies.policies import ColumnMask, DefinerView, Grant, PolicySet, RowFilter
@@ -21,6 +22,7 @@ from service.policies.compiled_policies import CompiledPolicies, RoleAccess
 from service.policies.granted_reads import (
     GuardedPlace,
     allow_unread,
+    allow_view_depth,
     applied_policies,
     guarded_places,
     has_full_names,
@@ -220,3 +222,12 @@ def test_a_view_with_a_text_was_made_from_this_text_alone() -> None:
     assert not is_made_from(own, ViewText(json.dumps(["SELECT 2", {"b": 1}]), "a state"))
     assert not is_made_from(own, None)
     assert is_made_from(other, None)
+
+
+def test_views_within_views_have_a_bound() -> None:
+    names = [("lake", "v", f"v{number}") for number in range(21)]
+    views = tuple(ReadView(name, tuple(names[:at])) for at, name in enumerate(names))
+    allow_view_depth(ReadPlan((), (), (table(),), ()), 1)
+    allow_view_depth(ReadPlan((), views[:20], (table(),), ()), 20)
+    with pytest.raises(QueryTooLarge, match="20 levels"):
+        allow_view_depth(ReadPlan((), views, (table(),), ()), 20)

@@ -28,6 +28,9 @@ class QueryBoundSettings(BaseModel):
     max_query_tasks: int = Field(
         100_000, ge=100, le=10_000_000, description="tasks of a query's plan, all stages together"
     )
+    max_view_depth: int = Field(
+        20, ge=1, le=90, description="views within views that a query under policies may read"
+    )
     max_read_batch_rows: int = Field(
         16_384, ge=1, le=1_000_000, description="the most that the read option `batch-size` takes"
     )

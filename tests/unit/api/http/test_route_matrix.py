@@ -378,6 +378,34 @@ async def canceled_by_request(world: World, principal: str, table: str) -> str:
     return outcome(await world.send("DELETE", f"/query?requestId={request_id}", principal))
 
 
+async def listed_columns(world: World, principal: str, table: str) -> str:
+    """Asks for the columns of all tables. A masked column has its name, and nothing else than any other."""
+    answer = await world.send("GET", "/tables?columns=true", principal)
+    if not answer.is_success:
+        return outcome(answer)
+    found = [listed for listed in answer.json()["tables"] if listed["name"] == table]
+    assert all(listed["columns"] == COLUMN_ANSWERS for listed in found)
+    return "allowed" if found else OMITTED
+
+
+async def table_columns(world: World, principal: str, table: str) -> str:
+    """Asks for one table. Only who sees a column's values in all rows learns how its files lie."""
+    answer = await world.send("GET", f"/tables/{table}", principal)
+    if not answer.is_success:
+        return outcome(answer)
+    assert answer.json()["columns"] == COLUMN_ANSWERS
+    return ", ".join(each["column"] for each in answer.json()["acceptedFilterColumns"])
+
+
+def by_files(principal: str, table: str) -> str:
+    """Returns the columns that a principal learns something of from files, if it sees the table at all."""
+    found = cell("describe")(principal, table)
+    if found != "allowed":
+        return found
+    rows = BY_HAND.cell(PRINCIPALS[principal], "select", table)
+    return {"allowed": "id, card", "masked": "id"}.get(rows, "")
+
+
 async def facts_of(world: World, principal: str, table: str) -> str:
     answer = await world.send("GET", f"/tables/{table}", principal)
     found = outcome(answer)
@@ -441,6 +469,10 @@ def alone(route: str, ask: Ask, expected: Callable[[str, str], str]) -> Case:
 
 
 COLUMNS = {"schema": None}
+COLUMN_ANSWERS = [
+    {"fieldId": at, "name": name, "type": kind, "required": False, "doc": None}
+    for at, name, kind in ((1, "id", "long"), (2, "card", "string"))
+]
 CASES = (
     Case("POST /query", rows_of, read),
     Case("GET /query", seen_in("/query", "query"), own(OMITTED)),
@@ -494,7 +526,9 @@ CASES = (
     Case("GET /schemas", catalog_of("/schemas"), schema_known),
     Case("GET /tables", seen_in("/tables"), listed),
     Case("GET /tables", seen_in("/tables?columns=true"), listed, "with columns"),
+    Case("GET /tables", listed_columns, listed, "and their columns"),
     Case("GET /tables/{name}", facts_of, shown),
+    Case("GET /tables/{name}", table_columns, by_files, "and its columns"),
     Case("POST /tables/{name}/maintenance", maintained, cell("maintain")),
     Case("GET /tables/{name}/maintenance", at("GET", "/tables/{table}/maintenance"), described_maintenance),
     Case(

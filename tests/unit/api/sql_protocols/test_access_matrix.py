@@ -6,9 +6,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import pyarrow as pa
 import pytest
+from prometheus_client import CollectorRegistry
 
 from api.bootstrap.settings import Settings
+from api.flight.calls.call_places import CallPlaces
+from api.flight.calls.callers import KnownCall
+from api.flight.calls.flight_calls import FlightCall, Head
+from api.flight.calls.metrics import FlightMetrics
+from api.flight.calls.served import Served
+from api.flight.metadata.metadata_commands import Metadata
+from api.flight.wire.messages import new
+from api.hive_server.metadata.tables import columns_table
 from api.sql_protocols.audited_calls import AuditedCalls
 from api.sql_protocols.listing import Listing, NamePatterns
 from api.sql_protocols.login import ProtocolCaller
@@ -43,6 +53,8 @@ from tests.unit.api.http.test_route_matrix import (
     schema_known,
 )
 
+NAMES = ["id", "card"]
+"""The columns of each table. Masked ones keep their names."""
 CALLERS = tuple(name for name in PRINCIPALS if name != STRANGER)
 """A stranger has no session of a protocol: its login fails before."""
 
@@ -73,6 +85,43 @@ class World:
         names = [entry.name for entry in self.listing.relations(caller, NamePatterns())]
         return "allowed" if TableName.of(table) in names else OMITTED
 
+    def of_columns(self, caller: ProtocolCaller, table: str) -> str:
+        """As HiveServer2 lists columns, in which each of the table's must be as its administrator gets it."""
+        found = self._hive_columns(caller, table)
+        assert found in ([], self._hive_columns(caller_of("owner"), table))
+        return "allowed" if [row["COLUMN_NAME"] for row in found] == NAMES else OMITTED
+
+    def of_tables_with_schema(self, caller: ProtocolCaller, table: str) -> str:
+        """As Flight SQL lists tables with their columns."""
+        found = self._flight_columns(caller, table)
+        assert found in ([], self._flight_columns(caller_of("owner"), table))
+        if not found:
+            return OMITTED
+        [columns] = found
+        return "allowed" if pa.ipc.read_schema(pa.py_buffer(columns)).names == NAMES else "without columns"
+
+    def _hive_columns(self, caller: ProtocolCaller, table: str) -> list[dict[str, object]]:
+        name = TableName.of(table)
+        listed: list[dict[str, object]] = columns_table(
+            self.listing.columns(caller, patterns_of(name))
+        ).to_pylist()
+        assert {str(name)} >= {
+            f"{row['TABLE_CAT']}.{row['TABLE_SCHEM']}.{row['TABLE_NAME']}" for row in listed
+        }
+        return listed
+
+    def _flight_columns(self, caller: ProtocolCaller, table: str) -> list[bytes]:
+        name = TableName.of(table)
+        asked = new(
+            "CommandGetTables",
+            catalog=name.catalog,
+            db_schema_filter_pattern=escaped(name.schema),
+            table_name_filter_pattern=escaped(name.table),
+            include_schema=True,
+        )
+        found = Metadata(self.listing, {}).answer(served_of(caller), asked)
+        return [bytes(schema) for schema in found.column("table_schema").to_pylist()]
+
     def of_schemas(self, caller: ProtocolCaller, table: str) -> str:
         name = TableName.of(table)
         found = self.listing.schemas(caller, NamePatterns())
@@ -80,6 +129,19 @@ class World:
 
     def of_catalogs(self, caller: ProtocolCaller, table: str) -> str:
         return "allowed" if TableName.of(table).catalog in self.listing.catalogs(caller) else OMITTED
+
+
+def escaped(name: str) -> str:
+    return name.replace("_", "\\_")
+
+
+def patterns_of(name: TableName) -> NamePatterns:
+    return NamePatterns(catalog=name.catalog, schema=escaped(name.schema), table=escaped(name.table))
+
+
+def served_of(caller: ProtocolCaller) -> Served:
+    call = FlightCall("GET_FLIGHT_INFO", Head(), CallPlaces(1, 1), FlightMetrics(CollectorRegistry()))
+    return Served(KnownCall(caller, Head()), call, lambda: False, lambda _name, _value: None, lambda: None)
 
 
 @contextmanager
@@ -106,6 +168,8 @@ DOORS: dict[str, tuple[Callable[[World, ProtocolCaller, str], str], Callable[[st
     "rows": (World.rows, read),
     "description": (World.described, explained),
     "relations": (World.of_relations, listed),
+    "columns": (World.of_columns, listed),
+    "tables with their columns": (World.of_tables_with_schema, listed),
     "schemas": (World.of_schemas, schema_known),
     "catalogs": (World.of_catalogs, catalog_known),
 }
@@ -140,3 +204,7 @@ def test_a_result_is_its_callers_alone() -> None:
             if principal != "owner":
                 with pytest.raises(QueryNotFound):
                     found.gateway.queries.status(running.query_id, principal)
+
+
+def test_there_are_many_cells() -> None:
+    assert len(DOORS) * len(CALLERS) * len((*TABLES, MISSING)) >= 600
