@@ -27,7 +27,7 @@ PATHS = (
 
 @dataclass(frozen=True, slots=True)
 class HostileText:
-    """A text, and the codes that it may get. `runs_in_sessions`: a session may run it."""
+    """A text, and the codes that it may get. `runs_in_sessions`: it may run in a session."""
 
     sql: str
     codes: frozenset[str]

@@ -28,6 +28,7 @@ from api.hive_server.wire.scan import VERSION, MessageBounds
 from api.http.middleware.callers import calling
 from api.sql_protocols.failures import failure_of
 from api.sql_protocols.login import ProtocolCaller
+from service.errors.credential_errors import CredentialFault, CredentialRefused
 from service.errors.gateway_error import GatewayError
 
 _log = structlog.stdlib.get_logger("api.hive_server")
@@ -114,7 +115,9 @@ class Connection:
     async def _negotiate_plain(self, first: bytes) -> Source:
         _, mechanism = await self._sasl_message(first)
         if mechanism != MECHANISM:
-            await self._refuse("mechanism", "This server speaks SASL with the mechanism PLAIN alone.")
+            await self._refuse(
+                "mechanism", _malformed("This server speaks SASL with the mechanism PLAIN alone.")
+            )
         status, token = await self._sasl_message(b"")
         if status not in (SaslStatus.OK, SaslStatus.COMPLETE):
             raise Refused("client_ended_sasl")
@@ -123,7 +126,7 @@ class Connection:
             login_again = self.client.password_login(self._context.parts.login, sent.name, sent.password)
             caller = await login_again()
         except MessageFault as fault:
-            await self._refuse("credentials", f"The credentials cannot be read: {fault}.")
+            await self._refuse("credentials", _malformed(f"The credentials cannot be read: {fault}."))
         except GatewayError as error:
             await self._refuse("credentials", failure_of(error).text)
         else:
@@ -145,6 +148,10 @@ class Connection:
     async def _refuse(self, reason: str, text: str) -> None:
         await self._answers.write(self._writer, sasl_message(SaslStatus.BAD, text))
         raise Refused(reason)
+
+
+def _malformed(detail: str) -> str:
+    return failure_of(CredentialRefused(detail, CredentialFault.MALFORMED)).text
 
 
 def bounds_of(settings: Settings) -> MessageBounds:
