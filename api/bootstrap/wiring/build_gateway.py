@@ -30,12 +30,12 @@ from service.audit.query_events import LostQueries
 from service.browsing.catalog_browser import CatalogBrowser
 from service.gateway import Gateway, GatewayBounds
 from service.ingest.ingest_service import IngestService
-from service.ingest.streaming.creator_policies import CreatorPolicies
+from service.ingest.streaming.creator_policies import CreatorPolicies, CreatorRights
 from service.ingest.streaming.stream_service import StreamService
 from service.maintenance.maintenance_service import MaintenanceService
 from service.model.operations.caller_classes import CallerClasses
 from service.ports.clock import Clock
-from service.ports.stores.policy_store import NoPolicies, Policies
+from service.ports.stores.policy_store import NoPolicies
 from service.ports.telemetry.lineage import Lineage, NoLineage
 from service.query.query_service import QueryBounds, QueryService
 from service.query.registry.presence import PresenceBounds
@@ -149,7 +149,7 @@ def _streams(
     clock: Clock,
     metrics: QueryMetrics,
     ingests: IngestService,
-    policies: Policies,
+    policies: CreatorRights,
     read_stream: ReadStream,
 ) -> StreamService:
     return build_streams(
