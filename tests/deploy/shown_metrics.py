@@ -19,6 +19,7 @@ from api.http.middleware.authentication_metrics import NO_KIND
 from api.http.middleware.process_metrics import ProcessMetrics
 from api.http.problems.http_errors import STATUS
 from service.errors.credential_errors import CredentialFault
+from service.errors.every_kind import every_kind
 from service.errors.gateway_error import GatewayError, PartDown
 from service.ingest.committing.commit_round import Refusal
 from service.model.authentication.principals import PrincipalKind
@@ -60,8 +61,9 @@ def fullest_text() -> str:
         metrics.ingests.refused(code)
         metrics.streams.failed(code)
         metrics.count(replace(short_record(), state=QueryState.FAILED, error=QueryError(code, "")))
-    down: set[type[GatewayError]] = {PartDown, *subclasses(PartDown), GatewayError}
-    for code in {error_type.code for error_type in down}:
+    # Rounds meet no errors of the protocols.
+    down = [kind for kind in every_kind(PartDown) if kind.__module__.startswith("service.")]
+    for code in {GatewayError.code, *(kind.code for kind in down)}:
         metrics.ingests.round_postponed(code)
     for refusal in get_args(Refusal):
         metrics.ingests.round_ended(Committable(LOGS, uuid4(), (uuid4(),), ()), refusal.code, 1)
@@ -92,11 +94,6 @@ def fullest_process() -> ProcessMetrics:
 def methods_of(route: RouteContext) -> tuple[str, ...]:
     """Returns the methods that the route serves, and one that it does not."""
     return (*(route.methods or ()), "TRACE")
-
-
-def subclasses(of: type[GatewayError]) -> set[type[GatewayError]]:
-    """Returns all direct and indirect subclasses."""
-    return {subclass for direct in of.__subclasses__() for subclass in (direct, *subclasses(direct))}
 
 
 @cache
