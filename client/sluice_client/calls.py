@@ -80,6 +80,8 @@ class Request:
     """For the next bytes of the answer, instead of the connection's own."""
     is_repeatable: bool = True
     """Whether a second request has no second effect: it only reads, or has a `requestId`."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """More of them, such as `Range`."""
 
 
 @dataclass(frozen=True, slots=True)

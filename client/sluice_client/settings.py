@@ -64,5 +64,7 @@ class Bounds(_Positive):
     """An answer in JSON."""
     max_chunk_bytes: int = 512 * _MIB
     """One chunk of a result. Gateways make chunks of about 8 MiB, unless one row is larger."""
+    block_bytes: int = 16 * _MIB
+    """One part of a result of several chunks, which is read in parts of this size."""
     spool_memory_bytes: int = 8 * _MIB
     """Records that are kept in memory until they are accepted. More of them go to a temporary file."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
@@ -11,6 +12,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -19,7 +21,7 @@ from service.errors.query_errors import ChunkNotFound, QueryCanceled, QueryNotFo
 from service.errors.unavailable import MetricsStoreDown, ShuttingDown
 from service.idempotency import sent_before
 from service.model.operations.health import PartHealth
-from service.model.operations.resource_groups import GroupUse
+from service.model.operations.resource_groups import GroupUse, QueuePlace
 from service.model.operations.usage import PoolUse
 from service.model.policies.decisions import Access
 from service.model.query.description import Description
@@ -36,6 +38,7 @@ from service.query.explaining.describe_query import describe_query
 from service.query.explaining.explain import explain
 from service.query.explaining.plan_query import only_planned, plan_query
 from service.query.explaining.planning_service import Planning, PlanningService
+from service.query.registry.awaited_records import AwaitedBounds, AwaitedRecords
 from service.query.registry.known_requests import KnownRequests
 from service.query.registry.listing import list_queries
 from service.query.registry.open_queries import open_queries
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
 RECORD_WAIT_S = 5.0
 SUMMARY_OF = timedelta(days=1)
 RECENT = timedelta(days=7)
+MOST_PLACES = 100
 STIRRED_MS = 2_000
 """How long after a query's end, or after a chunk that is not the last, its reader may still come back."""
 
@@ -97,6 +101,9 @@ class QueryBounds:
     max_queued: int
     result_ttl_ms: int
     presence: PresenceBounds = field(default_factory=PresenceBounds)
+    awaited: AwaitedBounds = field(default_factory=AwaitedBounds)
+    pause: Callable[[float], object] = time.sleep
+    """How the service waits for another replica's record."""
     admission: AdmissionRules | None = None
     """None: `workers` queries of each caller at once, in equal turns."""
 
@@ -125,6 +132,7 @@ class QueryService:
         self._closing = threading.Event()
         self._draining = threading.Event()
         self._stirred_ms = ports.clock.elapsed_ms() - STIRRED_MS
+        self._awaited = AwaitedRecords(ports.clock, bounds.awaited, bounds.pause)
         self._presence = None if replicas is None else self._present(replicas, bounds.presence, on_lost)
 
     def may_block(self, request: QueryRequest) -> bool:
@@ -332,6 +340,15 @@ class QueryService:
         """
         return list_queries(listing, self.registry.open(), self._history, self.ports.clock.elapsed_ms())
 
+    def places(self, query_ids: Iterable[UUID]) -> Mapping[UUID, QueuePlace]:
+        """Returns where those of these queries wait that this gateway holds; the first `MOST_PLACES` only.
+
+        To find a place takes as long as the queue is.
+        """
+        held = (self.registry.find(query_id) for query_id in islice(query_ids, MOST_PLACES))
+        found = ((query.query_id, self._workers.place(query)) for query in held if query is not None)
+        return {query_id: place for query_id, place in found if place is not None}
+
     def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
         """Sums up what all callers read and pruned of each table; without `since`, in the last day.
 
@@ -398,7 +415,11 @@ class QueryService:
             self._presence.close()
 
     def _result(self, query_id: UUID, caller: str) -> tuple[Manifest, ResultFormat]:
-        status = self.status(query_id, caller)
+        # Its row may still be open at another replica, though its caller knows that it has ended.
+        status = self._awaited.found(
+            lambda: self.status(query_id, caller),
+            lambda found: found.record.state.is_final or self._is_held(query_id),
+        )
         if not status.record.state.is_final or status.failure is not None or status.record.error is not None:
             raise ChunkNotFound("The query has no result.")
         if status.manifest is None:
@@ -424,13 +445,27 @@ class QueryService:
         return self._reported(query_id, caller).record
 
     def _reported(self, query_id: UUID, caller: str) -> QueryStatus:
-        """Returns the recorded status, or that of the replica where the query is open."""
-        found = self._recorded(query_id) or self._open_elsewhere(query_id)
-        # It may have ended between the two.
-        found = found or self._recorded(query_id)
+        """Returns the recorded status, or that of the replica where the query is open.
+
+        Its caller may have its id before the record is written, so it is waited for.
+        """
+        found = self._awaited.found(
+            lambda: self._known(query_id), lambda found: found is not None or not self._has_others()
+        )
         if found is None or found.record.caller != caller:
             raise QueryNotFound
         return found
+
+    def _has_others(self) -> bool:
+        return self._presence is not None and self._presence.has_others
+
+    def _is_held(self, query_id: UUID) -> bool:
+        return self.registry.find(query_id) is not None or not self._has_others()
+
+    def _known(self, query_id: UUID) -> QueryStatus | None:
+        found = self._recorded(query_id) or self._open_elsewhere(query_id)
+        # It may have ended between the two.
+        return found or self._recorded(query_id)
 
     def _recorded(self, query_id: UUID) -> QueryStatus | None:
         found = self.ports.journal.find(query_id) or self._store.find(query_id)

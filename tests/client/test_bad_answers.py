@@ -195,10 +195,12 @@ def test_offsets_that_lead_outside_of_their_buffer_are_an_error() -> None:
 def test_chunks_with_different_columns_are_an_error() -> None:
     two = query_answer()["manifest"] | {"totalRowCount": 2, "chunkCount": 2}
     other = stream(pa.table({"n": pa.array([7], pa.int64())}))
-    answers = [succeeded(manifest=two), answer(ROW, content_type=ARROW), answer(other, content_type=ARROW)]
+    # It does not send parts, so the chunks are read.
+    whole = answer(bytes(100_000), content_type=ARROW)
+    answers = [whole, answer(ROW, content_type=ARROW), answer(other, content_type=ARROW)]
     with (
-        hostile(*answers) as server,
-        impatient(server.url) as connection,
+        hostile(succeeded(manifest=two), *answers) as server,
+        impatient(server.url, bounds=Bounds(block_bytes=8)) as connection,
         pytest.raises(UnexpectedAnswer, match="different columns"),
     ):
         connection.query("SELECT 1").rows()

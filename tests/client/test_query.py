@@ -12,6 +12,7 @@ from service.errors.query_errors import QueryFailed, ReplicaLost
 from service.errors.table_errors import TableNotFound
 from service.errors.unavailable import EngineLost
 from sluice_client import (
+    Bounds,
     Connection,
     ConnectionClosed,
     NotFound,
@@ -40,12 +41,13 @@ def test_a_result_can_be_read_again_and_in_parts(connection: Connection) -> None
     assert [column.type for column in result.columns] == ["BIGINT", "STRING"]
 
 
-def test_batches_are_read_one_chunk_at_a_time(gateway: Served, connection: Connection) -> None:
-    batches = connection.query(FIVE).batches()
-    assert next(batches).num_rows == 2
-    gateway.queries.is_expired = True
-    with pytest.raises(ResultExpired) as raised:
-        next(batches)
+def test_batches_are_read_one_block_at_a_time(gateway: Served) -> None:
+    with connect(gateway.url, bounds=Bounds(block_bytes=8)) as connection:
+        batches = connection.query(FIVE).batches()
+        assert next(batches).num_rows == 2
+        gateway.queries.is_expired = True
+        with pytest.raises(ResultExpired) as raised:
+            next(batches)
     assert raised.value.code == "RESULT_EXPIRED"
 
 

@@ -196,6 +196,18 @@ def test_a_beat_tells_the_moment_of_the_store(meeting: Meeting) -> None:
     assert 0 < first <= replica.beat((), (), ()).at_ms
 
 
+def test_a_beat_tells_whether_there_are_others(meeting: Meeting) -> None:
+    here, there = meeting.replica(), meeting.replica()
+    assert not here.beat([], (), ()).has_others
+    assert there.beat([], (), ()).has_others
+    assert here.beat([], (), ()).has_others
+    there.leave()
+    assert not here.beat([], (), ()).has_others
+    there.beat([], (), ())
+    meeting.pass_time(301)
+    assert not here.beat([], (), ()).has_others
+
+
 def test_whoever_beats_is_not_lost(meeting: Meeting) -> None:
     here, there = meeting.replica(), meeting.replica()
     query = running()

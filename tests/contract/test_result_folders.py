@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from random import Random
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 from uuid import UUID, uuid4
 
@@ -19,11 +21,13 @@ from service.adapters.results.leftovers import GRACE
 from service.adapters.results.manifest_file import NAME
 from service.adapters.results.result_bounds import ResultBounds
 from service.adapters.results.result_store import LEFTOVERS_EVERY, FolderResultStore
+from service.adapters.results.stored_result import StoredResult
 from service.errors.query_errors import QueryFailed, ResultExpired, ResultTooLarge
 from service.model.query.results import Chunk, Column
 from service.model.query.written_rows import Batch, Part, WrittenRows
 from tests.fakes.clock import FakeClock
 
+T = TypeVar("T")
 TTL = timedelta(hours=1)
 COLUMNS = (Column("n", "BIGINT", False), Column("t", "STRING", True))
 SCHEMA = pa.schema([pa.field("n", pa.int64(), nullable=False), ("t", pa.string())])
@@ -302,3 +306,105 @@ def test_a_shared_result_takes_the_place_of_what_its_query_had(
     assert store.share(query_id, other)
     assert store.chunk(other, 0) == store.chunk(query_id, 0)
     assert store.use.entries == 2
+
+
+# ---- rows that are kept for reuse -------------------------------------------------------------------
+
+
+def test_rows_are_shared_only_for_the_key_that_they_were_kept_for(
+    replica: Callable[..., FolderResultStore],
+) -> None:
+    here, there = replica(), replica()
+    query_id, plain = kept(here), kept(here)
+    assert here.keep_for(query_id, "a key")
+    for store in (here, there):
+        assert not store.share(query_id, uuid4(), "another key")
+        assert not store.share(plain, uuid4(), "a key")
+        other = uuid4()
+        assert store.share(query_id, other, "a key")
+        assert whole(there, other) == whole(here, query_id)
+        # The key is that of the query which ran.
+        assert not there.share(other, uuid4(), "a key")
+    assert not here.keep_for(uuid4(), "a key")
+    here.drop(query_id)
+    assert not there.share(query_id, uuid4(), "a key")
+
+
+def test_a_folder_of_one_process_needs_no_keys(tmp_path: Path, clock: FakeClock) -> None:
+    store = FolderResultStore(tmp_path / "own", clock, ResultBounds(time_to_live=TTL))
+    query_id, other = kept(store), uuid4()
+    assert store.keep_for(query_id, "a key")
+    assert store.share(query_id, other, "a key")
+    assert names(place_of(store, query_id)) == {"a.part", "b.part", "inline-00001.part"}
+    store.close()
+
+
+# ---- results of very many chunks --------------------------------------------------------------------
+
+
+class Counted(tuple[T, ...]):
+    """Counts how many of its values are read."""
+
+    reads = 0
+
+    def __iter__(self) -> Iterator[T]:
+        for value in super().__iter__():
+            Counted.reads += 1
+            yield value
+
+    def __getitem__(self, index: Any) -> Any:
+        Counted.reads += 1
+        return super().__getitem__(index)
+
+
+@pytest.mark.parametrize(("parts", "batches"), [(1, 2_000), (2_000, 1), (40, 50)])
+def test_each_chunk_is_found_without_a_walk_over_all(parts: int, batches: int) -> None:
+    made = [
+        Part(Counted(Batch(at, 1, part, 1) for at in range(batches)), f"{part}.part") for part in range(parts)
+    ]
+    rows_of_all = WrittenRows(SCHEMA, Counted(made))
+    stored = StoredResult(Path("it"), uuid4(), COLUMNS, rows_of_all, is_truncated=False, expires_at_ms=0)
+    count, before = parts * batches, Counted.reads
+    for index in range(count):
+        found = stored.batch(index)
+        assert found is not None
+        path, batch = found
+        assert (path.name, batch.offset) == (f"{index // batches}.part", index % batches)
+        assert len(stored.manifest.chunks) == count
+    assert Counted.reads - before < 10 * count
+    assert stored.batch(count) is stored.batch(-1) is None
+
+
+def test_another_replica_reads_the_manifest_of_many_chunks_once(
+    replica: Callable[..., FolderResultStore], folder: Path, opened: list[str]
+) -> None:
+    here, there = replica(chunk_rows=1), replica()
+    query_id = uuid4()
+    here.put(query_id, pa.Table.from_batches([rows(0, 500)]), COLUMNS, is_truncated=False)
+    opened.clear()
+    for index in range(500):
+        assert there.chunk(query_id, index).column("n").to_pylist() == [index]
+        assert there.manifest(query_id) is not None
+    assert opened.count(str(folder / str(query_id) / NAME)) == 1
+    # Another result in its place is seen at once, and so is that it is gone.
+    here.put(query_id, pa.Table.from_batches([rows(7, 1)]), COLUMNS, is_truncated=False)
+    assert there.chunk(query_id, 0).column("n").to_pylist() == [7]
+    here.drop(query_id)
+    with pytest.raises(ResultExpired):
+        there.chunk(query_id, 0)
+
+
+@pytest.fixture
+def opened() -> Iterator[list[str]]:
+    """The names of the files that this process opens during the test."""
+    names_of: list[str] = []
+    is_over = False
+
+    def note(event: str, arguments: tuple[Any, ...]) -> None:
+        # A hook stays until the process ends.
+        if event == "open" and not is_over:
+            names_of.append(str(arguments[0]))
+
+    sys.addaudithook(note)
+    yield names_of
+    is_over = True

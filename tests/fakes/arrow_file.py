@@ -14,10 +14,12 @@ BLOCK_BYTES = 64
 class FakeArrowFile:
     """Its blocks are small, so that few rows have several."""
 
-    def __init__(self, rows: pa.Table, is_live: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self, rows: pa.Table, is_live: Callable[[], bool] = lambda: True, batch_rows: int | None = None
+    ) -> None:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, rows.schema) as writer:
-            writer.write_table(rows)
+            writer.write_table(rows, max_chunksize=batch_rows)
         self._bytes: bytes = sink.getvalue().to_pybytes()
         self._is_live = is_live
 

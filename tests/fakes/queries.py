@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -197,7 +197,7 @@ class FakeQueries(QueryService):
     def result_file(self, query_id: UUID, caller: str) -> ResultFile:
         first = self.chunk(query_id, 0, caller)
         rows = self.rows_of(self._query(query_id, caller).request)
-        stream = FakeArrowFile(rows, lambda: not self.is_gone_after_its_first_rows)
+        stream = FakeArrowFile(rows, lambda: not self.is_gone_after_its_first_rows, self.chunk_rows)
         return ResultFile(first.manifest, stream if self.has_files else None, first.format)
 
     def cancel(self, query_id: UUID, caller: str) -> None:
@@ -255,6 +255,9 @@ class FakeQueries(QueryService):
         shown = [summary_of(query.record, elapsed_ms=6) for query in self.by_id.values()]
         newest_first = sorted(shown, key=lambda summary: summary.position, reverse=True)
         return [summary for summary in newest_first if listing.takes(summary)][: listing.limit]
+
+    def places(self, query_ids: Iterable[UUID]) -> Mapping[UUID, QueuePlace]:
+        return {} if self.place is None else dict.fromkeys(query_ids, self.place)
 
     def recent_pruning(self, table: TableName) -> TablePruning | None:
         found = self.pruning_summary(None, str(table)).tables

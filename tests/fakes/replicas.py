@@ -16,6 +16,8 @@ from service.model.query.replicas import Decided, OpenQuery, Replica
 from tests.fakes.clock import FakeClock
 from tests.fakes.metrics_store import FakeMetricsStore
 
+LATELY_MS = 300_000
+
 
 @dataclass
 class Row:
@@ -85,7 +87,9 @@ class FakeReplicas:
             canceled = {
                 query_id for query_id, row in rows.items() if row.replica_id == own and row.is_canceled
             }
-            return Decided(lost, frozenset(canceled), now_ms)
+            others = (seen_ms for replica_id, seen_ms in self.place.seen_ms.items() if replica_id != own)
+            has_others = any(seen_ms > now_ms - LATELY_MS for seen_ms in others)
+            return Decided(lost, frozenset(canceled), now_ms, has_others)
 
     def take_lost(self, lost_after_s: float) -> Collection[UUID]:
         with self.place.lock:

@@ -30,6 +30,7 @@ class FakeResultStore:
         self._lock = threading.RLock()
         self._results: dict[UUID, tuple[int, pa.Table]] = {}
         self._manifests: dict[int, Manifest] = {}
+        self._keys: dict[UUID, str] = {}
 
     def put(
         self, query_id: UUID, rows: pa.Table, columns: tuple[Column, ...], is_truncated: bool
@@ -71,9 +72,15 @@ class FakeResultStore:
             raise ChunkNotFound()
         return rows.slice(offset, self._chunk_rows)
 
-    def share(self, query_id: UUID, other: UUID) -> bool:
+    def keep_for(self, query_id: UUID, key: str) -> bool:
+        self._keys[query_id] = key
+        return True
+
+    def share(self, query_id: UUID, other: UUID, key: str | None = None) -> bool:
         with self._lock:
             self.sweep()
+            if key is not None and self._keys.get(query_id) != key:
+                return False
             if query_id in self._results:
                 rows = self._results[query_id][1]
                 self._results[other] = (self._clock.elapsed_ms() + self._time_to_live_ms, rows)

@@ -11,7 +11,8 @@ from datetime import timedelta
 import pytest
 import redis
 
-from service.adapters.filters.cache_server import LEASES, REST_MS, VALUES
+from service.adapters.filters.cache_connection import REST_MS
+from service.adapters.filters.cache_server import LEASES, VALUES
 from service.adapters.filters.codec import encode
 from service.adapters.filters.filter_cache import FilterCacheBounds, RedisFilterCache
 from service.adapters.filters.lease import LEASE_S

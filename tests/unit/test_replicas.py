@@ -69,6 +69,9 @@ def test_only_the_replica_of_a_query_knows_its_place_in_the_queue(both: tuple[Ho
         status = here.status(waiting)
         assert (status.record.state, status.queue is not None) == (QueryState.QUEUED, True)
         assert (there.state(waiting), there.status(waiting).queue) == (QueryState.QUEUED, None)
+        places = here.gateway.queries.places([running, waiting, uuid4()])
+        assert dict(places) == {waiting: status.queue}
+        assert not there.gateway.queries.places([waiting])
     for query_id in (running, waiting):
         here.ended(query_id)
 

@@ -38,6 +38,7 @@ from service.ports.clock import Clock
 from service.ports.stores.policy_store import NoPolicies
 from service.ports.telemetry.lineage import Lineage, NoLineage
 from service.query.query_service import QueryBounds, QueryService
+from service.query.registry.awaited_records import AwaitedBounds
 from service.query.registry.presence import PresenceBounds
 from service.sessions.session_service import SessionService
 from spark_session.engine.contents import SparkContents
@@ -197,6 +198,7 @@ def _queries(
         presence=PresenceBounds(
             interval_s=settings.replica_heartbeat_interval_s, lost_after_s=settings.replica_lost_after_s
         ),
+        awaited=AwaitedBounds(wait_s=settings.replica_record_wait_s),
         admission=(rules := admission_rules(settings)),
     )
     metrics.admission.know(rules.groups)

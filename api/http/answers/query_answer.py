@@ -21,14 +21,13 @@ from api.http.schemas.queries.query_answer import (
     PruningAnswer,
     QueryAnswer,
     QueryErrorAnswer,
-    QueueAnswer,
     StatusAnswer,
+    queue_answer,
     reused_answer,
 )
 from service.errors.query_errors import ResultExpired
 from service.gateway import Gateway
 from service.model.filters.key_set import FilterSource
-from service.model.operations.resource_groups import QueuePlace
 from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord
 from service.model.query.results import Manifest, ResultFormat
@@ -139,7 +138,7 @@ def _envelope(
         query_id=record.query_id,
         status=StatusAnswer(
             state=record.state,
-            queue=_queue(status.queue),
+            queue=queue_answer(status.queue),
             error=_error(status),
             queued_ms=record.queued_ms,
             elapsed_ms=status.elapsed_ms,
@@ -156,12 +155,6 @@ def _envelope(
             cancel=path,
         ),
     )
-
-
-def _queue(place: QueuePlace | None) -> QueueAnswer | None:
-    if place is None:
-        return None
-    return QueueAnswer(position=place.position, estimated_wait_ms=place.estimated_wait_ms, group=place.group)
 
 
 def _error(status: QueryStatus) -> QueryErrorAnswer | None:

@@ -76,7 +76,7 @@ def translated_errors(base_url: str) -> Iterator[None]:
 
 def headers_of(request: Request) -> dict[str, str]:
     """Returns the headers of a request, without credentials."""
-    headers = {"Accept": request.accept, "Accept-Encoding": "identity"}
+    headers = {"Accept": request.accept, "Accept-Encoding": "identity", **request.headers}
     body = request.body
     if body is None:
         return headers

@@ -1,1 +1,1 @@
-"""Results: the rows of a query that has succeeded, read chunk by chunk, as Arrow, Python values or frames."""
+"""Results: the rows of a query that has succeeded, read part by part, as Arrow, Python values or frames."""

@@ -19,6 +19,7 @@ from sluice_client.results.frames import PandasTypes, to_pandas, to_polars
 from sluice_client.results.html_table import html_table
 from sluice_client.results.python_values import rows_of
 from sluice_client.results.result_facts import ResultFacts, WholeRows, joined
+from sluice_client.results.whole_stream import WholeStream
 from sluice_client.retries import Context
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class AsyncResult:
         return html_table(self._facts, (), "Rows are read with await, such as await result.polars()")
 
     async def batches(self) -> AsyncIterator[pa.RecordBatch]:
-        """Yields the rows in Arrow, one chunk in memory at a time.
+        """Yields the rows in Arrow, a part of them in memory at a time.
 
         Raises:
             ResultTruncated: the gateway cut the result.
@@ -127,6 +128,12 @@ class AsyncResult:
     async def _chunks(self) -> AsyncIterator[pa.Table]:
         self._facts.check_whole()
         whole = WholeRows(self._facts.manifest)
-        for index in range(self._facts.manifest.chunk_count):
-            yield whole.take(await self._driver.run(get_chunk(self.query_id, index, self._context)))
+        stream = WholeStream(self.query_id, self._context)
+        if self._facts.manifest.chunk_count > 1:
+            while stream.can_read and not stream.is_complete:
+                for batch in await self._driver.run(stream.read()):
+                    yield whole.take(pa.Table.from_batches([batch]))
+        if not stream.is_complete:
+            for index in range(self._facts.manifest.chunk_count):
+                yield whole.take(await self._driver.run(get_chunk(self.query_id, index, self._context)))
         whole.end()

@@ -44,14 +44,19 @@ def decoded(data: bytes, index: int) -> pa.Table:
     try:
         with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
             rows = reader.read_all()
-        _check(rows)
+        check(rows)
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         kind = type(error).__name__
         raise UnexpectedAnswer(f"chunk {index} is not a valid Arrow stream ({kind})") from None
     return rows
 
 
-def _check(rows: pa.Table) -> None:
+def check(rows: pa.Table | pa.RecordBatch) -> None:
+    """Checks that no value points outside of the rows.
+
+    Raises:
+        ArrowInvalid: one does.
+    """
     for column in rows.columns:
         try:
             column.validate(full=True)

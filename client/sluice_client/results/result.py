@@ -1,4 +1,4 @@
-"""The rows of a query, read chunk by chunk when they are asked for."""
+"""The rows of a query, read part by part when they are asked for."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from sluice_client.results.frames import PandasTypes, to_pandas, to_polars
 from sluice_client.results.html_table import MAX_ROWS, html_table
 from sluice_client.results.python_values import rows_of
 from sluice_client.results.result_facts import ResultFacts, WholeRows, joined
+from sluice_client.results.whole_stream import WholeStream
 from sluice_client.retries import Context
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 class Result:
     """The result of a query that has succeeded. Nothing is read before it is asked for.
 
-    Iterating, `batches()` and `reader()` have one chunk in memory at a time. Each call reads the chunks
-    again, for as long as the gateway keeps them. A result that the gateway cut at a bound of its own raises
-    `ResultTruncated` when its rows are read, unless the caller allowed it.
+    Iterating, `batches()` and `reader()` have about two parts of `Bounds.block_bytes` in memory at a time.
+    Each call reads the rows again, for as long as the gateway keeps them. A result that the gateway cut at a
+    bound of its own raises `ResultTruncated` when its rows are read, unless the caller allowed it.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class Result:
         return stream
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yields the rows in Arrow, one chunk in memory at a time.
+        """Yields the rows in Arrow, a part of them in memory at a time.
 
         Raises:
             ResultTruncated: the gateway cut the result.
@@ -113,7 +114,7 @@ class Result:
             yield from chunk.to_batches()
 
     def reader(self) -> pa.RecordBatchReader:
-        """Returns a reader in Arrow, which has one chunk in memory at a time."""
+        """Returns a reader in Arrow, which has a part of the rows in memory at a time."""
         chunks = self._chunks()
         first = next(chunks, None)
         first = joined([], self.columns) if first is None else first
@@ -160,8 +161,14 @@ class Result:
     def _chunks(self) -> Iterator[pa.Table]:
         self._facts.check_whole()
         whole = WholeRows(self._facts.manifest)
-        for index in range(self._facts.manifest.chunk_count):
-            yield whole.take(self._driver.run(get_chunk(self.query_id, index, self._context)))
+        stream = WholeStream(self.query_id, self._context)
+        if self._facts.manifest.chunk_count > 1:
+            while stream.can_read and not stream.is_complete:
+                for batch in self._driver.run(stream.read()):
+                    yield whole.take(pa.Table.from_batches([batch]))
+        if not stream.is_complete:
+            for index in range(self._facts.manifest.chunk_count):
+                yield whole.take(self._driver.run(get_chunk(self.query_id, index, self._context)))
         whole.end()
 
 

@@ -68,6 +68,7 @@
 {{- include "sluice.setting" (dict "root" . "name" "metrics_buffer_records" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "replica_heartbeat_interval_s" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "replica_lost_after_s" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "replica_record_wait_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "filter_cache_url" "kind" "text") }}
 {{- include "sluice.setting" (dict "root" . "name" "filter_cache_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "filter_cache_ttl_s" "kind" "integer") }}
@@ -163,6 +164,9 @@
 {{- include "sluice.setting" (dict "root" . "name" "reuse_max_entries" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "reuse_max_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "reuse_max_result_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "reuse_shared_max_entries" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "reuse_shared_entry_bytes" "kind" "integer") }}
+{{- include "sluice.setting" (dict "root" . "name" "reuse_shared_max_wait_s" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_results" "kind" "json") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_min_table_bytes" "kind" "integer") }}
 {{- include "sluice.setting" (dict "root" . "name" "refresh_max_state_rows" "kind" "integer") }}

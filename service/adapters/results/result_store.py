@@ -15,8 +15,10 @@ import pyarrow as pa
 
 from service.adapters.disk.scratch_directory import ScratchDirectory
 from service.adapters.results.arrow_stream import ArrowStream
+from service.adapters.results.key_file import check_key, write_key
+from service.adapters.results.known_manifests import KnownManifests
 from service.adapters.results.leftovers import delete_leftovers
-from service.adapters.results.manifest_file import NAME, milliseconds, read_manifest, write_manifest
+from service.adapters.results.manifest_file import NAME, milliseconds, write_manifest
 from service.adapters.results.message_files import (
     as_not_kept,
     cuts,
@@ -73,6 +75,7 @@ class FolderResultStore:
         self._time_to_live_ms = bounds.time_to_live // timedelta(milliseconds=1)
         self._is_reached_by_engine = is_reached_by_engine
         self._room = ResultRoom(bounds.total_bytes)
+        self._others = KnownManifests()
         self._swept_ms = clock.elapsed_ms()
         self._delete_leftovers()
 
@@ -122,7 +125,7 @@ class FolderResultStore:
     def manifest(self, query_id: UUID) -> Manifest | None:
         """See `ResultStore`."""
         try:
-            return self._stored(query_id).manifest()
+            return self._stored(query_id).manifest
         except ResultExpired:
             return None
 
@@ -134,10 +137,10 @@ class FolderResultStore:
             ChunkNotFound: the result has no such chunk.
         """
         stored = self._stored(query_id)
-        batches = stored.batches()
-        if not 0 <= index < len(batches):
+        found = stored.batch(index)
+        if found is None:
             raise ChunkNotFound()
-        path, batch = batches[index]
+        path, batch = found
         return pa.Table.from_batches([read_batch(path, batch, stored.rows.schema)])
 
     def open(self, query_id: UUID) -> ArrowStream:
@@ -146,14 +149,17 @@ class FolderResultStore:
         is_own = self._room.find(query_id) is not None
         return ArrowStream(stored, lambda: self._is_live(stored, is_own))
 
-    def share(self, query_id: UUID, other: UUID) -> bool:
-        """Makes a result that of another query too, and returns whether it is still there.
+    def keep_for(self, query_id: UUID, key: str) -> bool:
+        """See `ResultStore`. In a folder of this process nothing is noted: nobody else shares its results."""
+        return self._scratch is not None or write_key(self._folder(query_id), key)
 
-        Each has its own time to live and ends on its own. The rows take their room once.
-        """
+    def share(self, query_id: UUID, other: UUID, key: str | None = None) -> bool:
+        """See `ResultStore`."""
         folder = self._folder(other)
         try:
             stored = self._stored(query_id)
+            if key is not None and self._scratch is None:
+                check_key(stored.folder, key)
             self.drop(other)
             folder.mkdir()
             for part in stored.rows.parts:
@@ -218,7 +224,7 @@ class FolderResultStore:
         stored = StoredResult(folder, query_id, columns, rows, is_truncated, expires_at_ms)
         with self._or_nothing(query_id), as_not_kept(stored.file_bytes):
             self._add(query_id, stored)
-        return stored.manifest()
+        return stored.manifest
 
     def _add(self, query_id: UUID, stored: StoredResult) -> None:
         if self._scratch is None:
@@ -232,7 +238,7 @@ class FolderResultStore:
             if not self._is_live(stored, is_own=True):
                 raise ResultExpired
             return stored
-        found = None if self._scratch is not None else read_manifest(self._folder(query_id))
+        found = None if self._scratch is not None else self._others.read(self._folder(query_id))
         if found is None or not self._is_live(found, is_own=False):
             raise ResultExpired
         return found

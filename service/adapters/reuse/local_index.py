@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from service.bounded_lru import BoundedLru
 from service.model.operations.usage import CacheUse
 from service.model.query.reuse import ReusableResult
@@ -25,9 +27,11 @@ class LocalResultIndex:
         """See the port."""
         self._results.put(key, result, result.manifest.byte_count)
 
-    def drop(self, key: str) -> None:
+    def drop(self, key: str, query_id: UUID) -> None:
         """See the port."""
-        self._results.drop(key)
+        found = self._results.get(key)
+        if found is not None and found.query_id == query_id:
+            self._results.drop(key)
 
     @property
     def use(self) -> CacheUse:

@@ -37,3 +37,5 @@ class Decided:
     """Queries that their caller canceled at another replica."""
     at_ms: int = 0
     """The moment by the store's clock, which may jump back or forward."""
+    has_others: bool = False
+    """Whether another replica was seen lately."""

@@ -30,10 +30,14 @@ class ResultStore(Protocol):
     def manifest(self, query_id: UUID) -> Manifest | None:
         """Returns the shape of a result that another replica may have kept; None if it is not here."""
 
-    def share(self, query_id: UUID, other: UUID) -> bool:
+    def keep_for(self, query_id: UUID, key: str) -> bool:
+        """Notes the key beside the rows; returns whether that was possible."""
+
+    def share(self, query_id: UUID, other: UUID, key: str | None = None) -> bool:
         """Makes a result that of another query too, and returns whether it is still there.
 
-        Each has its own time to live and ends on its own. The rows take their room once.
+        Each has its own time to live and ends on its own. The rows take their room once. With a `key`, rows
+        that any replica may have kept are shared only if they were kept for this key.
         """
 
     def drop(self, query_id: UUID) -> None:

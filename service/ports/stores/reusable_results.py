@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Protocol
+from uuid import UUID
 
 from service.model.operations.usage import CacheUse
 from service.model.query.reuse import QueryFacts, ReusableResult
@@ -37,8 +38,9 @@ class ViewStates(Protocol):
 class ResultIndex(Protocol):
     """Finds the results that are kept for reuse, within bounds on their number and bytes. Thread-safe.
 
-    An index that other replicas share implements it as well: it has only entries whose result this replica
-    can read. If it cannot be asked, it finds nothing.
+    An index that other replicas share implements it as well. Its entries are hints then: the result
+    store decides whether the rows are there and belong to the key. A hint has no chunks. If the
+    others' entries cannot be asked for, it finds those of this replica.
     """
 
     def find(self, key: str) -> ReusableResult | None:
@@ -47,9 +49,47 @@ class ResultIndex(Protocol):
     def put(self, key: str, result: ReusableResult) -> None:
         """Keeps the result under this key in the place of another one; others make room, the oldest first."""
 
-    def drop(self, key: str) -> None:
-        """Forgets the result under this key, if there is one."""
+    def drop(self, key: str, query_id: UUID) -> None:
+        """Forgets the result under this key, if it is the one of this query."""
 
     @property
     def use(self) -> CacheUse:
         """How many results are kept, and their bytes."""
+
+
+class RunLeases(Protocol):
+    """Lets one replica at a time run what several are asked for. Thread-safe; never raises.
+
+    A lease ends within seconds unless its holder renews it. Losing one is harmless: the same runs twice then.
+    If nobody can be asked, everybody may run, and nothing is held.
+    """
+
+    def claim(self, name: str, holder: str) -> bool:
+        """Returns whether this holder may run: it has the lease now, or nobody can be asked."""
+
+    def renew(self, held: Mapping[str, str]) -> None:
+        """Prolongs these leases, by name, as far as they are still those of their holders."""
+
+    def release(self, name: str, holder: str) -> None:
+        """Ends the lease, if it is still that of this holder."""
+
+    def held(self, names: Collection[str]) -> Collection[str]:
+        """Returns those of these leases that are held now."""
+
+
+class NoRunLeases:
+    """Implements `RunLeases` for a gateway that shares no results: everybody may run."""
+
+    def claim(self, name: str, holder: str) -> bool:  # noqa: ARG002
+        """See `RunLeases`."""
+        return True
+
+    def renew(self, held: Mapping[str, str]) -> None:
+        """See `RunLeases`."""
+
+    def release(self, name: str, holder: str) -> None:
+        """See `RunLeases`."""
+
+    def held(self, names: Collection[str]) -> Collection[str]:  # noqa: ARG002
+        """See `RunLeases`."""
+        return ()

@@ -91,7 +91,13 @@ class Presence:
         self._is_away = False
         self._is_leaving = False
         self._next_beat_ms = 0.0
+        self._has_others = True
         self._worker = PeriodicWorker("presence", self._poll, self._pause_s)
+
+    @property
+    def has_others(self) -> bool:
+        """Whether there may be another replica, as far as is known."""
+        return self._has_others
 
     def start(self) -> None:
         """Starts to beat, at once and then every `interval_s`."""
@@ -205,6 +211,7 @@ class Presence:
             if not status.record.state.is_final
         }
         decided = self._replicas.beat(list(reporting.values()), reported_before.keys(), closed)
+        self._has_others = decided.has_others
         with self._lock:
             for query_id, query_ in reporting.items():
                 self._reported[query_id] = _Reported(opened[query_id], query_.record.state)

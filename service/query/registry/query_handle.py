@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -14,7 +15,7 @@ from service.errors.gateway_error import GatewayError, PartDown
 from service.errors.query_errors import QueryCanceled, QueryEnded
 from service.errors.unavailable import EngineLost
 from service.model.filters.filter_record import FilterRecord
-from service.model.policies.decisions import Access
+from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.pruning import ScanRecord
 from service.model.query.query import EngineRun, QueryError, QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Manifest
@@ -31,6 +32,8 @@ from service.tracing import current
 
 _RESOLVED: Future[None] = Future()
 _RESOLVED.set_result(None)
+_NO_PROGRESS = ProgressGauge(FULL_ACCESS)
+_NOT_PRUNED = PrunedQuery("")
 
 
 class QueryHandle:
@@ -259,6 +262,19 @@ class QueryHandle:
             self._pruned = PrunedQuery(self.request.sql)
             self.finished = self.recorded = _RESOLVED
             self.progress = ProgressGauge(self.access)
+
+    def forget_run(self) -> None:
+        """Frees what only a run needs: an answer that was reused is held for as long as its result.
+
+        Equal texts are one. Call it after `let_go`, when no worker can have the query any more.
+        """
+        sql = sys.intern(self.request.sql)
+        self.request = replace(self.request, sql=sql, parameters=(), session=None)
+        self.text = query_text(sql)
+        self.progress = _NO_PROGRESS
+        with self._lock:
+            self._pruned = _NOT_PRUNED
+            self._record = replace(self._record, sql=sql)
 
     def status(self, now_ms: int) -> QueryStatus:
         """Returns its current status; while it waits, all of its time counts as queued."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace
@@ -18,15 +16,16 @@ from service.model.operations.usage import CacheUse
 from service.model.query.lineage import ResultLineage
 from service.model.query.query import QueryRecord, QueryRequest, QueryState
 from service.model.query.results import Manifest
-from service.model.query.reuse import ReusableResult, ReuseChoice, Reused, ReuseOutcome
+from service.model.query.reuse import ReuseChoice, ReuseOutcome
 from service.ports.engine.query_engine import EngineResult
 from service.query.registry.query_handle import QueryHandle
-from service.query.registry.recorded import record
 from service.query.reuse.equal_queries import EqualQueries, Follower, HandOver, KeptResult
-from service.query.reuse.kept_results import Run, age_ms, reusable_result
+from service.query.reuse.kept_results import Run, reusable_result
 from service.query.reuse.live_states import LiveStates
-from service.query.reuse.reuse_lookup import ReuseBounds, ReuseLookup, ReusePorts, shared_by
+from service.query.reuse.reuse_answers import ReuseAnswers
+from service.query.reuse.reuse_lookup import ReuseBounds, ReuseLookup, ReusePorts, lease_name, shared_by
 from service.query.reuse.reuse_steps import Found, Ticket
+from service.query.reuse.shared_leads import SharedLeads
 from service.query.reuse.table_states import has_read
 from service.tracing import step
 
@@ -51,13 +50,25 @@ class ResultReuse:
         self._bounds = bounds
         self._lookup = ReuseLookup(ports, bounds)
         self._equal = EqualQueries()
-        self._lock = threading.Lock()
-        self._outcomes: Counter[ReuseOutcome] = Counter()
+        self._answers = ReuseAnswers(ports, self._equal)
+        self._shared = SharedLeads(ports.leases, ports.clock, bounds.max_wait_ms)
+
+    def start(self) -> None:
+        """Starts to look after the queries that wait for those of other replicas."""
+        self._shared.start()
+
+    def close(self) -> None:
+        """Stops that."""
+        self._shared.close()
+
+    def poll(self) -> None:
+        """Looks after them once."""
+        self._shared.poll()
 
     @property
     def outcomes(self) -> Mapping[ReuseOutcome, int]:
         """How many queries got an earlier result, and why the others that wanted one got none."""
-        return {outcome: self._outcomes[outcome] for outcome in ReuseOutcome}
+        return self._answers.outcomes
 
     @property
     def use(self) -> CacheUse:
@@ -80,12 +91,14 @@ class ResultReuse:
     def place(self, query: QueryHandle, found: Found | None, hand_over: HandOver) -> None:
         """See `Reuse`."""
         if found is not None:
-            if self._is_answered(query, found):
+            if self._answers.is_answered(query, found):
                 return
             if found.shared is not None:
                 if self._equal.join(found.shared, Follower(query, hand_over, found.key)):
                     return
                 self._watch_end(query)
+                if self._waits_for_replica(query, found.shared, found, hand_over):
+                    return
         hand_over(query)
 
     def begin(self, query: QueryHandle) -> Ticket | None:
@@ -98,6 +111,9 @@ class ResultReuse:
             ticket = self._ticket(query, found, choice)
             span.note({"sluice.outcome": found.outcome.value})
         self._place_undecided(query, live)
+        if ticket is None:
+            # Queries elsewhere with the same text wait in vain.
+            self._shared.let_go(query.query_id)
         return ticket
 
     def keep(self, ticket: Ticket, query: QueryHandle, result: EngineResult, manifest: Manifest) -> None:
@@ -108,6 +124,8 @@ class ResultReuse:
             return
         run = Run(query.query_id, result, manifest, query.pruned.cached_tables)
         kept = reusable_result(run, ticket.states.at, ticket.states.facts)
+        if not self._ports.results.keep_for(query.query_id, ticket.key):
+            return
         self._ports.index.put(ticket.key, kept)
         self._equal.keep(query.query_id, KeptResult(ticket.key, kept))
 
@@ -134,44 +152,44 @@ class ResultReuse:
         ticket = None
         if found.key is not None and found.facts is not None and found.states is not None:
             ticket = Ticket(found.key, found.facts, found.states)
-            self._equal.lead(shared_by(found.key, query.request), query)
+            shared = shared_by(found.key, query.request)
+            self._equal.lead(shared, query)
             self._watch_end(query)
+            # It runs in any case, but nobody has to run beside it.
+            self._shared.lead(lease_name(shared), query)
         if choice is ReuseChoice.USE:
-            if ticket is not None and self._is_answered(query, found):
+            if ticket is not None and self._answers.is_answered(query, found):
                 return replace(ticket, is_answered=True)
             is_gone = found.outcome is ReuseOutcome.HIT
-            self._count(ReuseOutcome.RESULT_GONE if is_gone else found.outcome)
+            self._answers.count(ReuseOutcome.RESULT_GONE if is_gone else found.outcome)
         return ticket
 
-    def _is_answered(self, query: QueryHandle, found: Found) -> bool:
-        """Answers the query if its result can still be read; returns whether the query has ended."""
-        kept, key = found.result, found.key
-        if kept is None or key is None:
-            return False
-        if not self._ports.results.share(kept.query_id, query.query_id):
-            self._ports.index.drop(key)
-            return False
-        # Those that wait for this query get the same.
-        self._equal.keep(query.query_id, KeptResult(key, kept))
-        now_ms = self._ports.clock.elapsed_ms()
-        is_begun = query.start(now_ms)
-        reused = Reused(kept.query_id, age_ms(kept, self._ports.clock.now()))
-        if not is_begun or not query.succeed_reused(reused, kept, now_ms):
-            # Its caller has canceled it, or its time is over.
-            self._ports.results.drop(query.query_id)
-            return True
-        self._count(ReuseOutcome.HIT)
-        record(query, self._ports.journal, lineage=self._lineage(kept))
-        return True
+    def _waits_for_replica(
+        self, query: QueryHandle, shared: tuple[object, ...], found: Found, hand_over: HandOver
+    ) -> bool:
+        """Whether the query waits, since another replica runs the same, or its text."""
+        name = lease_name(shared)
+        if not self._shared.lead(name, query):
+            return self._shared.wait(name, query, partial(self._go_on, query, name, found, hand_over))
+        if found.text not in (None, shared):
+            # Another replica may not know yet that the two are equal.
+            self._shared.lead(lease_name(found.text), query)
+        return False
 
-    def _lineage(self, kept: ReusableResult) -> ResultLineage | None:
-        if not self._ports.lineage.is_followed:
-            return None
-        return ResultLineage(kept.manifest.columns, kept.lineage, kept.cached_tables)
-
-    def _count(self, outcome: ReuseOutcome) -> None:
-        with self._lock:
-            self._outcomes[outcome] += 1
+    def _go_on(self, query: QueryHandle, name: str, found: Found, hand_over: HandOver) -> None:
+        """Answers a query that has waited for another replica, or has it run."""
+        if query.record.state.is_final:
+            return
+        key = found.key
+        if key is not None:
+            outcome, kept = self._lookup.kept(key, query.request)
+            if self._answers.is_answered(query, replace(found, outcome=outcome, result=kept)):
+                return
+        self._shared.lead(name, query)
+        try:
+            hand_over(query)
+        except ShuttingDown:
+            log.debug("query_not_placed", query_id=str(query.query_id))
 
     def _watch_end(self, query: QueryHandle) -> None:
         # By id, so that the query and its future do not refer to each other.
@@ -179,6 +197,7 @@ class ResultReuse:
 
     def _end(self, query_id: UUID, _: Future[None]) -> None:
         """Gives the followers of a query that has ended its result, or has them run."""
+        self._shared.let_go(query_id)
         flight = self._equal.end(query_id)
         if flight is None:
             return

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 import structlog
 
 from service.errors.gateway_error import GatewayError
 from service.model.query.query import QueryRequest
-from service.model.query.reuse import Reusability, ReuseChoice, ReuseOutcome
+from service.model.query.reuse import Reusability, ReusableResult, ReuseChoice, ReuseOutcome
 from service.model.query.statement_text import is_command, query_text
 from service.ports.clock import Clock
 from service.ports.engine.query_engine import Statement
 from service.ports.stores.query_store import Journal
 from service.ports.stores.result_store import ResultStore
-from service.ports.stores.reusable_results import FactReader, ResultIndex, ViewStates
+from service.ports.stores.reusable_results import FactReader, NoRunLeases, ResultIndex, RunLeases, ViewStates
 from service.ports.tables.catalogs import Catalogs
 from service.ports.telemetry.lineage import Lineage, NoLineage
 from service.query.registry.query_handle import QueryHandle
@@ -36,13 +37,15 @@ class ReuseBounds:
     """Which queries reuse results, and which results are kept.
 
     `default` is the choice of queries that make none. `settings` is a text that is the same for two gateways
-    only if their engines give the same rows for a text.
+    only if their engines give the same rows for a text. A query waits at most `max_wait_ms` for an equal one
+    that another replica runs.
     """
 
     default: ReuseChoice = ReuseChoice.NEVER
     max_age_ms: int = 600_000
     max_result_bytes: int = 64 << 20
     settings: str = ""
+    max_wait_ms: int = 30_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,7 @@ class ReusePorts:
     journal: Journal
     clock: Clock
     lineage: Lineage = field(default_factory=NoLineage)
+    leases: RunLeases = field(default_factory=NoRunLeases)
 
 
 class ReuseLookup:
@@ -94,7 +98,7 @@ class ReuseLookup:
         undecided = (text, request.row_limit, request.byte_limit)
         facts = self._texts.facts(text)
         if facts is None:
-            return Found(ReuseOutcome.UNKNOWN_TEXT, shared=undecided)
+            return Found(ReuseOutcome.UNKNOWN_TEXT, shared=undecided, text=undecided)
         try:
             policies = policy_fingerprint(facts, query.access)
         except GatewayError:
@@ -102,7 +106,7 @@ class ReuseLookup:
             return Found(ReuseOutcome.NOT_ALLOWED)
         reusability = self._texts.reusability(text, policies)
         if reusability is None:
-            return Found(ReuseOutcome.UNKNOWN_TEXT, shared=undecided)
+            return Found(ReuseOutcome.UNKNOWN_TEXT, shared=undecided, text=undecided)
         if reusability is not Reusability.REUSABLE:
             return Found(ReuseOutcome.NOT_REUSABLE)
         states = live.of(facts)
@@ -110,12 +114,16 @@ class ReuseLookup:
             return Found(ReuseOutcome.TABLES_UNKNOWN)
         if states.views != facts.views or not has_these_columns(facts.reads, states.facts):
             self._texts.forget(text)
-            return Found(ReuseOutcome.DEFINITION_CHANGED, shared=undecided)
+            return Found(ReuseOutcome.DEFINITION_CHANGED, shared=undecided, text=undecided)
         key = result_key(text, self._bounds.settings, policies, states.tables, states.views)
+        outcome, answer = self.kept(key, request)
+        return Found(outcome, key, shared_by(key, request), answer, facts, states, undecided)
+
+    def kept(self, key: str, request: QueryRequest) -> tuple[ReuseOutcome, ReusableResult | None]:
+        """Returns the result that is kept under this key, if it answers the request, or why not."""
         kept = self._ports.index.find(key)
         outcome = outcome_of(kept, request, self._ports.clock.now(), self._bounds.max_age_ms)
-        answer = kept if outcome is ReuseOutcome.HIT else None
-        return Found(outcome, key, shared_by(key, request), answer, facts, states)
+        return outcome, kept if outcome is ReuseOutcome.HIT else None
 
     def _learn(self, query: QueryHandle) -> bool:
         """Asks the engine about the text; returns whether it answered."""
@@ -133,6 +141,15 @@ class ReuseLookup:
 def shared_by(key: str, request: QueryRequest) -> tuple[object, ...]:
     """Returns what queries have in common that wait for one another."""
     return (key, request.row_limit, request.byte_limit)
+
+
+def lease_name(shared: tuple[object, ...]) -> str:
+    """Returns the same text in all replicas for what queries have in common.
+
+    >>> lease_name(("key", 1, 2)) == lease_name(("key", 1, 2)) != lease_name(("key", 1, 3))
+    True
+    """
+    return sha256(repr(shared).encode()).hexdigest()
 
 
 def _statement(query: QueryHandle) -> Statement:

@@ -19,8 +19,9 @@ from service.query.reuse.live_states import States
 class Found:
     """The outcome of a lookup for an earlier result.
 
-    `shared` is what equal queries have in common; None: the query waits for no other one. The rest is None
-    where the lookup did not get that far.
+    `shared` is what equal queries have in common; None: the query waits for no other one. `text` is what
+    those have in common that do not know yet whether they are equal. The rest is None where the lookup did
+    not get that far.
     """
 
     outcome: ReuseOutcome
@@ -29,6 +30,7 @@ class Found:
     result: ReusableResult | None = None
     facts: QueryFacts | None = None
     states: States | None = None
+    text: tuple[object, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from service.errors.query_errors import QueryFailed
 from service.model.operations.health import PartHealth, PartState
+from service.model.operations.resource_groups import QueuePlace
+from service.model.query.query import QueryState
 from sluice_client import connect
 from tests.client.cli.running import Cli
 from tests.client.gateways import Served
@@ -139,6 +142,23 @@ def test_queries_are_canceled_also_beside_one_that_is_not_there(cli: Cli, gatewa
     assert ended.out.splitlines() == [f"query {first}: asked to end", f"query {second}: asked to end"]
     assert {str(query.record.state) for query in gateway.queries.by_id.values()} == {"CANCELED"}
     assert cli.run("cancel", str(first)).code == 0
+
+
+def test_top_shows_where_queries_wait_in_the_order_of_their_turns(cli: Cli, gateway: Served) -> None:
+    gateway.queries.unfinished |= {f"SELECT {number}" for number in range(3)}
+    with connect(gateway.url) as connection:
+        sent = [connection.submit(f"SELECT {number}").query_id for number in range(3)]
+    for query_id in sent[:2]:
+        query = gateway.queries.by_id[query_id]
+        query.record = replace(query.record, state=QueryState.QUEUED)
+    gateway.queries.place = QueuePlace(2, 1800, "global")
+    lines = [
+        [cell.strip() for cell in line.split(" │ ")] for line in cli.run("top", "--once").out.splitlines()
+    ]
+    assert lines[2][0] == str(sent[2])
+    assert [line[2] for line in lines[2:]] == ["running", *["queued, place 2, about 2 s"] * 2]
+    gateway.queries.place = QueuePlace(0, None, "global")
+    assert cli.run("top", "--once").out.count("queued, being planned") == 2
 
 
 def test_top_lists_queries_that_have_not_ended(cli: Cli, gateway: Served) -> None:

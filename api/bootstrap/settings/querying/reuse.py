@@ -36,6 +36,22 @@ class ReuseSettings(BaseModel):
     reuse_max_result_bytes: int = Field(
         64 * MIB, ge=KIB, le=64 * GIB, description="the largest result that is kept for reuse, in Arrow"
     )
+    reuse_shared_max_entries: int = Field(
+        100_000,
+        ge=0,
+        le=10_000_000,
+        description="results that replicas with one results_url find in filter_cache_url, the newest; 0:"
+        " each replica reuses its own",
+    )
+    reuse_shared_entry_bytes: int = Field(
+        256 * KIB, ge=KIB, le=16 * MIB, description="one of these entries; larger ones stay in their replica"
+    )
+    reuse_shared_max_wait_s: float = Field(
+        30,
+        ge=0,
+        le=3600,
+        description="how long a query waits for an equal one that another replica runs; 0: not at all",
+    )
     refresh_results: bool = Field(
         False, description="whether aggregations that reuse results are brought up to date from added files"
     )

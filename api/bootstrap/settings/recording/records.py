@@ -48,6 +48,13 @@ class RecordSettings(BaseModel):
             check_postgres_url(url.get_secret_value())
         return url
 
+    replica_record_wait_s: float = Field(
+        1,
+        ge=0,
+        le=30,
+        description="how long a gateway looks for the record of a query that another one has just ended",
+    )
+
     @model_validator(mode="after")
     def _is_patient_with_replicas(self) -> Self:
         if self.replica_lost_after_s >= 3 * self.replica_heartbeat_interval_s:

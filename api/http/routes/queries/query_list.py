@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -11,8 +10,10 @@ from api.http.answers.page_token import page_token, position_of
 from api.http.app_context import Caller, CallersAccess, CurrentAppContext
 from api.http.routes.documented import problems
 from api.http.schemas.queries.query_list import QueriesAnswer, QueriesQuery, listed_query
-from service.model.query.history import QueryListing, QuerySummary
+from service.model.query.history import QueryListing
+from service.model.query.query import QueryState
 from service.policies.require import administers
+from service.query.query_service import QueryService
 
 router = APIRouter(tags=["query"])
 EVERYONE = "*"
@@ -35,12 +36,13 @@ async def list_queries(
         return QueriesAnswer(queries=[], next_page_token=None)
     # The entry beyond the limit shows whether there is another page.
     listing = QueryListing(None if listed == EVERYONE else listed, query.limit + 1, query.state, before)
-    return _page(
-        await app_context.access.call(app_context.access.gateway.queries.list_queries, listing), query.limit
-    )
+    return await app_context.access.call(_page, app_context.access.gateway.queries, listing, query.limit)
 
 
-def _page(found: Sequence[QuerySummary], limit: int) -> QueriesAnswer:
+def _page(queries: QueryService, listing: QueryListing, limit: int) -> QueriesAnswer:
+    found = queries.list_queries(listing)
     shown = found[:limit]
+    places = queries.places(each.query_id for each in shown if each.state is QueryState.QUEUED)
     token = page_token(shown[-1].position) if len(found) > limit else None
-    return QueriesAnswer(queries=[listed_query(summary) for summary in shown], next_page_token=token)
+    listed = [listed_query(summary, places.get(summary.query_id)) for summary in shown]
+    return QueriesAnswer(queries=listed, next_page_token=token)

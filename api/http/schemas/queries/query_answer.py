@@ -10,6 +10,7 @@ from pydantic import Field
 from api.http.schemas.problem import ProblemError
 from api.http.schemas.queries.progress import ProgressAnswer
 from api.http.schemas.wire import WireModel
+from service.model.operations.resource_groups import QueuePlace
 from service.model.query.query import QueryState
 from service.model.query.results import ResultFormat
 from service.model.query.reuse import Reused, ReuseKind
@@ -144,3 +145,10 @@ class QueryAnswer(WireModel):
     result: Annotated[ChunkAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]
     pruning: Annotated[PruningAnswer | None, Field(description="null until the query is final")]
     links: LinksAnswer
+
+
+def queue_answer(place: QueuePlace | None) -> QueueAnswer | None:
+    """Returns the place as it is on the wire."""
+    if place is None:
+        return None
+    return QueueAnswer(position=place.position, estimated_wait_ms=place.estimated_wait_ms, group=place.group)

@@ -8,8 +8,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from api.http.schemas.queries.query_answer import LinksAnswer
+from api.http.schemas.queries.query_answer import LinksAnswer, QueueAnswer, queue_answer
 from api.http.schemas.wire import StrictModel, WireModel
+from service.model.operations.resource_groups import QueuePlace
 from service.model.query.history import QuerySummary
 from service.model.query.query import QueryState
 
@@ -40,6 +41,12 @@ class ListedQueryAnswer(WireModel):
     state: QueryState
     error_code: str | None
     submitted_at: datetime
+    queue: Annotated[
+        QueueAnswer | None,
+        Field(
+            description="where it waits at the gateway that is asked; for the newest 100 that wait, else null"
+        ),
+    ]
     queued_ms: int
     elapsed_ms: int
     row_count: int
@@ -54,7 +61,7 @@ class QueriesAnswer(WireModel):
     next_page_token: Annotated[str | None, Field(description="null: there are no more")]
 
 
-def listed_query(summary: QuerySummary) -> ListedQueryAnswer:
+def listed_query(summary: QuerySummary, place: QueuePlace | None) -> ListedQueryAnswer:
     """Returns the query as it is on the wire."""
     path = f"/query/{summary.query_id}"
     return ListedQueryAnswer(
@@ -64,6 +71,7 @@ def listed_query(summary: QuerySummary) -> ListedQueryAnswer:
         state=summary.state,
         error_code=summary.error_code,
         submitted_at=summary.submitted_at,
+        queue=queue_answer(place),
         queued_ms=summary.queued_ms,
         elapsed_ms=summary.elapsed_ms,
         row_count=summary.row_count,

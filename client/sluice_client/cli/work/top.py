@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import time
 from collections.abc import Iterator
@@ -67,7 +68,13 @@ def _open_queries(session: Session, principal: str | None, limit: int) -> Flow[l
     found: list[ListedQuery] = []
     for state in _STATES:
         found += yield from list_queries(session.context, state=state, principal=principal, limit=limit)
-    return found
+    return sorted(found, key=_turn)
+
+
+def _turn(query: ListedQuery) -> tuple[bool, float]:
+    """Those that run come first, and those that wait in the order of their turns, as far as that is known."""
+    place = math.inf if query.queue is None else query.queue.position
+    return query.state == "QUEUED", place if query.state == "QUEUED" else 0
 
 
 def _lines(queries: list[ListedQuery], output: Output) -> Iterator[str]:
@@ -88,7 +95,13 @@ def _lines(queries: list[ListedQuery], output: Output) -> Iterator[str]:
 
 def _state(query: ListedQuery) -> str:
     state, queue = query.state.lower(), query.queue
-    return state if queue is None else f"{state} ({queue.position})"
+    if queue is None:
+        return state
+    if queue.position == 0:
+        return f"{state}, being planned"
+    wait_ms = queue.estimated_wait_ms
+    wait = "" if wait_ms is None else f", about {wait_ms / 1000:,.0f} s"
+    return f"{state}, place {queue.position}{wait}"
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from datetime import UTC, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Executable, delete, select, text, update
+from sqlalchemy import Connection, Executable, delete, exists, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.sql.dml import ReturningInsert
 
@@ -32,6 +32,7 @@ from service.model.query.replicas import Decided, OpenQuery, Replica
 # If a crash of PostgreSQL loses the latest rows, nothing is lost: the next heartbeat writes them again.
 _CONNECTION = CONNECTION | {"options": f"{CONNECTION['options']} -c synchronous_commit=off"}
 _FORGOTTEN_AFTER = timedelta(days=1)
+_LATELY = timedelta(minutes=5)
 _OPENED = (
     "query_id",
     "caller",
@@ -61,6 +62,7 @@ class PostgresReplicas:
         known = {*reported, *(query.record.query_id for query in opened)}
         with self._transaction() as connection:
             at_ms = connection.execute(_seen(self._replica)).scalar_one()
+            has_others = connection.scalar(_has_others(self._replica))
             lost = frozenset(connection.scalars(_lost_among(known))) if known else frozenset()
             rows = [self._values(query) for query in opened if query.record.query_id not in lost]
             if rows:
@@ -68,7 +70,7 @@ class PostgresReplicas:
             if closed:
                 connection.execute(delete(OPEN_QUERIES).where(OPEN_QUERIES.c.query_id.in_(closed)))
             canceled = frozenset(connection.scalars(self._canceled())) if known else frozenset()
-        return Decided(lost, canceled, at_ms)
+        return Decided(lost, canceled, at_ms, bool(has_others))
 
     def take_lost(self, lost_after_s: float) -> Collection[UUID]:
         """Implements the port's `take_lost`; it also deletes replicas that ended long ago."""
@@ -131,6 +133,11 @@ def _seen(replica: Replica) -> ReturningInsert[int]:
     statement = insert(REPLICAS).values(values)
     statement = statement.on_conflict_do_update(index_elements=["replica_id"], set_={"last_seen": NOW})
     return statement.returning(milliseconds(REPLICAS.c.last_seen))
+
+
+def _has_others(replica: Replica) -> Executable:
+    row = REPLICAS.c
+    return select(exists().where(row.replica_id != replica.replica_id, row.last_seen > NOW - _LATELY))
 
 
 def _opened(rows: Sequence[Mapping[str, object]]) -> Executable:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
 
 from service.errors.query_errors import QueryFailed
+from service.model.operations.resource_groups import QueuePlace
+from service.model.query.query import QueryState
 from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.anyio
@@ -36,6 +40,7 @@ async def test_a_callers_queries_are_listed(client: httpx.AsyncClient, gateway: 
                 "state": "FAILED",
                 "errorCode": "QUERY_FAILED",
                 "submittedAt": "2026-01-01T12:00:00Z",
+                "queue": None,
                 "queuedMs": 0,
                 "elapsedMs": 6,
                 "rowCount": 0,
@@ -126,3 +131,14 @@ async def test_a_moment_that_is_not_spelled_out_with_its_zone_is_refused(
 ) -> None:
     response = await client.get("/pruning/summary", params={"since": since})
     assert response.json()["errors"][0]["pointer"] == "/query/since"
+
+
+async def test_queries_that_wait_have_their_places(client: httpx.AsyncClient, gateway: FakeGateway) -> None:
+    gateway.queries.place = QueuePlace(2, 1800, "global")
+    gateway.queries.unfinished |= {"select 1", "select 2"}
+    waiting, running = await send(client, "select 1"), await send(client, "select 2")
+    query = gateway.queries.by_id[UUID(waiting)]
+    query.record = replace(query.record, state=QueryState.QUEUED)
+    found = {each["queryId"]: each["queue"] for each in (await page(client))["queries"]}
+    place = {"position": 2, "estimatedWaitMs": 1800, "group": "global"}
+    assert found == {waiting: place, running: None}

@@ -12,7 +12,7 @@ from service.model.policies.decisions import FULL_ACCESS, Access
 from service.model.query.query import QueryRecord, QueryRequest
 from service.model.query.reuse import ReuseChoice
 from service.model.tables.tables import TableName
-from service.ports.stores.reusable_results import ResultIndex
+from service.ports.stores.reusable_results import NoRunLeases, ResultIndex, RunLeases
 from service.query.execution.run_query import QueryPorts, run_query
 from service.query.registry.query_handle import QueryHandle
 from service.query.registry.recorded import record
@@ -37,6 +37,7 @@ class Rig:
     lineage: FakeLineage = field(default_factory=FakeLineage)
     bounds: ReuseBounds = field(default_factory=lambda: ReuseBounds(settings="of this engine"))
     waiting: list[QueryHandle] = field(default_factory=list)
+    leases: RunLeases = field(default_factory=NoRunLeases)
 
     def __post_init__(self) -> None:
         for name in (SALES, ITEM):
@@ -59,6 +60,7 @@ class Rig:
                 journal=bench.journal,
                 clock=bench.clock,
                 lineage=self.lineage,
+                leases=self.leases,
             ),
             self.bounds,
         )

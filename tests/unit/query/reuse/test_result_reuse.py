@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -93,6 +95,34 @@ def test_a_result_that_fits_a_smaller_limit_is_reused(rig: Rig) -> None:
     assert rig.is_reused(row_limit=3)
     assert not rig.is_reused(row_limit=2)
     assert rig.reuse.outcomes[ReuseOutcome.LIMITS] == 1
+
+
+def test_an_answer_holds_no_more_than_its_record_and_its_pages_need(rig: Rig) -> None:
+    """Each request has a text and values of its own, as if it came over HTTP."""
+
+    def asked() -> tuple[str, dict[str, Parameter]]:
+        return f"SELECT {'x' * 900} FROM sales WHERE a = :a"[:], {"a": Parameter("y" * 100_000)}
+
+    sql, parameters = asked()
+    rig.facts.put(sql, SALES)
+    first = rig.ran(sql, parameters=parameters)
+    found = rig.submit(*asked()[:1], parameters=asked()[1])
+    assert found.record.reused == Reused(first.query_id, 0)
+    other = rig.submit(*asked()[:1], parameters=asked()[1])
+    assert other.request.sql is found.request.sql is found.record.sql is found.text.sql
+    assert (found.request.parameters, found.request.session) == ((), None)
+    # The same request under its id is still known.
+    assert found.fingerprint == other.fingerprint == first.fingerprint
+    rig.bench.journal.records.clear()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    held = [rig.submit(*asked()[:1], parameters=asked()[1]) for _ in range(50)]
+    rig.bench.journal.records.clear()
+    gc.collect()
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert {query.record.state for query in held} == {QueryState.SUCCEEDED}
+    assert taken < 50 * 10_000
 
 
 def test_each_query_reads_its_result_for_its_own_time(rig: Rig) -> None:

@@ -1,0 +1,198 @@
+"""Two gateways over one store: each knows every id that the other has given out, whenever it is asked."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+import pytest
+
+from service.errors.query_errors import QueryNotFound
+from service.errors.unavailable import MetricsStoreDown
+from service.model.policies.decisions import FULL_ACCESS
+from service.model.query.query import QueryRecord, QueryRequest, QueryState
+from service.model.query.replicas import Replica
+from service.query.query_service import QueryBounds, QueryService
+from service.query.registry.awaited_records import AwaitedBounds, AwaitedRecords
+from service.query.registry.presence import PresenceBounds
+from tests.fakes.clock import FakeClock
+from tests.fakes.journal import FakeJournal
+from tests.fakes.metrics_store import FakeMetricsStore
+from tests.fakes.query_history import FakeQueryHistory
+from tests.fakes.replicas import FakeReplicas, MeetingPlace
+from tests.thorough import IS_THOROUGH
+from tests.unit.query.conftest import Bench
+
+PATIENCE_S = 20.0
+ORDERS = 300 if IS_THOROUGH else 20
+# Its own beats say nothing: only what is reported before an answer counts.
+RARE = PresenceBounds(interval_s=300, lost_after_s=1_000)
+
+
+class LateJournal(FakeJournal):
+    """Writes its records to the store when a test says so."""
+
+    def __init__(self, store: FakeMetricsStore) -> None:
+        super().__init__()
+        self._late_store = store
+
+    def write(self) -> None:
+        records: list[QueryRecord] = list(self.records)
+        if records:
+            self._late_store.record(records)
+            # In this order: a record is always in one of the two.
+            del self.records[: len(records)]
+
+
+class Gateway:
+    def __init__(self, place: MeetingPlace, bench: Bench, pause: Callable[[float], object]) -> None:
+        self.bench = bench
+        self.journal = LateJournal(place.store)
+        ports = replace(bench.ports, journal=self.journal)
+        bounds = QueryBounds(workers=1, max_queued=100, result_ttl_ms=600_000, presence=RARE, pause=pause)
+        store = place.store
+        self.queries = QueryService(
+            ports, store, FakeQueryHistory(store), bounds, FakeReplicas(place, Replica(uuid4(), "host"))
+        )
+
+    def close(self) -> None:
+        self.bench.engine.release()
+        self.queries.end(PATIENCE_S)
+        self.queries.close()
+
+
+class Pair:
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.place = MeetingPlace(FakeMetricsStore())
+        self.pauses = 0
+        self.written_after = self.random.randrange(18)
+        clock = FakeClock()
+        here, there = Bench(clock=clock), Bench(clock=clock)
+        there.results = here.results
+        self.here, self.there = (Gateway(self.place, bench, self.pause) for bench in (here, there))
+
+    def pause(self, _: float) -> None:
+        """While the other gateway waits, the first one comes to write its records."""
+        self.pauses += 1
+        if self.pauses > self.written_after:
+            self.here.journal.write()
+
+    def submit(self) -> UUID:
+        request = QueryRequest("SELECT 1", timeout_ms=60_000)
+        return self.here.queries.submit(request, "ann", FULL_ACCESS).query_id
+
+    def given_out(self, query_id: UUID) -> QueryState:
+        """Answers the caller, as the edge does: from now on it may ask anybody."""
+        return self.here.queries.status(query_id, "ann").record.state
+
+    def ended(self, query_id: UUID) -> None:
+        self.here.queries.finished(query_id).result(PATIENCE_S)
+
+
+@contextmanager
+def pair(seed: int = 0) -> Iterator[Pair]:
+    made = Pair(seed)
+    with ExitStack() as stack:
+        for gateway in (made.here, made.there):
+            stack.callback(gateway.close)
+        yield made
+
+
+ASKED = ("status", "chunk", "explain", "cancel", "finished")
+
+
+def ask(both: Pair, what: str, query_id: UUID) -> None:
+    queries = both.there.queries
+    match what:
+        case "status":
+            assert queries.status(query_id, "ann").record.caller == "ann"
+        case "chunk":
+            assert queries.chunk(query_id, 0, "ann").rows.num_rows == 3
+        case "explain":
+            assert queries.explain(query_id, "ann").sql == "SELECT 1"
+        case "cancel":
+            queries.cancel(query_id, "ann")
+        case _:
+            assert queries.finished(query_id).done() in (True, False)
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_an_id_of_a_query_that_has_ended_is_known(what: str) -> None:
+    for seed in range(ORDERS):
+        with pair(seed) as both:
+            query_id = both.submit()
+            both.ended(query_id)
+            assert both.given_out(query_id) is QueryState.SUCCEEDED
+            for _ in range(both.random.randrange(2)):
+                both.here.journal.write()
+            ask(both, what, query_id)
+
+
+@pytest.mark.parametrize("what", [what for what in ASKED if what != "chunk"])
+def test_an_id_of_a_query_that_has_just_begun_is_known(what: str) -> None:
+    for seed in range(ORDERS):
+        with pair(seed) as both:
+            both.written_after = 1_000
+            with both.here.bench.engine.paused():
+                query_id = both.submit()
+                if both.random.random() < 0.5:
+                    both.here.bench.engine.wait_for_runs(1)
+                assert not both.given_out(query_id).is_final
+                ask(both, what, query_id)
+            assert both.pauses == 0
+
+
+def test_rows_of_a_query_that_ends_while_others_still_think_it_open_are_read() -> None:
+    for seed in range(ORDERS):
+        with pair(seed) as both:
+            with both.here.bench.engine.paused():
+                query_id = both.submit()
+                both.here.bench.engine.wait_for_runs(1)
+                both.given_out(query_id)
+            both.ended(query_id)
+            assert both.given_out(query_id) is QueryState.SUCCEEDED
+            ask(both, "chunk", query_id)
+
+
+def test_a_caller_gets_an_answer_about_no_other_callers_query() -> None:
+    with pair() as both:
+        query_id = both.submit()
+        both.ended(query_id)
+        with pytest.raises(QueryNotFound):
+            both.there.queries.status(query_id, "bob")
+
+
+def test_an_id_that_nobody_gave_out_is_not_found_within_the_bound() -> None:
+    with pair() as both:
+        with pytest.raises(QueryNotFound):
+            both.there.queries.status(uuid4(), "ann")
+        assert both.pauses == 20
+
+
+def test_a_store_that_is_down_is_named_and_not_waited_for() -> None:
+    with pair() as both:
+        query_id = both.submit()
+        both.ended(query_id)
+        both.place.store.is_down = True
+        with pytest.raises(MetricsStoreDown):
+            both.there.queries.status(query_id, "ann")
+        assert both.pauses == 0
+        both.place.store.is_down = False
+
+
+def test_only_some_wait_at_once() -> None:
+    looks: list[str] = []
+    records: AwaitedRecords
+
+    def nested(_: float) -> None:
+        if len(looks) < 10:
+            assert records.found(lambda: looks.append("nested"), lambda _: False) is None
+
+    records = AwaitedRecords(FakeClock(), AwaitedBounds(wait_s=0.1, at_once=1), nested)
+    assert records.found(lambda: looks.append("waits"), lambda _: False) is None
+    # The nested ones look once each, since the only place is taken.
+    assert looks == ["waits", "nested", "waits", "nested", "waits"]
