@@ -205,7 +205,7 @@ class Gateway:
         """
         live = None if self._policy_service is None else self._policy_service.live
         policies = () if live is None else (live.health(),)
-        queries = (self.queries.ports.engine.health(), self.queries.health())
+        queries = (self.queries.ports.engine.health(), self.queries.workers.health())
         return Readiness((*queries, *policies, *self._probes.ask()))
 
     def begin_drain(self) -> None:

@@ -107,7 +107,7 @@ class RunningStatement:
             ResultExpired: the result is gone.
             ChunkNotFound: there is no such chunk.
         """
-        return self._gateway().queries.chunk(self.query_id, index, self._caller).rows
+        return self._gateway().queries.results.chunk(self.query_id, index, self._caller).rows
 
     def chunks(self) -> Iterator[pa.Table]:
         """Yields all chunks in order; at least one, which may have no rows.

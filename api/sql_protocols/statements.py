@@ -99,7 +99,7 @@ class Statements:
             gateway = self._gateway()
             asked = self._query_request(caller, request, None)
             access = gateway.access_of(caller.principal)
-            planning = gateway.queries.describe(asked, caller.name, access)
+            planning = gateway.queries.explainer.describe(asked, caller.name, access)
             self._await(gateway, planning, asked.timeout_ms, is_gone)
             return planning.explanation()
 
@@ -121,7 +121,7 @@ class Statements:
                     raise QueryCanceled
         except BaseException:
             with suppress(GatewayError):
-                gateway.queries.stop_planning(planning)
+                gateway.queries.explainer.stop_planning(planning)
             raise
 
     def _query_request(

@@ -35,7 +35,8 @@ from service.policies.granted_reads import allow_table
 from service.policies.live_policies import LivePolicies
 from service.policies.require import may
 from service.query.explaining.planning_service import Planning
-from service.query.query_service import ResultChunk, Submission
+from service.query.lookup.query_results import ResultChunk
+from service.query.query_service import Submission
 from service.query.registry.query_status import QueryStatus
 from tests.fakes.catalogs import FakeCatalogs, facts_of_empty_table
 from tests.fakes.clock import FakeClock

@@ -35,7 +35,11 @@ from service.model.query.verification import Verification
 from service.model.tables.tables import TableName
 from service.query.explaining.explain import explain
 from service.query.explaining.planning_service import Planning
-from service.query.query_service import QueryService, ResultChunk, ResultFile, Submission
+from service.query.explaining.query_explainer import QueryExplainer
+from service.query.lookup.known_queries import KnownQueries
+from service.query.lookup.query_overview import QueryOverview
+from service.query.lookup.query_results import QueryResults, ResultChunk, ResultFile
+from service.query.query_service import QueryService, Submission
 from service.query.registry.query_handle import QueryHandle
 from service.query.registry.query_status import QueryStatus
 from service.tracing import current
@@ -104,6 +108,10 @@ class FakeQueries(QueryService):
         self.is_draining = False
         self.progress: QueryProgress | None = None
         """How far each unfinished query is."""
+        self.known = FakeKnown(self)
+        self.results = FakeResults(self)
+        self.explainer = FakeExplainer(self)
+        self.overview = FakeOverview(self)
 
     def may_block(self, request: QueryRequest) -> bool:
         return request.request_id is not None
@@ -188,12 +196,6 @@ class FakeQueries(QueryService):
         rows = self.rows_of(query.request).slice(chunk.row_offset, chunk.row_count)
         return ResultChunk(manifest, chunk, rows, query.request.format)
 
-    def sent_as(self, request_id: UUID, caller: str) -> UUID:
-        for query_id, query in self.by_id.items():
-            if (query.record.caller, query.request.request_id) == (caller, request_id):
-                return query_id
-        raise QueryNotFound(f"There is no query {request_id}.")
-
     def result_file(self, query_id: UUID, caller: str) -> ResultFile:
         first = self.chunk(query_id, 0, caller)
         rows = self.rows_of(self._query(query_id, caller).request)
@@ -238,9 +240,6 @@ class FakeQueries(QueryService):
             planning.end(self.failures.get(request.sql) or described)
         return planning
 
-    def stop_planning(self, planning: Planning[Any]) -> None:
-        self.stopped.append(planning)
-
     def _plan(self, query: QueryHandle) -> Explanation:
         record = replace(
             query.record,
@@ -250,24 +249,6 @@ class FakeQueries(QueryService):
             spark_plan="* Scan",
         )
         return replace(explain(record), query_id=None, state=PLANNED)
-
-    def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
-        shown = [summary_of(query.record, elapsed_ms=6) for query in self.by_id.values()]
-        newest_first = sorted(shown, key=lambda summary: summary.position, reverse=True)
-        return [summary for summary in newest_first if listing.takes(summary)][: listing.limit]
-
-    def places(self, query_ids: Iterable[UUID]) -> Mapping[UUID, QueuePlace]:
-        return {} if self.place is None else dict.fromkeys(query_ids, self.place)
-
-    def recent_pruning(self, table: TableName) -> TablePruning | None:
-        found = self.pruning_summary(None, str(table)).tables
-        return next((pruning for pruning in found if pruning.table == str(table)), None)
-
-    def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
-        store = FakeMetricsStore()
-        store.record([query.record for query in self.by_id.values()])
-        beginning = since or NOON
-        return PruningSummary(beginning, FakeQueryHistory(store).pruning(beginning, table))
 
     def _query(self, query_id: UUID, caller: str) -> Query:
         query = self.by_id.get(query_id)
@@ -306,3 +287,73 @@ class FakeQueries(QueryService):
         for query in self.by_id.values():
             if not query.record.state.is_final:
                 self._end(query, QueryState.CANCELED, QueryCanceled())
+
+
+class FakeKnown(KnownQueries):
+    """Knows the queries that the fake stores."""
+
+    def __init__(self, queries: FakeQueries) -> None:
+        self._queries = queries
+
+    def sent_as(self, request_id: UUID, caller: str) -> UUID:
+        for query_id, query in self._queries.by_id.items():
+            if (query.record.caller, query.request.request_id) == (caller, request_id):
+                return query_id
+        raise QueryNotFound(f"There is no query {request_id}.")
+
+
+class FakeResults(QueryResults):
+    """Reads the fake's rows."""
+
+    def __init__(self, queries: FakeQueries) -> None:
+        self._queries = queries
+
+    def chunk(self, query_id: UUID, index: int, caller: str) -> ResultChunk:
+        return self._queries.chunk(query_id, index, caller)
+
+    def file(self, query_id: UUID, caller: str) -> ResultFile:
+        return self._queries.result_file(query_id, caller)
+
+
+class FakeExplainer(QueryExplainer):
+    """Explains, plans and describes as the fake says."""
+
+    def __init__(self, queries: FakeQueries) -> None:
+        self._queries = queries
+
+    def explain(self, query_id: UUID, caller: str) -> Explanation:
+        return self._queries.explain(query_id, caller)
+
+    def plan(self, request: QueryRequest, caller: str, access: Access) -> Planning[Explanation]:
+        return self._queries.plan(request, caller, access)
+
+    def describe(self, request: QueryRequest, caller: str, access: Access) -> Planning[Description]:
+        return self._queries.describe(request, caller, access)
+
+    def stop_planning(self, planning: Planning[Any]) -> None:
+        self._queries.stopped.append(planning)
+
+
+class FakeOverview(QueryOverview):
+    """Lists the queries that the fake stores."""
+
+    def __init__(self, queries: FakeQueries) -> None:
+        self._queries = queries
+
+    def list_queries(self, listing: QueryListing) -> Sequence[QuerySummary]:
+        shown = [summary_of(query.record, elapsed_ms=6) for query in self._queries.by_id.values()]
+        newest_first = sorted(shown, key=lambda summary: summary.position, reverse=True)
+        return [summary for summary in newest_first if listing.takes(summary)][: listing.limit]
+
+    def places(self, query_ids: Iterable[UUID]) -> Mapping[UUID, QueuePlace]:
+        return {} if self._queries.place is None else dict.fromkeys(query_ids, self._queries.place)
+
+    def recent_pruning(self, table: TableName) -> TablePruning | None:
+        found = self.pruning_summary(None, str(table)).tables
+        return next((pruning for pruning in found if pruning.table == str(table)), None)
+
+    def pruning_summary(self, since: datetime | None, table: str | None) -> PruningSummary:
+        store = FakeMetricsStore()
+        store.record([query.record for query in self._queries.by_id.values()])
+        beginning = since or NOON
+        return PruningSummary(beginning, FakeQueryHistory(store).pruning(beginning, table))

@@ -94,7 +94,7 @@ class Asker:
         assert len(status.manifest.chunks) <= 1
         rows = None
         if status.manifest.chunks:
-            rows = self._queries.chunk(query_id, 0, CALLER).rows
+            rows = self._queries.results.chunk(query_id, 0, CALLER).rows
         return Answer(status.record, status.manifest.columns, rows)
 
     def run(self, sql: str, parameters: Parameters = ()) -> Answer:

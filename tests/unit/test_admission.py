@@ -125,7 +125,7 @@ class House:
         until(lambda: True if self._is_idle() else None)
 
     def _is_idle(self) -> bool:
-        return all(use.queued == use.running == 0 for use in self.queries.group_use())
+        return all(use.queued == use.running == 0 for use in self.queries.workers.group_use())
 
     def close(self) -> None:
         self.engine.release()
@@ -240,7 +240,7 @@ def test_a_waiting_query_that_is_canceled_or_too_late_frees_its_place(house: Hou
         house.until_planned(late)
         house.clock.advance(timedelta(seconds=2))
         assert house.ended(late) is QueryState.FAILED
-        use = house.queries.group_use()
+        use = house.queries.workers.group_use()
         assert [(one.queued, one.running) for one in use] == [(0, 2)]
 
 

@@ -148,7 +148,7 @@ class House:
     def ended(self, query_id: UUID) -> QueryStatus:
         """Returns the status after the query has ended and its record is stored."""
         self.gateway.queries.finished(query_id).result(PATIENCE_S)
-        self.gateway.queries.explain(query_id, "ann")
+        self.gateway.queries.explainer.explain(query_id, "ann")
         return self.status(query_id)
 
     def error_code(self, query_id: UUID) -> str:
@@ -199,7 +199,9 @@ def test_a_query_succeeds_and_its_rows_can_be_read_again_and_again(house: House)
     status = house.ended(submission.query_id)
     assert (status.record.state, status.record.row_count) == (QueryState.SUCCEEDED, 3)
     for _ in range(2):
-        first, second = (house.gateway.queries.chunk(submission.query_id, index, "ann") for index in (0, 1))
+        first, second = (
+            house.gateway.queries.results.chunk(submission.query_id, index, "ann") for index in (0, 1)
+        )
         assert first.rows["n"].to_pylist() + second.rows["n"].to_pylist() == [0, 1, 2]
         assert (second.chunk.row_offset, second.manifest) == (2, status.manifest)
 
@@ -243,7 +245,7 @@ def test_a_fault_in_rendering_the_plan_leaves_the_answer_and_a_record(build: Bui
     house = build(FakeEngine(engine_result(plan_text=broken)))
     query_id = house.submit()
     assert house.ended(query_id).record.state is QueryState.SUCCEEDED
-    assert house.gateway.queries.explain(query_id, "ann").spark_plan == ""
+    assert house.gateway.queries.explainer.explain(query_id, "ann").spark_plan == ""
     assert [record.state for record in house.store.records] == [QueryState.SUCCEEDED]
 
 
@@ -454,13 +456,13 @@ def test_chunks_of_what_has_no_result_are_not_found(build: Build) -> None:
         succeeding, failing = house.submit(), house.submit()
         house.engine.wait_for_runs(1)
         with pytest.raises(ChunkNotFound):
-            house.gateway.queries.chunk(succeeding, 0, "ann")
+            house.gateway.queries.results.chunk(succeeding, 0, "ann")
     house.ended(failing)
     with pytest.raises(ChunkNotFound):
-        house.gateway.queries.chunk(failing, 0, "ann")
+        house.gateway.queries.results.chunk(failing, 0, "ann")
     for index in (-1, 2):
         with pytest.raises(ChunkNotFound, match="0 to 1"):
-            house.gateway.queries.chunk(succeeding, index, "ann")
+            house.gateway.queries.results.chunk(succeeding, index, "ann")
 
 
 # ---- whose query it is ----------------------------------------------------------------------------
@@ -473,11 +475,11 @@ def test_another_caller_sees_nothing(house: House, is_forgotten: bool) -> None:
     if is_forgotten:
         house.forget()
     gateway = house.gateway
-    for asked in (gateway.queries.status, gateway.queries.cancel, gateway.queries.explain):
+    for asked in (gateway.queries.status, gateway.queries.cancel, gateway.queries.explainer.explain):
         with pytest.raises(QueryNotFound):
             asked(query_id, "bob")
     with pytest.raises(QueryNotFound):
-        gateway.queries.chunk(query_id, 0, "bob")
+        gateway.queries.results.chunk(query_id, 0, "bob")
     with pytest.raises(QueryNotFound):
         gateway.queries.status(uuid4(), "ann")
 
@@ -515,7 +517,7 @@ def test_an_explanation_waits_for_the_record_that_follows_the_answer(build: Buil
     query_id = house.submit()
     house.gateway.queries.finished(query_id).result(PATIENCE_S)
     with ThreadPoolExecutor(1) as callers:
-        asked = callers.submit(house.gateway.queries.explain, query_id, "ann")
+        asked = callers.submit(house.gateway.queries.explainer.explain, query_id, "ann")
         with pytest.raises(FutureTimeoutError):
             asked.result(0.05)
         may_render.set()
@@ -527,7 +529,7 @@ def test_what_still_runs_is_explained_as_it_stands(house: House) -> None:
     with house.engine.paused():
         query_id = house.submit("SELECT n FROM t")
         house.engine.wait_for_runs(1)
-        explanation = house.gateway.queries.explain(query_id, "ann")
+        explanation = house.gateway.queries.explainer.explain(query_id, "ann")
     assert (explanation.state, explanation.sql) == (QueryState.RUNNING, "SELECT n FROM t")
 
 
@@ -537,11 +539,15 @@ def test_without_the_metrics_store_an_explanation_says_what_is_in_memory(build: 
     query_id = house.submit()
     house.ended(query_id)
     house.store.is_down = True
-    explanation = house.gateway.queries.explain(query_id, "ann")
+    explanation = house.gateway.queries.explainer.explain(query_id, "ann")
     assert (explanation.state, explanation.scans) == (QueryState.SUCCEEDED, scans)
     assert house.state(query_id) is QueryState.SUCCEEDED
     house.forget()
-    for asked in (house.gateway.queries.status, house.gateway.queries.explain, house.gateway.queries.cancel):
+    for asked in (
+        house.gateway.queries.status,
+        house.gateway.queries.explainer.explain,
+        house.gateway.queries.cancel,
+    ):
         with pytest.raises(MetricsStoreDown):
             asked(query_id, "ann")
 
@@ -551,12 +557,12 @@ def test_a_result_whose_time_is_over_is_gone_but_the_query_is_known(house: House
     house.ended(query_id)
     house.clock.advance(RESULT_TTL)
     with pytest.raises(ResultExpired):
-        house.gateway.queries.chunk(query_id, 0, "ann")
+        house.gateway.queries.results.chunk(query_id, 0, "ann")
     house.forget()
     with pytest.raises(ResultExpired):
-        house.gateway.queries.chunk(query_id, 0, "ann")
+        house.gateway.queries.results.chunk(query_id, 0, "ann")
     assert house.state(query_id) is QueryState.SUCCEEDED
-    assert house.gateway.queries.explain(query_id, "ann").spark_plan == PLAN
+    assert house.gateway.queries.explainer.explain(query_id, "ann").spark_plan == PLAN
 
 
 def test_a_query_has_taken_as_long_after_it_was_forgotten_as_before(build: Build) -> None:
@@ -578,7 +584,7 @@ def test_a_result_that_the_store_gave_up_is_reported_as_gone(house: House) -> No
     assert house.status(query_id).manifest is not None
     for _ in range(2):
         with pytest.raises(ResultExpired):
-            house.gateway.queries.chunk(query_id, 0, "ann")
+            house.gateway.queries.results.chunk(query_id, 0, "ann")
     assert house.status(query_id).manifest is None
     assert house.state(query_id) is QueryState.SUCCEEDED
 
@@ -749,12 +755,16 @@ def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House)
         house.clock.advance(timedelta(seconds=1))
         status, explained = (
             house.gateway.queries.status(waiting, "ann"),
-            house.gateway.queries.explain(waiting, "ann"),
+            house.gateway.queries.explainer.explain(waiting, "ann"),
         )
-        listed = house.gateway.queries.list_queries(QueryListing("ann", limit=10))
-        newest = house.gateway.queries.list_queries(QueryListing("ann", limit=2))
-        queued = house.gateway.queries.list_queries(QueryListing("ann", limit=2, state=QueryState.QUEUED))
-        older = house.gateway.queries.list_queries(QueryListing("ann", limit=9, before=listed[1].position))
+        listed = house.gateway.queries.overview.list_queries(QueryListing("ann", limit=10))
+        newest = house.gateway.queries.overview.list_queries(QueryListing("ann", limit=2))
+        queued = house.gateway.queries.overview.list_queries(
+            QueryListing("ann", limit=2, state=QueryState.QUEUED)
+        )
+        older = house.gateway.queries.overview.list_queries(
+            QueryListing("ann", limit=9, before=listed[1].position)
+        )
         house.gateway.metrics()
     assert [summary.query_id for summary in listed] == [waiting, running, ended]
     assert [summary.state.value for summary in listed] == ["QUEUED", "RUNNING", "SUCCEEDED"]
@@ -768,25 +778,25 @@ def test_what_waits_runs_and_has_ended_is_listed_together_and_once(house: House)
     assert queued == listed[:1]
     assert older == listed[2:]
     assert house.metrics.open_queries == {QueryState.QUEUED: 1, QueryState.RUNNING: 1}
-    assert house.gateway.queries.list_queries(QueryListing("bob", limit=10)) == []
+    assert house.gateway.queries.overview.list_queries(QueryListing("bob", limit=10)) == []
 
 
 def test_a_summary_is_that_of_the_last_day_unless_another_moment_is_named(house: House) -> None:
     record = full_record()
     house.store.record([replace(record, submitted_at=house.clock.now())])
-    assert house.gateway.queries.pruning_summary(None, None).tables
+    assert house.gateway.queries.overview.pruning_summary(None, None).tables
     house.clock.advance(timedelta(days=1, seconds=1))
-    summary = house.gateway.queries.pruning_summary(None, None)
+    summary = house.gateway.queries.overview.pruning_summary(None, None)
     assert (summary.tables, summary.since) == ([], house.clock.now() - timedelta(days=1))
-    assert house.gateway.queries.pruning_summary(house.clock.now() - timedelta(days=2), None).tables
+    assert house.gateway.queries.overview.pruning_summary(house.clock.now() - timedelta(days=2), None).tables
 
 
 def test_without_the_metrics_store_there_is_no_looking_back(house: House) -> None:
     house.store.is_down = True
     with pytest.raises(MetricsStoreDown):
-        house.gateway.queries.list_queries(QueryListing("ann", limit=10))
+        house.gateway.queries.overview.list_queries(QueryListing("ann", limit=10))
     with pytest.raises(MetricsStoreDown):
-        house.gateway.queries.pruning_summary(None, None)
+        house.gateway.queries.overview.pruning_summary(None, None)
     assert house.gateway.metrics()
 
 

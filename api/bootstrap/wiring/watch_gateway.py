@@ -27,7 +27,7 @@ def watch_gateway(metrics: QueryMetrics, gateway: Gateway, parts: Components) ->
     metrics.watch(DiskCollector(lambda: room.latest))
     metrics.watch(EngineCollector(engine.signs))
     metrics.watch(FilterCacheCollector(lambda: filter_cache.failures))
-    metrics.watch(GroupCollector(gateway.queries.group_use))
+    metrics.watch(GroupCollector(gateway.queries.workers.group_use))
     for name, use in gateway.pools().items():
         metrics.pools.add(name, use)
     metrics.pools.add("metrics_store", lambda: parts.metrics_store.pool)

@@ -31,7 +31,7 @@ from service.model.filters.key_set import FilterSource
 from service.model.query.pruning import Selection
 from service.model.query.query import QueryRecord
 from service.model.query.results import Manifest, ResultFormat
-from service.query.query_service import ResultChunk
+from service.query.lookup.query_results import ResultChunk
 from service.query.registry.query_status import QueryStatus
 
 _FROM_CACHE = (FilterSource.CACHED, FilterSource.CARRIED_OVER)
@@ -121,7 +121,7 @@ def _result(
     own_format: ResultFormat,
 ) -> dict[str, Any]:
     if manifest.chunks and format is ResultFormat.JSON:
-        return chunk_wire(query_id, gateway.queries.chunk(query_id, 0, caller))
+        return chunk_wire(query_id, gateway.queries.results.chunk(query_id, 0, caller))
     link = chunk_link(query_id, 0, format, own_format) if manifest.chunks else None
     return {"chunkIndex": None, "rowOffset": 0, "rowCount": 0, "rows": [], "nextChunkLink": link}
 

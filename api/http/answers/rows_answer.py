@@ -57,7 +57,7 @@ def query_response(
 def _rows(
     gateway: Gateway, query_id: UUID, caller: str, accepted: ResultFormat, headers: dict[str, str]
 ) -> Response:
-    found = gateway.queries.chunk(query_id, 0, caller)
+    found = gateway.queries.results.chunk(query_id, 0, caller)
     link = next_chunk_link(query_id, found, accepted)
     more = {} if link is None else {"Link": f'<{link}>; rel="next"'}
     headers = headers | rows_headers(found.manifest) | more

@@ -8,7 +8,7 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from service.query.query_service import ResultChunk
+from service.query.lookup.query_results import ResultChunk
 from sluice_client.cli.connection_options import ConnectionOptions
 from sluice_client.cli.formats.row_format import Format
 from sluice_client.cli.output import Output

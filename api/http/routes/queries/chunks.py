@@ -66,7 +66,7 @@ async def get_chunk(
 def _respond(
     gateway: Gateway, query_id: UUID, index: int, caller: str, chosen: ResultFormat, known: str | None
 ) -> Response:
-    found = gateway.queries.chunk(query_id, index, caller)
+    found = gateway.queries.results.chunk(query_id, index, caller)
     # A chunk never changes, so its name is enough.
     tag = f'"{query_id}-{index}-{chosen.value}"'
     headers = {"ETag": tag, "Vary": "Accept", "Cache-Control": "private"} | rows_headers(found.manifest)

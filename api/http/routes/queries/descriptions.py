@@ -33,5 +33,5 @@ async def describe(
     app_context.note_statement(body.sql)
     session = await session_of(app_context, body.session_id, caller)
     asked = query_request(body, app_context.settings, session)
-    planning = app_context.access.gateway.queries.describe(asked, caller, access)
+    planning = app_context.access.gateway.queries.explainer.describe(asked, caller, access)
     return description_answer(await planned(app_context, planning, asked.timeout_ms, request))

@@ -29,7 +29,7 @@ from api.http.routes.documented import Responses, problems, success
 from api.http.routes.queries.stored_bytes import stored_bytes
 from api.http.schemas.queries.query_request import DownloadQuery
 from service.model.query.results import ResultFormat
-from service.query.query_service import ResultChunk, ResultFile
+from service.query.lookup.query_results import ResultChunk, ResultFile
 
 router = APIRouter(tags=["query"])
 
@@ -85,7 +85,7 @@ async def download_result(
     """
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     access = app_context.access
-    found = await access.call(access.gateway.queries.result_file, query_id, caller)
+    found = await access.call(access.gateway.queries.results.file, query_id, caller)
     download_format = _chosen(query.format or _LIKE[found.format], accept)
     coding = _coding(download_format, accept_encoding, is_part=range_ is not None)
     headers = _headers(query_id, found, download_format, coding)
@@ -134,7 +134,7 @@ def _headers(
 
 async def _chunk(app_context: AppContext, query_id: UUID, index: int, caller: str) -> ResultChunk:
     access = app_context.access
-    return await access.call(access.gateway.queries.chunk, query_id, index, caller)
+    return await access.call(access.gateway.queries.results.chunk, query_id, index, caller)
 
 
 async def _parts(

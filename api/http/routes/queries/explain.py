@@ -53,7 +53,9 @@ async def explain(
     """The SQL, the plans, every filter, and what each scan read of the total; also for a failed query."""
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     media_type = choose(accept, [_JSON, _TEXT, _HTML])
-    explanation = await app_context.access.call(app_context.access.gateway.queries.explain, query_id, caller)
+    explanation = await app_context.access.call(
+        app_context.access.gateway.queries.explainer.explain, query_id, caller
+    )
     content = await app_context.access.call(_content, explanation, media_type)
     return Response(content, headers=_HEADERS, media_type=media_type)
 
@@ -81,7 +83,7 @@ async def explain_before(
     app_context.note_statement(body.sql)
     session = await session_of(app_context, body.session_id, caller)
     asked = query_request(body, app_context.settings, session)
-    planning = app_context.access.gateway.queries.plan(asked, caller, access)
+    planning = app_context.access.gateway.queries.explainer.plan(asked, caller, access)
     explanation = await planned(app_context, planning, asked.timeout_ms, request)
     note_explained(explanation, access)
     content = await app_context.access.call(_content, explanation, media_type)

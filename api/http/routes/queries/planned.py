@@ -27,9 +27,9 @@ async def planned(app_context: AppContext, planning: Planning[T], timeout_ms: in
     try:
         is_there = await app_context.waiting.until_finished(planning.finished, seconds, lambda: gone(request))
     except ClientGone:
-        await app_context.access.call(queries.stop_planning, planning)
+        await app_context.access.call(queries.explainer.stop_planning, planning)
         raise
     if not is_there:
-        await app_context.access.call(queries.stop_planning, planning)
+        await app_context.access.call(queries.explainer.stop_planning, planning)
         raise QueryTimedOut(f"The query was not planned within its timeout of {seconds:g} s.")
     return planning.explanation()

@@ -174,7 +174,7 @@ async def cancel_request(
     has not arrived yet: ask again.
     """
     queries = app_context.access.gateway.queries
-    query_id = await app_context.access.call(queries.sent_as, query.request_id, caller)
+    query_id = await app_context.access.call(queries.known.sent_as, query.request_id, caller)
     structlog.contextvars.bind_contextvars(query_id=str(query_id))
     note_query_id(query_id)
     await app_context.access.call(queries.cancel, query_id, caller)

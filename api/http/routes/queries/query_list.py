@@ -40,9 +40,9 @@ async def list_queries(
 
 
 def _page(queries: QueryService, listing: QueryListing, limit: int) -> QueriesAnswer:
-    found = queries.list_queries(listing)
+    found = queries.overview.list_queries(listing)
     shown = found[:limit]
-    places = queries.places(each.query_id for each in shown if each.state is QueryState.QUEUED)
+    places = queries.overview.places(each.query_id for each in shown if each.state is QueryState.QUEUED)
     token = page_token(shown[-1].position) if len(found) > limit else None
     listed = [listed_query(summary, places.get(summary.query_id)) for summary in shown]
     return QueriesAnswer(queries=listed, next_page_token=token)

@@ -80,7 +80,7 @@ async def put_view(
     )
     if query_text(body.sql).explain is not None:
         raise StatementNotAllowed("A temporary view is a query: leave EXPLAIN out.")
-    planning = gateway.queries.describe(asked, caller, access)
+    planning = gateway.queries.explainer.describe(asked, caller, access)
     described = await planned(app_context, planning, asked.timeout_ms, request)
     if described.parameters:
         raise ParameterMissing("A temporary view has no parameters: write their values into its text.")

@@ -26,7 +26,7 @@ async def pruning_summary(
 ) -> PruningSummaryAnswer:
     """For each table whose rows the caller may all see: what was read of the total, and what filters did."""
     found = await app_context.access.call(
-        app_context.access.gateway.queries.pruning_summary, query.since, query.table
+        app_context.access.gateway.queries.overview.pruning_summary, query.since, query.table
     )
     known = [table for table in found.tables if shows_counts(access, TableName.of(table.table))]
     return pruning_summary_answer(replace(found, tables=tuple(known)))

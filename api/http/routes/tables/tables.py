@@ -104,7 +104,7 @@ def _accepted(gateway: Gateway, facts: TableFacts, access: Access) -> list[Accep
 
 def _pruning(gateway: Gateway, table: TableName) -> TablePruning | None:
     try:
-        return gateway.queries.recent_pruning(table)
+        return gateway.queries.overview.recent_pruning(table)
     except MetricsStoreDown:
         # The table itself is known without it.
         return None

@@ -111,9 +111,9 @@ def ask(both: Pair, what: str, query_id: UUID) -> None:
         case "status":
             assert queries.status(query_id, "ann").record.caller == "ann"
         case "chunk":
-            assert queries.chunk(query_id, 0, "ann").rows.num_rows == 3
+            assert queries.results.chunk(query_id, 0, "ann").rows.num_rows == 3
         case "explain":
-            assert queries.explain(query_id, "ann").sql == "SELECT 1"
+            assert queries.explainer.explain(query_id, "ann").sql == "SELECT 1"
         case "cancel":
             queries.cancel(query_id, "ann")
         case _:

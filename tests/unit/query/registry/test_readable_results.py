@@ -70,13 +70,13 @@ def policed() -> Iterator[Policed]:
 def test_a_result_is_read_while_the_rights_are_the_same(policed: Policed) -> None:
     query_id = policed.ended()
     policed.change(SELECT, Grant("other", Action.INSERT, TablePattern.parse("*.*.*")))
-    assert policed.queries.chunk(query_id, 0, "ann").rows.num_rows
+    assert policed.queries.results.chunk(query_id, 0, "ann").rows.num_rows
 
 
 @pytest.mark.parametrize("change", ["no grant", "a row filter"])
 def test_a_result_is_gone_once_the_rights_have_changed(policed: Policed, change: str) -> None:
     query_id = policed.ended()
-    first = policed.queries.chunk(query_id, 0, "ann")
+    first = policed.queries.results.chunk(query_id, 0, "ann")
     assert len(first.manifest.chunks) > 1
     if change == "no grant":
         policed.change()
@@ -84,12 +84,12 @@ def test_a_result_is_gone_once_the_rights_have_changed(policed: Policed, change:
         policed.change(SELECT, filters=(RowFilter("analyst", SELECT.pattern, "id = 1"),))
     for index in (0, 1):
         with pytest.raises(ResultExpired):
-            policed.queries.chunk(query_id, index, "ann")
+            policed.queries.results.chunk(query_id, index, "ann")
     status = policed.queries.status(query_id, "ann")
     assert (status.record.state, status.manifest) == (QueryState.SUCCEEDED, None)
     policed.change(SELECT)
     with pytest.raises(ResultExpired):
-        policed.queries.chunk(query_id, 0, "ann")
+        policed.queries.results.chunk(query_id, 0, "ann")
 
 
 def test_a_query_that_runs_for_long_has_no_result_for_who_lost_the_grant(policed: Policed) -> None:
@@ -100,7 +100,7 @@ def test_a_query_that_runs_for_long_has_no_result_for_who_lost_the_grant(policed
         assert policed.queries.status(query_id, "ann").record.state is QueryState.RUNNING
     policed.queries.finished(query_id).result(PATIENCE_S)
     with pytest.raises(ResultExpired):
-        policed.queries.chunk(query_id, 0, "ann")
+        policed.queries.results.chunk(query_id, 0, "ann")
 
 
 def test_a_result_waits_while_the_policies_are_not_known(policed: Policed) -> None:
@@ -108,10 +108,10 @@ def test_a_result_waits_while_the_policies_are_not_known(policed: Policed) -> No
     policed.store.is_down = True
     policed.clock.advance(timedelta(minutes=6))
     with pytest.raises(PoliciesDown):
-        policed.queries.chunk(query_id, 0, "ann")
+        policed.queries.results.chunk(query_id, 0, "ann")
     policed.store.is_down = False
     policed.live.refresh()
-    assert policed.queries.chunk(query_id, 0, "ann").rows.num_rows
+    assert policed.queries.results.chunk(query_id, 0, "ann").rows.num_rows
 
 
 @pytest.mark.parametrize("has_policies", [True, False])
@@ -122,5 +122,5 @@ def test_without_the_query_itself_nobody_knows_what_policies_allowed(has_policie
     assert (policed.queries.status(query_id, "ann").manifest is None) == has_policies
     if has_policies:
         with pytest.raises(ResultExpired):
-            policed.queries.chunk(query_id, 0, "ann")
+            policed.queries.results.chunk(query_id, 0, "ann")
     policed.house.gateway.close()

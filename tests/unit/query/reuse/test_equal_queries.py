@@ -62,7 +62,7 @@ def test_a_burst_of_equal_queries_runs_once(workers: int) -> None:
         found = [queries.status(query_id, "ann").record.reused for query_id in query_ids]
         [leader] = [query_id for query_id, reused in zip(query_ids, found, strict=True) if reused is None]
         assert {reused.query_id for reused in found if reused is not None} == {leader}
-        assert {queries.chunk(query_id, 0, "ann").rows.num_rows for query_id in query_ids} == {3}
+        assert {queries.results.chunk(query_id, 0, "ann").rows.num_rows for query_id in query_ids} == {3}
 
 
 def test_a_hit_needs_no_worker_and_no_place_in_the_queue() -> None:
@@ -158,7 +158,7 @@ def test_no_answer_is_older_than_its_question(is_reporting: bool) -> None:
         query_id = submit(queries)
         assert ended(queries, query_id) is QueryState.SUCCEEDED
         after = commits()
-        read = queries.chunk(query_id, 0, "ann").rows.column("n")[0].as_py()
+        read = queries.results.chunk(query_id, 0, "ann").rows.column("n")[0].as_py()
         return before, read, after, queries.status(query_id, "ann").record.reused is not None
 
     with service(rig, workers=4) as queries, ThreadPoolExecutor(8) as threads:
