@@ -232,12 +232,12 @@ class Gateway:
         self.queries.stop_taking()
         if self._streams is not None:
             # Before ingests: a micro-batch that is refused would be a failure of its stream.
-            self._streams.stop_taking()
+            self._streams.runner.stop_taking()
         self.ingests.stop_taking()
         self.maintenances.stop_taking()
         self.queries.end(timeout_s)
         if self._streams is not None:
-            self._streams.close(self._left_s(until_ms))
+            self._streams.runner.close(self._left_s(until_ms))
         self.ingests.close(self._left_s(until_ms))
         # The next start repeats maintenance that was running; nobody waits for it here.
         self.maintenances.close(0)

@@ -19,7 +19,8 @@ from service.errors.gateway_error import GatewayError
 from service.errors.policy_errors import TableAccessDenied
 from service.errors.table_errors import TableNotFound
 from service.gateway import Gateway
-from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
+from service.ingest.streaming.stream_ports import StreamPace, StreamPorts
+from service.ingest.streaming.stream_service import StreamService
 from service.model.ingest.sources import SourceBounds
 from service.model.ingest.writing import TableKey, WritableTable
 from service.model.policies.actions import Action
@@ -157,7 +158,7 @@ class PolicedGateway(FakeGateway):
         return replace(self.facts[name], data_file_count=3, snapshot_id=7)
 
     def close(self, within_s: float | None = None) -> None:
-        self.real_streams.close(5)
+        self.real_streams.runner.close(5)
         super().close(within_s)
         self.real_ingests.close(5)
 

@@ -24,7 +24,8 @@ from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.distributed.large_parts import LargeBounds, LargeInputs
 from service.ingest.ingest_service import IngestService, ReadSchema
 from service.ingest.streaming.creator_policies import CreatorRights
-from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
+from service.ingest.streaming.stream_ports import StreamPace, StreamPorts
+from service.ingest.streaming.stream_service import StreamService
 from service.model.ingest.sources import SourceBounds
 from service.model.ingest.streams import StreamDefinition
 from service.ports.clock import Clock
@@ -109,10 +110,10 @@ def build_streams(
         lambda body: read_stream(body, schema_from_json),
         StreamPace(running_at_most=settings.stream_max_running),
     )
-    stack.callback(streams.close, 0)
+    stack.callback(streams.runner.close, 0)
     metrics.pools.add("streams", lambda: store.pool)
-    metrics.watch(StreamCollector(streams.standing))
-    streams.start()
+    metrics.watch(StreamCollector(streams.runner.standing))
+    streams.runner.start()
     return streams
 
 

@@ -104,7 +104,7 @@ class Policed:
         return self.running.record(stream_id)
 
     def close(self) -> None:
-        self.running.streams.close(WITHIN_S)
+        self.running.streams.runner.close(WITHIN_S)
         self.ingests.close(WITHIN_S)
 
 
@@ -279,7 +279,7 @@ def test_its_creator_resumes_it_with_the_roles_of_now(policed: Policed) -> None:
     until(lambda: stream_id in policed.running.queries.running)
     # It runs, and takes the new roles without a new beginning.
     policed.resume(stream_id, promoted)
-    until(lambda: policed.running.streams._runs[stream_id].creator == KnownCreator(promoted))
+    until(lambda: policed.running.streams.runner.runs[stream_id].creator == KnownCreator(promoted))
     policed.set(Grant("editor", Action.INSERT, EVENTS))
     policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
     assert policed.running.record(stream_id).state is StreamState.RUNNING
@@ -381,7 +381,7 @@ def test_a_stream_is_given_to_another_key_before_its_own_is_revoked(policed: Pol
     new = replace(KIM, key_id=policed.key("loader").key_id)
     # It runs on, and counts on the new key.
     policed.resume(stream_id, new)
-    until(lambda: policed.running.streams._runs[stream_id].creator == KnownCreator(new))
+    until(lambda: policed.running.streams.runner.runs[stream_id].creator == KnownCreator(new))
     policed.keys.revoke(old.key_id, "ops")
     policed.running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
     assert policed.running.record(stream_id).state is StreamState.RUNNING

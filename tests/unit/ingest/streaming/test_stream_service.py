@@ -36,7 +36,8 @@ from service.errors.unavailable import EngineLost, EngineNotReady, MetricsStoreD
 from service.ingest.decoding.streams.read_bounds import ReadBounds
 from service.ingest.ingest_service import Accepted
 from service.ingest.streaming.creator_policies import CreatorRights, NoCreatorPolicies
-from service.ingest.streaming.stream_service import StreamPace, StreamPorts, StreamService
+from service.ingest.streaming.stream_ports import StreamPace, StreamPorts
+from service.ingest.streaming.stream_service import StreamService
 from service.model.authentication.principals import Principal, PrincipalKind
 from service.model.ingest.ingest import IngestRecord, IngestState, OnError
 from service.model.ingest.ingest_request import ColumnNames, InferredColumns, IngestRequest, Route, Write
@@ -111,7 +112,7 @@ class Running:
         )
         self.streams = StreamService(ports, ingests, self.definition, PACE)
         self.folder = folder
-        self.streams.start()
+        self.streams.runner.start()
 
     def definition(self, body: Mapping[str, Any]) -> StreamDefinition:
         key = TableKey(TableName("lake", "logs", body.get("table", "events")))
@@ -178,7 +179,7 @@ def store() -> FakeStreamStore:
 def running(ingests: FakeIngests, store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
     made = Running(ingests, store, tmp_path)
     yield made
-    made.streams.close(WITHIN_S)
+    made.streams.runner.close(WITHIN_S)
 
 
 def batch(number: int, *ids: int, checkpoint: UUID) -> FakeMicroBatch:
@@ -246,7 +247,7 @@ def test_each_micro_batch_is_reported_with_its_topic_and_each_round_with_its_sna
 
 def test_streams_are_reported_by_their_state_and_how_far_they_are_behind(running: Running) -> None:
     def standing() -> StreamStanding:
-        return running.streams.standing()
+        return running.streams.runner.standing()
 
     stream_id = running.create()
     until(lambda: standing().run_here == 1 and standing().by_state[StreamState.RUNNING] == 1)
@@ -359,7 +360,7 @@ def unannounced(store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
     ingests = Unannounced(TABLE, OTHERS)
     made = Running(ingests, store, tmp_path)
     yield made
-    made.streams.close(WITHIN_S)
+    made.streams.runner.close(WITHIN_S)
     ingests.close(WITHIN_S)
 
 
@@ -571,7 +572,7 @@ def folder(store: FakeStreamStore, tmp_path: Path) -> Iterator[Running]:
     ingests = FakeIngests(TABLE, OTHERS, sources_folder=tmp_path, reading=reading)
     made = Running(ingests, store, tmp_path)
     yield made
-    made.streams.close(WITHIN_S)
+    made.streams.runner.close(WITHIN_S)
     ingests.close(WITHIN_S)
 
 
@@ -903,11 +904,11 @@ def test_one_replica_runs_a_stream_and_another_takes_over(
     until(lambda: stream_id in running.queries.running)
     other = Running(ingests, store, tmp_path)
     try:
-        running.streams.close(WITHIN_S)
+        running.streams.runner.close(WITHIN_S)
         until(lambda: stream_id in other.queries.running)
         assert running.queries.running[stream_id].is_stopped
     finally:
-        other.streams.close(WITHIN_S)
+        other.streams.runner.close(WITHIN_S)
 
 
 def levels(entries: list[MutableMapping[str, Any]]) -> set[str]:
@@ -923,7 +924,7 @@ def test_a_stop_while_a_batch_is_taken_in_is_no_warning_and_no_error_of_the_stre
         with pytest.raises(ShuttingDown):
             running.give(stream_id, batch(0, 1, checkpoint=CHECKPOINT))
         until(lambda: first.is_stopped)
-        running.streams.close(WITHIN_S)
+        running.streams.runner.close(WITHIN_S)
     assert levels(entries) == {"info"}
     stopped = running.record(stream_id)
     assert (stopped.state, stopped.error_code) == (StreamState.RUNNING, None)
@@ -938,13 +939,13 @@ def test_whatever_a_stop_takes_from_a_stream_is_no_warning(
     query = running.queries.running[stream_id]
 
     def stop() -> None:
-        running.streams.stop_taking()
+        running.streams.runner.stop_taking()
         query.failed, query.is_stopped = failure, True
 
     with capture_logs() as entries:
         query.when_asked = stop
         until(lambda: query.is_stopped)
-        running.streams.close(WITHIN_S)
+        running.streams.runner.close(WITHIN_S)
     assert levels(entries) == {"info"}
     stopped = running.record(stream_id)
     assert (stopped.state, stopped.error_code) == (StreamState.RUNNING, None)
