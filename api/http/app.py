@@ -65,22 +65,10 @@ def create_app(
     """
     access = GatewayAccess(gateway_factory, on_failed_start or _log_failed_start, _access_bounds(settings))
     servers: list[ProtocolServer] = []
-    app = FastAPI(
-        title="Sluice",
-        version=version_of(),
-        description="SQL over HTTP for lakehouses, and an explanation of what every scan read.",
-        lifespan=functools.partial(
-            _life, access=access, servers=servers, is_awaited=settings.listen_when_ready
-        ),
-        docs_url=None,
-        redoc_url=None,
-        swagger_ui_oauth2_redirect_url=None,
-        redirect_slashes=False,
-    )
+    app = _bare_app(settings, access, servers)
     metrics_of_process = ProcessMetrics()
-    metrics_of_process.http.watch_lanes(access.lanes)
     event_streams = _event_streams(settings)
-    metrics_of_process.http.watch_event_streams(event_streams.__len__, settings.max_event_streams)
+    _watch(metrics_of_process, access, event_streams, settings)
     clock = clock or ProcessClock()
     authenticator = authenticator_of(settings, access, clock, verifier)
     failed_logins = FailedLogins(clock)
@@ -114,20 +102,53 @@ def create_app(
     # reach.
     patch_fastapi(app, redirect_from_root_to_docs=False)
     install_problems(app)
+    _add_layers(app, edge, failed_logins, metrics_of_process)
+    app.openapi = functools.partial(describe, app, settings)  # type: ignore[method-assign]
+    return app
+
+
+def _bare_app(settings: Settings, access: GatewayAccess, servers: Sequence[ProtocolServer]) -> FastAPI:
+    """Returns the app without routes and layers; it starts and stops the gateway and the servers."""
+    return FastAPI(
+        title="Sluice",
+        version=version_of(),
+        description="SQL over HTTP for lakehouses, and an explanation of what every scan read.",
+        lifespan=functools.partial(
+            _life, access=access, servers=servers, is_awaited=settings.listen_when_ready
+        ),
+        docs_url=None,
+        redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
+        redirect_slashes=False,
+    )
+
+
+def _watch(
+    metrics: ProcessMetrics, access: GatewayAccess, event_streams: OpenStreams, settings: Settings
+) -> None:
+    metrics.http.watch_lanes(access.lanes)
+    metrics.http.watch_event_streams(event_streams.__len__, settings.max_event_streams)
+
+
+def _add_layers(
+    app: FastAPI, edge: ProtocolEdge, failed_logins: FailedLogins, metrics: ProcessMetrics
+) -> None:
+    """Adds the layers that each request passes on its way to a route."""
+    settings, clock = edge.settings, edge.clock
     # The middleware added last is the outermost.
     add_body_bounds(app, settings)
     if settings.has_authentication:
         shares = CallerShares(settings.max_connections, settings.max_connections_per_peer)
         app.add_middleware(FairShares, shares=shares)
     if settings.audit:
-        app.add_middleware(Auditing, access=access, clock=clock, failed_logins=failed_logins)
-    app.add_middleware(Authentication, logins=logins, clock=clock, every_s=settings.authentication_recheck_s)
+        app.add_middleware(Auditing, access=edge.access, clock=clock, failed_logins=failed_logins)
+    app.add_middleware(
+        Authentication, logins=edge.logins, clock=clock, every_s=settings.authentication_recheck_s
+    )
     app.add_middleware(KnownHosts, settings=settings)
     app.add_middleware(RequestLog)
     app.add_middleware(SecurityHeaders, has_tls=settings.has_tls)
-    app.add_middleware(RequestMetrics, http=metrics_of_process.http)
-    app.openapi = functools.partial(describe, app, settings)  # type: ignore[method-assign]
-    return app
+    app.add_middleware(RequestMetrics, http=metrics.http)
 
 
 def _event_streams(settings: Settings) -> OpenStreams:
