@@ -1,7 +1,7 @@
 """Requests that only attackers send: SQL, names, paths, headers, bodies and addresses of sources.
 
 Each is one HTTP request as bytes, so that it may be one that no client library sends. None has credentials:
-those with wrong ones are in `tests/unit/api/http/hostile_credentials.py`.
+those with wrong ones are in `tests/unit/api/http/authentication/hostile_credentials.py`.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ def test_every_reason_has_its_sentence() -> None:
 
 
 def test_the_page_has_every_verification_with_its_sentence() -> None:
-    page = Path(__file__).parents[4].joinpath("docs/how-to/query.md").read_text("utf-8")
+    page = Path(__file__).parents[6].joinpath("docs/how-to/query.md").read_text("utf-8")
     assert set(VERIFICATIONS) == set(Verification)
     for verification, sentence in VERIFICATIONS.items():
         assert f"| `{verification.value}` | {sentence} |\n" in page
@@ -221,7 +221,7 @@ async def test_what_came_of_a_verification_is_reported(
 
 
 def test_the_page_has_every_reason_with_its_sentence() -> None:
-    page = Path(__file__).parents[4].joinpath("docs/reference/pruned-sql.md").read_text("utf-8")
+    page = Path(__file__).parents[6].joinpath("docs/reference/pruned-sql.md").read_text("utf-8")
     for reason, sentence in SENTENCES.items():
         assert f"| `{reason.value}` | {sentence} |\n" in page
 

@@ -25,7 +25,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.oidc_issuer import AUDIENCE, OidcIssuer, oidc_issuer
 from tests.unit.api.conftest import client_of
-from tests.unit.api.http.hostile_credentials import hostile_headers
+from tests.unit.api.http.authentication.hostile_credentials import hostile_headers
 
 pytestmark = pytest.mark.anyio
 
