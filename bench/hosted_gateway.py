@@ -17,9 +17,9 @@ from api.bootstrap.logs import configure_logging
 from api.bootstrap.settings import Settings
 from api.bootstrap.wiring.build_gateway import build_gateway
 from api.http.app import create_app
+from api.http.http_server import bind, url_of
 from api.http.protocol_servers import ProtocolFactory
 from api.http.requests.stream_request import stream_definition
-from api.http.server import bind, url_of
 from api.http.stopping_server import Server
 from bench.gateway_process import POLL_S, is_ready
 from bench.lakehouse import Lake

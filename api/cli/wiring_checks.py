@@ -14,7 +14,7 @@ from api.bootstrap.settings.callers.oidc_issuers import OidcIssuer
 from api.cli.checks import WITHIN_S, Check, Finding, Found, State, tried
 from api.cli.doctor.certificates import certificates
 from api.cli.doctor.folders import GIB, folder, permissions
-from api.http.server import bind, certificate_files
+from api.http.http_server import bind, certificate_files
 from service.adapters.catalogs.catalogs import PyIcebergCatalogs
 from service.adapters.catalogs.spark_catalog_properties import spark_catalog_properties
 from service.adapters.catalogs.store_region import with_region

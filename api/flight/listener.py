@@ -17,9 +17,9 @@ from api.flight.calls.callers import Callers
 from api.flight.calls.expiring import ExpiryBounds
 from api.flight.calls.flight_calls import CallFactory
 from api.flight.calls.metrics import FlightMetrics
+from api.flight.flight_server import Address, FlightSqlServer, Handlers
 from api.flight.metadata.metadata_commands import Metadata
 from api.flight.metadata.sql_info import InfoBounds, infos
-from api.flight.server import Address, FlightSqlServer, Handlers
 from api.flight.statements.actions import Actions
 from api.flight.statements.client_sessions import ClientSessions
 from api.flight.statements.prepared import PreparedStatements

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from api.bootstrap.settings import Settings
-from api.http.routes.administration import api_keys, audit, filters, health, metrics, policies
+from api.http.routes.administration import api_keys, audit_routes, filters, health, metrics, policies
 from api.http.routes.ingests import ingest, ingest_history, streams
 from api.http.routes.queries import (
     chunks,
@@ -15,9 +15,9 @@ from api.http.routes.queries import (
     query,
     query_events,
     query_list,
-    sessions,
+    session_routes,
 )
-from api.http.routes.tables import maintenance, pruning, tables
+from api.http.routes.tables import maintenance, pruning, table_routes
 
 
 def include_routes(app: FastAPI, settings: Settings) -> None:
@@ -27,10 +27,10 @@ def include_routes(app: FastAPI, settings: Settings) -> None:
     # Routes are tried one after the other, and most requests are for these.
     app.include_router(ingest.json_router)
     for routes in (
-        *(query, query_list, chunks, downloads, query_events, explain, descriptions, sessions),
+        *(query, query_list, chunks, downloads, query_events, explain, descriptions, session_routes),
         # Before the ingests by id: `summary` is not an id.
         *(ingest_history, ingest, streams),
-        *(pruning, tables, maintenance, filters, audit, health, metrics),
+        *(pruning, table_routes, maintenance, filters, audit_routes, health, metrics),
     ):
         app.include_router(routes.router)
     if settings.api_keys:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
-from api.http.server import bind, server_of, tls_context, url_of
+from api.http.http_server import bind, server_of, tls_context, url_of
 from service.errors.session_errors import SessionRequired
 from service.errors.statement_errors import SqlInvalid
 from service.errors.table_errors import TableNotFound

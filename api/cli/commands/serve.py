@@ -16,9 +16,9 @@ from api.bootstrap.tracing import traced
 from api.bootstrap.wiring.build_authentication import build_verifier
 from api.bootstrap.wiring.build_gateway import build_gateway
 from api.cli.stop_deadline import STOPPED_WITHIN_S, StopDeadline
+from api.http.http_server import serve as serve_until_stopped
 from api.http.protocol_servers import ProtocolFactory
 from api.http.requests.stream_request import stream_definition
-from api.http.server import serve as serve_until_stopped
 
 
 def serve() -> None:
@@ -52,7 +52,7 @@ def protocols(settings: Settings) -> Sequence[ProtocolFactory]:
     found: list[ProtocolFactory] = []
     # Most gateways use neither, and importing them takes a moment.
     if settings.speaks_hive:
-        from api.hive_server.server import HiveServer
+        from api.hive_server.hive_server import HiveServer
 
         found.append(HiveServer)
     if settings.flight_port is not None:

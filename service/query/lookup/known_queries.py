@@ -17,7 +17,7 @@ from service.query.registry.query_status import QueryStatus
 
 
 class KnownQueries:
-    """The queries of all callers, of which each caller finds its own. Any thread may call any method."""
+    """The queries of all callers. Each caller finds its own ones. Any thread may call any method."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a gateway asks of the other replicas about their queries."""
+"""The other replicas, as far as queries are open there."""
 
 from __future__ import annotations
 

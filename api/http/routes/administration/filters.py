@@ -10,7 +10,7 @@ from api.bootstrap.spelling import Spelled
 from api.http.app_context import CallersAccess, CurrentAppContext
 from api.http.routes.documented import problems
 from api.http.schemas.administration.filters import DeletedAnswer, FiltersAnswer, FiltersQuery, filter_answer
-from api.http.schemas.tables.tables import NoQuery
+from api.http.schemas.tables.table_schemas import NoQuery
 from service.audited import note
 from service.model.audit.events import Details
 from service.policies.require import require_admin

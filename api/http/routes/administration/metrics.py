@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 
 from api.http.app_context import CurrentAppContext
 from api.http.routes.documented import problems, success
-from api.http.schemas.tables.tables import NoQuery
+from api.http.schemas.tables.table_schemas import NoQuery
 from service.errors.unavailable import EngineNotReady, ShuttingDown
 
 router = APIRouter(tags=["health"])

@@ -25,7 +25,7 @@ from api.http.schemas.administration.policy_changes import (
     policy_change_answer,
 )
 from api.http.schemas.administration.policy_documents import PoliciesBody
-from api.http.schemas.tables.tables import NoQuery
+from api.http.schemas.tables.table_schemas import NoQuery
 from api.http.schemas.wire import StrictModel
 from service.audited import note
 from service.errors.policy_errors import AdminRequired

@@ -20,7 +20,7 @@ from api.http.routes.queries.planned import planned
 from api.http.routes.queries.query_session import session_of
 from api.http.schemas.queries.explanation import ExplanationAnswer, explanation_answer
 from api.http.schemas.queries.query_request import QueryBody
-from api.http.schemas.tables.tables import NoQuery
+from api.http.schemas.tables.table_schemas import NoQuery
 from service.model.query.explanation import Explanation
 
 router = APIRouter(tags=["explain"], route_class=StrictJsonRoute)

@@ -19,7 +19,7 @@ from api.http.events.event_text import MEDIA_TYPE
 from api.http.events.query_events import END, EventPace, QueryEvents, first_number
 from api.http.lane import stays
 from api.http.routes.documented import Responses, problems, success
-from api.http.schemas.tables.tables import NoQuery
+from api.http.schemas.tables.table_schemas import NoQuery
 from service.gateway import Gateway
 
 router = APIRouter(tags=["query"])

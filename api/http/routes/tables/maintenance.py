@@ -20,7 +20,7 @@ from api.http.schemas.tables.maintenance import (
     maintenance_request,
     schedule_answer,
 )
-from api.http.schemas.tables.tables import NoQuery
+from api.http.schemas.tables.table_schemas import NoQuery
 from service.audited import note
 from service.model.audit.events import Details
 from service.model.operations.maintenance import MaintenanceRecord

@@ -12,7 +12,7 @@ import pytest
 from api.bootstrap.settings import Settings
 from api.hive_server.calls.methods import METHODS
 from api.hive_server.calls.protocol_numbers import V6, V10
-from api.hive_server.server import HiveServer
+from api.hive_server.hive_server import HiveServer
 from api.http.app import create_app
 from api.http.protocol_servers import ProtocolEdge
 from service.model.tables.contents import SchemaEntry

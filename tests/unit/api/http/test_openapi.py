@@ -18,7 +18,7 @@ from schemathesis.checks import CHECKS
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
 from api.http.bodies.record_types import RECORD_TYPES
-from api.http.server import bind, url_of
+from api.http.http_server import bind, url_of
 from service.errors.statement_errors import SqlEmpty
 from service.errors.table_errors import TableNotFound
 from service.model.policies.decisions import FULL_ACCESS

@@ -10,7 +10,7 @@ import pytest
 
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
-from api.http.server import bind, serve
+from api.http.http_server import bind, serve
 from service.errors.gateway_error import CannotStart
 from service.gateway import Gateway
 from service.model.operations.health import Liveness, PartHealth, PartState

@@ -14,7 +14,7 @@ import pytest
 
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
-from api.http.server import bind, server_of, url_of
+from api.http.http_server import bind, server_of, url_of
 from api.http.stopping_server import met_last
 from tests.fakes.gateway import FakeGateway
 from tests.integration.running import until

@@ -27,7 +27,7 @@ from api.bootstrap.settings import Settings
 from api.bootstrap.settings.serving.tls import CertificateName
 from api.http.app import create_app
 from api.http.authentication.certificate_names import principal_of
-from api.http.server import bind, server_of, tls_context, url_of
+from api.http.http_server import bind, server_of, tls_context, url_of
 from api.http.tls.certificate_files import CertificateFiles
 from api.http.tls.reloading_context import ReloadingContext
 from service.errors.credential_errors import CertificateInvalid, CredentialFault

@@ -14,8 +14,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from api.flight.calls.callers import Callers
+from api.flight.flight_server import FlightSqlServer
 from api.flight.metadata.metadata_commands import Metadata
-from api.flight.server import FlightSqlServer
 from api.flight.statements.client_sessions import ClientSessions
 from api.flight.wire.failures import StatementFailed, flight_error
 from api.flight.wire.messages import COMMANDS, new, packed

@@ -8,7 +8,7 @@ import pytest
 
 from api.bootstrap.settings import Settings
 from api.http.app import create_app
-from api.http.server import bind, server_of
+from api.http.http_server import bind, server_of
 from tests.fakes.gateway import FakeGateway
 from tests.unit.api.http.connections.raw_client import RawClient
 

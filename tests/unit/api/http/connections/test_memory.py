@@ -12,7 +12,7 @@ from tests.unit.api.http.connections.raw_client import RawClient
 
 MIB = 1024**2
 SERVER = """
-from api.http.server import serve
+from api.http.http_server import serve
 from api.bootstrap.settings import Settings
 from tests.fakes.gateway import FakeGateway
 serve(Settings(port=0), FakeGateway, lambda url: print(url.rpartition(":")[2], flush=True))

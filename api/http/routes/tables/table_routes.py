@@ -11,7 +11,7 @@ from api.http.answers.page_token import name_of_token, name_token
 from api.http.app_context import CallersAccess, CurrentAppContext
 from api.http.requests.table_name import FULL_NAME, table_name
 from api.http.routes.documented import problems
-from api.http.schemas.tables.tables import (
+from api.http.schemas.tables.table_schemas import (
     CatalogEntry,
     CatalogsAnswer,
     NoQuery,

@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from api.http.answers.cut_off import cut_off_at_failure
 from api.http.app_context import AppContext, CallingPrincipal, CurrentAppContext
 from api.http.routes.documented import problems, success
-from api.http.schemas.administration.audit import PAGE, AuditQuery, selection_of
+from api.http.schemas.administration.audit_schemas import PAGE, AuditQuery, selection_of
 from service.audit.event_lines import entry_line
 from service.errors.policy_errors import AdminRequired
 from service.model.audit.events import AuditEntry, AuditSelection

@@ -13,7 +13,7 @@ from api.http.requests.query_request import query_request
 from api.http.routes.documented import Responses, problems
 from api.http.routes.queries.planned import planned
 from api.http.schemas.queries.query_request import QueryBody
-from api.http.schemas.queries.sessions import SessionAnswer, SessionBody, ViewBody, session_answer
+from api.http.schemas.queries.session_schemas import SessionAnswer, SessionBody, ViewBody, session_answer
 from service.errors.statement_errors import ParameterMissing, StatementNotAllowed
 from service.model.query.statement_text import query_text
 from service.model.sessions.sessions import SessionUse, SessionView

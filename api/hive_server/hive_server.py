@@ -12,8 +12,8 @@ from api.hive_server.calls.statement_ends import end_operation
 from api.hive_server.metrics import HiveMetrics
 from api.hive_server.transport.http_route import http_router
 from api.hive_server.transport.listener import Listener
+from api.http.http_server import bind, tls_context
 from api.http.protocol_servers import ProtocolEdge
-from api.http.server import bind, tls_context
 from api.sql_protocols.shared_parts import shared_parts
 from service.model.operations.health import PartHealth, PartState
 
