@@ -63,7 +63,7 @@ def down(request: pytest.FixtureRequest) -> Iterator[RunLeases]:
         return
     is_silent = request.param == "silent"
     address = request.getfixturevalue("silent_address") if is_silent else "127.0.0.1:9"
-    connection = CacheConnection(f"redis://{address}/0", FakeClock(), ANSWER_WITHIN_S)
+    connection = CacheConnection(f"redis://{address}/0", FakeClock(), 0.4)
     yield RedisRunLeases(connection, "store")
     connection.close()
 
