@@ -112,7 +112,7 @@ public final class BroadcastSides extends Rule<LogicalPlan> {
     }
 
     /** Whether a scan in the plan is pruned by keys of the other one. */
-    private static boolean isPruned(LogicalPlan plan, LogicalPlan by) {
+    static boolean isPruned(LogicalPlan plan, LogicalPlan by) {
         boolean isFiltered = plan instanceof Filter filter
             && PruningFilters.in(filter.condition()).stream().anyMatch(each -> PruningFilters.isOf(each, by));
         if (isFiltered) {

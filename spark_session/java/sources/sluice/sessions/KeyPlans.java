@@ -70,7 +70,8 @@ final class KeyPlans {
             : inKeys(filter, query -> reading(query, keys)));
     }
 
-    private static LogicalPlan without(LogicalPlan plan, LogicalPlan by) {
+    /** Returns the side without the filters that read their keys from the other plan. */
+    static LogicalPlan without(LogicalPlan plan, LogicalPlan by) {
         return mapped(plan, filter -> PruningFilters.isOf(filter, by)
             ? Literal$.MODULE$.TrueLiteral()
             : inKeys(filter, query -> without(query, by)));

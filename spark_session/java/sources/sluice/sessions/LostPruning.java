@@ -6,6 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.Cross$;
+import org.apache.spark.sql.catalyst.plans.Inner$;
+import org.apache.spark.sql.catalyst.plans.JoinType;
+import org.apache.spark.sql.catalyst.plans.LeftSemi$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -46,15 +50,44 @@ public final class LostPruning extends Rule<LogicalPlan> {
         return found instanceof Join join ? joined(join, specs) : found;
     }
 
-    private static LogicalPlan joined(Join join, AllSpecs specs) {
-        LogicalPlan pruned = PartitionPruning$.MODULE$.apply(
-            with(join, withoutConditions(join.left()), withoutConditions(join.right())));
-        if (!(pruned instanceof Join sides)) {
+    private static Join joined(Join join, AllSpecs specs) {
+        LogicalPlan bareLeft = withoutConditions(join.left());
+        LogicalPlan bareRight = withoutConditions(join.right());
+        if (!(PartitionPruning$.MODULE$.apply(with(join, bareLeft, bareRight)) instanceof Join sides)) {
             return join;
         }
         LogicalPlan left = filtered(join.left(), sides.left(), join.right(), specs);
         LogicalPlan right = filtered(join.right(), sides.right(), join.left(), specs);
-        return left == join.left() && right == join.right() ? join : with(join, left, right);
+        Join found = left == join.left() && right == join.right() ? join : with(join, left, right);
+        if (!isEitherPruned(join.joinType())) {
+            return found;
+        }
+        Join turned = new Join(bareRight, bareLeft, Inner$.MODULE$, join.condition(), join.hint());
+        return PartitionPruning$.MODULE$.apply(turned) instanceof Join others
+            ? withRightPruned(found, filtered(join.right(), others.left(), join.left(), specs))
+            : found;
+    }
+
+    /**
+     * Returns the join with this right side, if Spark would prune that one without our filters.
+     *
+     * <p>Spark prunes the left side where the right one has a filter, and only otherwise the right side. A filter of
+     * ours on the right side may be the only one there, and a left side without files has nothing to prune.
+     */
+    private static Join withRightPruned(Join join, LogicalPlan right) {
+        boolean isLeftPruned = BroadcastSides.isPruned(join.left(), join.right());
+        if (BroadcastSides.isPruned(join.right(), join.left()) || isLeftPruned && OwnFilters.hasOthers(join.right())) {
+            return join;
+        }
+        if (!BroadcastSides.isPruned(right, join.left())) {
+            return join;
+        }
+        LogicalPlan left = isLeftPruned ? KeyPlans.without(join.left(), join.right()) : join.left();
+        return with(join, left, right);
+    }
+
+    private static boolean isEitherPruned(JoinType type) {
+        return type == Inner$.MODULE$ || type == Cross$.MODULE$ || type == LeftSemi$.MODULE$;
     }
 
     /**
