@@ -36,7 +36,10 @@ BY_CODE: Mapping[str, type[GatewayError]] = {
         SqlInvalid,
     ),
     **dict.fromkeys(
-        ("QUERY_FAILED", "RESULT_TOO_LARGE", "VERIFICATION_FAILED", "ENGINE_LOST", "REPLICA_LOST"),
+        (
+            *("QUERY_FAILED", "RESULT_TOO_LARGE", "VERIFICATION_FAILED", "ENGINE_LOST", "REPLICA_LOST"),
+            *("COMMIT_CONFLICT", "WRITE_FAILED", "WRITE_OUTCOME_UNKNOWN"),
+        ),
         QueryFailed,
     ),
     "QUERY_TIMED_OUT": QueryTimedOut,
@@ -51,7 +54,9 @@ BY_CODE: Mapping[str, type[GatewayError]] = {
 IN_STATE: Mapping[str, type[GatewayError]] = {
     "TABLE_NOT_FOUND": NotFound,
     "SESSION_VIEW_NOT_FOUND": NotFound,
-    **dict.fromkeys(("STATEMENT_NOT_ALLOWED", "TABLE_ACCESS_DENIED", "VIEW_CHANGED"), NotAllowed),
+    **dict.fromkeys(
+        ("SQL_WRITES_OFF", "STATEMENT_NOT_ALLOWED", "TABLE_ACCESS_DENIED", "VIEW_CHANGED"), NotAllowed
+    ),
     **dict.fromkeys(
         ("SESSION_REQUIRED", "SESSION_SETTING_REFUSED", "SESSION_TOO_LARGE", "TABLE_UNREADABLE"),
         RequestInvalid,

@@ -22,6 +22,7 @@ from spark_session.vetting.hints import HINTS
 from spark_session.vetting.options import FORMAT_OPTIONS, READ_OPTIONS
 from spark_session.vetting.plan_nodes import ANALYZED_NODES, PARSED_NODES, REFUSED_NODES
 from spark_session.vetting.statements import STATEMENTS
+from spark_session.vetting.writes import WRITE_NODES, WRITING_NODES
 
 _HEAD = """# SQL that may be sent
 
@@ -69,6 +70,9 @@ _COMMANDS = """Names are those of the statement's own node, and of what it names
 cannot be a part of a query. [Metadata](../how-to/metadata.md) says what each shows to whom, and
 [sessions](../how-to/sessions.md) what each changes.
 """
+_WRITES = """Names are those of the statement as it is parsed, and of the nodes that it is analyzed to.
+[Writes by SQL](../how-to/sql-writes.md) says who may do what.
+"""
 _NODES = """Names are Spark's and Iceberg's classes of plan nodes. An unknown one is refused.
 """
 
@@ -93,6 +97,7 @@ def _sections() -> Iterator[str]:
     yield _section(
         "Statements that are no queries", {**METADATA_NODES, **SESSION_NODES, **TARGET_NODES}, _COMMANDS
     )
+    yield _section("Statements that write", {**WRITE_NODES, **WRITING_NODES}, _WRITES)
     yield _section("Plan nodes that are refused", REFUSED_NODES)
     refused = {name: found for name, found in EXPRESSIONS.items() if found.ruling is Ruling.REFUSED}
     yield _section("Expressions that are refused", refused, _expressions())

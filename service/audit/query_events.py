@@ -102,9 +102,16 @@ def with_tables(details: Details, ended: QueryRecord | Explanation, access: Acce
     columns: dict[str, list[str]] = {}
     for scan in ended.scans:
         columns.setdefault(scan.table, []).extend(scan.columns)
-    named = with_names(details, (*columns, *_tables_beside_scans(ended)), columns)
+    named = with_names(details, (*columns, *_tables_beside_scans(ended), *_written(ended)), columns)
     others = named.tables if ended.applied is None else _tables_beside_scans(ended)
     return with_policies(named, dict.fromkeys((*(ended.applied or ()), *applied_policies(access, others))))
+
+
+def _written(ended: QueryRecord | Explanation) -> Iterator[str]:
+    """Yields the table that a statement has written to, and those that it has read for that."""
+    if isinstance(ended, QueryRecord) and ended.write is not None:
+        yield str(ended.write.write.table)
+        yield from ended.write.write.reads
 
 
 def _tables_beside_scans(ended: QueryRecord | Explanation) -> Iterator[str]:

@@ -14,6 +14,13 @@ class NotAdmitted(Exception):
     """
 
 
+class WriteRunning(CallerError):
+    """The write that was sent under this requestId has not ended, or how it ended is not known yet."""
+
+    code = "WRITE_RUNNING"
+    retry_after_s = 5
+
+
 class RequestIdReused(CallerError):
     """This requestId was sent before with another body. Use a new one for each new request."""
 
@@ -76,6 +83,24 @@ class QueryFailed(QueryEnded):
     code = "QUERY_FAILED"
 
 
+class CommitConflict(QueryEnded):
+    """Other commits to the table came first and contradict this write. Nothing was committed."""
+
+    code = "COMMIT_CONFLICT"
+
+
+class WriteFailed(QueryEnded):
+    """The write was not committed."""
+
+    code = "WRITE_FAILED"
+
+
+class CommitStateUnknown(QueryEnded):
+    """The catalog did not say whether it has committed the write."""
+
+    code = "WRITE_OUTCOME_UNKNOWN"
+
+
 class VerificationFailed(QueryEnded):
     """The pruned query gave other rows than the query as written. Please report it; its filters are off."""
 
@@ -104,6 +129,15 @@ class ResultTooLarge(QueryEnded):
     """The result is larger than this gateway may hold. Ask for fewer rows or columns."""
 
     code = "RESULT_TOO_LARGE"
+
+
+class WriteOutcomeUnknown(PartDown):
+    """The engine was lost while the write ran, and it is not known yet whether it was committed.
+
+    GET /query/<id> says it once it is known.
+    """
+
+    code = "WRITE_OUTCOME_UNKNOWN"
 
 
 class QueryQuarantined(PartDown):

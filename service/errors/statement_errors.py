@@ -57,6 +57,12 @@ class StatementNotAllowed(CallerError):
     code = "STATEMENT_NOT_ALLOWED"
 
 
+class SqlWritesOff(StatementNotAllowed):
+    """SQL may not write here. An operator can allow it with the setting SLUICE_SQL_WRITES."""
+
+    code = "SQL_WRITES_OFF"
+
+
 class QueryTooLarge(CallerError):
     """The query needs more partitions, copies or bytes at once than this gateway allows one query."""
 

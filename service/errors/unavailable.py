@@ -13,6 +13,9 @@ class EngineLost(PartDown):
 
     code = "ENGINE_LOST"
 
+    is_gone = False
+    """Whether the process of the engine is known to have ended, so that it can commit nothing any more."""
+
     def __init__(self, detail: str | None = None, may_run_again: bool = True) -> None:
         super().__init__(detail)
         self.may_run_again = may_run_again

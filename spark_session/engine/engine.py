@@ -41,6 +41,8 @@ WATCH_INTERVAL_S = 0.25
 LOOK_AROUND_S = 0.2
 FIRST_RETRY_S = 0.5
 LONGEST_RETRY_S = 15.0
+GONE_WITHIN_S = 10.0
+"""How long the end of a lost engine's process is waited for, for a write that it may commit until then."""
 
 
 class SparkEngine:
@@ -91,6 +93,10 @@ class SparkEngine:
             try:
                 with self._called(session, statement), session.jobs.of(str(statement.query_id)):
                     result = run(session, statement, attempt)
+            except EngineLost as lost:
+                if statement.begin_write is not None:
+                    lost.is_gone = session.jvm.is_dead_within(GONE_WITHIN_S)
+                raise
             except QueryEnded as failure:
                 failure.run = attempt.so_far(session)
                 if attempt.is_restricted:

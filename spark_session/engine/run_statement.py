@@ -23,11 +23,13 @@ from spark_session.engine.metadata.answer import answer
 from spark_session.engine.metadata.explained import EXPLAIN, HIDDEN_PLAN, explained
 from spark_session.engine.metadata.rows import Answer
 from spark_session.engine.session_commands import changed_by
+from spark_session.engine.writes.run_write import run_write
 from spark_session.results.result_bounds import cut
 from spark_session.results.result_types import in_arrow_types, result_columns
 from spark_session.results.row_collector import MAX_INCREMENTAL_ROWS
 from spark_session.session.warm_session import WarmSession
 from spark_session.vetting.commands import METADATA, SESSION
+from spark_session.vetting.writes import is_write
 
 HIDDEN_VALUES = (
     "The query failed. Policies restrict what it reads, so the reason is not shown: it may name a value."
@@ -42,6 +44,10 @@ class Attempt:
     planned: float | None = None
     frame: DataFrame | None = None
     applied: tuple[str, ...] = ()
+
+    def note_applied(self, applied: tuple[str, ...]) -> None:
+        """Keeps the names of the policies that hide something of what it reads."""
+        self.applied = applied
 
     @property
     def is_restricted(self) -> bool:
@@ -77,6 +83,8 @@ def run(session: WarmSession, statement: Statement, attempt: Attempt) -> EngineR
             return _shown(session, child, statement, found, attempt)
         if found["nodes"][0] in SESSION:
             return _changed(session, child, statement, attempt)
+        if is_write(found["nodes"]):
+            return run_write(session, child, statement, found, attempt.note_applied)
         asked, attempt.applied = analyzed(session, child, statement, found)
         frame = limited(session, in_arrow_types(asked), statement)
         is_short = session.rows.is_short(frame, statement.row_limit)

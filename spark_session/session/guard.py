@@ -25,11 +25,14 @@ from spark_session.vetting.expressions import CALCULATING, CALLED_CLASSES
 from spark_session.vetting.functions import OFFERED, OFFERED_TABLE_FUNCTIONS
 from spark_session.vetting.options import TAKEN_FORMAT_OPTIONS
 from spark_session.vetting.plan_nodes import ANALYZED
-from spark_session.vetting.vet import vet_statement
+from spark_session.vetting.vet import vet_statement, vet_write
+from spark_session.vetting.writes import INSTRUCTIONS, WRITING
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
     from pyspark.sql import DataFrame, SparkSession
+
+    from spark_session.session.sql_writes import WritePlan
 
 
 class Guard:
@@ -41,6 +44,9 @@ class Guard:
         self._planted = java_instance(gateway, "sluice.statements.PlantedTables")
         self._plans = java_instance(gateway, "sluice.statements.PlanVetting")
         self._plans.allow(*map(" ".join, (ANALYZED, CALCULATING, TAKEN_FORMAT_OPTIONS, CALLED_CLASSES)))
+        self._writes = java_instance(gateway, "sluice.statements.PlanVetting")
+        nodes, values = ANALYZED | WRITING, CALCULATING | INSTRUCTIONS
+        self._writes.allow(*map(" ".join, (nodes, values, TAKEN_FORMAT_OPTIONS, CALLED_CLASSES)))
         self._bounds = bounds or QueryBounds()
         self._functions = gateway.jvm.java.util.HashSet()
         for name in {*RULES, *FOLDING, *LOOPS}:
@@ -78,6 +84,32 @@ class Guard:
         """
         vet_statement(found)
         allow_statement(found, parameters, self._bounds)
+
+    def allow_write(self, found: Mapping[str, Any], parameters: Parameters = ()) -> None:
+        """Checks what was read of a statement that writes, its queries as `allow` does.
+
+        Raises:
+            StatementNotAllowed, SqlInvalid, QueryTooLarge, ReadOptionInvalid: as `allow_queries_only`.
+        """
+        vet_write(found)
+        allow_statement(found, parameters, self._bounds)
+
+    def allow_writing(self, plan: WritePlan) -> None:
+        """Checks that an analyzed statement only writes what it says, and otherwise only reads.
+
+        Raises:
+            StatementNotAllowed: a view, or a function of a catalog, holds something else.
+            TableAmbiguous: a table or view lies where the metadata, or a version, of another table is read.
+            QueryTooLarge: it asks for more partitions, or copies of rows, than allowed.
+        """
+        if (refused := plan.refused_in(self._writes)) is not None:
+            raise StatementNotAllowed(
+                f"This statement, or a view or function in it, holds {refused}, which is not part of a write"
+                " here."
+            )
+        if (planted := plan.planted(RESERVED_PATTERN)) is not None:
+            raise TableAmbiguous(planted)
+        allow_plan(json.loads(plan.sizes()), self._bounds)
 
     def keep_functions(self) -> None:
         """Drops each function that is not offered. Sessions that are created from now on do not have it.

@@ -71,7 +71,7 @@ class TableGuards:
     def guarded(
         self,
         session: SparkSession,
-        sql: str,
+        sql: str | None,
         frame: DataFrame,
         access: Access,
         own_names: Collection[str] = (),
@@ -80,9 +80,9 @@ class TableGuards:
     ) -> tuple[DataFrame, tuple[str, ...]]:
         """Returns the query over its tables as the principal sees them, and the names of applied policies.
 
-        `frame` is the analyzed `sql`. `own_names` are views of the gateway's own, which the text may name.
-        `check` is called with what Spark has analyzed again. `own` are the gateway's values of settings that
-        the session has others of: predicates and masks have the gateway's.
+        `frame` is the analyzed `sql`; None: it is a part of a text. `own_names` are views of the gateway's
+        own, which the text may name. `check` is called with what Spark has analyzed again. `own` are the
+        gateway's values of settings that the session has others of: predicates and masks have the gateway's.
 
         Raises:
             TableAccessDenied: the principal may not read a table or a view.
@@ -149,8 +149,8 @@ class TableGuards:
         texts = self.definitions.read(session, names, of_session=True)
         return definition_of(name, texts)
 
-    def read(self, session: SparkSession, sql: str, frame: DataFrame) -> ReadPlan:
-        """Returns what an analyzed query reads; `sql` is its text.
+    def read(self, session: SparkSession, sql: str | None, frame: DataFrame) -> ReadPlan:
+        """Returns what an analyzed query reads; `sql` is its text, None: it is a part of a text.
 
         Raises:
             StatementNotAllowed: it reads something whose name is not known.
@@ -158,7 +158,11 @@ class TableGuards:
         return self._read(_Asked(session, sql, FULL_ACCESS), frame)
 
     def _read(self, asked: _Asked, frame: DataFrame) -> ReadPlan:
-        plan = ReadPlan.of(self._reader.read(asked.session._jsparkSession, asked.sql, frame._jdf))
+        jsession = asked.session._jsparkSession
+        if asked.sql is None:
+            plan = ReadPlan.of(self._reader.readPlan(jsession, frame._jdf))
+        else:
+            plan = ReadPlan.of(self._reader.read(jsession, asked.sql, frame._jdf))
         if plan.unknown:
             raise StatementNotAllowed(f"Policies do not cover what this query reads: {plan.unknown[0]}.")
         return plan
@@ -224,7 +228,7 @@ def _settings(session: SparkSession, settings: Mapping[str, str]) -> Iterator[No
 @dataclass(frozen=True, slots=True)
 class _Asked:
     session: SparkSession
-    sql: str
+    sql: str | None
     access: Access
 
     def has_definer(self, view: ReadView) -> bool:

@@ -32,6 +32,7 @@ from spark_session.session.parameter_types import ParameterTypes
 from spark_session.session.python_workers import prepare_workers
 from spark_session.session.reuse_facts import ReuseFacts
 from spark_session.session.row_delta_writer import RowDeltaWriter
+from spark_session.session.sql_writes import SqlWrites
 from spark_session.session.table_guards import TableGuards
 from spark_session.session.table_rewrites import Compaction, TableDeletes
 from spark_session.session.view_reader import ViewReader
@@ -71,6 +72,7 @@ class WarmSession:
         self.planned_work = PlannedWorkReader(jvm.gateway)
         self.cpu_times = CpuTimeReader(jvm.gateway, context) if settings.counts_cpu else None
         self.table_guards = TableGuards(jvm.gateway, settings.bounds.view_depth)
+        self.sql_writes = SqlWrites(jvm.gateway)
         self.reuse_facts = ReuseFacts(jvm.gateway, self.table_guards.definitions)
         self.relations = LocalRelationStore(
             jvm.gateway,

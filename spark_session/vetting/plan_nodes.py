@@ -85,14 +85,13 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
         ),
         refused(
             "Writes rows.",
-            "AppendData CacheTableAsSelect CreateDataSourceTableAsSelectCommand "
-            "CreateHiveTableAsSelectCommand CreateMaterializedViewAsSelect CreateTableAsSelect "
-            "DeleteFromTable DeleteFromTableWithFilters InsertIntoDataSourceCommand "
+            "CacheTableAsSelect CreateDataSourceTableAsSelectCommand "
+            "CreateHiveTableAsSelectCommand CreateMaterializedViewAsSelect "
+            "DeleteFromTableWithFilters InsertIntoDataSourceCommand "
             "InsertIntoDataSourceDirCommand InsertIntoDir InsertIntoHadoopFsRelationCommand "
-            "InsertIntoHiveDirCommand InsertIntoHiveTable InsertIntoStatement LoadData LoadDataCommand "
-            "MergeIntoTable MergeRows OverwriteByExpression OverwritePartitionsDynamic ReplaceData "
-            "ReplaceTableAsSelect SaveAsV1TableCommand SaveIntoDataSourceCommand TruncatePartition "
-            "TruncateTable TruncateTableCommand UpdateTable WriteDelta WriteFiles WriteToDataSourceV2",
+            "InsertIntoHiveDirCommand InsertIntoHiveTable LoadData LoadDataCommand "
+            "SaveAsV1TableCommand SaveIntoDataSourceCommand TruncatePartition "
+            "TruncateTable TruncateTableCommand WriteFiles WriteToDataSourceV2",
         ),
         refused(
             "Changes the session: its settings, its catalog, its cache or its files.",
@@ -114,7 +113,7 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
         ),
         refused(
             "Changes tables, views, functions, schemas or other things of a catalog, or their statistics.",
-            "AddCheckConstraint AddColumns AddConstraint AddPartitionField AddPartitions AlterColumns "
+            "AddCheckConstraint AddConstraint AddPartitionField AddPartitions "
             "AlterDatabasePropertiesCommand AlterDatabaseSetLocationCommand AlterTableAddColumnsCommand "
             "AlterTableAddPartitionCommand AlterTableChangeColumnCommand AlterTableClusterBy "
             "AlterTableCollation AlterTableDropPartitionCommand AlterTableRenameCommand "
@@ -122,19 +121,19 @@ REFUSED_NODES: Mapping[str, Decision] = table_of(
             "AlterTableSetLocationCommand AlterTableSetPropertiesCommand AlterTableUnsetPropertiesCommand "
             "AlterViewAs AlterViewAsCommand AlterViewSchemaBinding AlterViewSchemaBindingCommand "
             "AnalyzeColumn AnalyzeColumnCommand AnalyzePartitionCommand AnalyzeTable AnalyzeTableCommand "
-            "AnalyzeTables AnalyzeTablesCommand CommentOnNamespace CommentOnTable "
+            "AnalyzeTables AnalyzeTablesCommand CommentOnNamespace "
             "CreateDataSourceTableCommand CreateDatabaseCommand CreateFunction CreateFunctionCommand "
-            "CreateIcebergView CreateIndex CreateNamespace CreateOrReplaceBranch CreateOrReplaceTag "
-            "CreateSQLFunctionCommand CreateTable CreateTableCommand CreateTableLikeCommand "
-            "CreateTempViewUsing CreateUserDefinedFunction CreateView DropBranch DropColumns "
+            "CreateIcebergView CreateIndex CreateOrReplaceBranch CreateOrReplaceTag "
+            "CreateSQLFunctionCommand CreateTableCommand CreateTableLikeCommand "
+            "CreateTempViewUsing CreateUserDefinedFunction CreateView DropBranch "
             "DropConstraint DropDatabaseCommand DropFunction DropFunctionCommand "
-            "DropIdentifierFields DropIndex DropNamespace DropPartitionField DropPartitions DropTable "
-            "DropTableCommand DropTag DropTempViewCommand NoopCommand RecoverPartitions RenameColumn "
-            "RenamePartitions RenameTable RepairTable RepairTableCommand ReplaceColumns "
-            "ReplacePartitionField ReplaceTable SetIdentifierFields SetNamespaceCollationCommand "
-            "SetNamespaceLocation SetNamespaceProperties SetTableLocation SetTableProperties "
+            "DropIdentifierFields DropIndex DropPartitionField DropPartitions "
+            "DropTableCommand DropTag DropTempViewCommand NoopCommand RecoverPartitions "
+            "RenamePartitions RepairTable RepairTableCommand ReplaceColumns "
+            "ReplacePartitionField SetIdentifierFields SetNamespaceCollationCommand "
+            "SetNamespaceLocation SetNamespaceProperties SetTableLocation "
             "SetTableSerDeProperties SetViewProperties SetWriteDistributionAndOrdering "
-            "UnsetNamespacePropertiesCommand UnsetTableProperties UnsetViewProperties",
+            "UnsetNamespacePropertiesCommand UnsetViewProperties",
         ),
         refused(
             "Reads a source by its kind and options, without a catalog.",

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from spark_session.vetting.commands import SESSION_REQUIRED
 from spark_session.vetting.decision import Decision, allowed, refused, table_of
+from spark_session.vetting.writes import SQL_WRITES_OFF
 
 _SYNTAX = "SQL_SYNTAX"
 
@@ -26,10 +27,14 @@ STATEMENTS: Mapping[str, Decision] = table_of(
         refused("Runs a program of the operating system for each row.", "TransformQuerySpecification"),
         refused("Reads a stream.", "StreamRelation StreamTableName"),
         refused(
-            "Writes or deletes rows.",
-            "DmlStatement SingleInsertQuery MultiInsertQuery DeleteFromTable UpdateTable MergeIntoTable "
-            "InsertIntoTable InsertOverwriteTable InsertIntoReplaceWhere InsertOverwriteDir "
-            "InsertOverwriteHiveDir "
+            "Writes, changes or deletes rows. Allowed by `sql_writes`, to those whom policies let do it.",
+            "DmlStatement SingleInsertQuery DeleteFromTable UpdateTable MergeIntoTable InsertIntoTable "
+            "InsertOverwriteTable",
+            SQL_WRITES_OFF,
+        ),
+        refused(
+            "Writes to several tables or to files, or deletes rows in a way that has another statement.",
+            "MultiInsertQuery InsertIntoReplaceWhere InsertOverwriteDir InsertOverwriteHiveDir "
             "TruncateTable LoadData",
         ),
         refused(
@@ -53,13 +58,21 @@ STATEMENTS: Mapping[str, Decision] = table_of(
             "CreateFunction CreateUserDefinedFunction DropFunction",
         ),
         refused(
-            "Creates, changes or drops a table, a view or a schema.",
-            "CreateTable CreateTableLike ReplaceTable CreateTempViewUsing AlterViewQuery "
-            "AlterViewSchemaBinding DropTable RenameTable CreateNamespace DropNamespace "
+            "Creates, changes or drops a table or a schema. Allowed by `sql_writes`, to those whom policies "
+            "let do it.",
+            "CreateTable ReplaceTable DropTable RenameTable CreateNamespace DropNamespace CommentTable "
+            "AddTableColumns RenameTableColumn AlterTableAlterColumn DropTableColumns SetTableProperties "
+            "UnsetTableProperties HiveChangeColumn",
+            SQL_WRITES_OFF,
+        ),
+        refused(
+            "Creates, changes or drops a view, or something of a table or schema that SQL may not change.",
+            "CreateTableLike CreateTempViewUsing AlterViewQuery "
+            "AlterViewSchemaBinding "
             "SetNamespaceProperties UnsetNamespaceProperties SetNamespaceLocation "
-            "CommentNamespace CommentTable AddTableColumns RenameTableColumn AlterTableAlterColumn "
-            "AlterTableCollation AlterClusterBy DropTableColumns HiveChangeColumn HiveReplaceColumns "
-            "SetTableProperties UnsetTableProperties SetTableLocation SetTableSerDe AddTableConstraint "
+            "CommentNamespace "
+            "AlterTableCollation AlterClusterBy HiveReplaceColumns "
+            "SetTableLocation SetTableSerDe AddTableConstraint "
             "DropTableConstraint AddTablePartition RenameTablePartition DropTablePartitions "
             "RecoverPartitions "
             "RepairTable CreateIndex DropIndex Analyze AnalyzeTables",

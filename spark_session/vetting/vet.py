@@ -12,10 +12,13 @@ from spark_session.vetting.decision import Decision, Ruling
 from spark_session.vetting.functions import FUNCTIONS, ICEBERG_FUNCTIONS, TABLE_FUNCTIONS
 from spark_session.vetting.options import READ_OPTIONS, TAKEN_FORMAT_OPTIONS, TAKEN_READ_OPTIONS
 from spark_session.vetting.plan_nodes import QUERY_NODES
+from spark_session.vetting.writes import DEFINING, NAMED, WRITES
 
 # The qualifiers of a built-in function, as Spark resolves them.
 _BUILTIN: tuple[list[str], ...] = ([], ["builtin"], ["system", "builtin"])
 ICEBERG_SCHEMA = "system"
+# Spark's parser gives it to each relation that a statement writes to.
+_WRITE_PRIVILEGES = "__required_write_privileges__"
 
 
 def vet_statement(read: Mapping[str, Any]) -> None:
@@ -31,6 +34,20 @@ def vet_statement(read: Mapping[str, Any]) -> None:
     allow_functions(read["functions"])
     allow_table_functions(read["tableFunctions"])
     allow_format_options(read["formatOptions"])
+
+
+def vet_write(read: Mapping[str, Any]) -> None:
+    """Checks the same of a statement that writes; what it is, and its target, are checked elsewhere.
+
+    Raises:
+        StatementNotAllowed, SqlInvalid: as `vet_statement`.
+    """
+    # Its own node, once: a text may not have another write below it.
+    own = next(node for node in read["nodes"] if node in WRITES)
+    named = frozenset[str]() if own not in DEFINING else NAMED
+    nodes = [node for node in read["nodes"] if node != own and node not in named]
+    options = [option for option in read["options"] if option[0].lower() != _WRITE_PRIVILEGES]
+    vet_statement({**read, "nodes": nodes, "options": options})
 
 
 def allow_nodes(nodes: Iterable[str]) -> None:

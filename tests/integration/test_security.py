@@ -55,8 +55,8 @@ pytestmark = pytest.mark.integration
         ("BEGIN SELECT 1; END", 422, "SQL_MANY_STATEMENTS"),
         ("BEGIN DROP TABLE sales END", 422, "SQL_SYNTAX"),
         ("EXECUTE IMMEDIATE 'DROP TABLE sales'", 403, "STATEMENT_NOT_ALLOWED"),
-        ("WITH a AS (SELECT 1) INSERT INTO returns SELECT 1, 'x'", 403, "STATEMENT_NOT_ALLOWED"),
-        ("FROM calendar INSERT INTO returns SELECT day_key, day_name", 403, "STATEMENT_NOT_ALLOWED"),
+        ("WITH a AS (SELECT 1) INSERT INTO returns SELECT 1, 'x'", 403, "SQL_WRITES_OFF"),
+        ("FROM calendar INSERT INTO returns SELECT day_key, day_name", 403, "SQL_WRITES_OFF"),
         ("SELECT * FROM calendar |> AS t; DROP TABLE calendar", 422, "SQL_MANY_STATEMENTS"),
     ],
 )

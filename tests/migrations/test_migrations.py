@@ -19,6 +19,7 @@ from service.adapters.postgres.ingest_log.ingest_tables import IngestRow
 from service.adapters.postgres.query_records.replica_tables import ReplicaRow
 from service.adapters.postgres.streams.stream_tables import StreamRow
 from service.adapters.sessions.session_tables import SessionRow
+from service.adapters.sql_writes.write_tables import SqlWriteRow
 from service.errors.unavailable import MetricsStoreDown
 
 
@@ -41,7 +42,7 @@ def differences(url: str) -> list[object]:
     with connected(url) as connection:
         options = {"compare_type": True, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=options)
-        tables = (IngestRow, ReplicaRow, ApiKeyRow, AuditRow, PolicyRow, SessionRow)
+        tables = (IngestRow, ReplicaRow, ApiKeyRow, AuditRow, PolicyRow, SessionRow, SqlWriteRow)
         assert all(table.metadata is StreamRow.metadata for table in tables)
         return list(compare_metadata(context, StreamRow.metadata))
 

@@ -36,6 +36,7 @@ from api.bootstrap.settings.writing.ingest import IngestSettings
 from api.bootstrap.settings.writing.ingest_room import IngestRoomSettings
 from api.bootstrap.settings.writing.maintenance import MaintenanceSettings
 from api.bootstrap.settings.writing.sources import SourceSettings
+from api.bootstrap.settings.writing.sql_writes import SqlWriteSettings
 from api.bootstrap.settings.writing.streams import StreamSettings
 
 CONFIG_FILE = "SLUICE_CONFIG_FILE"
@@ -56,6 +57,7 @@ class Settings(
     HiveServerSettings,
     FlightSettings,
     SqlProtocolSettings,
+    SqlWriteSettings,
     SessionSettings,
     QuerySettings,
     SupervisionSettings,

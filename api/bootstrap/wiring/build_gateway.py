@@ -19,6 +19,7 @@ from api.bootstrap.wiring.build_ingests import build_ingests
 from api.bootstrap.wiring.build_maintenances import build_maintenances
 from api.bootstrap.wiring.build_query_ports import build_query_ports
 from api.bootstrap.wiring.build_sessions import build_sessions, own_settings
+from api.bootstrap.wiring.build_sql_writes import build_sql_writes
 from api.bootstrap.wiring.build_streams import ReadStream, build_streams, large_inputs
 from api.bootstrap.wiring.watch_gateway import watch_gateway
 from service.adapters.catalogs.bounded_contents import BoundedContents
@@ -206,6 +207,7 @@ def _queries(
         build_query_ports(settings, components, clock, metrics, lineage, audit),
         sessions=sessions,
         own_settings=own_settings(settings),
+        writes=build_sql_writes(settings, components, clock),
     )
     lost = LostQueries(components.metrics_store, audit.trail, shown_statement(settings))
     return QueryService(

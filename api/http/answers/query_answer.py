@@ -25,6 +25,7 @@ from api.http.schemas.queries.query_answer import (
     queue_answer,
     reused_answer,
 )
+from api.http.schemas.queries.write_answer import write_answer
 from service.errors.query_errors import ResultExpired
 from service.gateway import Gateway
 from service.model.filters.key_set import FilterSource
@@ -149,6 +150,7 @@ def _envelope(
         manifest=_manifest(manifest, format) if manifest else None,
         result=None,
         pruning=_pruning(record) if record.state.is_final else None,
+        write=write_answer(record.write),
         links=LinksAnswer(
             self=path + _query_string(format, status.format),
             explain=f"/explain/{record.query_id}",

@@ -36,7 +36,7 @@ from service.errors.gateway_error import CallerError, GatewayError, PartDown
 from service.errors.ingest_errors import IngestInvalid, TooManyIngests
 from service.errors.maintenance_errors import MaintenanceBelowFloor
 from service.errors.policy_errors import PoliciesInvalid
-from service.errors.query_errors import QueryQuarantined, TooManyQueries
+from service.errors.query_errors import QueryQuarantined, TooManyQueries, WriteOutcomeUnknown, WriteRunning
 from service.errors.session_errors import TooManySessions
 from service.errors.statement_errors import ColumnNotFound, SqlSyntaxError
 from service.errors.table_errors import TableNotFound, TableUnreadable
@@ -125,11 +125,19 @@ def _evolutions(made: Sequence[TableEvolution]) -> dict[str, object]:
 def headers_of(error: GatewayError) -> dict[str, str]:
     """The headers that an error asks for."""
     match error:
-        case TooManyQueries() | TooManyIngests() | TooManyFailures() | TooManySessions() | QueryQuarantined():
+        case (
+            TooManyQueries()
+            | TooManyIngests()
+            | TooManyFailures()
+            | TooManySessions()
+            | QueryQuarantined()
+            | WriteRunning()
+        ):
             return {"Retry-After": str(error.retry_after_s)}
         case TooManyBodies() | TooManyRequests() | TooManyEventStreams():
             return {"Retry-After": "1"}
-        case TableUnreadable():
+        case TableUnreadable() | WriteOutcomeUnknown():
+            # Nobody may send a write again without its requestId.
             return {}
         case PartDown():
             return {"Retry-After": str(RETRY_AFTER_S)}

@@ -20,6 +20,7 @@ from service.model.query.reuse import ReuseChoice, Reused
 from service.model.query.rewrites import RewriteKind, RewriteRecord
 from service.model.query.verification import Verification
 from service.model.sessions.sessions import SessionUse
+from service.model.writes.writes import WriteRecord
 from service.tracing import TraceContext
 
 JsonScalar = str | int | float | bool | None
@@ -171,6 +172,7 @@ class QueryRecord:
     requested, or the query did not get that far. `trace` is None when the request was not traced. `lineage`
     is for lineage consumers. `origin`, `access`, and the names of the policies that the engine `applied` are
     for the audit log: the metrics store does not keep them here. `reused` is None when the query ran itself.
+    `write` is what a statement that writes has begun; the store keeps it in a table of its own.
     """
 
     query_id: UUID
@@ -204,3 +206,4 @@ class QueryRecord:
     access: Access = FULL_ACCESS
     applied: tuple[str, ...] | None = None
     reused: Reused | None = None
+    write: WriteRecord | None = None

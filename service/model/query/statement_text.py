@@ -10,9 +10,11 @@ _EXPLAIN = re.compile(
     rf"{_TRIVIA}EXPLAIN\b{_TRIVIA}(?:(?P<mode>EXTENDED|FORMATTED|COST|CODEGEN|LOGICAL)\b{_TRIVIA})?",
     re.IGNORECASE | re.DOTALL,
 )
+_WRITES = "INSERT|DELETE|UPDATE|MERGE|ALTER|COMMENT|CALL|REPLACE|TRUNCATE"
 _COMMAND = re.compile(
-    rf"{_TRIVIA}(?:SHOW|DESCRIBE|DESC|USE|SET|RESET|CREATE|DROP)\b", re.IGNORECASE | re.DOTALL
+    rf"{_TRIVIA}(?:SHOW|DESCRIBE|DESC|USE|SET|RESET|CREATE|DROP|{_WRITES})\b", re.IGNORECASE | re.DOTALL
 )
+_MAY_WRITE = re.compile(rf"\b(?:CREATE|DROP|{_WRITES})\b", re.IGNORECASE)
 _WORD = re.compile(rf"{_TRIVIA}(?P<word>[A-Za-z]+)\b", re.DOTALL)
 SIMPLE = "SIMPLE"
 
@@ -46,6 +48,15 @@ def is_command(sql: str) -> bool:
     [True, True, False, False]
     """
     return _COMMAND.match(sql) is not None
+
+
+def may_write(sql: str) -> bool:
+    """Whether the text has a word that statements have which write; a query may have one, too.
+
+    >>> [may_write(sql) for sql in ("WITH x AS (SELECT 1) INSERT INTO t FROM x", "SELECT 1")]
+    [True, False]
+    """
+    return _MAY_WRITE.search(sql) is not None
 
 
 def first_word(sql: str) -> str:

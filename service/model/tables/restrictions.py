@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
+_MASK = "mask of "
+
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
@@ -36,7 +38,7 @@ class Restriction:
         """
         if self.row_filter is not None:
             yield f"row filter of {table}"
-        yield from (f"mask of {table}.{column}" for column, _ in self.masks)
+        yield from (f"{_MASK}{table}.{column}" for column, _ in self.masks)
 
     @property
     def fingerprint(self) -> str:
@@ -56,3 +58,12 @@ class Restriction:
 
 UNRESTRICTED = Restriction()
 """Every row and column as it is."""
+
+
+def is_mask(name: str) -> bool:
+    """Whether a policy's name is that of a mask.
+
+    >>> [is_mask(name) for name in Restriction("a = 1", (("card", "NULL"),)).named("lake.a.t")]
+    [False, True]
+    """
+    return name.startswith(_MASK)

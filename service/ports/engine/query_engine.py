@@ -20,6 +20,7 @@ from service.model.query.reuse import PlanReads, Reused
 from service.model.query.written_rows import ResultPlace, WrittenRows
 from service.model.sessions.changes import SessionChange
 from service.model.sessions.sessions import SessionValues
+from service.model.writes.writes import BeginWrite
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +37,7 @@ class Statement:
     called when the plan is there, before the first job; it returns the scheduler's pool for the jobs, or
     raises `NotAdmitted`, which ends the run. None: nobody has to be asked. `session` has the values of its
     caller's session. `place` is where the engine may leave the rows if they are many; None: it returns all.
+    `begin_write` is called right before the statement changes anything; None: it may change nothing.
     """
 
     query_id: UUID
@@ -55,6 +57,7 @@ class Statement:
     explain: str | None = None
     session: SessionValues | None = None
     place: ResultPlace | None = None
+    begin_write: BeginWrite | None = None
 
     def text_fingerprint(self) -> str:
         """Returns the same text for two statements that come from one text with the same values."""

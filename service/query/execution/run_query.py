@@ -11,6 +11,7 @@ from service.errors.gateway_error import GatewayError
 from service.errors.policy_errors import TableAccessDenied
 from service.errors.query_errors import NotAdmitted, QueryCanceled, QueryEnded
 from service.errors.session_errors import SessionRequired
+from service.errors.statement_errors import SqlWritesOff
 from service.errors.table_errors import TableNotFound
 from service.model.filters.filter_record import Reason
 from service.model.policies.actions import Action
@@ -38,6 +39,7 @@ from service.query.execution.admitting_engine import Admit, AdmittingEngine, adm
 from service.query.execution.check_parameters import check_parameters
 from service.query.execution.refresh_steps import NoRefresh, Refresh, ran_in_full
 from service.query.execution.run_pruned import run_pruned
+from service.query.execution.run_write import run_write
 from service.query.execution.unpruned_in_session import unpruned_in_session
 from service.query.execution.validate import validate
 from service.query.filtering.in_process import InProcess
@@ -47,6 +49,7 @@ from service.query.registry.query_handle import QueryHandle, engine_run
 from service.query.registry.recorded import record
 from service.query.registry.run_outcome import RunOutcome
 from service.query.reuse.reuse_steps import NoReuse, Reuse, Ticket
+from service.sql_writes.sql_writes import SqlWrites
 from service.tracing import step
 
 log = structlog.get_logger(__name__)
@@ -83,6 +86,8 @@ class QueryPorts:
     """None: results are read chunk by chunk alone."""
     describer: Describer | None = None
     """None: this gateway describes no queries."""
+    writes: SqlWrites | None = None
+    """None: SQL may not write here."""
     has_policies: bool = False
     """Whether policies decide. Only the gateway that has a query knows what they allowed it."""
 
@@ -103,7 +108,7 @@ def run_query(query: QueryHandle, ports: QueryPorts, admit: Admit = admit_at_onc
         ticket = ports.reuse.begin(query)
         if ticket is not None and ticket.is_answered:
             return
-        outcome = run_outcome(query, ports, engine, ticket)
+        outcome = as_write(query, ports, engine, run_outcome(query, ports, engine, ticket))
         query.note(outcome)
         result = outcome.rows()
         change_session(query, result, ports)
@@ -142,6 +147,20 @@ def run_outcome(
             query, pruned, ports.pruner, with_place(query, ports, engine), ports.engine_retries
         )
     return outcome if refreshed is None else ran_in_full(outcome, refreshed)
+
+
+def as_write(
+    query: QueryHandle, ports: QueryPorts, engine: AdmittingEngine, outcome: RunOutcome
+) -> RunOutcome:
+    """Runs a statement that writes, by the engine's word; returns any other outcome as it is.
+
+    Raises:
+        NotAdmitted: it may not run yet.
+        GatewayError: it was not committed, or nobody knows whether it was.
+    """
+    if ports.writes is None or not isinstance(outcome.result, SqlWritesOff):
+        return outcome
+    return replace(outcome, result=run_write(query, ports.writes, engine, ports.clock))
 
 
 def with_place(query: QueryHandle, ports: QueryPorts, engine: AdmittingEngine) -> AdmittingEngine:

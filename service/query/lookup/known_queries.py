@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 from service.errors.query_errors import QueryNotFound
 from service.model.query.query import QueryRecord, QueryState
+from service.model.query.statement_text import may_write
 from service.ports.stores.query_store import QueryStore
 from service.query.execution.run_query import QueryPorts
 from service.query.registry.awaited_records import AwaitedRecords
@@ -116,6 +118,9 @@ class KnownQueries:
         found = self._ports.journal.find(query_id) or self._store.find(query_id)
         if found is None:
             return None
+        writes = self._ports.writes
+        if writes is not None and found.write is None and may_write(found.sql):
+            found = replace(found, write=writes.of_query(query_id))
         elapsed_ms = found.queued_ms + found.planning_ms + found.running_ms
         # Policies may have changed since: only with the query itself can they be asked again.
         is_shown = found.state is QueryState.SUCCEEDED and not self._ports.has_policies

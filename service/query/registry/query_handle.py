@@ -21,6 +21,7 @@ from service.model.query.query import EngineRun, QueryError, QueryRecord, QueryR
 from service.model.query.results import Manifest
 from service.model.query.reuse import ReusableResult, Reused
 from service.model.query.statement_text import query_text
+from service.model.writes.writes import WriteRecord
 from service.policies.shown_counts import with_shown_counts
 from service.ports.engine.query_engine import EngineResult
 from service.query.filtering.pruned_query import PrunedQuery
@@ -179,6 +180,11 @@ class QueryHandle:
         with self._lock:
             if not self._record.state.is_final:
                 self._record = replace(self._record, verification=outcome.verification)
+
+    def note_write(self, record: WriteRecord) -> None:
+        """Keeps what it writes, and how that ended, for its record."""
+        with self._lock:
+            self._record = replace(self._record, write=record)
 
     def cancel(self, reason: QueryEnded, now_ms: int) -> bool:
         """Asks it to end for this reason; returns whether that ended it at once, because it only waited."""

@@ -15,6 +15,7 @@ from spark_session.vetting.hints import HINTS
 from spark_session.vetting.options import FORMAT_OPTIONS, READ_OPTIONS
 from spark_session.vetting.plan_nodes import ANALYZED_NODES, PARSED_NODES, REFUSED_NODES
 from spark_session.vetting.statements import STATEMENTS
+from spark_session.vetting.writes import WRITE_NODES, WRITING_NODES
 from tests.integration.sql.spark_parts import SparkParts
 
 pytestmark = pytest.mark.integration
@@ -45,7 +46,7 @@ def test_sessions_have_the_functions_that_are_offered(spark: SparkParts) -> None
 
 
 def test_each_plan_node_has_a_decision(spark: SparkParts) -> None:
-    commands = {*METADATA_NODES, *SESSION_NODES, *TARGET_NODES}
+    commands = {*METADATA_NODES, *SESSION_NODES, *TARGET_NODES, *WRITE_NODES, *WRITING_NODES}
     compare({*PARSED_NODES, *ANALYZED_NODES, *REFUSED_NODES, *commands}, spark.plan_nodes())
     assert not {*PARSED_NODES, *ANALYZED_NODES} & set(REFUSED_NODES)
     assert not commands & {*PARSED_NODES, *ANALYZED_NODES, *REFUSED_NODES}

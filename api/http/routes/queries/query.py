@@ -229,7 +229,8 @@ async def _finished_within(
 
 def _problem_response(status: QueryStatus, request: Request) -> Response | None:
     path, query_id = request.url.path, status.record.query_id
-    if status.record.state is QueryState.SUCCEEDED and status.manifest is None:
+    is_write = status.record.write is not None
+    if status.record.state is QueryState.SUCCEEDED and status.manifest is None and not is_write:
         return problem_response(ResultExpired(_RESULT_GONE), path, query_id)
     if status.record.state is not QueryState.FAILED:
         return None

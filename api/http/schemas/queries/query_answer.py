@@ -9,6 +9,7 @@ from pydantic import Field
 
 from api.http.schemas.problem import ProblemError
 from api.http.schemas.queries.progress import ProgressAnswer
+from api.http.schemas.queries.write_answer import WriteAnswer
 from api.http.schemas.wire import WireModel
 from service.model.operations.resource_groups import QueuePlace
 from service.model.query.query import QueryState
@@ -144,6 +145,9 @@ class QueryAnswer(WireModel):
     manifest: Annotated[ManifestAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]
     result: Annotated[ChunkAnswer | None, Field(description=_NULL_WITHOUT_RESULT)]
     pruning: Annotated[PruningAnswer | None, Field(description="null until the query is final")]
+    write: Annotated[
+        WriteAnswer | None, Field(description="what a statement that writes has begun; null: nothing")
+    ]
     links: LinksAnswer
 
 

@@ -45,14 +45,25 @@ public final class ReadTables {
      */
     public String read(SparkSession session, String sql, Dataset<?> dataset) throws Exception {
         SessionState state = session.sessionState();
+        return reported(state, state.sqlParser().parsePlan(sql), dataset.queryExecution().analyzed());
+    }
+
+    /** Returns the same for a query that has no text of its own: its names are those of its plan. */
+    public String readPlan(SparkSession session, Dataset<?> dataset) throws Exception {
+        return reported(
+            session.sessionState(), dataset.queryExecution().logical(), dataset.queryExecution().analyzed());
+    }
+
+    /** Returns the same for a statement, as it was parsed and as it was analyzed. */
+    public static String reported(SessionState state, LogicalPlan parsed, LogicalPlan analyzed) throws Exception {
         Set<List<String>> written = new LinkedHashSet<>();
-        collectNames(CTESubstitution$.MODULE$.apply(state.sqlParser().parsePlan(sql)), written);
+        collectNames(CTESubstitution$.MODULE$.apply(parsed), written);
         Set<List<String>> names = new LinkedHashSet<>();
         for (List<String> name : written) {
             names.add(RelationNames.inFull(name, state));
         }
         ReadRelations found = new ReadRelations();
-        found.collect(dataset.queryExecution().analyzed());
+        found.collect(analyzed);
         Map<String, Set<?>> all = new LinkedHashMap<>();
         all.put("names", names);
         all.put("views", found.views());
@@ -67,11 +78,15 @@ public final class ReadTables {
      * <p>Only then does a view in the analyzed plan have its full name, and cannot be mistaken for an alias.
      */
     public Dataset<?> inFull(SparkSession session, Dataset<?> dataset) {
-        LogicalPlan parsed = CTESubstitution$.MODULE$.apply(dataset.queryExecution().logical());
-        LogicalPlan full = parsed.transformUpWithSubqueries(Partial.where(
-            node -> node instanceof UnresolvedRelation,
-            node -> inFull((UnresolvedRelation) node, session.sessionState())));
+        LogicalPlan full = withFullNames(session.sessionState(), dataset.queryExecution().logical());
         return Dataset$.MODULE$.ofRows(session, full);
+    }
+
+    /** Returns a parsed plan with the full name of each relation that it names. */
+    public static LogicalPlan withFullNames(SessionState state, LogicalPlan parsed) {
+        return CTESubstitution$.MODULE$.apply(parsed).transformUpWithSubqueries(Partial.where(
+            node -> node instanceof UnresolvedRelation,
+            node -> inFull((UnresolvedRelation) node, state)));
     }
 
     private static UnresolvedRelation inFull(UnresolvedRelation relation, SessionState state) {

@@ -54,7 +54,8 @@ public final class PlanSizes {
         return json(stages);
     }
 
-    static String analyzed(LogicalPlan plan) throws Exception {
+    /** Returns the same of an analyzed plan. */
+    public static String analyzed(LogicalPlan plan) throws Exception {
         List<Size> found = new ArrayList<>();
         collect(plan, found);
         found.add(new Size("uses", new ColumnGrowth(false).largestIn(plan)));

@@ -60,7 +60,7 @@ public final class PlanVetting {
     }
 
     /** Returns what an analyzed plan may not have; null if there is nothing. */
-    String refusedIn(LogicalPlan plan) {
+    public String refusedIn(LogicalPlan plan) {
         String name = nameOf(plan);
         if (!nodes.contains(name) || plan.isStreaming()) {
             return name;

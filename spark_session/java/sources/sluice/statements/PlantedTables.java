@@ -47,7 +47,8 @@ public final class PlantedTables {
         }
     }
 
-    private static String firstIn(LogicalPlan node, String reserved, CatalogManager catalogs) {
+    /** Returns the full name of the first one below a node of an analyzed plan; null if there is none. */
+    public static String firstIn(LogicalPlan node, String reserved, CatalogManager catalogs) {
         if (node instanceof SubqueryAlias alias && isPlanted(alias, reserved, catalogs)) {
             return String.join(".", partsOf(alias));
         }

@@ -1,0 +1,1 @@
+"""Writes by SQL, in the metrics store and in the snapshots of tables."""

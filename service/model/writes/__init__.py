@@ -1,0 +1,1 @@
+"""Writes by SQL: what a statement changes, and how that ended."""

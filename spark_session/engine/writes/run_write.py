@@ -1,0 +1,156 @@
+"""Runs one statement that writes, after all checks of what it reads and of what it changes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryCanceled
+from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
+from service.model.policies.read_plan import name_of
+from service.model.tables.reserved_names import is_reserved
+from service.model.writes.writes import MARK, Write, WriteKind
+from service.policies.require import EVERY_TABLE, require
+from service.ports.engine.query_engine import EngineResult, Statement
+from spark_session.engine.writes.changed_rows import changed_rows
+from spark_session.engine.writes.definitions import OF_SCHEMAS, defined
+from spark_session.engine.writes.inserted_rows import inserted_rows
+from spark_session.engine.writes.ready_write import ReadyWrite
+from spark_session.session.sql_writes import ParsedWrite
+from spark_session.session.warm_session import WarmSession
+from spark_session.spark_errors import causes_of
+from spark_session.vetting.vet import allow_relations
+from spark_session.vetting.writes import DEFINING, kind_of
+
+_CONFLICTS = frozenset(
+    {
+        "org.apache.iceberg.exceptions.CommitFailedException",
+        "org.apache.iceberg.exceptions.ValidationException",
+    }
+)
+_UNKNOWN = "org.apache.iceberg.exceptions.CommitStateUnknownException"
+
+
+def run_write(
+    session: WarmSession,
+    child: SparkSession,
+    statement: Statement,
+    found: Mapping[str, Any],
+    on_applied: Callable[[tuple[str, ...]], None],
+) -> EngineResult:
+    """Runs the statement to its end. `found` is what the guard has read of its text.
+
+    `on_applied` gets the names of the policies that hide something of what it reads, before it runs.
+
+    Raises:
+        SqlWritesOff: the statement does not say that it may write.
+        TableAccessDenied: its principal may not do this to its target, or not read what it reads.
+        CallerError: it holds something that a write may not have, or a parameter does not fit its type.
+        NotAdmitted: it may not run yet; nothing has begun.
+        QueryCanceled: it was canceled.
+        CommitConflict: other commits to its table contradict it. Nothing was committed.
+        CommitStateUnknown: it ended without knowing whether it was committed.
+        PySparkException: Spark refused it, or it failed.
+    """
+    if statement.begin_write is None:
+        raise SqlWritesOff
+    started = time.monotonic()
+    session.guard.allow_write(found, statement.parameters)
+    parsed = session.sql_writes.read(child, statement.sql)
+    write = _write(parsed)
+    for action in write.kind.needs:
+        require(statement.access, action, write.table)
+    ready = _ready(session, child, statement, found, parsed, write)
+    on_applied(ready.applied)
+    _allow_target(parsed, write, ready)
+    planned = time.monotonic()
+    if statement.is_canceled():
+        raise QueryCanceled
+    if statement.admit is not None:
+        session.children.use_pool(child, statement.admit(ready.work))
+    statement.begin_write(replace(write, reads=ready.reads))
+    _committed(ready, str(statement.query_id))
+    return EngineResult(
+        rows=pa.table({}),
+        columns=(),
+        is_truncated=False,
+        planning_ms=round((planned - started) * 1000),
+        running_ms=round((time.monotonic() - planned) * 1000),
+        scans=(),
+        plan_text=str,
+        applied=ready.applied,
+    )
+
+
+def _write(parsed: ParsedWrite) -> Write:
+    kind = kind_of(parsed.kind, is_overwrite=parsed.is_overwrite)
+    if parsed.target is None:
+        raise StatementNotAllowed(f"{kind} needs the name of a table.")
+    target = (*parsed.target, EVERY_TABLE.table) if kind in OF_SCHEMAS else parsed.target
+    for parts in (target, parsed.renamed_to or target):
+        _allow_name(kind, parts)
+    if parsed.options:
+        raise StatementNotAllowed(f"A table may not be written with the option {parsed.options[0][:40]!r}.")
+    return Write(kind, name_of(target))
+
+
+def _allow_name(kind: WriteKind, parts: Sequence[str]) -> None:
+    if len(parts) < 3:
+        raise StatementNotAllowed(f"{kind} needs the name of a table in a schema of a catalog.")
+    allow_relations([parts])
+    if is_reserved(parts[-1]):
+        raise StatementNotAllowed(
+            f"{parts[-1]} is a name for metadata or versions of a table, which SQL does not write to."
+        )
+
+
+def _ready(
+    session: WarmSession,
+    child: SparkSession,
+    statement: Statement,
+    found: Mapping[str, Any],
+    parsed: ParsedWrite,
+    write: Write,
+) -> ReadyWrite:
+    if parsed.kind in DEFINING:
+        return defined(session, child, statement, found, parsed, write)
+    if parsed.kind == "InsertIntoStatement":
+        return inserted_rows(session, child, statement, found, write)
+    return changed_rows(session, child, statement, found, write)
+
+
+def _allow_target(parsed: ParsedWrite, write: Write, ready: ReadyWrite) -> None:
+    if parsed.kind in DEFINING:
+        return
+    if parsed.target is None or not ready.plan.is_into(parsed.target):
+        raise StatementNotAllowed(
+            f"SQL writes to Iceberg tables alone, and {write.table} is none: views, metadata, branches and"
+            " tables of other formats are not written to."
+        )
+
+
+def _committed(ready: ReadyWrite, query_id: str) -> None:
+    try:
+        ready.plan.run(MARK, query_id)
+    except (PySparkException, Py4JJavaError) as failure:
+        classes = _classes(failure)
+        if _UNKNOWN in classes:
+            raise CommitStateUnknown from failure
+        if classes & _CONFLICTS:
+            raise CommitConflict from failure
+        raise
+
+
+def _classes(failure: PySparkException | Py4JJavaError) -> frozenset[str]:
+    try:
+        return frozenset(str(cause.getClass().getName()) for cause in causes_of(failure))
+    except (TypeError, Py4JError, OSError):
+        # The first: Spark's failure has no Java exception behind it. The others: the JVM is gone.
+        return frozenset()

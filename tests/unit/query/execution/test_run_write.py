@@ -1,0 +1,140 @@
+"""A statement that writes runs once, and its query says what the table says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+import pytest
+
+from service.adapters.sql_writes.outcome_rows import outcome_rows
+from service.errors.gateway_error import GatewayError
+from service.errors.query_errors import QueryFailed
+from service.errors.statement_errors import SqlWritesOff
+from service.errors.unavailable import EngineLost
+from service.model.policies.decisions import FULL_ACCESS
+from service.model.query.query import QueryRequest, QueryState
+from service.model.tables.tables import TableName
+from service.model.writes.writes import Write, WriteKind, WriteState
+from service.ports.engine.query_engine import EngineResult, Statement
+from service.ports.stores.write_log import MarkedCommit
+from service.query.execution.run_query import QueryPorts, run_query
+from service.query.registry.query_handle import QueryHandle
+from service.sql_writes.sql_writes import SqlWriteBounds, SqlWrites
+from tests.fakes.engine import FakeEngine
+from tests.fakes.write_log import FakeCommitMarks, FakeWriteLog
+from tests.unit.query.conftest import Bench
+
+INSERT = Write(WriteKind.INSERT, TableName("lake", "shop", "orders"))
+
+
+class WritingEngine(FakeEngine):
+    """Writes if it may; `failure` comes after that."""
+
+    def __init__(self, marks: FakeCommitMarks, failure: GatewayError | None = None) -> None:
+        super().__init__()
+        self.marks = marks
+        self.failure = failure
+        self.is_committing = True
+        self.writes = 0
+
+    def run(self, statement: Statement) -> EngineResult:
+        if statement.begin_write is None:
+            raise SqlWritesOff
+        if statement.admit is not None:
+            statement.admit(self.work)
+        statement.begin_write(INSERT)
+        self.writes += 1
+        if self.is_committing:
+            self.marks.commits[statement.query_id] = MarkedCommit(7, {"added-records": "3"})
+        if self.failure is not None:
+            raise self.failure
+        return self.answer
+
+
+class Writing:
+    def __init__(self, bench: Bench, failure: GatewayError | None = None) -> None:
+        self.bench, self.log, self.marks = bench, FakeWriteLog(), FakeCommitMarks()
+        self.engine = WritingEngine(self.marks, failure)
+        bench.engine = self.engine
+        bounds = SqlWriteBounds(settle_s=0.0)
+        self.writes = SqlWrites(self.log, self.marks, bench.ports.clock, outcome_rows, bounds)
+
+    @property
+    def ports(self) -> QueryPorts:
+        return replace(self.bench.ports, writes=self.writes)
+
+    def run(self, request_id: UUID | None = None, sql: str = "INSERT INTO orders SELECT 1") -> QueryHandle:
+        clock = self.bench.clock
+        request = QueryRequest(sql, request_id=request_id)
+        # Not in the book: as at another replica.
+        query = QueryHandle(uuid4(), request, "ann", FULL_ACCESS, clock.now(), clock.elapsed_ms())
+        run_query(query, self.ports)
+        return query
+
+
+def test_a_write_is_recorded_run_and_told(bench: Bench) -> None:
+    writing = Writing(bench)
+    query = writing.run()
+    record = query.record
+    assert record.write is not None
+    assert (record.state, record.write.state) == (QueryState.SUCCEEDED, WriteState.COMMITTED)
+    rows = bench.results.chunk(query.query_id, 0).to_pylist()
+    assert rows == [{"rows_affected": 3, "snapshot_id": 7}]
+    assert writing.log.find(query.query_id) == record.write
+
+
+def test_without_the_setting_nothing_is_written(bench: Bench) -> None:
+    writing = Writing(bench)
+    query = bench.of(QueryRequest("INSERT INTO orders SELECT 1"))
+    run_query(query, bench.ports)
+    assert query.record.error is not None
+    assert (query.record.error.code, writing.engine.writes) == ("SQL_WRITES_OFF", 0)
+
+
+@pytest.mark.parametrize("failure", [EngineLost(), QueryFailed("late")], ids=["lost", "failed"])
+def test_a_commit_before_a_failure_is_a_success(bench: Bench, failure: GatewayError) -> None:
+    writing = Writing(bench, failure)
+    query = writing.run()
+    assert query.record.state is QueryState.SUCCEEDED
+    assert writing.engine.writes == 1
+
+
+def test_a_lost_engine_is_not_asked_again(bench: Bench) -> None:
+    writing = Writing(bench, EngineLost())
+    writing.engine.is_committing = False
+    query = writing.run()
+    assert query.record.error is not None
+    assert query.record.error.code == "WRITE_OUTCOME_UNKNOWN"
+    assert writing.engine.writes == 1
+
+
+def test_the_same_request_gives_the_first_outcome(bench: Bench) -> None:
+    writing, request_id = Writing(bench), uuid4()
+    first = writing.run(request_id)
+    again = writing.run(request_id)
+    assert writing.engine.writes == 1
+    assert again.record.write == first.record.write
+    assert again.record.state is QueryState.SUCCEEDED
+    other = writing.run(request_id, "INSERT INTO orders SELECT 2")
+    assert other.record.error is not None
+    assert other.record.error.code == "REQUEST_ID_REUSED"
+
+
+def test_a_repeat_of_what_is_not_known_waits(bench: Bench) -> None:
+    writing, request_id = Writing(bench, EngineLost()), uuid4()
+    writing.engine.is_committing = False
+    first = writing.run(request_id)
+    assert (error := writing.run(request_id).record.error) is not None
+    assert error.code == "WRITE_RUNNING"
+    writing.marks.commits[first.query_id] = MarkedCommit(7, {"added-records": "3"})
+    assert writing.run(request_id).record.state is QueryState.SUCCEEDED
+    assert writing.engine.writes == 1
+
+
+def test_nothing_is_written_while_it_cannot_be_recorded(bench: Bench) -> None:
+    writing = Writing(bench)
+    writing.log.is_down = True
+    query = writing.run()
+    assert query.record.error is not None
+    assert (query.record.error.code, writing.engine.writes) == ("METRICS_STORE_DOWN", 0)
