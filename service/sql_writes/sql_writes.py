@@ -28,19 +28,21 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 LOOK_EVERY_S = 1.0
-GRACE = timedelta(minutes=10)
-"""How long after a write's timeout an engine that hangs may still commit it."""
+GRACE_S = 600.0
+"""How long after a write's timeout an engine that hangs may still commit it, until it is replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlWriteBounds:
     """Which tables SQL may write to, and how long a write whose engine was lost is looked for.
 
-    `tables` are full names, with `*` for any part.
+    `tables` are full names, with `*` for any part. `grace_s`: how long after its timeout an engine that hangs
+    may still commit a write.
     """
 
     tables: tuple[str, ...] = ("*",)
     settle_s: float = 10.0
+    grace_s: float = GRACE_S
 
 
 class SqlWrites:
@@ -121,14 +123,21 @@ class SqlWrites:
             return record
         if found.commit is not None:
             return self._kept(_committed(record, found), None)
-        if found.is_complete and self._clock.now() > record.ends_by + GRACE:
+        if found.is_complete and self._is_over(record):
             lost = EngineLost("What ran the write was lost. Nothing was committed.")
             return self._kept(replace(record, outcome=WriteOutcome(WriteState.NOT_COMMITTED)), lost)
         return record
 
+    def is_never_known(self, record: WriteRecord) -> bool:
+        """Whether nothing works on the write any more, and no snapshot can tell how it ended."""
+        return not record.state.is_final and not record.write.has_snapshot and self._is_over(record)
+
     def close(self) -> None:
         """Ends all waiting."""
         self._closing.set()
+
+    def _is_over(self, record: WriteRecord) -> bool:
+        return self._clock.now() > record.ends_by + timedelta(seconds=self._bounds.grace_s)
 
     def _settled(self, record: WriteRecord, failure: EngineLost | CommitStateUnknown) -> WriteRecord:
         """Looks for the write until its engine can no longer commit it, and once more."""

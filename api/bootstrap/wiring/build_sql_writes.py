@@ -11,7 +11,7 @@ from service.adapters.sql_writes.outcome_rows import outcome_rows
 from service.adapters.sql_writes.postgres_write_log import PostgresWriteLog
 from service.periodic_worker import PeriodicWorker
 from service.ports.clock import Clock
-from service.sql_writes.sql_writes import SqlWriteBounds, SqlWrites
+from service.sql_writes.sql_writes import GRACE_S, SqlWriteBounds, SqlWrites
 
 _FORGET_EVERY_S = 3_600.0
 _ENDED_WITHIN_S = 2.0
@@ -36,7 +36,11 @@ def build_sql_writes(settings: Settings, components: Components, clock: Clock) -
         IcebergCommitMarks(components.catalogs.opened),
         clock,
         outcome_rows,
-        SqlWriteBounds(tables=settings.sql_write_tables, settle_s=settings.sql_write_settle_s),
+        SqlWriteBounds(
+            tables=settings.sql_write_tables,
+            settle_s=settings.sql_write_settle_s,
+            grace_s=GRACE_S + settings.engine_grace_s + settings.engine_given_up_timeout_s,
+        ),
     )
     components.stack.callback(writes.close)
     return writes

@@ -31,6 +31,7 @@ from api.http.problems.http_errors import (
 from api.http.problems.validation_faults import faults_of
 from api.http.schemas.ingests.evolutions import evolution_answer
 from api.http.schemas.ingests.ingest_answer import DEAD_LETTERS_APART, FAILED_ALONE, commit_answer
+from api.http.schemas.queries.write_answer import write_answer
 from service.errors.credential_errors import CredentialFault, CredentialRefused, TooManyFailures
 from service.errors.gateway_error import CallerError, GatewayError, PartDown
 from service.errors.ingest_errors import IngestInvalid, TooManyIngests
@@ -44,6 +45,7 @@ from service.faults import Fault
 from service.model.ingest.ingest import IngestRecord
 from service.model.query.query import QueryError
 from service.model.tables.schema_changes import TableEvolution
+from service.model.writes.writes import WriteRecord
 from service.tracing import trace_id
 
 MEDIA_TYPE = "application/problem+json"
@@ -76,20 +78,34 @@ def fault_entry(fault: Fault) -> dict[str, Any]:
     return {name: value for name, value in known.items() if value is not None}
 
 
-def problem_response(error: GatewayError, instance: str, query_id: UUID | None = None) -> Response:
-    """The answer for an error; `instance` is the path that was asked for."""
+def problem_response(
+    error: GatewayError, instance: str, query_id: UUID | None = None, write: WriteRecord | None = None
+) -> Response:
+    """The answer for an error; `instance` is the path that was asked for.
+
+    `write` is what the statement had begun to write before it failed.
+    """
     ids: dict[str, object] = {} if query_id is None else {"queryId": query_id}
-    more = ids | _evolutions(error.evolutions)
+    more = ids | _evolutions(error.evolutions) | _begun(write)
     return _respond(
         status_of(error), error.code, error.detail, instance, errors_of(error), more, headers_of(error)
     )
 
 
-def recorded_problem_response(error: QueryError, instance: str, query_id: UUID) -> Response:
+def recorded_problem_response(
+    error: QueryError, instance: str, query_id: UUID, write: WriteRecord | None = None
+) -> Response:
     """The answer for an error that is known only from the query's record."""
     status = status_of_code(error.code)
     headers = {"Retry-After": str(RETRY_AFTER_S)} if status == 503 else {}
-    return _respond(status, error.code, error.detail, instance, [], {"queryId": query_id}, headers)
+    more = {"queryId": query_id} | _begun(write)
+    return _respond(status, error.code, error.detail, instance, [], more, headers)
+
+
+def _begun(write: WriteRecord | None) -> dict[str, object]:
+    """Returns what a statement had begun to write before it failed: it may have been committed."""
+    answer = write_answer(write)
+    return {} if answer is None else {"write": answer.model_dump(by_alias=True, mode="json")}
 
 
 def failed_ingest_response(record: IngestRecord, instance: str) -> Response:

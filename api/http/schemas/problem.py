@@ -9,6 +9,7 @@ from pydantic import Field
 
 from api.http.schemas.ingests.evolutions import EvolutionAnswer
 from api.http.schemas.ingests.ingest_answer import CommitAnswer
+from api.http.schemas.queries.write_answer import WriteAnswer
 from api.http.schemas.wire import WireModel
 
 
@@ -52,5 +53,9 @@ class Problem(WireModel):
     trace_id: Annotated[
         str | None,
         Field(description="trace of the request, if traces are recorded or it came with a `traceparent`"),
+    ] = None
+    write: Annotated[
+        WriteAnswer | None,
+        Field(description="what a statement that writes had begun before it failed, and how that ended"),
     ] = None
     note: Annotated[str | None, Field(description="what to send again where there are `commits`")] = None

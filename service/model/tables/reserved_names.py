@@ -40,3 +40,15 @@ def is_reserved(table: str) -> bool:
     [True, True, True, False, False]
     """
     return _RESERVED.fullmatch(table) is not None
+
+
+def is_plain(part: str) -> bool:
+    r"""Returns whether SQL may write to something whose name has this part.
+
+    Full names are joined by dots, some catalogs make folders of them, and `*` stands for every table of a
+    schema: `a.b`, `..` or a name that ends with a space could be taken for another one.
+
+    >>> [is_plain(part) for part in ("item", "Überblick 1", "*", "..", "a.b", "", " a", "a\n", "a\\b")]
+    [True, True, False, False, False, False, False, False, False]
+    """
+    return part == part.strip() != "" and part.isprintable() and not set(part).intersection(".*\\")

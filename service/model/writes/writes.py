@@ -44,6 +44,15 @@ class WriteKind(StrEnum):
         return _NEEDS[self]
 
     @property
+    def words(self) -> str:
+        """The kind as a statement spells it.
+
+        >>> WriteKind.CREATE_TABLE_AS.words
+        'CREATE TABLE AS'
+        """
+        return self.value.replace("_", " ")
+
+    @property
     def has_snapshot(self) -> bool:
         """Whether its commit is a snapshot of a table."""
         return self in _WITH_ROWS

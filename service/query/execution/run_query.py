@@ -11,7 +11,7 @@ from service.errors.gateway_error import GatewayError
 from service.errors.policy_errors import TableAccessDenied
 from service.errors.query_errors import NotAdmitted, QueryCanceled, QueryEnded
 from service.errors.session_errors import SessionRequired
-from service.errors.statement_errors import SqlWritesOff
+from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
 from service.errors.table_errors import TableNotFound
 from service.model.filters.filter_record import Reason
 from service.model.policies.actions import Action
@@ -160,6 +160,8 @@ def as_write(
     """
     if ports.writes is None or not isinstance(outcome.result, SqlWritesOff):
         return outcome
+    if query.text.explain is not None:
+        return replace(outcome, result=StatementNotAllowed("A statement that writes is not explained."))
     return replace(outcome, result=run_write(query, ports.writes, engine, ports.clock))
 
 

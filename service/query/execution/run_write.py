@@ -48,7 +48,7 @@ def run_write(query: QueryHandle, writes: SqlWrites, engine: Engine, clock: Cloc
         RequestIdReused: its requestId was sent before with another body.
         WriteRunning: it was sent before, and its outcome is not known yet.
         WriteFailed: it was sent before, and was not committed.
-        WriteOutcomeUnknown: its engine was lost, and nobody knows yet whether it was committed.
+        WriteOutcomeUnknown: its engine was lost, and nobody knows yet, or ever, whether it was committed.
         GatewayError: it was not committed.
     """
     request_id = query.request.request_id
@@ -72,6 +72,9 @@ def run_write(query: QueryHandle, writes: SqlWrites, engine: Engine, clock: Cloc
         if not begun:
             raise
         return _failed(query, writes, writes.ended(begun[0], failure), failure)
+    if not begun:
+        # The engine has run it as something that does not write.
+        return result
     ended = writes.ended(begun[0], None)
     query.note_write(ended)
     return replace(result, rows=writes.rows(ended), columns=_columns(ended))
@@ -100,6 +103,11 @@ def _sent_before(query: QueryHandle, writes: SqlWrites, earlier: WriteRecord) ->
         raise WriteFailed(
             "The write that was sent under this requestId was not committed."
             f" {earlier.error_detail or ''} Send it again under a new one.".replace("  ", " ")
+        )
+    if writes.is_never_known(earlier):
+        raise WriteOutcomeUnknown(
+            f"What ran the {earlier.write.kind.words} was lost, and nothing in the catalog says whether it"
+            f" was done. Look at {earlier.write.table}, and send what is missing under a new requestId."
         )
     raise WriteRunning
 

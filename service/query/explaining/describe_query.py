@@ -9,6 +9,7 @@ from service.model.query.description import Description
 from service.query.execution.run_pruned import statement_of
 from service.query.execution.run_query import QueryPorts, as_seen
 from service.query.execution.validate import validate
+from service.query.explaining.only_run import without_writes
 from service.query.registry.query_handle import QueryHandle
 from service.tracing import step
 
@@ -28,7 +29,7 @@ def describe_query(query: QueryHandle, ports: QueryPorts) -> Description:
     with step("sluice.query.validate"):
         validate(query.request.sql, ports.max_sql_bytes, ports.max_sql_nesting)
     try:
-        with step("sluice.query.describe"):
+        with step("sluice.query.describe"), without_writes(ports):
             return ports.describer.describe(statement_of(query, query.text.sql))
     except TableNotFound as failure:
         raise as_seen(failure, query, ports.catalogs) from failure

@@ -18,6 +18,7 @@ from service.query.execution.run_pruned import run_pruned
 from service.query.execution.run_query import QueryPorts, as_seen, plan_text_of, pruned_query
 from service.query.execution.validate import validate
 from service.query.explaining.explain import explain
+from service.query.explaining.only_run import without_writes
 from service.query.filtering.unfiltered_scans import unfiltered_scans
 from service.query.registry.query_handle import QueryHandle
 from service.query.registry.recorded import MAX_PLAN_CHARACTERS
@@ -40,7 +41,7 @@ def plan_query(query: QueryHandle, ports: QueryPorts) -> Explanation:
     with step("sluice.query.prune"):
         pruned = pruned_query(query, ports.pruner, ports.own_settings)
     try:
-        with step("sluice.query.plan"):
+        with step("sluice.query.plan"), without_writes(ports):
             outcome = run_pruned(query, pruned, ports.pruner, PlansOnly(ports.engine), ports.engine_retries)
             query.note(outcome)
             planned = outcome.rows()

@@ -62,11 +62,9 @@ def defined(
 
 
 def _allow_form(parsed: ParsedWrite, write: Write) -> None:
-    if parsed.faults:
-        raise StatementNotAllowed(f"{_words(write.kind)} may not have {parsed.faults[0]} here.")
     if not parsed.is_in_iceberg:
         raise StatementNotAllowed(
-            f"{_words(write.kind)} needs an Iceberg catalog: {write.table.catalog} is none."
+            f"{write.kind.words} needs an Iceberg catalog: {write.table.catalog} is none."
         )
     if parsed.renamed_to is not None and parsed.renamed_to[0] != write.table.catalog:
         raise StatementNotAllowed("A table is renamed within its catalog.")
@@ -86,7 +84,3 @@ def is_settable(name: str) -> bool:
     (True, True, False)
     """
     return all("may not set" not in reason for _, reason in refused_properties({name: "?"}))
-
-
-def _words(kind: WriteKind) -> str:
-    return kind.value.replace("_", " ")

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from service.errors.query_errors import CommitConflict, CommitStateUnknown, QueryCanceled
 from service.errors.statement_errors import SqlWritesOff, StatementNotAllowed
 from service.model.policies.read_plan import name_of
-from service.model.tables.reserved_names import is_reserved
+from service.model.tables.reserved_names import is_plain, is_reserved
 from service.model.writes.writes import MARK, Write, WriteKind
 from service.policies.require import EVERY_TABLE, require
 from service.ports.engine.query_engine import EngineResult, Statement
@@ -23,18 +23,16 @@ from spark_session.engine.writes.changed_rows import changed_rows
 from spark_session.engine.writes.definitions import OF_SCHEMAS, defined
 from spark_session.engine.writes.inserted_rows import inserted_rows
 from spark_session.engine.writes.ready_write import ReadyWrite
+from spark_session.java.jvm import UNREACHABLE
 from spark_session.session.sql_writes import ParsedWrite
 from spark_session.session.warm_session import WarmSession
 from spark_session.spark_errors import causes_of
 from spark_session.vetting.vet import allow_relations
 from spark_session.vetting.writes import DEFINING, kind_of
 
-_CONFLICTS = frozenset(
-    {
-        "org.apache.iceberg.exceptions.CommitFailedException",
-        "org.apache.iceberg.exceptions.ValidationException",
-    }
-)
+_FAILED = "org.apache.iceberg.exceptions.CommitFailedException"
+_INVALID = "org.apache.iceberg.exceptions.ValidationException"
+"""Of rows, it says that another commit contradicts them; of a definition, that there is no such table."""
 _UNKNOWN = "org.apache.iceberg.exceptions.CommitStateUnknownException"
 
 
@@ -76,7 +74,7 @@ def run_write(
     if statement.admit is not None:
         session.children.use_pool(child, statement.admit(ready.work))
     statement.begin_write(replace(write, reads=ready.reads))
-    _committed(ready, str(statement.query_id))
+    _committed(session, ready, write.kind, str(statement.query_id))
     return EngineResult(
         rows=pa.table({}),
         columns=(),
@@ -92,19 +90,32 @@ def run_write(
 def _write(parsed: ParsedWrite) -> Write:
     kind = kind_of(parsed.kind, is_overwrite=parsed.is_overwrite)
     if parsed.target is None:
-        raise StatementNotAllowed(f"{kind} needs the name of a table.")
+        raise StatementNotAllowed(f"{kind.words} needs the name of a table.")
     target = (*parsed.target, EVERY_TABLE.table) if kind in OF_SCHEMAS else parsed.target
+    for parts in (parsed.target, parsed.renamed_to or ()):
+        _allow_parts(parts)
     for parts in (target, parsed.renamed_to or target):
         _allow_name(kind, parts)
     if parsed.options:
         raise StatementNotAllowed(f"A table may not be written with the option {parsed.options[0][:40]!r}.")
+    if parsed.faults:
+        raise StatementNotAllowed(f"{kind.words} may not have {parsed.faults[0][:40]} here.")
     return Write(kind, name_of(target))
+
+
+def _allow_parts(parts: Sequence[str]) -> None:
+    allow_relations([parts])
+    for part in parts:
+        if not is_plain(part):
+            raise StatementNotAllowed(
+                f"SQL writes to no table whose name has the part {part[:40]!r}: parts are not empty, and have"
+                " no dot, backslash, asterisk or control character, nor spaces around them."
+            )
 
 
 def _allow_name(kind: WriteKind, parts: Sequence[str]) -> None:
     if len(parts) < 3:
-        raise StatementNotAllowed(f"{kind} needs the name of a table in a schema of a catalog.")
-    allow_relations([parts])
+        raise StatementNotAllowed(f"{kind.words} needs the name of a table in a schema of a catalog.")
     if is_reserved(parts[-1]):
         raise StatementNotAllowed(
             f"{parts[-1]} is a name for metadata or versions of a table, which SQL does not write to."
@@ -136,16 +147,21 @@ def _allow_target(parsed: ParsedWrite, write: Write, ready: ReadyWrite) -> None:
         )
 
 
-def _committed(ready: ReadyWrite, query_id: str) -> None:
+def _committed(session: WarmSession, ready: ReadyWrite, kind: WriteKind, query_id: str) -> None:
     try:
         ready.plan.run(MARK, query_id)
     except (PySparkException, Py4JJavaError) as failure:
         classes = _classes(failure)
         if _UNKNOWN in classes:
             raise CommitStateUnknown from failure
-        if classes & _CONFLICTS:
+        if _FAILED in classes or (kind.has_snapshot and _INVALID in classes):
             raise CommitConflict from failure
         raise
+    except (*UNREACHABLE, pa.ArrowException) as failure:
+        if session.is_lost() or isinstance(failure, Py4JNetworkError):
+            raise
+        # The JVM lives, and may still be at it.
+        raise CommitStateUnknown from failure
 
 
 def _classes(failure: PySparkException | Py4JJavaError) -> frozenset[str]:

@@ -17,7 +17,7 @@ from service.model.tables.tables import TableName
 from service.model.writes.writes import Write, WriteKind, WriteOutcome, WriteRecord, WriteState
 from service.ports.stores.write_log import MarkedCommit
 from service.sql_writes.rows_affected import rows_affected
-from service.sql_writes.sql_writes import GRACE, SqlWriteBounds, SqlWrites
+from service.sql_writes.sql_writes import GRACE_S, SqlWriteBounds, SqlWrites
 from tests.fakes.clock import FakeClock
 from tests.fakes.write_log import FakeCommitMarks, FakeWriteLog
 
@@ -105,7 +105,7 @@ def test_what_a_lost_replica_began_is_found_later() -> None:
     found = writes.service.of_query(record.query_id)
     assert found is not None
     assert found.state is WriteState.RUNNING
-    writes.clock.advance(timedelta(minutes=5, seconds=1) + GRACE)
+    writes.clock.advance(timedelta(minutes=5, seconds=1 + GRACE_S))
     late = writes.service.of_query(record.query_id)
     assert late is not None
     assert late.state is WriteState.NOT_COMMITTED

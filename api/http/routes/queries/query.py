@@ -235,7 +235,7 @@ def _problem_response(status: QueryStatus, request: Request) -> Response | None:
     if status.record.state is not QueryState.FAILED:
         return None
     if status.failure is not None:
-        return problem_response(status.failure, path, query_id)
+        return problem_response(status.failure, path, query_id, status.record.write)
     if status.record.error is not None:
-        return recorded_problem_response(status.record.error, path, query_id)
+        return recorded_problem_response(status.record.error, path, query_id, status.record.write)
     return None

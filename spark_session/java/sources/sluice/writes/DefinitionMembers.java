@@ -19,6 +19,7 @@ import org.apache.spark.sql.catalyst.plans.logical.CreateTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.DropNamespace;
 import org.apache.spark.sql.catalyst.plans.logical.DropTable;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
 import org.apache.spark.sql.catalyst.plans.logical.RenameTable;
 import org.apache.spark.sql.catalyst.plans.logical.ReplaceTable;
 import org.apache.spark.sql.catalyst.plans.logical.ReplaceTableAsSelect;
@@ -47,6 +48,22 @@ final class DefinitionMembers {
             }
         }
         return null;
+    }
+
+    /**
+     * Returns the full new name of a table: one part is a name in the schema of the table; several are a schema and a
+     * name in its catalog, which may come first.
+     */
+    static List<String> renamedTo(RenameTable rename, List<String> target) {
+        List<String> given = list(rename.newName());
+        List<String> full = new ArrayList<>();
+        if (given.size() == 1) {
+            full.addAll(target.subList(0, target.size() - 1));
+        } else if (given.size() == 2 || !given.get(0).equals(target.get(0))) {
+            full.add(target.get(0));
+        }
+        full.addAll(given);
+        return full;
     }
 
     /** Whether the catalog of a full name is one of Iceberg's. */
@@ -96,6 +113,9 @@ final class DefinitionMembers {
             }
         } else if (root instanceof RenameTable rename && rename.isView()) {
             faults.add("a view");
+        } else if (root instanceof MergeIntoTable merge && merge.withSchemaEvolution()) {
+            // Spark changes the table while it analyzes the statement, before anything is checked.
+            faults.add("WITH SCHEMA EVOLUTION");
         }
     }
 

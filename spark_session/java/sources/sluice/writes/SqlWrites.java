@@ -45,7 +45,7 @@ public final class SqlWrites {
         found.put("target", target);
         found.put("options", relation == null ? List.of() : optionsOf(relation));
         found.put("isInIceberg", target != null && DefinitionMembers.isInIceberg(session, target));
-        found.put("renamedTo", renamedTo(session, parsed.root(), target));
+        found.put("renamedTo", renamedTo(parsed.root(), target));
         found.putAll(DefinitionMembers.of(parsed.root()));
         found.put("isOverwrite", parsed.root() instanceof InsertIntoStatement insert && insert.overwrite());
         return text(found);
@@ -101,13 +101,19 @@ public final class SqlWrites {
 
     /** Analyzes a statement that changes a catalog and reads no rows. */
     public WritePlan define(SparkSession session, String sql) throws Exception {
-        return WritePlan.of(session, ParsedWrite.of(session, sql).whole());
+        ParsedWrite parsed = ParsedWrite.of(session, sql);
+        if (!(parsed.root() instanceof RenameTable rename)) {
+            return WritePlan.of(session, parsed.whole());
+        }
+        List<String> target = DefinitionMembers.target(session, rename);
+        List<String> renamed = DefinitionMembers.renamedTo(rename, target);
+        // Spark takes the new name as one within the catalog of the table.
+        return WritePlan.of(session, rename.copy(rename.child(), seq(renamed.subList(1, renamed.size())), false));
     }
 
-    /** Spark completes the new name of a table by the schema of the session. */
-    private static List<String> renamedTo(SparkSession session, LogicalPlan root, List<String> target) {
+    private static List<String> renamedTo(LogicalPlan root, List<String> target) {
         return root instanceof RenameTable rename && target != null
-            ? RelationNames.inFull(list(rename.newName()), session.sessionState())
+            ? DefinitionMembers.renamedTo(rename, target)
             : null;
     }
 
