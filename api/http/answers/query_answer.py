@@ -25,7 +25,7 @@ from api.http.schemas.queries.query_answer import (
     queue_answer,
     reused_answer,
 )
-from api.http.schemas.queries.write_answer import write_answer
+from api.http.schemas.write_answer import write_answer
 from service.errors.query_errors import ResultExpired
 from service.gateway import Gateway
 from service.model.filters.key_set import FilterSource

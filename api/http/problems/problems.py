@@ -31,7 +31,7 @@ from api.http.problems.http_errors import (
 from api.http.problems.validation_faults import faults_of
 from api.http.schemas.ingests.evolutions import evolution_answer
 from api.http.schemas.ingests.ingest_answer import DEAD_LETTERS_APART, FAILED_ALONE, commit_answer
-from api.http.schemas.queries.write_answer import write_answer
+from api.http.schemas.write_answer import write_answer
 from service.errors.credential_errors import CredentialFault, CredentialRefused, TooManyFailures
 from service.errors.gateway_error import CallerError, GatewayError, PartDown
 from service.errors.ingest_errors import IngestInvalid, TooManyIngests

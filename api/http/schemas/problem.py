@@ -9,8 +9,8 @@ from pydantic import Field
 
 from api.http.schemas.ingests.evolutions import EvolutionAnswer
 from api.http.schemas.ingests.ingest_answer import CommitAnswer
-from api.http.schemas.queries.write_answer import WriteAnswer
 from api.http.schemas.wire import WireModel
+from api.http.schemas.write_answer import WriteAnswer
 
 
 class ProblemError(WireModel):

@@ -92,6 +92,18 @@ def test_queries_may_not_write(engine: SparkEngine, sql: str) -> None:
         (f"DELETE FROM {TABLE} WHERE name = reflect('java.lang.System', 'x')", "STATEMENT_NOT_ALLOWED"),
         (f"FROM {TABLE} INSERT INTO {TABLE} SELECT * INSERT INTO {TABLE} SELECT *", "STATEMENT_NOT_ALLOWED"),
         (f"DELETE FROM {TABLE}.snapshots", "STATEMENT_NOT_ALLOWED"),
+        (f"INSERT INTO {TABLE}.files SELECT * FROM {TABLE}.files", "STATEMENT_NOT_ALLOWED"),
+        (f"INSERT INTO IDENTIFIER('{TABLE}') VALUES (7, 'x')", "STATEMENT_NOT_ALLOWED"),
+        (f"DELETE FROM IDENTIFIER('{TABLE}')", "STATEMENT_NOT_ALLOWED"),
+        (f"INSERT INTO {TABLE} REPLACE WHERE id = 1 SELECT 1, 'x'", "STATEMENT_NOT_ALLOWED"),
+        (f"WITH {TABLE.split('.')[-1]} AS (SELECT 1 AS id) DELETE FROM written", "STATEMENT_NOT_ALLOWED"),
+        (
+            f"MERGE WITH SCHEMA EVOLUTION INTO {TABLE} t USING (SELECT 1 AS id, 'x' AS name, 2 AS more) s "
+            "ON t.id = s.id WHEN MATCHED THEN UPDATE SET *",
+            "STATEMENT_NOT_ALLOWED",
+        ),
+        ("INSERT INTO parquet.`/tmp/x` VALUES (1)", "STATEMENT_NOT_ALLOWED"),
+        ("INSERT INTO spark_catalog.default.x VALUES (1)", "TABLE_NOT_FOUND"),
         ("INSERT INTO lake.shop.missing VALUES (1)", "TABLE_NOT_FOUND"),
         (f"INSERT OVERWRITE DIRECTORY '/tmp/x' USING parquet SELECT * FROM {TABLE}", "STATEMENT_NOT_ALLOWED"),
         (f"TRUNCATE TABLE {TABLE}", "STATEMENT_NOT_ALLOWED"),

@@ -102,11 +102,17 @@ def writing(folder: Path) -> Iterator[Writing]:
         "SLUICE_ADMINS": "boss",
         "SLUICE_AUTHORIZATION": "policies",
         "SLUICE_SQL_WRITES": "true",
+        # On a busy machine, canceled tasks that write need their time, and an engine is not replaced for it.
+        "SLUICE_ENGINE_GRACE_S": "60",
     }
     gateway = RunningGateway.start(folder / "sql-writes", settings, within_s=500.0)
     try:
         with closing(embedded_catalog(gateway.data_dir)) as lake:
             lake.create_namespace("w")
+            lake.create_namespace("hidden")
+            # No role but the administrator's may read it.
+            secret = pa.table({"id": [1, 2], "kind": ["secret", "secret"]}, schema=FACT)
+            lake.create_table("hidden.s", FACT).append(secret)
             found = Writing(gateway, lake, {role: gateway.client_with(text) for role, text in TOKENS.items()})
             boss = found.clients["boss"]
             body = {"version": boss.get("/policies").json()["version"], "roles": ROLES}

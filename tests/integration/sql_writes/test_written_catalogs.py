@@ -21,7 +21,10 @@ def test_a_table_is_made_of_rows_renamed_and_dropped(writing: Writing, fact: str
     assert altered["write"]["state"] == "COMMITTED"
     assert (altered["write"]["snapshotId"], altered["result"]["rows"]) == (None, [])
     assert writing.refusal("changer", f"ALTER TABLE {made} RENAME TO {renamed}") == "TABLE_ACCESS_DENIED"
-    writing.done("boss", f"ALTER TABLE {made} RENAME TO {renamed}")
+    # A name is completed by the schema and the catalog of the table.
+    writing.done("boss", f"ALTER TABLE {made} RENAME TO {renamed}_1")
+    writing.done("boss", f"ALTER TABLE {renamed}_1 RENAME TO {renamed.split('.')[-1]}_2")
+    writing.done("boss", f"ALTER TABLE {renamed}_2 RENAME TO {renamed.removeprefix('lake.')}")
     writing.done("changer", f"DROP TABLE {renamed}")
     assert writing.refusal("reader", f"SELECT * FROM {renamed}") == "TABLE_NOT_FOUND"
 

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from api.http.schemas.problem import ProblemError
 from api.http.schemas.queries.progress import ProgressAnswer
-from api.http.schemas.queries.write_answer import WriteAnswer
 from api.http.schemas.wire import WireModel
+from api.http.schemas.write_answer import WriteAnswer
 from service.model.operations.resource_groups import QueuePlace
 from service.model.query.query import QueryState
 from service.model.query.results import ResultFormat

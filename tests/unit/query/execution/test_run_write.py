@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
 
 from service.adapters.sql_writes.outcome_rows import outcome_rows
 from service.errors.gateway_error import GatewayError
-from service.errors.query_errors import QueryFailed
+from service.errors.query_errors import QueryCanceled, QueryFailed
 from service.errors.statement_errors import SqlWritesOff
 from service.errors.unavailable import EngineLost
 from service.model.policies.decisions import FULL_ACCESS
@@ -36,6 +37,7 @@ class WritingEngine(FakeEngine):
         self.marks = marks
         self.failure = failure
         self.is_committing = True
+        self.write = INSERT
         self.writes = 0
 
     def run(self, statement: Statement) -> EngineResult:
@@ -43,7 +45,7 @@ class WritingEngine(FakeEngine):
             raise SqlWritesOff
         if statement.admit is not None:
             statement.admit(self.work)
-        statement.begin_write(INSERT)
+        statement.begin_write(self.write)
         self.writes += 1
         if self.is_committing:
             self.marks.commits[statement.query_id] = MarkedCommit(7, {"added-records": "3"})
@@ -138,3 +140,31 @@ def test_nothing_is_written_while_it_cannot_be_recorded(bench: Bench) -> None:
     query = writing.run()
     assert query.record.error is not None
     assert (query.record.error.code, writing.engine.writes) == ("METRICS_STORE_DOWN", 0)
+
+
+def test_a_definition_that_is_never_known_is_told_so(bench: Bench) -> None:
+    writing, request_id = Writing(bench, EngineLost()), uuid4()
+    writing.engine.write = Write(WriteKind.ALTER_TABLE, INSERT.table)
+    sql = "ALTER TABLE orders ADD COLUMN x INT"
+    assert (first := writing.run(request_id, sql).record.write) is not None
+    assert first.state is WriteState.UNKNOWN
+    assert (error := writing.run(request_id, sql).record.error) is not None
+    assert error.code == "WRITE_RUNNING"
+    bench.clock.advance(timedelta(hours=2))
+    assert (error := writing.run(request_id, sql).record.error) is not None
+    assert error.code == "WRITE_OUTCOME_UNKNOWN"
+    assert writing.engine.writes == 1
+
+
+def test_an_explained_write_does_not_write(bench: Bench) -> None:
+    writing = Writing(bench)
+    query = writing.run(sql="EXPLAIN INSERT INTO orders SELECT 1")
+    assert query.record.error is not None
+    assert (query.record.error.code, writing.engine.writes) == ("STATEMENT_NOT_ALLOWED", 0)
+
+
+def test_a_canceled_write_that_was_committed_is_a_success(bench: Bench) -> None:
+    writing = Writing(bench, QueryCanceled())
+    query = writing.run()
+    assert query.record.write is not None
+    assert (query.record.state, query.record.write.state) == (QueryState.SUCCEEDED, WriteState.COMMITTED)

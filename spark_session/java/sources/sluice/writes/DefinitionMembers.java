@@ -54,12 +54,15 @@ final class DefinitionMembers {
      * Returns the full new name of a table: one part is a name in the schema of the table; several are a schema and a
      * name in its catalog, which may come first.
      */
-    static List<String> renamedTo(RenameTable rename, List<String> target) {
+    static List<String> renamedTo(SparkSession session, RenameTable rename, List<String> target) {
         List<String> given = list(rename.newName());
+        if (given.size() > 2 && session.sessionState().catalogManager().isCatalogRegistered(given.get(0))) {
+            return given;
+        }
         List<String> full = new ArrayList<>();
         if (given.size() == 1) {
             full.addAll(target.subList(0, target.size() - 1));
-        } else if (given.size() == 2 || !given.get(0).equals(target.get(0))) {
+        } else {
             full.add(target.get(0));
         }
         full.addAll(given);

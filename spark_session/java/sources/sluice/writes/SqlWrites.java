@@ -45,7 +45,7 @@ public final class SqlWrites {
         found.put("target", target);
         found.put("options", relation == null ? List.of() : optionsOf(relation));
         found.put("isInIceberg", target != null && DefinitionMembers.isInIceberg(session, target));
-        found.put("renamedTo", renamedTo(parsed.root(), target));
+        found.put("renamedTo", renamedTo(session, parsed.root(), target));
         found.putAll(DefinitionMembers.of(parsed.root()));
         found.put("isOverwrite", parsed.root() instanceof InsertIntoStatement insert && insert.overwrite());
         return text(found);
@@ -106,14 +106,14 @@ public final class SqlWrites {
             return WritePlan.of(session, parsed.whole());
         }
         List<String> target = DefinitionMembers.target(session, rename);
-        List<String> renamed = DefinitionMembers.renamedTo(rename, target);
+        List<String> renamed = DefinitionMembers.renamedTo(session, rename, target);
         // Spark takes the new name as one within the catalog of the table.
         return WritePlan.of(session, rename.copy(rename.child(), seq(renamed.subList(1, renamed.size())), false));
     }
 
-    private static List<String> renamedTo(LogicalPlan root, List<String> target) {
+    private static List<String> renamedTo(SparkSession session, LogicalPlan root, List<String> target) {
         return root instanceof RenameTable rename && target != null
-            ? DefinitionMembers.renamedTo(rename, target)
+            ? DefinitionMembers.renamedTo(session, rename, target)
             : null;
     }
 

@@ -1,0 +1,127 @@
+"""Two gateways write for one requestId, and one is killed between its commit and the record of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pyarrow as pa
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from sqlalchemy import create_engine, text
+
+from service.model.writes.writes import MARK
+from tests.integration.asking import ask, post, start, status
+from tests.integration.replicas import killed, settings_over
+from tests.integration.running import RunningGateway, run_sluice, until
+from tests.integration.servers import Postgres, postgres, valkey
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(1500)]
+
+TABLE = "lake.shop.once"
+# Some seconds, in which the row of the metrics store can be locked.
+SLOW_INSERT = f"INSERT INTO {TABLE} SELECT max(pmod(hash(id), 2)) FROM range(0, 400000000, 1, 1)"
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """Two gateways, their metrics store, and their catalog as another process opens it."""
+
+    here: RunningGateway
+    there: RunningGateway
+    database: Postgres
+    lake: SqlCatalog
+
+    def marks(self) -> list[str]:
+        """Returns the ids of the queries that have committed to the table, in order."""
+        snapshots = self.lake.load_table("shop.once").snapshots()
+        summaries = [each.summary.additional_properties for each in snapshots if each.summary is not None]
+        return [summary[MARK] for summary in summaries if MARK in summary]
+
+    def rows(self) -> int:
+        """Returns how many rows the table has."""
+        return int(self.lake.load_table("shop.once").scan().to_arrow().num_rows)
+
+
+@pytest.fixture(scope="module")
+def both(folder: Path) -> Iterator[Both]:
+    room = folder / "once"
+    with ExitStack() as stack:
+        database = stack.enter_context(postgres(room / "database", "metrics", "lake"))
+        cache = stack.enter_context(valkey())
+        settings = settings_over(database, cache.url, room) | {
+            "SLUICE_SQL_WRITES": "true",
+            "SLUICE_REPLICA_HEARTBEAT_INTERVAL_S": "1",
+            "SLUICE_REPLICA_LOST_AFTER_S": "20",
+        }
+        lake = stack.enter_context(
+            closing(SqlCatalog("lake", **json.loads(settings["SLUICE_CATALOGS"])["lake"]))
+        )
+        lake.create_namespace("shop")
+        lake.create_table("shop.once", pa.schema([("n", pa.int32())]))
+        migrated = run_sluice("migrate", room / "here", settings)
+        assert migrated.returncode == 0, migrated.stderr
+        here = RunningGateway.start(room / "here", settings, within_s=500.0)
+        stack.callback(here.kill)
+        there = RunningGateway.start(room / "there", settings, within_s=500.0)
+        stack.callback(there.kill)
+        yield Both(here, there, database, lake)
+
+
+def test_one_request_writes_once_at_two_gateways(both: Both) -> None:
+    request_id, before = str(uuid4()), both.rows()
+    sql = f"INSERT INTO {TABLE} VALUES (7)"
+
+    def send(client: httpx.Client) -> httpx.Response:
+        return post(client, sql, requestId=request_id)
+
+    with ThreadPoolExecutor(2) as threads:
+        answers = list(threads.map(send, (both.here.client, both.there.client)))
+    # Who comes second while the first one runs is told so, and asks again.
+    assert {answer.status_code for answer in answers} <= {200, 202, 409}
+    until(lambda: both.rows() > before, within_s=120)
+
+    def repeated() -> httpx.Response | None:
+        answer = send(both.there.client)
+        return answer if answer.status_code == 200 else None
+
+    told = until(repeated, within_s=120)
+    assert told is not None
+    assert told.json()["write"]["state"] == "COMMITTED"
+    assert (both.rows(), both.marks()) == (before + 1, [told.json()["write"]["queryId"]])
+
+
+def test_a_commit_that_was_not_recorded_is_found_and_not_repeated(both: Both) -> None:
+    request_id, before = str(uuid4()), both.rows()
+    query_id = start(both.here.client, SLOW_INSERT, requestId=request_id)
+    engine = create_engine(both.database.url("metrics"))
+    begun = text("SELECT state FROM sql_writes WHERE query_id = :query_id")
+    with closing(engine.connect()) as watching, closing(engine.connect()) as locking:
+
+        def recorded() -> str | None:
+            state: str | None = watching.execute(begun, {"query_id": query_id}).scalar()
+            watching.rollback()
+            return state
+
+        assert until(recorded, within_s=120) == "RUNNING"
+        # Nobody can record the end of it from now on.
+        locking.execute(text("LOCK TABLE sql_writes IN EXCLUSIVE MODE"))
+        until(lambda: query_id in both.marks(), within_s=120)
+        killed(both.here)
+        locking.rollback()
+        assert recorded() == "RUNNING"
+    engine.dispose()
+    client = both.there.client
+    until(lambda: status(client, query_id)["status"]["state"] == "FAILED", within_s=120)
+    write = status(client, query_id)["write"]
+    assert (write["state"], write["rowsAffected"]) == ("COMMITTED", 1)
+    # The same request again: its first outcome, and no second write.
+    again = ask(client, SLOW_INSERT, requestId=request_id)
+    assert again["write"] == write
+    assert both.rows() == before + 1
