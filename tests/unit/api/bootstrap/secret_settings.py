@@ -75,7 +75,7 @@ NAMES_AND_PLACES = frozenset(
         *("default_catalog", "default_schema", "parquet_tables", "lineage_namespace", "results_url"),
         *("spark_packages", "spark_extra_packages", "spark_jars"),
         *("ingest_tables", "ingest_created_tables", "ingest_evolved_tables", "ingest_source_prefixes"),
-        *("stream_checkpoints", "stream_kafka_servers", "stream_kafka_topics"),
+        *("stream_checkpoints", "stream_kafka_servers", "stream_kafka_topics", "sql_write_tables"),
     }
 )
 """Names, places and groups: who writes a URL with a password into one finds it masked."""
