@@ -32,7 +32,7 @@ from spark_session.vetting.writes import DEFINING, kind_of
 
 _FAILED = "org.apache.iceberg.exceptions.CommitFailedException"
 _INVALID = "org.apache.iceberg.exceptions.ValidationException"
-"""Of rows, it says that another commit contradicts them; of a definition, that there is no such table."""
+"""Another commit contradicts the rows; in a definition, there is no such table."""
 _UNKNOWN = "org.apache.iceberg.exceptions.CommitStateUnknownException"
 
 

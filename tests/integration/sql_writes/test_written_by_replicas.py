@@ -83,7 +83,7 @@ def test_one_request_writes_once_at_two_gateways(both: Both) -> None:
 
     with ThreadPoolExecutor(2) as threads:
         answers = list(threads.map(send, (both.here.client, both.there.client)))
-    # Who comes second while the first one runs is told so, and asks again.
+    # Who comes second while the first one runs gets a 409, and asks again.
     assert {answer.status_code for answer in answers} <= {200, 202, 409}
     until(lambda: both.rows() > before, within_s=120)
 
@@ -91,10 +91,10 @@ def test_one_request_writes_once_at_two_gateways(both: Both) -> None:
         answer = send(both.there.client)
         return answer if answer.status_code == 200 else None
 
-    told = until(repeated, within_s=120)
-    assert told is not None
-    assert told.json()["write"]["state"] == "COMMITTED"
-    assert (both.rows(), both.marks()) == (before + 1, [told.json()["write"]["queryId"]])
+    repeat = until(repeated, within_s=120)
+    assert repeat is not None
+    assert repeat.json()["write"]["state"] == "COMMITTED"
+    assert (both.rows(), both.marks()) == (before + 1, [repeat.json()["write"]["queryId"]])
 
 
 def test_a_commit_that_was_not_recorded_is_found_and_not_repeated(both: Both) -> None:

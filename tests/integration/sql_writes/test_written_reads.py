@@ -1,4 +1,4 @@
-"""What a statement that writes reads: no more than its caller may, and never what was before a write."""
+"""A statement that writes reads no more than its caller may, and the next query sees what it has written."""
 
 from __future__ import annotations
 
