@@ -64,8 +64,10 @@ WRITING = frozenset({*WRITING_NODES, "DeleteFromTable"})
 """`DeleteFromTable` stays in a plan that deletes all rows."""
 NAMED = frozenset({"UnresolvedIdentifier", "UnresolvedNamespace", "UnresolvedTable", "UnresolvedTableOrView"})
 """The nodes that name the target of such a statement, as it is parsed."""
-INSTRUCTIONS = frozenset({"Copy", "Delete", "Discard", "Insert", "Keep", "Split", "Update"})
-"""The expressions of a MERGE for its rows. They stand in no query."""
+INSTRUCTIONS = frozenset(
+    {"CheckOverflowInTableInsert", "Copy", "Delete", "Discard", "Insert", "Keep", "Split", "Update"}
+)
+"""The expressions of a MERGE for its rows, and the check of a stored number. They stand in no query."""
 _KINDS: Mapping[str, WriteKind] = {
     "AddColumns": WriteKind.ALTER_TABLE,
     "AlterColumns": WriteKind.ALTER_TABLE,

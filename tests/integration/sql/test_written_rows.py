@@ -53,6 +53,31 @@ def test_parameters_are_bound(engine: SparkEngine) -> None:
     assert sorted(rows(engine, f"SELECT * FROM {TABLE}")) == [(3, "3"), (20, "it's")]
 
 
+def test_values_are_cast_to_the_types_of_the_table_and_checked(engine: SparkEngine) -> None:
+    root_of(engine).sql(f"DROP TABLE {TABLE}")
+    root_of(engine).sql(
+        f"CREATE TABLE {TABLE} (id INT NOT NULL, price DECIMAL(5, 2), at TIMESTAMP, many ARRAY<INT>) "
+        "USING iceberg"
+    )
+    write(engine, f"INSERT INTO {TABLE} SELECT id, 1.5D, current_timestamp(), array(id) FROM range(3)")
+    write(engine, f"UPDATE {TABLE} SET id = id + 10L, price = price * 2 WHERE id = 1")
+    write(
+        engine,
+        f"MERGE INTO {TABLE} t USING (SELECT 2L AS id, 9.25D AS price) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET price = s.price",
+    )
+    found = sorted((key, float(str(price))) for key, price in rows(engine, f"SELECT id, price FROM {TABLE}"))
+    assert found == [(0, 1.5), (2, 9.25), (11, 3.0)]
+    for sql in (
+        f"INSERT INTO {TABLE} (id, price) SELECT 5000000000L, 1",
+        f"INSERT INTO {TABLE} (id, price) VALUES (NULL, 1)",
+        f"INSERT INTO {TABLE} (id, price) VALUES (1, 123456)",
+    ):
+        with pytest.raises(GatewayError):
+            write(engine, sql)
+    assert len(rows(engine, f"SELECT id FROM {TABLE}")) == 3
+
+
 def test_the_write_is_told_before_it_begins(engine: SparkEngine) -> None:
     told: list[Write] = []
 
