@@ -41,6 +41,8 @@ def analyzed(
     session.relations.bind(child, statement.relations)
     for name, value in statement.properties.items():
         child._jconf.setConfString(name, _with_excluded(child, name, value))
+    if statement.relations and EXCLUDED_RULES not in statement.properties:
+        session.relations.fold_as_cached(child)
     asked = (ask or _asked)(child, statement)
     _check(session, asked)
     return session.table_guards.guarded(

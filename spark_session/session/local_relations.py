@@ -51,8 +51,10 @@ class LocalRelationStore:
         guard: Guard,
         table_guards: TableGuards,
         max_bytes: int,
+        made_of_them: JavaObject,
     ) -> None:
         self._java = java_instance(gateway, "sluice.sessions.LocalRelations")
+        self._java.use(made_of_them)
         self._children = children
         self._rows = rows
         self._guard = guard
@@ -145,6 +147,10 @@ class LocalRelationStore:
             if entry is None:
                 raise QueryFailed("Rows that this query reads from memory no longer exist.")
             self._java.bind(child._jsparkSession, name, entry.plan)
+
+    def fold_as_cached(self, child: SparkSession) -> None:
+        """Lets the session's query use what earlier ones have made of these relations: filtered and hashed rows."""
+        self._java.foldAsCached(child._jsparkSession)
 
     def _get(self, fingerprint: str) -> _Entry | None:
         with self._lock:

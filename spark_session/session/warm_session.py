@@ -74,6 +74,8 @@ class WarmSession:
         self.table_guards = TableGuards(jvm.gateway, settings.bounds.view_depth)
         self.sql_writes = SqlWrites(jvm.gateway)
         self.reuse_facts = ReuseFacts(jvm.gateway, self.table_guards.definitions)
+        self.relation_cache = java_instance(jvm.gateway, "sluice.relations.RelationCache")
+        self.relation_cache.open(root._jsparkSession, settings.max_hash_relation_bytes)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,
@@ -81,6 +83,7 @@ class WarmSession:
             self.guard,
             self.table_guards,
             settings.max_relation_bytes,
+            self.relation_cache,
         )
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
         self.contents = CatalogContents(jvm.gateway, root)

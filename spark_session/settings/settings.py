@@ -81,6 +81,7 @@ class SparkSettings:
     time_zone: str = "UTC"
     max_result_bytes: int = 1024 * MIB
     max_relation_bytes: int = 64 * MIB
+    max_hash_relation_bytes: int = 0
     bounds: QueryBounds = field(default_factory=QueryBounds)
     properties: Mapping[str, str] = field(default_factory=dict)
     parquet_tables: Mapping[str, ParquetTable] = field(default_factory=dict)

@@ -262,6 +262,7 @@ def _spark_settings(settings: Settings, components: Components) -> SparkSettings
         time_zone=settings.session_time_zone,
         max_result_bytes=settings.max_byte_limit,
         max_relation_bytes=settings.local_relations_max_bytes,
+        max_hash_relation_bytes=settings.hash_relations_max_bytes,
         bounds=_query_bounds(settings),
         properties=_session_catalog_properties(settings, components) | settings.spark_conf,
         parquet_tables={

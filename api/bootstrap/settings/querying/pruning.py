@@ -117,3 +117,10 @@ class PruningSettings(BaseModel):
     local_relations_max_bytes: int = Field(
         128 * MIB, ge=0, le=16 * GIB, description="memory of the engine for all such tables together"
     )
+    hash_relations_max_bytes: int = Field(
+        0,
+        ge=0,
+        le=16 * GIB,
+        description="memory of the engine for what queries make of such tables: filtered rows, and the hashed rows"
+        " that joins read; 0: each query makes its own",
+    )

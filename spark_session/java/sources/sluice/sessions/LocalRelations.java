@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.types.DataTypeUtils;
 import org.apache.spark.sql.execution.arrow.ArrowConverters$;
@@ -26,9 +27,21 @@ import scala.Option;
 import scala.Tuple2;
 import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
+import sluice.relations.FoldRelations;
+import sluice.relations.RelationCache;
 
 /** Rows that stay in the driver, and the views by which queries read them. */
 public final class LocalRelations {
+
+    private static final String EXCLUDED_RULES = "spark.sql.optimizer.excludedRules";
+    private static final String FOLDING = ConvertToLocalRelation$.MODULE$.ruleName();
+
+    private RelationCache cache = new RelationCache();
+
+    /** Keeps what queries make of the relations in this cache. */
+    public void use(RelationCache ofQueries) {
+        cache = ofQueries;
+    }
 
     /** Returns the memory that an array of collected rows takes. */
     public long sizeOf(Object rows) {
@@ -95,6 +108,19 @@ public final class LocalRelations {
         ).run(session);
     }
 
+    /**
+     * Lets the session's query use what earlier ones have made of its relations.
+     *
+     * <p>Spark's own rule makes rows that no later query can find again.
+     */
+    public void foldAsCached(SparkSession session) {
+        if (cache.isOpen()) {
+            session.conf().set(FoldRelations.SWITCH, "true");
+            String own = session.conf().get(EXCLUDED_RULES, "");
+            session.conf().set(EXCLUDED_RULES, own.isEmpty() ? FOLDING : own + "," + FOLDING);
+        }
+    }
+
     private static long sizeOf(Iterable<InternalRow> rows) {
         long bytes = 0;
         for (InternalRow row : rows) {
@@ -103,8 +129,8 @@ public final class LocalRelations {
         return bytes;
     }
 
-    private static LocalRelation relation(List<InternalRow> rows, StructType rowType) {
-        return new LocalRelation(columnsOf(rowType), seq(rows), false, Option.empty());
+    private LocalRelation relation(List<InternalRow> rows, StructType rowType) {
+        return new LocalRelation(columnsOf(rowType), cache.add(rows), false, Option.empty());
     }
 
     private static Seq<Attribute> columnsOf(StructType rowType) {
