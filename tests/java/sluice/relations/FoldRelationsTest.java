@@ -12,6 +12,7 @@ import static sluice.fixtures.Plans.project;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Add;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -34,6 +35,7 @@ import scala.collection.immutable.Seq;
 final class FoldRelationsTest {
 
     private static final long ENOUGH = 1 << 20;
+    private static final Map<String, String> SETTINGS = Map.of("spark.sql.session.timeZone", "UTC");
 
     private final RelationCache cache = new RelationCache();
     private final FoldRelations rule = new FoldRelations(cache);
@@ -88,7 +90,7 @@ final class FoldRelationsTest {
     void whatDiffersEachTimeIsNotKept() {
         LogicalPlan plan = filter(relation(key, year), new GreaterThan(new Rand(literal(1L), false), literal(0.5)));
         assertNotSame(folded(plan).data(), folded(plan).data());
-        assertEquals("0 0", cache.use());
+        assertEquals(0, entries());
     }
 
     @Test
@@ -96,7 +98,7 @@ final class FoldRelationsTest {
         rows = seq(list(rows).stream().map(InternalRow::copy).toList());
         LogicalPlan plan = filter(relation(key, year), new EqualTo(year, literal(1)));
         assertEquals(3, list(folded(plan).data()).size());
-        assertEquals("0 0", cache.use());
+        assertEquals(0, entries());
     }
 
     @Test
@@ -115,7 +117,44 @@ final class FoldRelationsTest {
         cache.keepAtMost(1);
         LogicalPlan plan = filter(relation(key, year), new EqualTo(year, literal(1)));
         assertEquals(3, list(folded(plan).data()).size());
-        assertEquals("0 0", cache.use());
+        assertEquals(0, entries());
+    }
+
+    @Test
+    void otherSettingsMayMakeOtherRows() {
+        LogicalPlan plan = filter(relation(key, year), new EqualTo(year, literal(1)));
+        LocalRelation first = folded(plan);
+        assertSame(first.data(), folded(plan, Map.copyOf(SETTINGS)).data());
+        assertNotSame(first.data(), folded(plan, Map.of("spark.sql.session.timeZone", "CET")).data());
+    }
+
+    @Test
+    void sumsInAnotherOrderAreNotTheSame() {
+        Expression left = new Add(new Add(key, literal(1L)), literal(2L));
+        Expression right = new Add(key, new Add(literal(1L), literal(2L)));
+        LocalRelation first = folded(project(relation(key, year), named("a", left)));
+        assertNotSame(first.data(), folded(project(relation(key, year), named("a", right))).data());
+    }
+
+    @Test
+    void aFilterThatKeepsAllRowsMakesNoOthers() {
+        LocalRelation all = folded(filter(relation(key, year), new GreaterThan(key, literal(-1L))));
+        assertSame(list(rows).get(0), list(all.data()).get(0));
+        assertEquals(1, entries());
+        assertEquals(10, list(folded(filter(all, new GreaterThan(key, literal(-1L)))).data()).size());
+        assertEquals(1, entries());
+    }
+
+    @Test
+    void noRowsAreKeptAsWell() {
+        LogicalPlan plan = filter(relation(key, year), new GreaterThan(key, literal(100L)));
+        assertEquals(0, list(folded(plan).data()).size());
+        assertEquals(0, list(folded(plan).data()).size());
+        assertEquals(List.of("1", "1"), List.of(cache.use().split(" ")).subList(2, 4));
+    }
+
+    private int entries() {
+        return Integer.parseInt(cache.use().split(" ")[0]);
     }
 
     private static LogicalPlan filter(LogicalPlan plan, Expression condition) {
@@ -127,6 +166,10 @@ final class FoldRelationsTest {
     }
 
     private LocalRelation folded(LogicalPlan plan) {
-        return (LocalRelation) rule.folded(plan);
+        return folded(plan, SETTINGS);
+    }
+
+    private LocalRelation folded(LogicalPlan plan, Map<String, String> settings) {
+        return (LocalRelation) rule.folded(plan, settings);
     }
 }

@@ -21,7 +21,8 @@ public final class CachedBroadcastExec extends SparkPlan implements LeafExecNode
 
     private static final long serialVersionUID = 1;
 
-    private final transient Seq<Attribute> columns;
+    /** Not transient: where Spark compiles no code for a join, its tasks ask for the columns. */
+    private final Seq<Attribute> columns;
     private final transient BroadcastMode mode;
     private final transient KnownRows rows;
 
@@ -55,7 +56,7 @@ public final class CachedBroadcastExec extends SparkPlan implements LeafExecNode
     @Override
     @SuppressWarnings("unchecked")
     public <T> Broadcast<T> doExecuteBroadcast() {
-        return (Broadcast<T>) rows.broadcast(mode);
+        return (Broadcast<T>) rows.broadcast(mode, RowSettings.of(conf()));
     }
 
     @Override

@@ -5,8 +5,7 @@ import static sluice.collections.Lists.list;
 import static sluice.collections.Lists.seq;
 
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.IdentityHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.DynamicPruningSubquery;
@@ -14,26 +13,29 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastDistribution;
+import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode;
 import org.apache.spark.sql.catalyst.plans.physical.Distribution;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.ExecSubqueryExpression;
 import org.apache.spark.sql.execution.LocalTableScanExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.SubqueryAdaptiveBroadcastExec;
+import org.apache.spark.sql.execution.SubqueryBroadcastExec;
+import org.apache.spark.sql.execution.exchange.BroadcastExchangeExec;
+import org.apache.spark.sql.execution.joins.HashedRelationBroadcastMode;
 
 /**
- * Lets joins read hashed rows that an earlier query has broadcast. It runs after Spark has chosen each join, and
- * before the exchanges are added.
+ * Lets joins read hashed rows that an earlier query has made. It runs after Spark has chosen each join.
  *
  * <p>Spark would hash and broadcast rows that are already in the driver anew for each query, by a job. Where Spark
  * reads the keys of its own pruning from the same rows, both stay one broadcast of Spark: otherwise the keys would not
- * be there.
+ * be there. `NOT IN` stays with Spark, too: it looks at the hashed rows while it plans.
  */
-public final class CachedBroadcasts extends Rule<SparkPlan> {
+final class CachedBroadcasts extends Rule<SparkPlan> {
 
     private final RelationCache cache;
 
-    public CachedBroadcasts(RelationCache cache) {
+    CachedBroadcasts(RelationCache cache) {
         this.cache = cache;
     }
 
@@ -42,31 +44,43 @@ public final class CachedBroadcasts extends Rule<SparkPlan> {
         if (!"true".equals(conf().getConfString(FoldRelations.SWITCH, "false"))) {
             return plan;
         }
-        Set<Object> keys = Collections.newSetFromMap(new IdentityHashMap<>());
+        Set<Long> keys = new HashSet<>();
         addRowsOfKeys(plan, keys);
         return withCached(plan, keys);
     }
 
-    private SparkPlan withCached(SparkPlan plan, Set<Object> keys) {
+    private SparkPlan withCached(SparkPlan plan, Set<Long> keys) {
         SparkPlan found = plan.mapChildren(child -> withCached(child, keys));
         List<SparkPlan> children = new ArrayList<>(list(found.children()));
         List<Distribution> required = list(found.requiredChildDistribution());
         boolean isChanged = false;
         for (int at = 0; at < children.size(); at++) {
-            if (required.get(at) instanceof BroadcastDistribution broadcast
-                    && children.get(at) instanceof LocalTableScanExec scan
-                    && !keys.contains(scan.rows())) {
-                KnownRows rows = cache.of(scan.rows());
-                if (rows != null) {
-                    children.set(at, new CachedBroadcastExec(scan.output(), broadcast.mode(), rows));
-                    isChanged = true;
-                }
+            SparkPlan cached = required.get(at) instanceof BroadcastDistribution distribution
+                ? cached(children.get(at), distribution.mode(), keys)
+                : null;
+            if (cached != null) {
+                children.set(at, cached);
+                isChanged = true;
             }
         }
         return isChanged ? found.withNewChildren(seq(children)) : found;
     }
 
-    private static void addRowsOfKeys(SparkPlan plan, Set<Object> found) {
+    /** Returns a leaf instead of the side of a join; null if it is not only known rows. */
+    private SparkPlan cached(SparkPlan side, BroadcastMode mode, Set<Long> keys) {
+        boolean isExchanged = side instanceof BroadcastExchangeExec exchange && exchange.mode().equals(mode);
+        SparkPlan read = isExchanged ? list(side.children()).get(0) : side;
+        boolean isNullAware = mode instanceof HashedRelationBroadcastMode hashed && hashed.isNullAware();
+        if (isNullAware || !(read instanceof LocalTableScanExec scan)) {
+            return null;
+        }
+        KnownRows rows = cache.of(scan.rows());
+        return rows == null || keys.contains(rows.number())
+            ? null
+            : new CachedBroadcastExec(scan.output(), mode, rows);
+    }
+
+    private void addRowsOfKeys(SparkPlan plan, Set<Long> found) {
         for (Expression expression : iterable(plan.expressions())) {
             addRowsOfKeys(expression, found);
         }
@@ -75,21 +89,39 @@ public final class CachedBroadcasts extends Rule<SparkPlan> {
         }
     }
 
-    private static void addRowsOfKeys(Expression expression, Set<Object> found) {
+    private void addRowsOfKeys(Expression expression, Set<Long> found) {
         if (expression instanceof DynamicPruningSubquery filter) {
             addRows(filter.buildQuery(), found);
-        } else if (expression instanceof ExecSubqueryExpression subquery
-                && subquery.plan() instanceof SubqueryAdaptiveBroadcastExec keys) {
-            addRows(keys.buildPlan(), found);
+        } else if (expression instanceof ExecSubqueryExpression subquery) {
+            SparkPlan keys = subquery.plan();
+            if (keys instanceof SubqueryAdaptiveBroadcastExec later) {
+                addRows(later.buildPlan(), found);
+            } else if (keys instanceof SubqueryBroadcastExec) {
+                addRows(keys, found);
+            }
         }
         for (Expression child : list(expression.children())) {
             addRowsOfKeys(child, found);
         }
     }
 
-    private static void addRows(LogicalPlan keys, Set<Object> found) {
+    private void addRows(LogicalPlan keys, Set<Long> found) {
         if (keys instanceof LocalRelation relation) {
-            found.add(relation.data());
+            add(cache.of(relation.data()), found);
+        }
+        list(keys.children()).forEach(child -> addRows(child, found));
+    }
+
+    private void addRows(SparkPlan keys, Set<Long> found) {
+        if (keys instanceof LocalTableScanExec scan) {
+            add(cache.of(scan.rows()), found);
+        }
+        list(keys.children()).forEach(child -> addRows(child, found));
+    }
+
+    private static void add(KnownRows rows, Set<Long> found) {
+        if (rows != null) {
+            found.add(rows.number());
         }
     }
 }

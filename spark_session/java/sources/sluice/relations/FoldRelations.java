@@ -1,20 +1,14 @@
 package sluice.relations;
 
-import static sluice.collections.Lists.iterable;
 import static sluice.collections.Lists.list;
 import static sluice.collections.Lists.seq;
-import static sluice.collections.Partial.where;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
-import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
-import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
 import org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
@@ -23,6 +17,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreePattern$;
 import scala.collection.immutable.Seq;
 
 /**
@@ -45,18 +40,19 @@ public final class FoldRelations extends Rule<LogicalPlan> {
 
     @Override
     public LogicalPlan apply(LogicalPlan plan) {
-        return "true".equals(conf().getConfString(SWITCH, "false")) ? folded(plan) : plan;
+        boolean isWanted = "true".equals(conf().getConfString(SWITCH, "false"));
+        return isWanted && hasRows(plan) ? folded(plan, RowSettings.of(conf())) : plan;
     }
 
-    LogicalPlan folded(LogicalPlan plan) {
-        LogicalPlan found = plan.mapChildren(this::folded);
+    LogicalPlan folded(LogicalPlan plan, Map<String, String> settings) {
+        LogicalPlan found = plan.mapChildren(child -> folded(child, settings));
         if (found instanceof Filter filter && filter.child() instanceof LocalRelation rows) {
-            return folded(filter, rows, List.of(filter.condition()));
+            return folded(filter, rows, List.of(filter.condition()), settings);
         }
         if (found instanceof Project project && project.child() instanceof LocalRelation rows) {
             List<Expression> columns = new ArrayList<>();
             list(project.projectList()).forEach(column -> columns.add((Expression) column));
-            return folded(project, rows, columns);
+            return folded(project, rows, columns, settings);
         }
         boolean isLimit = found instanceof GlobalLimit limit
             && limit.child() instanceof LocalLimit local
@@ -65,48 +61,25 @@ public final class FoldRelations extends Rule<LogicalPlan> {
     }
 
     /** Spark's own rule decides what can be evaluated now, and evaluates it. */
-    private LogicalPlan folded(LogicalPlan operator, LocalRelation rows, List<Expression> by) {
-        KnownRows known = cache.of(rows.data());
+    private LogicalPlan folded(
+            LogicalPlan operator, LocalRelation rows, List<Expression> by, Map<String, String> settings) {
         boolean isRepeatable = by.stream().allMatch(Expression::deterministic)
             && by.stream().noneMatch(ConvertToLocalRelation$.MODULE$::hasUnevaluableExpr);
-        if (known == null || !isRepeatable) {
+        KnownRows known = isRepeatable ? cache.of(rows.data()) : null;
+        List<Object> key = known == null ? null : RowKeys.keyOf(operator, by, rows);
+        if (key == null) {
             return ConvertToLocalRelation$.MODULE$.apply(operator);
         }
-        List<Object> key = new ArrayList<>();
-        key.add(operator.getClass());
-        by.forEach(each -> key.add(comparable(each, list(rows.output()))));
-        Seq<InternalRow> made = cache.derived(known, key, () -> rowsOf(ConvertToLocalRelation$.MODULE$.apply(operator)));
+        Seq<InternalRow> made = cache.derived(known, key, settings, () ->
+            ConvertToLocalRelation$.MODULE$.apply(operator) instanceof LocalRelation relation ? relation : null);
         if (made == null) {
             return operator;
         }
-        List<Attribute> columns = new ArrayList<>();
-        list(operator.output()).forEach(columns::add);
+        List<Attribute> columns = new ArrayList<>(list(operator.output()));
         return new LocalRelation(seq(columns), made, rows.isStreaming(), rows.stream());
     }
 
-    /** Returns the expression with places instead of columns, whose numbers differ from query to query. */
-    private static Expression comparable(Expression expression, List<Attribute> columns) {
-        Expression value = expression instanceof Alias alias ? alias.child() : expression;
-        return value.transform(where(Attribute.class::isInstance, found -> {
-            Attribute column = (Attribute) found;
-            int place = IntStream.range(0, columns.size())
-                .filter(at -> columns.get(at).exprId().equals(column.exprId()))
-                .findFirst()
-                .orElseThrow();
-            return new BoundReference(place, column.dataType(), column.nullable());
-        })).canonicalized();
-    }
-
-    /** Returns rows that are equal to no others' by their places in memory; null if the operator is still there. */
-    private static List<InternalRow> rowsOf(LogicalPlan made) {
-        if (!(made instanceof LocalRelation relation)) {
-            return null;
-        }
-        UnsafeProjection projection = UnsafeProjection$.MODULE$.create(relation.schema());
-        List<InternalRow> rows = new ArrayList<>();
-        for (InternalRow row : iterable(relation.data())) {
-            rows.add(projection.apply(row).copy());
-        }
-        return rows;
+    private static boolean hasRows(LogicalPlan plan) {
+        return plan.containsPattern(TreePattern$.MODULE$.LOCAL_RELATION());
     }
 }

@@ -1,5 +1,6 @@
 package sluice.relations;
 
+import java.util.Map;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode;
@@ -13,9 +14,9 @@ import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode;
  */
 record KnownRows(long number, InternalRow[] rows, long bytes, RelationCache cache) {
 
-    /** Returns the rows as a join reads them, broadcast. */
-    Broadcast<Object> broadcast(BroadcastMode mode) {
-        return cache.broadcast(this, mode);
+    /** Returns the rows as a join reads them, broadcast, with the settings of the query's session. */
+    Broadcast<Object> broadcast(BroadcastMode mode, Map<String, String> settings) {
+        return cache.broadcast(this, mode, settings);
     }
 
     /** Plans are printed with it. */

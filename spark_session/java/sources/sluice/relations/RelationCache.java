@@ -4,87 +4,89 @@ import static sluice.collections.Lists.iterable;
 
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
-import org.apache.spark.SparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.util.KnownSizeEstimation;
 import scala.collection.immutable.ArraySeq$;
 import scala.collection.immutable.Seq;
-import scala.reflect.ClassTag$;
 import sluice.collections.IdentityMap;
 
 /**
  * What queries make of small tables in memory: filtered or projected rows, and the hashed rows that joins read.
  *
- * <p>All of it can be made again. If it becomes too large, the entry whose last use is the oldest goes first. Several
- * threads may use it.
+ * <p>The key of an entry has everything that its value depends on: the rows, each by its place in memory, what is done
+ * with them, and the session's settings. Values are never freed while a query reads them: the garbage collector does
+ * it. All of them can be made again. Several threads may use it.
  */
 public final class RelationCache {
 
     /** The memory of a row besides its bytes. */
     private static final long ROW_BYTES = 64;
-    private static final int INITIAL_CAPACITY = 64;
-    private static final float LOAD_FACTOR = 0.75f;
+    /** An operator that makes the rows that it gets. The entry does not keep them in memory. */
+    private static final Object SAME = new Object();
 
     private final AtomicLong numbers = new AtomicLong();
     private final IdentityMap<InternalRow, Known> known = new IdentityMap<>();
-    private final Map<Object, Entry> entries = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
-    private volatile SparkContext context;
-    private volatile long mostBytes;
-    private long bytes;
+    private final BoundedEntries entries = new BoundedEntries();
+    private volatile Map<String, String> lastSettings = Map.of();
+    private volatile boolean isOpen;
 
     /** The array is that of a relation or of an entry: if neither is there any more, the rows are not known. */
     private record Known(long number, Reference<InternalRow[]> rows, long bytes) {}
 
-    private record Entry(Object value, long bytes) {}
+    private record Derived(long from, List<Object> operator, Map<String, String> settings) {}
 
-    private record Derived(long from, List<Object> operator) {}
+    private record Hashed(long rows, BroadcastMode mode, Map<String, String> settings) {}
 
-    private record Hashed(long rows, BroadcastMode mode) {}
-
-    /** Lets the sessions that are opened from this one use the cache. With 0 bytes, none of them does. */
+    /**
+     * Lets the sessions that are opened from this one use the cache. With 0 bytes, none of them does.
+     *
+     * <p>Neither do they on a cluster: its executors do not share the driver's memory.
+     */
     public void open(SparkSession root, long bytesAtMost) {
-        if (bytesAtMost <= 0) {
+        if (bytesAtMost <= 0 || !root.sparkContext().isLocal()) {
             return;
         }
-        context = root.sparkContext();
         keepAtMost(bytesAtMost);
         root.extensions().injectOptimizerRule(session -> new FoldRelations(this));
         root.extensions().injectQueryPostPlannerStrategyRule(session -> new CachedBroadcasts(this));
+        root.extensions().injectColumnar(session -> new CachedBroadcastsAfterPlanning(this));
     }
 
     void keepAtMost(long bytesAtMost) {
-        mostBytes = bytesAtMost;
+        entries.keepAtMost(bytesAtMost);
+        isOpen = true;
     }
 
     /** Whether sessions use the cache. */
     public boolean isOpen() {
-        return mostBytes > 0;
+        return isOpen;
     }
 
-    /** Returns the bytes that are in use and, after a blank, the number of entries. */
-    public synchronized String use() {
-        return bytes + " " + entries.size();
+    /** Returns entries, bytes, hits, misses and evictions, with blanks in between. */
+    public String use() {
+        return entries.use();
     }
 
     /** Makes rows known for as long as the result, or a plan with it, is in memory. No other rows may have the first. */
     public Seq<InternalRow> add(List<InternalRow> rows) {
         InternalRow[] all = rows.toArray(InternalRow[]::new);
-        if (isOpen() && all.length > 0) {
+        if (isOpen && all.length > 0) {
             known.put(all[0], new Known(numbers.incrementAndGet(), new WeakReference<>(all), sizeOf(all)));
         }
-        @SuppressWarnings("unchecked")
-        Seq<InternalRow> found = (Seq<InternalRow>) (Seq<?>) ArraySeq$.MODULE$.unsafeWrapArray(all);
-        return found;
+        return sequence(all);
     }
 
     /**
@@ -115,47 +117,57 @@ public final class RelationCache {
      * Null: it cannot make them now.
      */
     @SuppressWarnings("unchecked")
-    Seq<InternalRow> derived(KnownRows from, List<Object> operator, Supplier<List<InternalRow>> make) {
-        return (Seq<InternalRow>) cached(new Derived(from.number(), List.copyOf(operator)), () -> {
-            List<InternalRow> made = make.get();
-            return made == null ? null : new Entry(add(made), sizeOf(made.toArray(InternalRow[]::new)));
+    Seq<InternalRow> derived(
+            KnownRows from, List<Object> operator, Map<String, String> settings, Supplier<LocalRelation> make) {
+        Object key = new Derived(from.number(), operator, shared(settings));
+        Object found = entries.get(key, () -> {
+            LocalRelation made = make.get();
+            if (made == null) {
+                return null;
+            }
+            long keyBytes = RowKeys.sizeOf(operator);
+            if (isSame(from.rows(), made.data())) {
+                return new BoundedEntries.Entry(SAME, keyBytes);
+            }
+            List<InternalRow> rows = copied(made);
+            return new BoundedEntries.Entry(add(rows), keyBytes + sizeOf(rows.toArray(InternalRow[]::new)));
         });
+        return found == SAME ? sequence(from.rows()) : (Seq<InternalRow>) found;
     }
 
     /** Returns the rows as a join reads them, broadcast. Makes the broadcast if need be. */
     @SuppressWarnings("unchecked")
-    Broadcast<Object> broadcast(KnownRows rows, BroadcastMode mode) {
-        return (Broadcast<Object>) cached(new Hashed(rows.number(), mode), () -> {
+    Broadcast<Object> broadcast(KnownRows rows, BroadcastMode mode, Map<String, String> settings) {
+        return (Broadcast<Object>) entries.get(new Hashed(rows.number(), mode, shared(settings)), () -> {
             Object hashed = mode.transform(rows.rows());
             long size = hashed instanceof KnownSizeEstimation sized ? sized.estimatedSize() : rows.bytes();
-            return new Entry(context.broadcastInternal(hashed, true, ClassTag$.MODULE$.Object()), size);
+            return new BoundedEntries.Entry(LocalBroadcast.of(hashed), size);
         });
     }
 
-    /** Two threads may make the same value, as neither waits for the other. Both get the one that was first. */
-    private Object cached(Object key, Supplier<Entry> make) {
-        synchronized (this) {
-            Entry found = entries.get(key);
-            if (found != null) {
-                return found.value();
-            }
+    /** Returns equal settings: most sessions have the same ones, so most keys share them. */
+    private Map<String, String> shared(Map<String, String> settings) {
+        Map<String, String> last = lastSettings;
+        if (last.equals(settings)) {
+            return last;
         }
-        Entry made = make.get();
-        return made == null ? null : put(key, made);
+        lastSettings = settings;
+        return settings;
     }
 
-    private synchronized Object put(Object key, Entry made) {
-        Entry before = entries.putIfAbsent(key, made);
-        if (before != null) {
-            return before.value();
+    /** Returns rows that are equal to no others' by their places in memory. */
+    private static List<InternalRow> copied(LocalRelation relation) {
+        UnsafeProjection projection = UnsafeProjection$.MODULE$.create(relation.schema());
+        List<InternalRow> rows = new ArrayList<>();
+        for (InternalRow row : iterable(relation.data())) {
+            rows.add(projection.apply(row).copy());
         }
-        bytes += made.bytes();
-        Iterator<Entry> oldest = entries.values().iterator();
-        while (bytes > mostBytes && oldest.hasNext()) {
-            bytes -= oldest.next().bytes();
-            oldest.remove();
-        }
-        return made.value();
+        return rows;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Seq<InternalRow> sequence(InternalRow[] rows) {
+        return (Seq<InternalRow>) (Seq<?>) ArraySeq$.MODULE$.unsafeWrapArray(rows);
     }
 
     private static long sizeOf(InternalRow[] rows) {

@@ -1,0 +1,81 @@
+package sluice.relations;
+
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * Values that can be made again, up to a number of bytes. If there are more, the entry whose last use is the oldest goes
+ * first. Several threads may use it.
+ */
+final class BoundedEntries {
+
+    /** The memory of an entry besides its value, about. It also bounds the number of entries. */
+    private static final long ENTRY_BYTES = 512;
+    /** A larger part of all bytes would evict too many others. */
+    private static final int PARTS = 2;
+    private static final int INITIAL_CAPACITY = 64;
+    private static final float LOAD_FACTOR = 0.75f;
+
+    private final Map<Object, Entry> entries = new LinkedHashMap<>(INITIAL_CAPACITY, LOAD_FACTOR, true);
+    private long mostBytes;
+    private long bytes;
+    private long hits;
+    private long misses;
+    private long evictions;
+
+    record Entry(Object value, long bytes) {}
+
+    synchronized void keepAtMost(long bytesAtMost) {
+        mostBytes = bytesAtMost;
+        evict();
+    }
+
+    /** Returns entries, bytes, hits, misses and evictions, with blanks in between. */
+    synchronized String use() {
+        return entries.size() + " " + bytes + " " + hits + " " + misses + " " + evictions;
+    }
+
+    /**
+     * Returns the value of a key, and makes it if need be; null if it cannot be made. A value that takes more than half
+     * of all bytes is returned, but not kept.
+     *
+     * <p>Two threads may make the same value, as neither waits for the other. Both get the one that was first.
+     */
+    Object get(Object key, Supplier<Entry> make) {
+        synchronized (this) {
+            Entry found = entries.get(key);
+            if (found != null) {
+                hits++;
+                return found.value();
+            }
+        }
+        Entry made = make.get();
+        return made == null ? null : put(key, made);
+    }
+
+    private synchronized Object put(Object key, Entry made) {
+        misses++;
+        Entry before = entries.get(key);
+        if (before != null) {
+            return before.value();
+        }
+        Entry counted = new Entry(made.value(), made.bytes() + ENTRY_BYTES);
+        if (counted.bytes() <= mostBytes / PARTS) {
+            entries.put(key, counted);
+            bytes += counted.bytes();
+            evict();
+        }
+        return made.value();
+    }
+
+    private void evict() {
+        Iterator<Entry> oldest = entries.values().iterator();
+        while (bytes > mostBytes && oldest.hasNext()) {
+            bytes -= oldest.next().bytes();
+            oldest.remove();
+            evictions++;
+        }
+    }
+}
