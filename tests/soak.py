@@ -8,11 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Soak:
-    """The number of generated queries, the seed of the first process, and the number of processes."""
+    """The number of generated queries, the seed of the first process, and the number of processes.
+
+    With `keeps_rows`, queries read rows that earlier ones have filtered and hashed.
+    """
 
     queries: int
     seed: int
     processes: int
+    keeps_rows: bool = False
 
     @property
     def share(self) -> int:
@@ -27,6 +31,7 @@ def _asked_for() -> Soak | None:
         queries=int(queries),
         seed=int(os.environ.get("SLUICE_SOAK_SEED", "1")),
         processes=int(os.environ.get("SLUICE_SOAK_PROCESSES", "1")),
+        keeps_rows=os.environ.get("SLUICE_SOAK_KEEPS_ROWS", "") == "1",
     )
 
 

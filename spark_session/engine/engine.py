@@ -234,6 +234,11 @@ class SparkEngine:
         session = self._session
         return CacheUse(0, 0, self._settings.max_relation_bytes) if session is None else session.relations.use
 
+    def kept_rows_use(self) -> CacheUse:
+        """Returns the use of the rows that queries have made of relations, as of some seconds ago."""
+        session = self._session
+        return CacheUse(0, 0, 0, 0, 0, 0) if session is None else session.kept_rows.use
+
     def catalog_faults(self) -> Mapping[str, str]:
         """Returns why catalogs cannot be used in the engine, by name; empty while there is no session."""
         session = self.session

@@ -149,7 +149,7 @@ class LocalRelationStore:
             self._java.bind(child._jsparkSession, name, entry.plan)
 
     def fold_as_cached(self, child: SparkSession) -> None:
-        """Lets the session's query use what earlier ones have made of these relations: filtered and hashed rows."""
+        """Lets the session's query use what earlier ones have made of these relations."""
         self._java.foldAsCached(child._jsparkSession)
 
     def _get(self, fingerprint: str) -> _Entry | None:

@@ -27,6 +27,7 @@ from spark_session.session.commands import CommandReader
 from spark_session.session.cpu_times import CpuTimeReader
 from spark_session.session.guard import Guard
 from spark_session.session.job_spans import JobSpans
+from spark_session.session.kept_rows import KeptRows
 from spark_session.session.local_relations import LocalRelationStore
 from spark_session.session.parameter_types import ParameterTypes
 from spark_session.session.python_workers import prepare_workers
@@ -74,8 +75,7 @@ class WarmSession:
         self.table_guards = TableGuards(jvm.gateway, settings.bounds.view_depth)
         self.sql_writes = SqlWrites(jvm.gateway)
         self.reuse_facts = ReuseFacts(jvm.gateway, self.table_guards.definitions)
-        self.relation_cache = java_instance(jvm.gateway, "sluice.relations.RelationCache")
-        self.relation_cache.open(root._jsparkSession, settings.max_hash_relation_bytes)
+        self.kept_rows = KeptRows(jvm.gateway, root, settings.max_hash_relation_bytes)
         self.relations = LocalRelationStore(
             jvm.gateway,
             self.children,
@@ -83,7 +83,7 @@ class WarmSession:
             self.guard,
             self.table_guards,
             settings.max_relation_bytes,
-            self.relation_cache,
+            self.kept_rows.java,
         )
         self.views = ViewReader(jvm.gateway, root, self.children, self.guard)
         self.contents = CatalogContents(jvm.gateway, root)
@@ -138,6 +138,13 @@ class WarmSession:
         except (Py4JError, OSError, AttributeError):
             # The last: PySpark drops its Java context when it is stopped.
             return True
+
+    def update_use(self) -> None:
+        """Lets `kept_rows.use` be up to date; call it regularly."""
+        try:
+            self.kept_rows.update()
+        except (Py4JError, OSError) as failure:
+            log.info("kept_rows_not_counted", error=type(failure).__name__)
 
     def release_reader_memory(self) -> None:
         """Frees the memory that finished reads left in the driver; call it regularly.

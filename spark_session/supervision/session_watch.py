@@ -135,6 +135,7 @@ class SessionWatch:
     def _maintain(self) -> None:
         self._progress.forget_ended()
         self._session.release_reader_memory()
+        self._session.update_use()
         try:
             self._session.tables.register()
         except (PySparkException, *UNREACHABLE) as failure:

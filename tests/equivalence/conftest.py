@@ -21,6 +21,7 @@ from tests.equivalence.lakehouse import make_lakehouse
 from tests.integration.embedded_catalog import embedded_catalog
 from tests.integration.running import share_jars
 from tests.java_options import long_lived_jvms
+from tests.soak import SOAK
 
 # Each query runs once or twice over a few rows, so compiling it would take longer than running it.
 QUICK = {
@@ -28,6 +29,11 @@ QUICK = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
 }
+
+# Each query makes its own of the rows in memory, as it does by default.
+NONE_KEPT = {"spark.sluice.foldsRelations": "false"}
+# As in production.
+COMPILED = {"spark.sql.adaptive.enabled": "true", "spark.sql.codegen.wholeStage": "true"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -61,6 +67,8 @@ def gateway(data_dir: Path) -> Iterator[Gateway]:
         spark_driver_memory="2g",
         spark_conf=QUICK,
         parquet_tables=make_folders(data_dir / "folders"),
+        # Little, so that rows are evicted while queries read them.
+        hash_relations_max_bytes=16 << 20,
         dynamic_filtering_min_table_bytes=0,
         dynamic_filtering_collect_timeout_s=60,
         # A query runs without a table's facts if they take longer than this, and these tests need them.
@@ -92,4 +100,10 @@ def lake(gateway: Gateway, data_dir: Path) -> Iterator[SqlCatalog]:
 
 @pytest.fixture(scope="session")
 def harness(gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
-    return Harness(gateway)
+    return Harness(gateway, properties={} if SOAK and SOAK.keeps_rows else NONE_KEPT)
+
+
+@pytest.fixture(scope="session", params=["interpreted", "compiled"])
+def keeping(request: pytest.FixtureRequest, gateway: Gateway, lake: SqlCatalog) -> Harness:  # noqa: ARG001
+    """A harness whose queries read rows that earlier ones have filtered and hashed."""
+    return Harness(gateway, properties=COMPILED if request.param == "compiled" else {})

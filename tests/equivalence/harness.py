@@ -69,13 +69,23 @@ class Checked:
 
 
 class Harness:
-    """The parts of a gateway without its HTTP layer."""
+    """The parts of a gateway without its HTTP layer.
 
-    def __init__(self, gateway: Gateway, schema: str = SCHEMA, access: Access = FULL_ACCESS) -> None:
+    `properties` are engine settings for pruned queries that read relations from memory.
+    """
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        schema: str = SCHEMA,
+        access: Access = FULL_ACCESS,
+        properties: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._gateway = gateway
         self._ports = gateway.queries.ports
         self._schema = schema
         self.access = access
+        self._properties = properties
 
     def has_engine(self) -> bool:
         """Returns whether queries can run now."""
@@ -180,11 +190,14 @@ class Harness:
             is_canceled=lambda: False,
             access=self.access,
             relations={} if pruned is None else pruned.relations,
-            properties={} if pruned is None else pruned.properties,
+            properties={} if pruned is None else {**pruned.properties, **self._of_relations(pruned)},
         )
         result = self._ports.engine.run(statement)
         assert not result.is_truncated, f"the rows of this query cannot all be compared: {sql}"
         return result
+
+    def _of_relations(self, pruned: PrunedQuery) -> Mapping[str, str]:
+        return self._properties if pruned.relations else {}
 
 
 def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:

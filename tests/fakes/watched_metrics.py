@@ -34,6 +34,7 @@ POOLS = (
     *("ingest_log", "commit_rounds", "ingest_history", "streams", "maintenance"),
 )
 CACHES = ("filter_keys", "tables", "column_values", "reusable_results", "refreshable_states")
+EVICTING = ("kept_rows",)
 STORES = ("local_relations", "results", "spooled_bodies")
 GROUPS = one_group_per_caller(running=7, long_running=5, per_caller=6, long_per_caller=4, max_queued=1000)
 SIGNS = EngineSigns(
@@ -65,6 +66,8 @@ def watched_metrics(classes: CallerClasses | None = None, signs: EngineSigns = S
         metrics.pools.add(pool, lambda: PoolUse(1, 8))
     for cache in CACHES:
         metrics.caches.add(cache, lambda: CacheUse(1, 100, 1_000, 3, 1))
+    for cache in EVICTING:
+        metrics.caches.add(cache, lambda: CacheUse(1, 100, 1_000, 3, 1, 2))
     for store in STORES:
         metrics.caches.add(store, lambda: CacheUse(1, 100, 1_000))
     return metrics

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from service.adapters.telemetry.families import gauges
+from service.adapters.telemetry.families import counters, gauges
 from service.model.operations.usage import CacheUse
 
 
@@ -34,6 +34,12 @@ class CacheCollector(Collector):
                 requests.add_metric([name, "HIT"], use.hits)
                 requests.add_metric([name, "MISS"], use.misses)
         yield requests
+        yield counters(
+            "sluice_cache_evictions",
+            "Entries that a cache gave up to make room for others.",
+            "cache",
+            {name: use.evictions for name, use in found.items() if use.evictions is not None},
+        )
         yield gauges(
             "sluice_cache_entries",
             "Entries in a cache.",

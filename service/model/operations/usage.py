@@ -18,7 +18,8 @@ class PoolUse:
 class CacheUse:
     """The contents of a cache, its bound in bytes, and how often requested entries were there.
 
-    `hits` and `misses` are counted from the start of the cache, and are None where they are not counted.
+    `hits`, `misses` and `evictions` are counted from the start of the cache, and are None where they are not
+    counted.
     """
 
     entries: int
@@ -26,3 +27,4 @@ class CacheUse:
     max_bytes: int
     hits: int | None = None
     misses: int | None = None
+    evictions: int | None = None

@@ -36,10 +36,13 @@ def test_caches_report_hits_where_they_are_counted() -> None:
     caches = CacheCollector()
     caches.add("tables", lambda: CacheUse(2, 300, 1_000, 9, 4))
     caches.add("results", lambda: CacheUse(1, 50, 100))
+    caches.add("kept_rows", lambda: CacheUse(1, 50, 100, 0, 1, 7))
     found = shown(caches)
     assert found["sluice_cache_requests_total tables HIT"] == 9
     assert found["sluice_cache_requests_total tables MISS"] == 4
     assert not [series for series in found if series.startswith("sluice_cache_requests_total results")]
+    assert found["sluice_cache_evictions_total kept_rows"] == 7
+    assert not [series for series in found if series.startswith("sluice_cache_evictions_total tables")]
     assert (found["sluice_cache_entries results"], found["sluice_cache_bytes results"]) == (1, 50)
     assert (found["sluice_cache_max_bytes tables"], found["sluice_cache_max_bytes results"]) == (1_000, 100)
 

@@ -15,9 +15,10 @@ import scala.reflect.ClassTag$;
  *
  * <p>Spark's own broadcast is a block, with a serialized copy beside it. If memory is short, Spark drops the block and
  * closes its value, even while tasks that began earlier read it. That happens the sooner, the longer a broadcast lives.
- * This one is freed by the garbage collector, so never while a query or a task refers to it.
+ * This one is freed by the garbage collector, so never while a query or a task refers to it. The class is public, as
+ * Spark's generated code names it.
  */
-final class LocalBroadcast extends Broadcast<Object> {
+public final class LocalBroadcast extends Broadcast<Object> {
 
     private static final long serialVersionUID = 1;
 

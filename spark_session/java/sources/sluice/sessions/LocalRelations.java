@@ -110,17 +110,16 @@ public final class LocalRelations {
 
     /**
      * Lets the session's query use what earlier ones have made of its relations, unless the session has switched that
-     * off. Returns what is kept now: see `RelationCache.use`.
+     * off.
      *
      * <p>Spark's own rule makes rows that no later query can find again.
      */
-    public String foldAsCached(SparkSession session) {
+    public void foldAsCached(SparkSession session) {
         if (cache.isOpen() && !session.conf().get(FoldRelations.SWITCH, "true").equals("false")) {
             session.conf().set(FoldRelations.SWITCH, "true");
             String own = session.conf().get(EXCLUDED_RULES, "");
             session.conf().set(EXCLUDED_RULES, own.isEmpty() ? FOLDING : own + "," + FOLDING);
         }
-        return cache.use();
     }
 
     private static long sizeOf(Iterable<InternalRow> rows) {
