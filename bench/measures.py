@@ -16,6 +16,7 @@ from bench import (
     demo_query,
     flight_read,
     hive_columns,
+    kept_rows,
     large_ingest,
     large_result,
     literal_predicate,
@@ -98,6 +99,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "policed-select-1": Measure(
             policed_select_one.__doc__ or "", policed_select_one.measure, policed_select_one.draw
         ),
+        "kept-rows": Measure(kept_rows.__doc__ or "", kept_rows.measure, kept_rows.draw, tpcds_lake.load),
         "policed-star-queries": Measure(
             policed_star_queries.__doc__ or "",
             policed_star_queries.measure,
