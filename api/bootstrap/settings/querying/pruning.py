@@ -121,6 +121,6 @@ class PruningSettings(BaseModel):
         0,
         ge=0,
         le=16 * GIB,
-        description="memory of the engine for what queries make of such tables: filtered rows, and the hashed rows"
-        " that joins read; 0: each query makes its own",
+        description="memory of the engine, in local mode, for what queries make of such tables: filtered"
+        " rows, and the hashed rows that joins read; 0: each query makes its own",
     )
