@@ -121,6 +121,7 @@ def test_a_downgrade_leaves_nothing_and_can_be_undone(empty_database: str) -> No
         "policies",
         "policy_changes",
         "sessions",
+        "sql_writes",
     }
 
 
