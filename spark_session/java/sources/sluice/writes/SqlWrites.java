@@ -1,6 +1,5 @@
 package sluice.writes;
 
-import static sluice.collections.Lists.list;
 import static sluice.collections.Lists.seq;
 
 import com.fasterxml.jackson.core.JsonProcessingException;

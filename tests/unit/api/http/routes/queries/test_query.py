@@ -69,6 +69,7 @@ async def test_a_finished_query_answers_with_its_first_rows(client: httpx.AsyncC
             "rows": [[1, "a"], [2, None]],
             "nextChunkLink": f"/query/{query_id}/chunks/1",
         },
+        "write": None,
         "pruning": {
             "filters": 2,
             "applied": 1,
