@@ -58,7 +58,7 @@ def _text(sql: str, *codes: str) -> HostileText:
 
 def _statements() -> Iterator[HostileText]:
     """Each statement that is refused: alone, behind a comment, behind a query, and as a part of one."""
-    codes = frozenset((NOT_ALLOWED, SESSION_REQUIRED, "SQL_SYNTAX", "SQL_MANY_STATEMENTS"))
+    codes = frozenset((NOT_ALLOWED, SESSION_REQUIRED, "SQL_WRITES_OFF", "SQL_SYNTAX", "SQL_MANY_STATEMENTS"))
     for name in sorted(names_with(STATEMENTS, Ruling.REFUSED)):
         text = TEXTS[name].replace("lake.shop.sales", "shop.sales")
         runs = STATEMENTS[name].by == SESSION_REQUIRED

@@ -220,7 +220,7 @@ def test_the_audit_log_has_who_did_what_from_where(house: House) -> None:
         assert (done["principalKind"], done["keyId"]) == ("key", admin.split("_")[1])
         assert (done["address"], done["requestId"]) == ("127.0.0.1", answer.headers["x-request-id"])
         assert done["statement"] == "SELECT 41 + 1"
-        assert (refused["outcome"], refused["errorCode"]) == ("REFUSED", "STATEMENT_NOT_ALLOWED")
+        assert (refused["outcome"], refused["errorCode"]) == ("REFUSED", "SQL_WRITES_OFF")
         assert (written["outcome"], written["tables"]) == ("REFUSED", ["lake.a.nowhere"])
         assert client.get("/metrics").text.count("sluice_audit_events_dropped_total 0.0") == 1
     with house.client(TOKEN) as client:

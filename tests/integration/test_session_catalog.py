@@ -150,7 +150,7 @@ def test_nobody_writes_to_them(declared: RunningGateway) -> None:
         "DROP TABLE spark_catalog.logs.events",
         "INSERT INTO spark_catalog.logs.events VALUES (1, 1)",
     ):
-        problem(post(declared.client, sql), 403, "STATEMENT_NOT_ALLOWED")
+        problem(post(declared.client, sql), 403, "SQL_WRITES_OFF")
 
 
 def test_a_folder_that_comes_later_becomes_a_table(declared: RunningGateway, folder: Path) -> None:

@@ -30,7 +30,7 @@ BAD = {
     "SELEC 1": "SQL_SYNTAX",
     "SELECT nothing FROM lake.shop.sales": "COLUMN_NOT_FOUND",
     "SELECT * FROM lake.shop.nowhere": "TABLE_NOT_FOUND",
-    "DROP TABLE lake.shop.sales": "STATEMENT_NOT_ALLOWED",
+    "DROP TABLE lake.shop.sales": "SQL_WRITES_OFF",
     "SELECT 1 / 0": "QUERY_FAILED",
 }
 _lock = threading.Lock()
